@@ -102,6 +102,7 @@ typedef struct kn_recipe {
                              is gathered in vectors */
     bool takes_divisors;   /* numbers that stand still may be kn_divisor: its `lane` names them so */
     bool takes_staged;     /* elements of a staged operand are taken one by one */
+    bool has_rows_beside;  /* row programs: a thread's vector lies across rows, an element of each */
     bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
     bool (*load)(kn_writer *w, int k);

@@ -14,9 +14,20 @@
 
 enum { MAX_AXES = 4 };
 
-typedef enum layout { PLAIN, SHIFTED, PITCHED, STEPPED, BACKWARDS, TURNED, MIDDLE, APART, LAYOUTS } layout;
-static const char *const layout_names[LAYOUTS] = {"plain",     "shifted", "pitched", "stepped",
-                                                  "backwards", "turned",  "middle",  "apart"};
+typedef enum layout {
+    PLAIN,
+    SHIFTED,
+    PITCHED,
+    STEPPED,
+    BACKWARDS,
+    TURNED,
+    MIDDLE,
+    APART,
+    ACROSS,
+    LAYOUTS
+} layout;
+static const char *const layout_names[LAYOUTS] = {"plain",  "shifted", "pitched", "stepped", "backwards",
+                                                  "turned", "middle",  "apart",   "across"};
 
 static int passed, failed;
 static bool is_verbose;
@@ -40,6 +51,12 @@ static geometry make_geometry(layout l, int64_t rows, int64_t length)
                        .shape = {rows, length, 3},
                        .is_reduced = {false, true, false},
                        .rows = rows * 3,
+                       .length = length};
+    if (l == ACROSS) /* whole vectors lie across rows */
+        g = (geometry){.ndim = 3,
+                       .shape = {2, length, 8 * rows},
+                       .is_reduced = {false, true, false},
+                       .rows = 16 * rows,
                        .length = length};
     if (l == APART)
         g = (geometry){.ndim = 3,
@@ -99,7 +116,7 @@ static kiln_array *laid_out(layout l, const geometry *g, const bool *has, kiln_d
     int last = g->ndim - 1, turned[] = {1, 0};
     for (int a = 0; a < g->ndim; ++a)
         shape[a] = has[a] ? g->shape[a] : 1;
-    if (l == PLAIN || l == MIDDLE || l == APART || shape[last] == 1)
+    if (l == PLAIN || l == MIDDLE || l == APART || l == ACROSS || shape[last] == 1)
         return new_array(g->ndim, shape, dtype, seed, device);
     int64_t length = shape[last];
     const char *front = ":,";
@@ -373,7 +390,7 @@ static void run_program(const row_program *p, kiln_device device, bool is_large)
 }
 
 /* Kernels take a second to compile here: a few lengths of each program, so that each kind has several. */
-static void run_emulated(const row_program *p, kiln_device device)
+static void run_emulated(const row_program *p, kiln_device device, bool is_large)
 {
     static const struct {
         layout l;
@@ -381,11 +398,12 @@ static void run_emulated(const row_program *p, kiln_device device)
     } calls[] = {{PLAIN, 7, 64},    {SHIFTED, 3, 1023},  {PLAIN, 2, 70000}, {TURNED, 5, 301},
                  {PLAIN, 3, 8192},  {SHIFTED, 2, 50257}, {STEPPED, 9, 33},  {PLAIN, 5, 1024},
                  {MIDDLE, 2, 40},   {PITCHED, 3, 4099},  {PLAIN, 37, 301},  {APART, 3, 100},
-                 {PLAIN, 2, 16384}, {PLAIN, 33, 17}};
-    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 3 };
+                 {PLAIN, 2, 16384}, {PLAIN, 33, 17},     {ACROSS, 8, 77},   {ACROSS, 2, 2100},
+                 {ACROSS, 4, 4100}, {ACROSS, 128, 6},    {ACROSS, 5, 301}};
+    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 4 };
     int number = (int)(p - row_programs);
     kiln_kernel *named = row_kernel(p, KN_REDUCED_BY_CALL);
-    for (int k = 0; k < EACH && named; ++k) {
+    for (int k = 0; k < (is_large ? (int)CALLS : EACH) && named; ++k) {
         int at = (number * EACH + k) % CALLS;
         run_case(named, NULL, p,
                  p->is_integer     ? KILN_INT32
@@ -423,8 +441,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (const row_program *p = row_programs; p->name; ++p)
-        if (emulated && !is_large)
-            run_emulated(p, device);
+        if (emulated)
+            run_emulated(p, device, is_large);
         else
             run_program(p, device, is_large);
     printf("%d passed, %d failed\n", passed, failed);

@@ -56,10 +56,16 @@ static void place_loaded(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "kn_%s_[kn_u]%s", w->program->param[k].name, is_vector ? ".at[kn_k]" : "");
 }
 
-/* Element kn_e of what is staged, as all inputs are. */
+/* Element kn_e of what is staged, as all inputs are but weights, which are the same for each result. */
 static void place_staged(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name;
+    if (kn_access_of(w, k) != KN_STAGED) {
+        kn_str_printf(out,
+                      "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_j * kn.axis[0].stride[%d])",
+                      kn_storage(w, k), name, kn_array_of(w, k), kn_array_of(w, k));
+        return;
+    }
     kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_room, kn_%s_off, kn_e)", kn_storage(w, k), name,
                   name);
 }
@@ -307,8 +313,68 @@ static void put_results(kn_writer *w)
     }
 }
 
+/* Element kn_u of row kn_k, of rows that were loaded as whole vectors; weights are the same for all rows. */
+static void place_in_rows(const kn_writer *w, kn_str *out, int k)
+{
+    int vector = w->spec->schedule.vector, elements = w->spec->schedule.per_thread;
+    const char *name = w->program->param[k].name;
+    if (kn_access_of(w, k) == KN_STAGED)
+        kn_str_printf(out, "kn_%s_[(kn_k * %d + kn_u) / %d].at[(kn_k * %d + kn_u) %% %d]", name, elements,
+                      vector, elements, vector);
+    else
+        kn_str_printf(out, "kn_%s_[kn_u]", name);
+}
+
+static void put_loads_of_rows(kn_writer *w)
+{
+    kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
+    int vector = w->spec->schedule.vector, elements = w->spec->schedule.per_thread;
+    for (int k = 0; k < w->program->n_in; ++k) {
+        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+        int o = kn_array_of(w, k);
+        if (o < 0 || !is_mapped(w, k))
+            continue;
+        bool is_row = kn_access_of(w, k) == KN_STAGED;
+        if (is_row)
+            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector, name, elements);
+        else
+            kn_str_printf(packs, "%s kn_%s_[%d];\n", type, name, elements);
+        kn_str_printf(loads, "kn_%s_[kn_u] = ", name);
+        if (is_row)
+            kn_str_printf(
+                loads, "kn_load<%s, %d>((const %s *)((const char *)kn.%s_ + kn_here.at[%d]) + kn_u * %d);\n",
+                type, vector, type, name, o, vector);
+        else
+            kn_str_printf(
+                loads,
+                "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_u * kn.axis[0].stride[%d]);\n",
+                type, name, o, o);
+    }
+}
+
+/* Rows of a few elements have a template of their own: how many is known when it is compiled. */
+static const char *template_of_threads(const kn_spec *spec)
+{
+    return spec->schedule.per_thread > 0 ? "schedules/reduce/fold_narrow.cu"
+                                         : "schedules/reduce/fold_threads.cu";
+}
+
+static void fill_narrow(kn_writer *w)
+{
+    put_names(w);
+    put_loads_of_rows(w);
+    put_mapped(w, KN_SLOT_LANE, place_in_rows,
+               "kn_here.at[%d] + kn_k * kn.axis[kn.fold_rank].stride[%d] + kn_u * kn.axis[0].stride[%d]");
+    put_results(w);
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
+}
+
 static void fill_threads(kn_writer *w)
 {
+    if (w->spec->schedule.per_thread > 0) {
+        fill_narrow(w);
+        return;
+    }
     put_names(w);
     put_loads(w, &beside);
     put_mapped(w, KN_SLOT_LANE, place_loaded, "kn_from.at[%d] + kn_k * kn.axis[kn.fold_rank].stride[%d]");
@@ -331,4 +397,7 @@ RECIPE(rows, "kn_fold_block");
 RECIPE(lanes, "kn_fold_lanes");
 RECIPE(columns, "kn_fold_lanes");
 RECIPE(tile, "kn_stage");
-RECIPE(threads, "kn_fold_lanes");
+const kn_recipe kn_recipe_fold_threads = {.template_name = "schedules/reduce/fold_threads.cu",
+                                          .choose_template = template_of_threads,
+                                          .fill = fill_threads,
+                                          .preludes = "kn_fold_lanes"};

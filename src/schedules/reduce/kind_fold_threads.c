@@ -11,10 +11,12 @@
 
 enum {
     LEAST_EACH = 1024, /* vectors of results for a multiprocessor: half of the threads that it has room for */
-    SHORTEST_RUN = 256, /* bytes of an input's run, below which neighbours share no sectors */
-    WIDEST_VECTOR = 8,  /* results of a thread */
-    LONGEST = 4096,     /* rows: the sum of a thread has as many terms */
-    LONGEST_SINGLE = 64 /* the same, of one element each */
+    SHORTEST_RUN = 256,  /* bytes of an input's run, below which neighbours share no sectors */
+    WIDEST_VECTOR = 8,   /* results of a thread */
+    LONGEST = 4096,      /* rows: the sum of a thread has as many terms */
+    LONGEST_SINGLE = 64, /* the same, of one element each */
+    NARROW = 8, /* elements of rows that lie side by side: more vectors of a thread leave the L1 cache */
+    VECTOR_BYTES = 16
 };
 
 typedef struct threads_field {
@@ -45,30 +47,90 @@ static int vector_of(const kn_choice *c, int axis)
     return whole && !kn_fold_is_struct(c) ? vector : 1;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+/* Whether rows of the input lie one behind the other along the innermost output axis, and every so many of
+ * them begin at a vector's boundary. */
+static bool has_rows_behind(const kn_choice *c, int o, int vector)
 {
     const kn_space *s = c->space;
-    kn_fold_params f = {.axis = kn_fold_kept_axis(c)};
-    if (s->size == 0 || f.axis < 0 || kn_fold_size(s) > LONGEST)
+    int64_t item = c->access[o].item_size, bytes = item * vector;
+    int inner = s->ndim - 1;
+    if (s->stride[o][inner] != item || s->stride[o][inner - 1] != item * s->extent[inner] ||
+        c->access[o].address % (uintptr_t)bytes != 0)
         return false;
-    out->vector = vector_of(c, f.axis);
-    if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors ||
-        s->extent[f.axis] * kn_choice_widest(c, false) < SHORTEST_RUN)
+    for (int a = 0; a < inner - 1; ++a)
+        if (s->stride[o][a] % bytes != 0)
+            return false;
+    return true;
+}
+
+/* Rows of a few elements that are no whole vectors, pixels or points: a thread loads a vector's number of
+ * rows as whole vectors, as many as a row has elements. */
+static bool choose_narrow(kn_schedule *out, kn_fold_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1, widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!kn_fold_is_weight(c, o) && c->access[o].item_size > widest)
+            widest = c->access[o].item_size;
+    f->axis = inner - 1;
+    if (s->n_reduction_axes != 1 || s->ndim < 2 || s->extent[inner] < 2 || s->extent[inner] > NARROW ||
+        widest == 0 || widest > VECTOR_BYTES / 2 || s->extent[inner] * widest % VECTOR_BYTES == 0 ||
+        kn_fold_is_struct(c))
         return false;
-    if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_fold_tile_takes(c)))
+    out->vector = VECTOR_BYTES / widest;
+    out->per_thread = (int)s->extent[inner];
+    if (s->extent[f->axis] % out->vector != 0 || out->vector > WIDEST_VECTOR)
         return false;
-    out->block = kn_choice_block(c);
-    out->variant = kn_fold_form(s->n_reduction_axes);
-    if (out->vector == 1 && out->variant > 1)
+    bool some = false;
+    for (int o = 0; o < c->count; ++o) {
+        bool is_row = !c->access[o].is_output && !kn_fold_is_weight(c, o);
+        if (is_row ? !has_rows_behind(c, o, out->vector)
+                   : c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
+            return false;
+        out->access[o] = is_row ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_BROADCAST;
+        some = some || is_row;
+    }
+    return some;
+}
+
+/* Results side by side, of which each thread has a vector. */
+static bool choose_beside(kn_schedule *out, kn_fold_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    f->axis = kn_fold_kept_axis(c);
+    if (f->axis < 0 || kn_fold_size(s) > LONGEST)
         return false;
-    out->rank = kn_fold_rank(s);
+    out->vector = vector_of(c, f->axis);
+    if (s->extent[f->axis] * kn_choice_widest(c, false) < SHORTEST_RUN ||
+        (out->vector == 1 &&
+         (kn_fold_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 || kn_fold_tile_takes(c))))
+        return false;
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c);
     for (int o = 0; o < c->count && out->vector > 1; ++o) {
-        if (c->access[o].is_output && !is_vector_result(c, o, f.axis, out->vector))
+        if (c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
             return false;
         out->access[o] = KN_VECTOR;
     }
+    return true;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    kn_fold_params f = {0};
+    if (s->size == 0)
+        return false;
+    if (!choose_narrow(out, &f, c)) {
+        *out = (kn_schedule){.kind = out->kind};
+        if (!choose_beside(out, &f, c))
+            return false;
+    }
+    if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors)
+        return false;
+    out->block = kn_choice_block(c);
+    out->variant = kn_fold_form(s->n_reduction_axes);
+    out->rank = kn_fold_rank(s);
+    kn_fold_set_index(out, c);
     memcpy(params, &f, sizeof f);
     return true;
 }

@@ -11,6 +11,7 @@
 
 enum {
     WARP = 32,
+    VECTOR_BYTES = 16,
     LONGEST_ROW = 512, /* elements of rows: longer ones have a warp each */
     WIDEST = 1024,     /* columns, from which on a thread goes along rows of them */
     STAGED = 1024,     /* vectors of the widest input that are staged: src/schedules/reduce/fold_tile.cu */
@@ -26,6 +27,16 @@ typedef struct tile_field {
     kn_divider columns;
 } tile_field;
 
+/* Elements of 16 bytes of the widest input that is staged. */
+static int vector_of(const kn_choice *c)
+{
+    int widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && !kn_fold_is_weight(c, o) && c->access[o].item_size > widest)
+            widest = c->access[o].item_size;
+    return widest == 0 ? 1 : VECTOR_BYTES / widest;
+}
+
 /* Columns of the inputs that lie in runs: elements from one of a result to the next; 0 where they
  * disagree. */
 static int64_t columns_of(const kn_choice *c)
@@ -34,7 +45,7 @@ static int64_t columns_of(const kn_choice *c)
     int64_t columns = 0;
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->stride[o][s->ndim - 1] / c->access[o].item_size;
-        if (c->access[o].is_output || s->stride[o][s->ndim - 1] == 0)
+        if (c->access[o].is_output || kn_fold_is_weight(c, o) || s->stride[o][s->ndim - 1] == 0)
             continue;
         if (s->stride[o][s->ndim - 1] % c->access[o].item_size != 0 || step < 1 ||
             (columns != 0 && step != columns))
@@ -60,13 +71,13 @@ static bool is_linear(const kn_choice *c, int o, int64_t columns)
     return true;
 }
 
-/* Every input lies so; a result is found by its strides. */
+/* Every input but weights lies so; a result is found by its strides. */
 static bool set_access(kn_schedule *out, const kn_choice *c, int64_t columns)
 {
     bool all = true;
     for (int o = 0; o < c->count; ++o) {
-        out->access[o] = c->access[o].is_output ? KN_GATHER : KN_STAGED;
-        all = all && (c->access[o].is_output || is_linear(c, o, columns));
+        out->access[o] = c->access[o].is_output || kn_fold_is_weight(c, o) ? KN_GATHER : KN_STAGED;
+        all = all && (out->access[o] == KN_GATHER || is_linear(c, o, columns));
     }
     return all;
 }
@@ -92,10 +103,10 @@ static bool meets_banks(int64_t reduced, int64_t columns, int vector)
 static bool take(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    if (s->n_reduction_axes != 1 || s->size == 0 || kn_fold_vector(c) == 1)
+    out->vector = vector_of(c);
+    if (s->n_reduction_axes != 1 || s->size == 0 || out->vector == 1)
         return false;
     int64_t reduced = s->extent[s->ndim - 1], columns = columns_of(c);
-    out->vector = kn_fold_vector(c);
     out->block = kn_choice_block(c);
     bool short_row =
         columns == 1 && reduced <= LONGEST_ROW &&

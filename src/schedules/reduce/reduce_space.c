@@ -41,6 +41,15 @@ double kn_fold_running(const kn_choice *c, int axis)
     return bytes;
 }
 
+bool kn_fold_is_weight(const kn_choice *c, int o)
+{
+    int results = c->space->ndim - c->space->n_reduction_axes;
+    bool moves = results == 0;
+    for (int a = 0; a < results; ++a)
+        moves = moves || c->space->stride[o][a] != 0;
+    return !c->access[o].is_output && !moves;
+}
+
 bool kn_fold_some_still(const kn_choice *c, int axis)
 {
     bool some = false;

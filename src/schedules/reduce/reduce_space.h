@@ -32,6 +32,8 @@ double kn_fold_running(const kn_choice *c, int axis);
 /* The kept axis along which most bytes run, where more do than along the innermost reduced one; where none do
  * anywhere the one that is nearest. -1: columns are of no use. */
 int kn_fold_kept_axis(const kn_choice *c);
+/* Whether the operand is an input that is the same for all results: a weight of each element. */
+bool kn_fold_is_weight(const kn_choice *c, int operand);
 /* Whether some input stands still along the axis. */
 bool kn_fold_some_still(const kn_choice *c, int axis);
 /* Whether what is folded is a struct of the user's, whose size nobody knows here. */

@@ -21,7 +21,7 @@ static bool goes_by_places(const kn_writer *w)
 /* A part of a row lies in shared memory, as it was loaded; that part is walked. */
 static bool is_staged(const kn_writer *w)
 {
-    return w->recipe == &kn_recipe_row_long;
+    return w->recipe == &kn_recipe_row_long || kn_has_columns(w);
 }
 
 static bool is_shifted(const kn_writer *w)
@@ -32,7 +32,7 @@ static bool is_shifted(const kn_writer *w)
 /* An input that stands still along a row that is held: one element, loaded once. */
 static bool is_still(const kn_writer *w, int k)
 {
-    return !goes_by_places(w) && k < w->program->n_in && kn_is_wide_array(w, k) &&
+    return !goes_by_places(w) && !kn_has_columns(w) && k < w->program->n_in && kn_is_wide_array(w, k) &&
            kn_access_of(w, k) == KN_BROADCAST;
 }
 
@@ -64,7 +64,7 @@ static void put_item_address(const kn_writer *w, kn_str *out, int k)
     if (goes_by_places(w))
         kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_from.at[%d])", qualifier, kn_storage(w, k),
                       qualifier, name, o);
-    else if (access == KN_GATHER)
+    else if (access == KN_GATHER || kn_has_columns(w))
         kn_str_printf(out, "(%s%s *)(kn_%s_row + kn_j * kn.axis[0].stride[%d])", qualifier, kn_storage(w, k),
                       name, o);
     else
@@ -98,12 +98,12 @@ static void put_mend(const kn_writer *w, kn_str *out, int k)
 
 static void put_store(const kn_writer *w, kn_str *out, int k)
 {
-    bool by_places = goes_by_places(w);
-    kn_str_append(out, by_places ? "    " : "    if (kn_is_here)\n        ");
-    kn_str_append(out, is_single(w) ? "*(" : by_places ? "kn_store(" : "kn_store_item<kn_is_ragged>(");
+    bool is_whole = goes_by_places(w) || kn_has_columns(w);
+    kn_str_append(out, goes_by_places(w) ? "    " : "    if (kn_is_here)\n        ");
+    kn_str_append(out, is_single(w) ? "*(" : is_whole ? "kn_store(" : "kn_store_item<kn_is_ragged>(");
     put_item_address(w, out, k);
     kn_str_printf(out, is_single(w) ? ") = kn_in.kn_%s_.at[0]" : ", kn_in.kn_%s_", name_of(w, k));
-    kn_str_append(out, is_single(w) ? ";\n" : by_places ? ");\n" : ", kn_j, kn.length);\n");
+    kn_str_append(out, is_single(w) ? ";\n" : is_whole ? ");\n" : ", kn_j, kn.length);\n");
 }
 
 /* ---- levels ---- */
@@ -149,10 +149,10 @@ static const char *item_parameters(const kn_writer *w)
                              : "[&](kn_item &kn_in, const int kn_j";
 }
 
-/* What lies in shared memory: each early input, unless it is one element. */
+/* What lies in shared memory: each early input, unless it is one element, or repeated. */
 static bool is_copied(const kn_writer *w, int k)
 {
-    return is_of_items(w, k) && is_early(w, k);
+    return is_of_items(w, k) && is_early(w, k) && kn_access_of(w, k) != KN_BROADCAST;
 }
 
 static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
@@ -185,7 +185,10 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
         if (kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
             put_load(w, out, k);
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
-    if (w->program->uses & (KN_USES_INDEX | KN_USES_REDUCTION_INDEX) && !goes_by_places(w))
+    bool uses_index = w->program->uses & (KN_USES_INDEX | KN_USES_REDUCTION_INDEX);
+    if (uses_index && kn_has_columns(w))
+        kn_str_append(out, "const int kn_e = kn_j;\n");
+    else if (uses_index && !goes_by_places(w))
         kn_str_printf(out, "const int kn_e = kn_row_element<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
                       vector);
     kn_put_level_stages(w, out, level, goes_by_places(w) ? &walked : &held);
@@ -231,7 +234,7 @@ static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level
     int result = w->program->stage[level->end].value[1];
     kn_put_declaration(w, out, result);
     kn_str_append(out, "kn_fold_items(");
-    kn_put_value(w, out, result);
+    kn_put_row_value(w, out, result);
     kn_str_printf(out, ", kn_number<%d>(), ", level->end);
     put_all_items(w, out, level);
     kn_str_append(out, ", ");
@@ -284,7 +287,8 @@ static void put_row_pointers(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
         const char *qualifier = kn_is_output(w, k) ? "" : "const ";
-        const char *type = kn_access_of(w, k) == KN_GATHER ? "char" : kn_storage(w, k);
+        bool is_bytes = kn_access_of(w, k) == KN_GATHER || kn_has_columns(w);
+        const char *type = is_bytes ? "char" : kn_storage(w, k);
         if (kn_is_wide_array(w, k))
             kn_str_printf(&w->slot[KN_SLOT_ROW],
                           "%s%s *const kn_%s_row = (%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]);\n", qualifier,
@@ -345,6 +349,12 @@ static void fill_block(kn_writer *w)
     put_off(w);
 }
 
+static void fill_columns(kn_writer *w)
+{
+    fill(w);
+    put_stages_of_inputs(w);
+}
+
 static void fill_long(kn_writer *w)
 {
     fill(w);
@@ -352,10 +362,13 @@ static void fill_long(kn_writer *w)
     put_stages_of_inputs(w);
 }
 
-#define RECIPE(name, fills)                                                                                  \
-    const kn_recipe kn_recipe_row_##name = {                                                                 \
-        .template_name = "schedules/rowprog/row_" #name ".cu", .fill = fills, .preludes = "kn_fold_group"};
-RECIPE(lanes, fill)
-RECIPE(block, fill_block)
-RECIPE(long, fill_long)
-RECIPE(walked, fill)
+#define RECIPE(name, fills, words, beside)                                                                   \
+    const kn_recipe kn_recipe_row_##name = {.template_name = "schedules/rowprog/row_" #name ".cu",           \
+                                            .fill = fills,                                                   \
+                                            .preludes = words,                                               \
+                                            .has_rows_beside = beside};
+RECIPE(columns, fill_columns, "kn_fold_down", true)
+RECIPE(lanes, fill, "kn_fold_group", false)
+RECIPE(block, fill_block, "kn_fold_group", false)
+RECIPE(long, fill_long, "kn_fold_group", false)
+RECIPE(walked, fill, "kn_fold_group", false)

@@ -7,7 +7,6 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
-#include "types/dtype.h"
 #include "schedules/rowprog/rowprog_kinds.h"
 
 /* From experiments on an H200: bench/results/rows.md. */
@@ -19,7 +18,6 @@ enum {
     FULL =
         32, /* elements of four bytes at least that a thread has in registers where that is the whole row */
     BESIDE = 4 << 10,    /* bytes of a block's shared memory that are left for what is folded */
-    PLAIN = 48 << 10,    /* bytes of both that a block has without asking */
     WITH_CLUSTERS = 90,  /* compute capability from which on there are clusters, */
     WITHOUT_LARGE = 110, /* and those that have none of more than eight blocks */
     PORTABLE = 8,
@@ -138,17 +136,6 @@ static kn_field field(const kn_schedule *schedule)
         sizeof(long_field), 8};
 }
 
-/* Bytes of a vector of every input that is staged, as the kernel lays them out. */
-static int staged_bytes(const kn_spec *spec)
-{
-    int bytes = 0;
-    for (int k = 0; k < spec->program->n_in; ++k)
-        if (spec->operand[k].array >= 0 && kn_row_is_early(spec->program, k) &&
-            spec->schedule.access[spec->operand[k].array] != KN_BROADCAST)
-            bytes += spec->schedule.vector * kn_dtype_info_of(spec->operand[k].dtype)->size;
-    return bytes;
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -167,9 +154,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->block = (unsigned)chosen.threads;
     out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
     out->grid[0] = (unsigned)(out->size * f.blocks);
-    out->shared_bytes = (unsigned)(f.staged * chosen.threads * staged_bytes(part->spec));
-    if (out->shared_bytes > PLAIN - BESIDE && out->shared_bytes <= PLAIN)
-        out->shared_bytes = PLAIN + 1; /* so that more is asked for */
+    out->shared_bytes = (unsigned)(f.staged * chosen.threads * kn_row_staged_bytes(part->spec));
+    kn_row_ask_shared(out, BESIDE);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

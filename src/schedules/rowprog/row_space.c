@@ -10,7 +10,8 @@ enum {
         176,        /* of a thread, in 64 registers: what it holds, and what an item is folded from and to */
     MOST_HELD = 64, /* elements */
     WARP = 32,
-    UNKNOWN = 1 << 20 /* bytes */
+    UNKNOWN = 1 << 20,      /* bytes */
+    PLAIN_SHARED = 48 << 10 /* bytes that a block has without asking */
 };
 
 /* ---- the program ---- */
@@ -259,6 +260,22 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
 {
     return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
+}
+
+int kn_row_staged_bytes(const kn_spec *spec)
+{
+    int bytes = 0;
+    for (int k = 0; k < spec->program->n_in; ++k)
+        if (spec->operand[k].array >= 0 && kn_row_is_early(spec->program, k) &&
+            spec->schedule.access[spec->operand[k].array] != KN_BROADCAST)
+            bytes += spec->schedule.vector * kn_dtype_info_of(spec->operand[k].dtype)->size;
+    return bytes;
+}
+
+void kn_row_ask_shared(kn_placement *out, unsigned beside)
+{
+    if (out->shared_bytes > PLAIN_SHARED - beside && out->shared_bytes <= PLAIN_SHARED)
+        out->shared_bytes = PLAIN_SHARED + 1;
 }
 
 int kn_row_whole(int items)

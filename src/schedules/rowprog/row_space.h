@@ -52,6 +52,11 @@ int64_t kn_row_given_across(const kn_choice *c);
 /* Letters of the operands: vectors, one element repeated, or elements one by one; and whether `_J` is the
  * element. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
+/* Bytes of a vector of every input that is staged in shared memory, as kernels lay them out. */
+int kn_row_staged_bytes(const kn_spec *spec);
+/* For `place`: asks for more than the driver's usual shared memory, where `beside` bytes of the kernel's own
+ * need it too. */
+void kn_row_ask_shared(kn_placement *out, unsigned beside);
 /* Items of a thread that it has where rows are nearly full. */
 int kn_row_whole(int items);
 /* Warps of a block, and more up to a power of two. */

@@ -12,6 +12,11 @@ static bool is_over_all(const kn_stage *s)
     return s->kind != KN_REDUCE && s->over == KN_OVER_ALL;
 }
 
+bool kn_has_columns(const kn_writer *w)
+{
+    return w->recipe->has_rows_beside;
+}
+
 bool kn_is_wide_array(const kn_writer *w, int k)
 {
     return !is_own(w, k) && kn_array_of(w, k) >= 0 && kn_row_is_wide(w->program, k);
@@ -99,12 +104,58 @@ bool kn_is_held_value(const kn_writer *w, int value)
 
 /* ---- an element ---- */
 
+/* Whether a thread has one of each of its columns. */
+static bool is_of_columns(const kn_writer *w, int value)
+{
+    return kn_has_columns(w) && !kn_row_is_wide(w->program, value);
+}
+
+void kn_put_row_value(const kn_writer *w, kn_str *out, int value)
+{
+    kn_put_value(w, out, value);
+    kn_str_append(out, is_of_columns(w, value) ? "_of" : "");
+}
+
 void kn_put_declaration(const kn_writer *w, kn_str *out, int value)
 {
     kn_put_type(w, out, value);
     kn_str_append(out, " ");
-    kn_put_value(w, out, value);
+    kn_put_row_value(w, out, value);
+    if (is_of_columns(w, value))
+        kn_str_printf(out, "[%d]", w->spec->schedule.vector);
     kn_str_append(out, ";\n");
+}
+
+/* "auto &kn_value_sum = kn_value_sum_of[kn_k];" */
+static void put_column_value(const kn_writer *w, kn_str *out, int value)
+{
+    kn_str_append(out, "auto &");
+    kn_put_value(w, out, value);
+    kn_str_append(out, " = ");
+    kn_put_row_value(w, out, value);
+    kn_str_append(out, "[kn_k];\n");
+}
+
+/* The values of this column that stages (bits) read or give. */
+static void put_column_values(const kn_writer *w, kn_str *out, uint32_t stages)
+{
+    const kn_level all = {.stages = stages};
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
+        if (is_of_columns(w, k) && (kn_level_reads(w, &all, k) || kn_level_gives(w, &all, k)))
+            put_column_value(w, out, k);
+}
+
+static void put_columns_begin(const kn_writer *w, kn_str *out)
+{
+    if (kn_has_columns(w))
+        kn_str_printf(out, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
+                      w->spec->schedule.vector);
+}
+
+static void put_columns_end(const kn_writer *w, kn_str *out)
+{
+    if (kn_has_columns(w))
+        kn_str_append(out, "}\n");
 }
 
 /* What no later level needs is a variable; the rest stays. */
@@ -132,22 +183,30 @@ static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *leve
             put_own_value(w, out, level, at, k);
 }
 
+/* Behind a place of the first column: " + kn_k * kn.axis[1].stride[2]". */
+static void put_column_step(const kn_writer *w, kn_str *out, int operand)
+{
+    if (kn_has_columns(w))
+        kn_str_printf(out, " + kn_k * kn.axis[kn.fold_rank].stride[%d]", operand);
+}
+
 /* "kn.start + kn_here.at[2] + kn_e * kn.axis[0].stride[2]" */
-static void put_index(kn_str *out, const char *start, const char *place, int operand)
+static void put_index(const kn_writer *w, kn_str *out, const char *start, const char *place, int operand)
 {
     kn_str_printf(out, "kn.%s + ", start);
     kn_str_printf(out, place, operand);
     kn_str_printf(out, " * kn.axis[0].stride[%d]", operand);
+    put_column_step(w, out, operand);
 }
 
 static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_element_places *at)
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
-    put_index(&index, "start", at->index, w->spec->n_arrays);
+    put_index(w, &index, "start", at->index, w->spec->n_arrays);
     if (w->spec->schedule.order && at->element)
         kn_str_printf(&fold_index, "(unsigned)%s", at->element);
     else
-        put_index(&fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);
+        put_index(w, &fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);
     kn_put_map(w, out, stage, at->place, kn_str_text(&index), kn_str_text(&fold_index));
     out->failed |= index.failed || fold_index.failed;
     kn_str_free(&index);
@@ -156,6 +215,7 @@ static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_elemen
 
 void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at)
 {
+    put_column_values(w, out, level->stages);
     put_own_values(w, out, level, at);
     for (int s = 0; s < w->program->n_stages; ++s)
         if (level->stages >> s & 1)
@@ -172,14 +232,16 @@ void kn_put_folded(const kn_writer *w, kn_str *out, const kn_level *level)
 void kn_put_of_row(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
-    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d])", qualifier, kn_storage(w, k), qualifier,
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, kn_storage(w, k), qualifier,
                   name, kn_array_of(w, k));
+    put_column_step(w, out, kn_array_of(w, k));
+    kn_str_append(out, ")");
 }
 
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_is_output(w, k))
-        kn_str_printf(out, "kn_%s_", w->program->param[k].name);
+        kn_str_printf(out, kn_has_columns(w) ? "kn_%s_of[kn_k]" : "kn_%s_", w->program->param[k].name);
     else
         kn_put_of_row(w, out, k);
 }
@@ -193,14 +255,17 @@ static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *le
         for (int v = stage->n_read; v < stage->n_read + stage->n_given; ++v)
             if (is_own(w, stage->value[v]))
                 kn_put_declaration(w, out, stage->value[v]);
+        put_columns_begin(w, out);
+        put_column_values(w, out, UINT32_C(1) << s);
         kn_put_map(w, out, s, kn_place_of_row, "", "");
+        put_columns_end(w, out);
     }
 }
 
 static void put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     const kn_stage *s = &w->program->stage[level->end];
-    if (level->is_last || !s->identity[0])
+    if (level->is_last || !s->identity[0] || kn_has_columns(w))
         return;
     kn_str_append(out, "if (kn_is_empty)\n    ");
     kn_put_value(w, out, s->value[1]);
@@ -225,12 +290,24 @@ void kn_put_row_results(kn_writer *w, const char *condition)
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
         if (kn_array_of(w, k) < 0 || kn_is_wide_array(w, k))
             continue;
-        kn_str_printf(row, "%s kn_%s_ = ", kn_storage(w, k), w->program->param[k].name);
+        const char *name = w->program->param[k].name;
+        if (kn_has_columns(w))
+            kn_str_printf(row, "%s kn_%s_of[%d];\n", kn_storage(w, k), name, w->spec->schedule.vector);
+        put_columns_begin(w, row);
+        if (!kn_has_columns(w))
+            kn_str_printf(row, "%s ", kn_storage(w, k));
+        kn_place_of_row(w, row, k);
+        kn_str_append(row, " = ");
         kn_put_of_row(w, row, k);
         kn_str_append(row, ";\n");
+        put_columns_end(w, row);
+        put_columns_begin(w, stores);
         if (condition)
             kn_str_printf(stores, "if (%s)\n    ", condition);
         kn_put_of_row(w, stores, k);
-        kn_str_printf(stores, " = kn_%s_;\n", w->program->param[k].name);
+        kn_str_append(stores, " = ");
+        kn_place_of_row(w, stores, k);
+        kn_str_append(stores, ";\n");
+        put_columns_end(w, stores);
     }
 }

@@ -40,8 +40,14 @@ typedef struct kn_element_places {
 void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at);
 /* What is folded of the element. */
 void kn_put_folded(const kn_writer *w, kn_str *out, const kn_level *level);
-/* "float32 kn_value_sum;" */
+/* "float32 kn_value_sum;", or, of several rows side by side, "float32 kn_value_sum_of[4];". */
 void kn_put_declaration(const kn_writer *w, kn_str *out, int value);
+/* The declared variable: "kn_value_sum", "kn_value_sum_of". */
+void kn_put_row_value(const kn_writer *w, kn_str *out, int value);
+
+/* Whether a thread has a vector of rows side by side, and so of each value of a row as many: column kn_k of
+ * them is a row by itself. */
+bool kn_has_columns(const kn_writer *w);
 
 /* ---- what runs once for a row ---- */
 

@@ -1,0 +1,160 @@
+// needs: kn_fold_down
+// with: row
+// What row programs share whose rows lie side by side: a thread has elements of N rows, in N values of each reduction.
+
+// What a thread holds, folded; `one` writes the values of an item's elements, each of another row.
+template <class T, int N, int Items, class Item, class Deal, class Load, class One, class Fold>
+__device__ __forceinline__ void kn_fold_held_columns(T (&to)[N], Item (&held)[Items], const Deal &deal, const Load &load, const One &one, const Fold &fold) {
+    kn_chain<T> chain[N];
+    kn_each_held<1>(held, deal, load, [&](Item &item, const int first, const int turn) {
+        T side[N];
+        one(item, first, side);
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            kn_chain_put(chain[k], turn, side[k], fold);
+    });
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        to[k] = Items > 16 && deal.has(16) ? fold(chain[k].far, chain[k].near) : chain[k].near;
+}
+
+// What lies in shared memory, folded behind that; `each` calls its argument for each item with its number, and with what writes its values.
+template <class T, int N, class Each, class Fold>
+__device__ __forceinline__ void kn_fold_staged_columns(T (&to)[N], const Each &each, const Fold &fold) {
+    kn_chain<T> chain[N];
+    int count = 0;
+    each([&](const int turn, const auto &one) {
+        T side[N];
+        one(side);
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            kn_chain_put(chain[k], turn, side[k], fold);
+        count = turn + 1;
+    });
+    if (count > 0)
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            to[k] = fold(to[k], kn_chain_all(chain[k], count, fold));
+}
+
+// Where a thread is among those that have a tile of rows: `across` (2 to the power of `shift`, 32 at most) lie side by side, the first `held` of those one below the other
+// hold values, all of them where there are several blocks. `width`: warps of a block, and more up to a power of two.
+struct kn_columns {
+    unsigned across, shift, width, x, y, held, rank, blocks;
+};
+
+// Lanes `across` apart: kn_fold_group, of which a group's lanes are neighbours.
+template <class T, class Fold>
+__device__ __forceinline__ void kn_fold_apart(T &value, unsigned y, unsigned held, const kn_columns &at, const Fold &fold) {
+#pragma unroll
+    for (unsigned apart = 1; apart < 32; apart *= 2) {
+        if (apart >= at.across) {
+            const unsigned by = apart >> at.shift;
+            const T other = kn_shuffle<'^'>(value, apart);
+            const bool is_upper = y & by;
+            if ((y & ~(2 * by - 1)) + by < held)
+                value = fold(is_upper ? other : value, is_upper ? value : other);
+            else if (is_upper)
+                value = other;
+        }
+    }
+}
+
+// Shared memory for values of one type: of the block's own (From 0), and of what others send. There are two, in turn: who writes for the turn after the next has met all
+// others in the next.
+enum { kn_columns_bytes = 9 << 8 }; /* of float: 8 warps of 64 columns, or 16 of 32, and one between them */
+template <class T>
+struct kn_columns_shared {
+    enum { fitting = kn_columns_bytes / sizeof(T), count = fitting > 32 ? fitting : 32 };
+};
+template <class T, int From>
+__device__ __forceinline__ T *kn_columns_values(unsigned turn) {
+    __shared__ __align__(16) unsigned char values[2][kn_columns_shared<T>::count * ((sizeof(T) + 3) / 4 * 4)];
+    return reinterpret_cast<T *>(values[turn % 2]);
+}
+
+// The sums of `columns` columns go to all blocks of the cluster, and come from all of them (kn_fold_cluster).
+template <class T>
+__device__ __forceinline__ unsigned *kn_send_columns(const T *sums, unsigned columns, const kn_columns &at, unsigned turn) {
+    unsigned *const sent = reinterpret_cast<unsigned *>(kn_columns_values<T, 1>(turn));
+#if __CUDA_ARCH__ >= 900
+    constexpr int words = (sizeof(T) + 3) / 4;
+    const unsigned gate = kn_cluster_gate(turn), parity = turn / 2 % 2;
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gate), "r"(at.blocks * columns * words * 4) : "memory");
+#pragma unroll 1
+    for (unsigned e = threadIdx.x; e < columns * at.blocks; e += blockDim.x) {
+        const unsigned block = kn_quotient(e, columns), column = e - block * columns;
+        unsigned word[words] = {};
+        memcpy(word, &sums[column], sizeof(T));
+        unsigned there, gate_there;
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(sent + (at.rank * columns + column) * words)), "r"(block));
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate_there) : "r"(gate), "r"(block));
+#pragma unroll
+        for (int k = 0; k < words; ++k)
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there + 4 * k), "r"(word[k]), "r"(gate_there) : "memory");
+    }
+    unsigned is_open = 0;
+    while (!is_open)
+        asm volatile("{.reg .pred open; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 open, [%1], %2; selp.u32 %0, 1, 0, open;}" : "=r"(is_open) : "r"(gate), "r"(parity) : "memory");
+#endif
+    return sent;
+}
+
+// A column of what all blocks have sent, folded.
+template <class T, class Fold>
+__device__ __forceinline__ T kn_fold_sent(const unsigned *sent, unsigned columns, unsigned column, unsigned blocks, const Fold &fold) {
+    constexpr int words = (sizeof(T) + 3) / 4;
+    T all;
+#pragma unroll 1
+    for (unsigned block = 0; block < blocks; ++block) {
+        T one;
+        memcpy(&one, sent + (block * columns + column) * words, sizeof(T));
+        all = block == 0 ? one : fold(all, one);
+    }
+    return all;
+}
+
+// All threads that have elements of a row have what is folded of it, of the same bits: of a thread's items first, then of lanes of a warp, warps of a block, blocks of a cluster.
+// As many columns as shared memory has room for are done at a time; large structs alone need more than one turn.
+template <int N, class T, class Fold>
+__device__ __forceinline__ void kn_fold_down(T (&value)[N], const kn_columns &at, unsigned &turn, const Fold &fold) {
+    if (blockDim.x == at.across && at.blocks == 1)
+        return; /* each thread has whole rows */
+    const unsigned rows = 32 >> at.shift, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, above = warp * rows;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        kn_fold_apart(value[k], at.y - above, at.held > above ? at.held - above : 0, at, fold);
+    if (warps == 1 && at.blocks == 1)
+        return;
+    const unsigned holding = (at.held + rows - 1) / rows, columns = at.across * N, most = warps > at.blocks ? warps : at.blocks;
+    const unsigned fitting = kn_quotient(kn_columns_shared<T>::count, most), wanted_each = fitting > 2 ? fitting - 1 : 1;
+    const unsigned each = columns < wanted_each ? columns : wanted_each, pitch = each + (each > 1);
+    const unsigned other = lane & (at.width - 1), group = lane / at.width, groups = 32 / at.width;
+#pragma unroll 1
+    for (unsigned first = 0; first < columns; first += each, ++turn) {
+        T *const shared = kn_columns_values<T, 0>(turn);
+        const unsigned count = columns - first < each ? columns - first : each;
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            if (lane < at.across && warp < holding && lane * N + k - first < count)
+                shared[warp * pitch + lane * N + k - first] = value[k];
+        __syncthreads();
+#pragma unroll 1
+        for (unsigned base = warp * groups; warps > 1 && base < count; base += warps * groups) {
+            const unsigned wanted = base + group, column = wanted < count ? wanted : count - 1;
+            T sum = shared[(other < holding ? other : 0) * pitch + column];
+            kn_fold_group(sum, other, holding, at.width, fold);
+            if (other == 0 && wanted < count)
+                shared[column] = sum;
+        }
+        __syncthreads();
+        const unsigned *const sent = at.blocks > 1 ? kn_send_columns(shared, count, at, turn) : nullptr;
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            const unsigned column = at.x * N + k - first;
+            if (column < count)
+                value[k] = at.blocks > 1 ? kn_fold_sent<T>(sent, count, column, at.blocks, fold) : shared[column];
+        }
+    }
+}

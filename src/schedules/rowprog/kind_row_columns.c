@@ -1,0 +1,313 @@
+/* kind_row_columns.c - row programs whose arrays are contiguous across rows: a block, or a cluster of blocks
+ * that send each other what they have reduced, holds a tile of neighbouring rows in registers. */
+#include "schedule/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+#include "types/dtype.h"
+
+enum {
+    WARP = 32,
+    ACCESS = 16,        /* bytes of a vector of the widest operand */
+    SECTOR = 32,        /* bytes that memory moves at least, */
+    LINE = 128,         /* and at best */
+    LEAST_VECTOR = 8,   /* bytes; shorter ones take too many instructions */
+    THREADS = 1024,     /* of a block, at most, */
+    RESIDENT = 1024,    /* of a multiprocessor: with 64 registers each */
+    BESIDE = 12 << 10,  /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
+    NEAR = 8 << 10,     /* bytes apart up to which 64 bytes of a line are as good as all */
+    MOST_STAGED = 12,   /* items in shared memory of a thread that has not whole rows */
+    ITEMS = 4,          /* of a thread in registers; more of them are stored to memory and back */
+    MOST_ACROSS = 256,  /* threads side by side; more than a warp's only where each has whole rows */
+    SMALL = 1 << 17,    /* elements, above which few blocks leave memory idle */
+    WITH_CLUSTERS = 90, /* compute capability from which on there are clusters, */
+    LARGEST = 8         /* blocks of one: longer rows are faster by two kernels, each at the memory's speed */
+};
+
+/* Chosen for each space, without a binary of its own. The first member is what kn_fold_cut_beside reads. */
+typedef struct tile_params {
+    kn_fold_params fold;
+    int across, blocks, threads; /* vectors of a tile side by side; blocks of a tile; threads of a block */
+    int staged;                  /* items of a thread in shared memory, behind those in registers */
+} tile_params;
+
+/* One that is tried. */
+typedef struct layout_of_tile {
+    int across, blocks, staged;
+    int widest, staged_bytes; /* bytes of an element: of the widest operand across rows, of what is staged */
+    int64_t pitch;            /* bytes from one element of a row to the next, of the widest operand */
+} layout_of_tile;
+
+/* The kind's field. */
+typedef struct columns_field {
+    int32_t fold_rank, length;
+    int32_t share, staged; /* elements of a row that a block has; items of a thread in shared memory */
+    uint32_t tiles;        /* side by side */
+    uint32_t across, shift, width, blocks, unused;
+    int64_t columns;
+} columns_field;
+
+/* ---- the choice ---- */
+
+/* Structs take too many registers: a thread reduces a vector of them. */
+static bool folds_structs(const kn_program *p)
+{
+    bool is_struct = false;
+    for (int s = 0; s < p->n_stages; ++s)
+        is_struct = is_struct ||
+                    (p->stage[s].kind == KN_REDUCE && p->param[p->stage[s].value[1]].type == KN_TYPE_STRUCT);
+    return is_struct;
+}
+
+static bool moves_along_row(const kn_choice *c, int o)
+{
+    return c->space->stride[o][c->space->ndim - 1] != 0;
+}
+
+/* Whether vectors of the operand lie across rows: contiguous there, or one element that is repeated. Results
+ * of a row are stored one by one. */
+static bool lies_across(const kn_choice *c, int o, int axis)
+{
+    int64_t stride = c->space->stride[o][axis];
+    if (c->access[o].is_output)
+        return !moves_along_row(c, o) || stride == c->access[o].item_size;
+    return stride == 0 || stride == c->access[o].item_size;
+}
+
+/* Whether every vector of the operand begins at its own size. */
+static bool is_aligned(const kn_choice *c, int o, int axis, int vector)
+{
+    int64_t bytes = (int64_t)vector * c->access[o].item_size;
+    if (c->space->stride[o][axis] == 0 || (c->access[o].is_output && !moves_along_row(c, o)))
+        return true;
+    if (c->access[o].address % (uintptr_t)bytes != 0)
+        return false;
+    for (int a = 0; a < c->space->ndim; ++a)
+        if (a != axis && c->space->stride[o][a] % bytes != 0)
+            return false;
+    return true;
+}
+
+/* Bytes of an element of the widest operand that lies across rows and is another one for each element. */
+static int widest_across(const kn_choice *c, int axis)
+{
+    int widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (moves_along_row(c, o) && c->space->stride[o][axis] == c->access[o].item_size &&
+            c->access[o].item_size > widest)
+            widest = c->access[o].item_size;
+    return widest;
+}
+
+/* Bytes from one element of a row to the next, of such an operand. */
+static int64_t pitch_of(const kn_choice *c, int axis, int widest)
+{
+    int inner = c->space->ndim - 1;
+    for (int o = 0; o < c->count; ++o)
+        if (moves_along_row(c, o) && c->access[o].item_size == widest && c->space->stride[o][axis] == widest)
+            return llabs(c->space->stride[o][inner]);
+    return 0;
+}
+
+static int vector_of(const kn_choice *c, int axis, int widest)
+{
+    int vector = ACCESS / widest, most = kn_row_most_held(c);
+    for (vector = vector < most ? vector : most; vector > 1; vector /= 2) {
+        bool fits = c->space->extent[axis] % vector == 0;
+        for (int o = 0; o < c->count && fits; ++o)
+            fits = is_aligned(c, o, axis, vector);
+        if (fits)
+            break;
+    }
+    return vector;
+}
+
+static int largest_cluster(const kn_target *t)
+{
+    return t->compute_capability < WITH_CLUSTERS ? 1 : LARGEST;
+}
+
+/* More items where they are small. */
+static int scale_of(const kn_schedule *s)
+{
+    return s->vector < 4 ? 4 / s->vector : 1;
+}
+
+/* Blocks that a multiprocessor has at a time; 0: one has too much shared memory. */
+static int64_t blocks_at_once(const kn_target *t, int64_t threads, int64_t shared)
+{
+    int64_t by_threads = RESIDENT / threads,
+            by_shared = t->shared_memory_per_multiprocessor / (shared + BESIDE);
+    return shared + BESIDE > t->shared_memory_per_block ? 0 : by_threads < by_shared ? by_threads : by_shared;
+}
+
+/* The time that a tile takes, relative to one that moves whole lines by four blocks of a multiprocessor of
+ * 256 threads each, from times of an H200: bench/results/nvidia-h200-anyaxis.md. 0: it is no tile. */
+static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, const layout_of_tile *l)
+{
+    int64_t length = kn_row_length(c), run = c->space->extent[t->fold.axis];
+    int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_fold_ceil(length, l->blocks);
+    int64_t down = kn_fold_ceil(kn_fold_ceil(share, s->per_thread + l->staged), rows) * rows;
+    int64_t threads = down * l->across, items = kn_fold_ceil(share, down),
+            width = (int64_t)l->across * s->vector;
+    int64_t tiles = kn_fold_ceil(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
+    int64_t at_once = blocks_at_once(c->target, threads, staged * threads * s->vector * l->staged_bytes);
+    int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
+    if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
+        width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || at_once < (l->blocks > 1 ? 2 : 1) ||
+        (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
+        (c->space->size > SMALL && grid < c->target->multiprocessors))
+        return 0;
+    *t = (tile_params){t->fold, l->across, l->blocks, (int)threads, (int)staged};
+    double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
+    cost = 1 + (cost - 1) / 2; /* a thread without an element leaves memory idle in part */
+    cost *= width * l->widest >= LINE || (width * l->widest >= 64 && l->pitch <= NEAR) ? 1
+            : width * l->widest >= 64                                                  ? 1.12
+                                                                                       : 1.5;
+    cost *= threads > 512 ? 1.2 : threads > 256 ? 1.05 : threads > 128 ? 1 : threads > 64 ? 1.04 : 1.1;
+    cost *= items > 2 * ITEMS * scale_of(s) || items == length ? 1 : 1.05;
+    for (int blocks = 1; blocks < l->blocks; blocks *= 2)
+        cost *= 1.06;
+    return at_once == 1 ? cost * 1.25 : cost;
+}
+
+static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule *s, int widest)
+{
+    static const int staged[] = {0, 4, 12, 20};
+    double least = 0;
+    layout_of_tile l = {.widest = widest,
+                        .staged_bytes = kn_row_early_bytes(c, s->vector),
+                        .pitch = pitch_of(c, out->fold.axis, widest)};
+    for (l.blocks = 1; l.blocks <= largest_cluster(c->target); l.blocks *= 2)
+        for (l.across = 2; l.across <= MOST_ACROSS; l.across *= 2)
+            for (size_t k = 0; k < sizeof staged / sizeof *staged; ++k) {
+                tile_params t = {.fold = out->fold};
+                l.staged = staged[k] * scale_of(s);
+                double cost = cost_of(&t, c, s, &l);
+                if (cost == 0 || (least > 0 && cost >= least))
+                    continue;
+                least = cost;
+                *out = t;
+            }
+    return least > 0;
+}
+
+static bool has_whole_items(const tile_params *t, int64_t length, int lanes)
+{
+    int64_t share = kn_fold_ceil(length, t->blocks), last = length - share * (t->blocks - 1);
+    return lanes > 1 && last >= (int64_t)kn_row_whole(lanes) * (t->threads / t->across);
+}
+
+static void set_access(kn_schedule *out, const kn_choice *c, int axis)
+{
+    for (int o = 0; o < c->count; ++o) {
+        bool is_single = out->vector == 1 || (c->access[o].is_output && !moves_along_row(c, o));
+        out->access[o] = is_single ? KN_GATHER : c->space->stride[o][axis] == 0 ? KN_BROADCAST : KN_VECTOR;
+    }
+    out->order = c->program->uses & KN_USES_REDUCTION_INDEX &&
+                 c->space->stride[c->space->n_operands - 1][c->space->ndim - 1] == 1;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    int64_t length = kn_row_length(c);
+    int axis = kn_fold_kept_axis(c);
+    tile_params t = {.fold = {.axis = axis, .inner = -1, .copies = 1}};
+    if (length < 2 || length > INT32_MAX / 2 || axis < 0 || c->block > 0 || folds_structs(c->program))
+        return false;
+    for (int o = 0; o < c->count; ++o)
+        if (!lies_across(c, o, axis))
+            return false;
+    int widest = widest_across(c, axis);
+    if (widest == 0 || widest > ACCESS)
+        return false;
+    out->vector = vector_of(c, axis, widest);
+    if (out->vector * widest < LEAST_VECTOR)
+        return false;
+    int most = kn_row_most_held(c) / out->vector;
+    int items = ITEMS * scale_of(out);
+    out->per_thread = most < items ? most : items;
+    if (!choose_tile(&t, c, out, widest))
+        return false;
+    out->variant = has_whole_items(&t, length, out->per_thread) ? KN_ROW_NEARLY : 0;
+    out->block = THREADS;
+    out->rank = kn_fold_rank(c->space);
+    set_access(out, c, axis);
+    memcpy(params, &t, sizeof t);
+    return true;
+}
+
+/* ---- the launch ---- */
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int fold_rank;\nint length;\nint share;\nint staged;\nunsigned tiles;\nunsigned across;\n"
+        "unsigned shift;\nunsigned width;\nunsigned blocks;\nunsigned columns_unused;\n"
+        "long long columns;\n",
+        sizeof(columns_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    tile_params t;
+    memcpy(&t, part->launch_params, sizeof t);
+    columns_field f = {.length = (int32_t)kn_fold_size(space),
+                       .across = (uint32_t)t.across,
+                       .width = (uint32_t)kn_row_warps((unsigned)t.threads),
+                       .blocks = (uint32_t)t.blocks,
+                       .staged = t.staged,
+                       .columns = space->extent[t.fold.axis]};
+    f.share = (int32_t)kn_fold_ceil(f.length, t.blocks);
+    f.tiles = (uint32_t)kn_fold_ceil(f.columns, (int64_t)t.across * s->vector);
+    while (1u << f.shift < f.across)
+        ++f.shift;
+    out->size = kn_space_output_size(space);
+    kn_fold_put_kept(&out->own_space, space, t.fold.axis);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->block = (unsigned)t.threads;
+    out->cluster = t.blocks > 1 ? (unsigned)t.blocks : 0;
+    out->grid[0] = (unsigned)(out->size / f.columns * f.tiles * f.blocks);
+    out->shared_bytes = (unsigned)(t.staged * t.threads * kn_row_staged_bytes(part->spec));
+    kn_row_ask_shared(out, BESIDE);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+/* A tile has whole sectors of every operand. */
+static int rows_of_warp(const kn_schedule *s, int64_t length)
+{
+    (void)s, (void)length;
+    return WARP;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    columns_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " blocks=\"%u\" across=\"%u\" share=\"%d\" staged=\"%d\"", (unsigned)f.blocks,
+                  (unsigned)f.across, (int)f.share, (int)f.staged);
+}
+
+const kn_kind kn_kind_row_columns = {.name = "row_columns",
+                                     .recipe = &kn_recipe_row_columns,
+                                     .pattern = "*",
+                                     .holds_rows = true,
+                                     .revision = 1,
+                                     .choose = choose,
+                                     .field = field,
+                                     .place = place,
+                                     .cut = kn_fold_cut_beside,
+                                     .has_wide_axes = true,
+                                     .describe = describe,
+                                     .rows_of_warp = rows_of_warp};
