@@ -10,8 +10,8 @@
  * failed NULL: this is the first try. */
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_try *failed);
 
-/* Whether no text makes an integer of a number, as far as words tell: floating-point exceptions may be left
- * out of account then. (trapping.c) */
+/* Whether no text makes a number of an integer that was made of one, as far as words tell: floating-point
+ * exceptions may be left out of account then. (trapping.c) */
 bool kn_codegen_truncates_nothing(const kn_spec *spec);
 
 /* The name of the entry point in that source: "kiln_" and the kernel's name. size KN_NAME_MAX + 8 is enough.

@@ -1,6 +1,7 @@
-/* trapping.c - texts that make no integer of a number. Without floating-point exceptions, which nobody asks
- * for, g++ makes vectors of more conditions; but it then takes (float)(int)x for trunc(x), whose zeros have
- * signs. */
+/* trapping.c - texts that make no number of an integer that was made of one. Without floating-point
+ * exceptions, which nobody asks for, g++ makes vectors of more conditions; but it then takes (float)(int)x for
+ * trunc(x), whose zeros have signs. Once a text has made integers, all that follows has to be integers: by
+ * words that say so, numbers, and the names that kiln itself gives. */
 #include <string.h>
 
 #include "codegen/codegen.h"
@@ -36,29 +37,76 @@ static bool is_integer_word(const kn_spec *spec, const char *text, size_t length
     return strncmp(text, "int", 3) == 0 || strncmp(text, "uint", 4) == 0 || *text == '_';
 }
 
-/* Macros and headers may say anything. */
-static bool is_clear(const kn_spec *spec, const char *text)
+/* The parameter of that name; -1: there is none. */
+static int param_of(const kn_spec *spec, const char *text, size_t length)
+{
+    for (int k = 0; k < param_count(spec); ++k) {
+        const char *name = spec->program->param[k].name;
+        if (strlen(name) == length && memcmp(name, text, length) == 0)
+            return k;
+    }
+    return -1;
+}
+
+static bool is_integer_name(const kn_spec *spec, const char *text, size_t length)
+{
+    int k = param_of(spec, text, length);
+    return k >= spec->program->n_in && is_integer(spec->operand[k].seen);
+}
+
+/* An input, "t12", which is what expressions call their nodes, or a word that makes no number. */
+static bool is_harmless(const kn_spec *spec, const char *text, size_t length)
+{
+    int k = param_of(spec, text, length);
+    size_t digits = 1;
+    if (k >= 0 && k < spec->program->n_in)
+        return true;
+    while (digits < length && text[digits] >= '0' && text[digits] <= '9')
+        ++digits;
+    return (*text == 't' && length > 1 && digits == length) || (length == 5 && memcmp(text, "const", 5) == 0);
+}
+
+static bool is_whole_number(const char *text, size_t length)
+{
+    bool is_hexadecimal = length > 1 && (text[1] | 32) == 'x';
+    for (size_t k = 0; k < length; ++k)
+        if (text[k] == '.' || (!is_hexadecimal && ((text[k] | 32) == 'e' || (text[k] | 32) == 'f')))
+            return false;
+    return true;
+}
+
+/* Macros and headers may say anything. *has_integers: a text has made them, this one or one before. */
+static bool is_clear(const kn_spec *spec, const char *text, bool *has_integers)
 {
     size_t length;
+    int others = 0;
     for (const char *at = text;; at += length) {
         kn_token_kind kind = kn_token_scan(at, &length);
         if (kind == KN_TOKEN_END)
             return true;
-        if (kind == KN_TOKEN_OPEN || (kind == KN_TOKEN_OTHER && *at == '#') ||
-            (kind == KN_TOKEN_NAME && is_integer_word(spec, at, length)))
+        if (kind == KN_TOKEN_OPEN || (kind == KN_TOKEN_OTHER && *at == '#'))
             return false;
+        bool is_name = kind == KN_TOKEN_NAME;
+        bool is_whole = is_name && (is_integer_word(spec, at, length) || is_integer_name(spec, at, length));
+        *has_integers = *has_integers || is_whole;
+        others += !is_whole && ((is_name && !is_harmless(spec, at, length)) ||
+                                (kind == KN_TOKEN_NUMBER && !is_whole_number(at, length)));
+        if (*has_integers && others > 0)
+            return false;
+        if (kind == KN_TOKEN_OTHER && strchr(";{}", *at))
+            others = 0; /* of this statement: (float)(int)x has the float in front */
     }
 }
 
 bool kn_codegen_truncates_nothing(const kn_spec *spec)
 {
     const kn_program *p = spec->program;
-    bool is = p->n_options == 0 && p->n_headers == 0;
+    bool is = p->n_options == 0 && p->n_headers == 0, has_integers = false;
     for (int k = p->n_in; k < param_count(spec); ++k)
-        is = is && p->param[k].type != KN_TYPE_STRUCT && !is_integer(spec->operand[k].seen);
+        is = is && p->param[k].type != KN_TYPE_STRUCT;
     for (int v = 0; v < p->n_values; ++v)
         is = is && !is_integer(kn_spec_value_dtype(spec, param_count(spec) + v));
     for (int t = 0; t < kn_program_texts(p) && is; ++t)
-        is = is_clear(spec, p->text[t]);
+        is = is_clear(spec, p->text[t], &has_integers);
     return is;
 }

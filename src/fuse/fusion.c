@@ -53,6 +53,8 @@ static void add_passes(kn_fusion *f, const kn_spec *spec)
         if (p->stage[t].kind != KN_REDUCE)
             continue;
         wanted[p->stage[t].value[0]] = true;
+        if (kn_spec_value_dtype(spec, p->stage[t].value[1]) == KILN_DTYPE_NONE)
+            f->structs |= 1u << f->n_passes;
         add_pass(f, spec, wanted);
     }
     bool wanted[2 * KN_MAX_PARAMS] = {false};
@@ -116,12 +118,14 @@ enum {
     FEW_LINES = 2048,       /* the most lines of a row for that; at worst each is on a page of its own */
     FAR = 6000,             /* the same element where the line is not in a near cache */
     FUNCTION = 600,         /* a function of an element, in vectors */
-    ROW = 40000,            /* one kernel of all reductions: a row, for each reduction (its lanes are
-                            combined) */
+    ROW = 20000,            /* one kernel of all reductions: a row, for each reduction, twice that where it
+                               reduces structs (its lanes are combined), */
+    STRUCT = 200,           /* and an element of these */
     LONG_REDUCTION = 30000, /* one kernel a reduction: a row along which it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
     SHORT = 256,            /* the most elements of a short row */
     SHORT_ELEMENT = 250,    /* an element of a short row */
+    STRUCT_ELEMENT = 200,   /* the same of a struct, of which each member is a vector of its own */
     RESULT_RANGE = 1500,    /* a contiguous range of results that a reduction accumulates into */
     RESULT = 1000,
     RUN_OF_MAP = 4000, /* a contiguous range of a map */
@@ -193,6 +197,7 @@ static int64_t fused_on_host(const kn_fusion *f)
     for (int pass = 0; pass < f->n_passes; ++pass)
         bytes += bytes_of_pass(f, pass);
     time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
+    time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
     time = at_least(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
     return START + (f->rows < FEW_ROWS ? 2 * time : time);
 }
@@ -227,6 +232,7 @@ static int64_t split_on_host(const kn_fusion *f)
         for (int o = 0; o < f->n_operands; ++o)
             time += is_in(&f->operand[o], pass) && f->operand[o].moves ? size * f->operand[o].item * BYTE : 0;
         time += size * FUNCTION * f->functions[pass];
+        time += f->structs >> pass & 1 ? size * STRUCT_ELEMENT : 0;
         all += START + at_least(time, memory_time(f, bytes_of_pass(f, pass)));
     }
     return all;

@@ -27,6 +27,7 @@ typedef struct kn_fusion {
     int side;             /* CUDA: rows whose elements a warp loads at once */
     int n_passes;
     bool has_map;                                   /* the last pass is no reduction */
+    unsigned structs;                               /* bits: passes that reduce structs */
     int functions[KN_FUSION_PASSES], all_functions; /* functions per element, by pass; of one kernel that
                                                        stores no intermediate value */
     int n_operands;

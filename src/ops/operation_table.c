@@ -200,9 +200,7 @@
 #define WHERE(c)                                                                                             \
     c "?\?->? " c "bb->b " c "BB->B " c "hh->h " c "HH->H " c "ii->i " c "II->I " c "ll->l " c "LL->L " c    \
       "ee->e " c "EE->E " c "ff->f " c "dd->d " c "FF->F " c "DD->D "
-#define CLIP                                                                                                 \
-    "const T above = x >= low || kn_is_nan(x) ? x : low;\n"                                                  \
-    "z = above <= high || kn_is_nan(above) ? above : high"
+#define CLIP "z = kn_smaller(kn_larger(x, low), high)"
 
 /* clang-format off */
 const kn_operation_row kn_operation_table[] = {
@@ -232,8 +230,8 @@ const kn_operation_row kn_operation_table[] = {
     PLACE("argmin", ">="),
     PLACE("argmax", "<="),
 
-    REDUCTION("all", TO_BOOL, "x != (T)0", "a && b", "y = a", "true"),
-    REDUCTION("any", TO_BOOL, "x != (T)0", "a || b", "y = a", "false"),
+    REDUCTION("all", TO_BOOL, "x != (T)0", "a & b", "y = a", "true"), /* no branch: a vector of conditions */
+    REDUCTION("any", TO_BOOL, "x != (T)0", "a | b", "y = a", "false"),
     REDUCTION("count_nonzero", TO_INT64, "x != (T)0", "a + b", "y = a", "0"),
 
     REDUCTION("norm_1", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "a + b", "y = a", "0"),
@@ -304,10 +302,10 @@ const kn_operation_row kn_operation_table[] = {
     REAL_FUNCTION_OF_TWO("hypot", "hypot"),
     REAL_FUNCTION_OF_TWO("copysign", "copysign"),
 
-    EVEN_BOOLS("maximum", "z = x >= y || kn_is_nan(x) ? x : y"),
-    EVEN_BOOLS("minimum", "z = x <= y || kn_is_nan(x) ? x : y"),
-    EVEN_BOOLS("fmax", "z = x >= y || kn_is_nan(y) ? x : y"),
-    EVEN_BOOLS("fmin", "z = x <= y || kn_is_nan(y) ? x : y"),
+    EVEN_BOOLS("maximum", "z = kn_larger(x, y)"),
+    EVEN_BOOLS("minimum", "z = kn_smaller(x, y)"),
+    EVEN_BOOLS("fmax", "z = kn_larger_number(x, y)"),
+    EVEN_BOOLS("fmin", "z = kn_smaller_number(x, y)"),
     MAP_WITH(KN_OP_BOUNDS, "clip", "T x, T low, T high", "T z",
         "??\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I lll->l LLL->L eee->e EEE->E fff->f ddd->d FFF->F "
         "DDD->D",

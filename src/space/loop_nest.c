@@ -19,6 +19,8 @@ enum {
                                  caches alternate */
     JOINED_BYTES = 16 << 10,  /* of a block whose channels are interleaved without a buffer */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
+    FEWEST_IN_ROW = 4,        /* elements of rows that a kernel goes over as they lie, where of so many */
+    FEWEST_APART = 2,         /* inputs rows do not follow each other */
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
     FEWEST_POSITIONS = 64,    /* of a block of interleaved channels, or ... */
     FEWEST_BYTES = 512,       /* ... of one channel of it */
@@ -40,7 +42,7 @@ static bool is_contiguous(const kn_planned_operand *o, int axes, const int64_t *
 /* Indices always go through a buffer: their strides do not count bytes. */
 static bool needs_buffer(const kn_planned_operand *o, int axes, const int64_t *steps)
 {
-    return o->kind == KN_LOOP_INDICES || !is_contiguous(o, axes, steps);
+    return o->kind == KN_LOOP_INDICES || (o->kind != KN_LOOP_STILL && !is_contiguous(o, axes, steps));
 }
 
 /* Bytes per element of the operands that are not contiguous along the first `axes` axes. */
@@ -269,13 +271,22 @@ static bool plan_broadcast(kn_loop_nest *w, int bytes)
     return true;
 }
 
+static bool has_still(const kn_loop_nest *w)
+{
+    bool has = false;
+    for (int o = 0; o < w->n_operands; ++o)
+        has = has || w->operand[o].kind == KN_LOOP_STILL;
+    return has;
+}
+
 static void plan_plain(kn_loop_nest *w)
 {
-    if (w->ndim > 2 && find_apart(w) > 0 && plan_apart(w, find_apart(w)))
+    bool is_one_axis = has_still(w);
+    if (w->ndim > 2 && !is_one_axis && find_apart(w) > 0 && plan_apart(w, find_apart(w)))
         return;
     int bytes = packed_bytes(w, 1, w->extent);
     int64_t inner = w->extent[0];
-    if ((bytes == 0 && inner >= SHORT_RANGE) || inner >= LONG_RANGE) {
+    if ((bytes == 0 && (inner >= SHORT_RANGE || is_one_axis)) || inner >= LONG_RANGE) {
         if (bytes > 0 && find_channels(w) > 0) {
             plan_channels(w, find_channels(w));
             return;
@@ -504,6 +515,26 @@ void kn_loop_nest_copies(kn_loop_nest *w)
     w->is_copy = true;
     w->step[w->interleaved_axis] =
         kn_least(positions > line ? positions : line, w->extent[w->interleaved_axis]);
+    settle(w);
+}
+
+/* A copy of a short row to a buffer takes longer than it takes a kernel to begin a row. */
+void kn_loop_nest_is_cheap(kn_loop_nest *w)
+{
+    int apart = 0;
+    bool is_plain = w->contiguous_axes > 1 && w->block_axes == w->contiguous_axes &&
+                    w->interleaved_axis < 0 && w->rows_at >= 0 && w->extent[0] >= FEWEST_IN_ROW &&
+                    packed_bytes(w, 1, w->extent) == 0;
+    for (int o = 0; o < w->n_operands; ++o) {
+        bool goes_on = is_contiguous(&w->operand[o], 2, w->extent);
+        is_plain = is_plain && (goes_on || w->operand[o].kind == KN_LOOP_INPUT);
+        apart += !goes_on;
+    }
+    if (!is_plain || apart < FEWEST_APART)
+        return;
+    w->contiguous_axes = w->block_axes = 1;
+    set_steps(w, 1, MOST_DIRECT);
+    take_rows(w, MOST_DIRECT / w->extent[0]);
     settle(w);
 }
 

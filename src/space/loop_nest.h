@@ -13,8 +13,10 @@
 typedef enum kn_loop_nest_kind {
     KN_LOOP_INPUT = 1,
     KN_LOOP_OUTPUT,
-    KN_LOOP_COUNT,  /* a number that grows by one with each element: contiguous. item_size 1 */
-    KN_LOOP_INDICES /* a number for each element: the kernel gets an array of int64. item_size 8 */
+    KN_LOOP_COUNT,   /* a number that grows by one with each element: contiguous. item_size 1 */
+    KN_LOOP_INDICES, /* a number for each element: the kernel gets an array of int64. item_size 8 */
+    KN_LOOP_STILL /* an input of which kernels read one element along the fastest axis, again and again; beside
+                      such all operands are contiguous there, or stand still */
 } kn_loop_nest_kind;
 
 typedef struct kn_loop_nest_operand {
@@ -84,6 +86,9 @@ kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *ext
                                 const kn_loop_nest_operand *operand, int n_operands, int rows_at);
 /* The kernel copies its only input to its only result: the loop nest may do so without it. */
 void kn_loop_nest_copies(kn_loop_nest *nest);
+/* Elements are cheap to compute: where several inputs would be put together of short rows, in buffers, the
+ * kernel goes over the rows as they lie. */
+void kn_loop_nest_is_cheap(kn_loop_nest *nest);
 /* Takes NULL. */
 void kn_loop_nest_free(kn_loop_nest *nest);
 

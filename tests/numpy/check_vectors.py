@@ -35,6 +35,8 @@ from host_kernels import Argument, Arrays  # noqa: E402
 kiln = Arrays(options.library)
 kiln.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
 MAPS = {
+    "maximum(maximum(x, y), z)": "x:float32 y:float32 z:float32", "fmin(fmax(x, y), z)": "x:float64 y:float64 z:float64",
+    "clip(x * 32, 0, 255).astype(uint8)": "x:float32", "clip(x, -2, y)": "x:float64 y:float64",
     "b * exp(x)": "b:bool x:float32", "b * x": "b:bool x:float64", "h * b": "b:bool h:float16", "x / (b + 1.5)": "b:bool x:float32",
     "x * tanh(where(x + b > b, x, b))": "b:bool x:float16", "maximum(x, i)": "x:float32 i:int32", "where(h > 1, h, -h)": "h:float16",
     "x + i": "x:float32 i:uint8", "(x > y) & (x < 3)": "x:float32 y:float32", "where(x > y, x, y * 2)": "x:float32 y:float32",

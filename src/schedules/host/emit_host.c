@@ -70,9 +70,18 @@ static void place_woven(const kn_writer *w, kn_str *out, int k)
                       w->program->param[first].name);
 }
 
+/* An input that stands still along a run has one element. */
+static void place_plain(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_access_of(w, k) == KN_BROADCAST)
+        kn_str_printf(out, "kn_%s_[0]", w->program->param[k].name);
+    else
+        kn_place_flat(w, out, k);
+}
+
 static void place_in_run(const kn_writer *w, kn_str *out, int k)
 {
-    (is_woven(w, k) ? place_woven : kn_place_flat)(w, out, k);
+    (is_woven(w, k) ? place_woven : place_plain)(w, out, k);
 }
 
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
@@ -87,7 +96,7 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
     }
     kn_str_printf(out, "%s", copied(w, k));
     kn_str_append(out, copied(w, k)[0] ? "(" : "");
-    kn_place_flat(w, out, k);
+    place_plain(w, out, k);
     kn_str_append(out, copied(w, k)[0] ? ")" : "");
 }
 

@@ -120,5 +120,7 @@ static void fill_host_fold(kn_writer *w)
     kn_str_free(&fold_index);
 }
 
-const kn_recipe kn_recipe_host_fold = {
-    .template_name = "schedules/host/host_fold.cpp", .fill = fill_host_fold, .repeats_stages = true};
+const kn_recipe kn_recipe_host_fold = {.template_name = "schedules/host/host_fold.cpp",
+                                       .fill = fill_host_fold,
+                                       .preludes = "kn_line",
+                                       .repeats_stages = true};

@@ -145,5 +145,7 @@ static void fill(kn_writer *w)
     kn_put_levels(w, is_walked(w), put_reduction, put_last);
 }
 
-const kn_recipe kn_recipe_host_row = {
-    .template_name = "schedules/host/host_row.cpp", .fill = fill, .repeats_stages = true};
+const kn_recipe kn_recipe_host_row = {.template_name = "schedules/host/host_row.cpp",
+                                      .fill = fill,
+                                      .preludes = "kn_line",
+                                      .repeats_stages = true};

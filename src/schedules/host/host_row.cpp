@@ -3,6 +3,7 @@ ${axes}
 
 enum {
     kn_across = 32,  /* neighbours side by side, which the compiler makes vectors of */
+    kn_short = 8,    /* the same of rows that are shorter; below it one by one */
     kn_series = 64 /* of which so many are folded one by one, before they are folded with those before: rounding errors do not add up */
 };
 
@@ -59,6 +60,18 @@ KN_INDEPENDENT
         kn_end_series(kn_s, kn_both);
 }
 
+/* Values side by side to one: halves onto each other. */
+template <int kn_n, class kn_line_t, class kn_both_t> static __forceinline__ void kn_halve(const kn_line_t &kn_far, const kn_both_t &kn_both)
+{
+    if constexpr (kn_n > 1) {
+KN_INDEPENDENT
+KN_ROLLED
+        for (int kn_k = 0; kn_k < kn_n / 2; ++kn_k)
+            kn_far.put(kn_k, kn_both(kn_far.get(kn_k), kn_far.get(kn_k + kn_n / 2)));
+        kn_halve<kn_n / 2>(kn_far, kn_both);
+    }
+}
+
 template <class kn_t, class kn_both_t>
 static __forceinline__ void kn_fold_sides(kn_sides<kn_t> &kn_s, kn_t &kn_to, const kn_both_t &kn_both)
 {
@@ -69,6 +82,52 @@ static __forceinline__ void kn_fold_sides(kn_sides<kn_t> &kn_s, kn_t &kn_to, con
             if (kn_k + kn_half < kn_s.in_far)
                 kn_s.far[kn_k] = kn_both(kn_s.far[kn_k], kn_s.far[kn_k + kn_half]);
     kn_to = kn_s.far[0];
+}
+
+/* The same of one run, kn_n values side by side, or more: no counts, and of structs each member by itself. */
+template <int kn_n, class kn_t, class kn_get_t, class kn_both_t>
+static __forceinline__ void kn_fold_one_run(kn_t &kn_to, const long long kn_length, const kn_get_t &kn_get, const kn_both_t &kn_both)
+{
+    alignas(64) unsigned char kn_room[3 * kn_n * sizeof(kn_t)];
+    const kn_line<kn_t> kn_side(kn_room, 3 * kn_n);
+    for (long long kn_first = 0, kn_turn = 0, kn_far = 0; kn_far >= 0;) {
+KN_INDEPENDENT
+KN_ROLLED
+        for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+            kn_side.put(kn_k, kn_get(kn_first + kn_k));
+        for (kn_first += kn_n, kn_turn = 1; kn_first + kn_n <= kn_length && kn_turn < kn_series; kn_first += kn_n, ++kn_turn)
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_side.put(kn_k, kn_both(kn_side.get(kn_k), kn_get(kn_first + kn_k)));
+        const bool kn_ends = kn_first + kn_n > kn_length;
+        /* What is left are the last sides of a vector that ends with the run: those of it that came before are spared. */
+        if (kn_ends && kn_first < kn_length) {
+            const int kn_spared = kn_n - (int)(kn_length - kn_first);
+            const long long kn_last = kn_length - kn_n;
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_side.put(kn_n + kn_k, kn_both(kn_side.get(kn_k), kn_get(kn_last + kn_k)));
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_side.choose(kn_k, kn_n + kn_k, kn_k >= kn_spared);
+        }
+        if (kn_far > 0)
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_side.put(kn_k, kn_both(kn_side.get(2 * kn_n + kn_k), kn_side.get(kn_k)));
+        if (!kn_ends)
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_side.put(2 * kn_n + kn_k, kn_side.get(kn_k));
+        kn_far = kn_ends ? -1 : 1;
+    }
+    kn_halve<kn_n>(kn_side, kn_both);
+    kn_to = kn_side.get(0);
 }
 
 extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *kn_given, long long kn_begin, long long kn_end)
@@ -95,6 +154,19 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
             }
         };
         const auto kn_fold_runs = [&](auto &kn_to, const auto &kn_run, const auto &kn_both) __attribute__((always_inline)) {
+            if (kn.rows == 1 && kn_length > 0) {
+                kn_each_run([&](const kn_place &kn_from, const long long kn_base) __attribute__((always_inline)) {
+                    kn_run(kn_from, kn_base, [&](const auto &kn_get) __attribute__((always_inline)) {
+                        if (kn_length >= kn_across)
+                            kn_fold_one_run<kn_across>(kn_to, kn_length, kn_get, kn_both);
+                        else if (kn_length >= kn_short)
+                            kn_fold_one_run<kn_short>(kn_to, kn_length, kn_get, kn_both);
+                        else
+                            kn_fold_one_run<1>(kn_to, kn_length, kn_get, kn_both);
+                    });
+                });
+                return;
+            }
             kn_sides<typename kn_referred<decltype(kn_to)>::type> kn_s;
             kn_each_run([&](const kn_place &kn_from, const long long kn_base) __attribute__((always_inline)) {
                 kn_run(kn_from, kn_base, [&](const auto &kn_get) __attribute__((always_inline)) { kn_fold_run(kn_s, kn_length, kn_get, kn_both); });

@@ -17,7 +17,10 @@
 
 enum {
     GRAIN = 1 << 16, /* fewest elements that are worth a thread, where a body is cheap */
-    MOST_WORD = 8    /* bytes of what is woven at one place */
+    MOST_WORD = 8,   /* bytes of what is woven at one place */
+    MANY = 1 << 21,  /* elements of products of outer shape, whose results are stored past the caches */
+    SHORT_RUN = 32,  /* elements, below which to begin each run takes longer than buffers; where elements */
+    DEAR_RUN = 256   /* take functions, which at the end of a run are called for vectors that are not full */
 };
 
 static bool counts_up(const kn_space *space)
@@ -25,10 +28,44 @@ static bool counts_up(const kn_space *space)
     return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
+/* Whether some input has an element of its own for each of the space. */
+static bool reads_as_much(const kn_choice *c)
+{
+    bool reads = false;
+    for (int o = 0; o < c->count; ++o) {
+        bool moves = !c->access[o].is_output;
+        for (int a = 0; a < c->space->ndim; ++a)
+            moves = moves && c->space->stride[o][a] != 0;
+        reads = reads || moves;
+    }
+    return reads;
+}
+
+/* Inputs that stand still along the fastest axis while all others are runs there: the kernel reads their one
+ * element, where a buffer would have to repeat it. */
+static void find_still(kn_schedule *out, const kn_choice *c)
+{
+    int inner = kn_choice_inner(c), count = 0;
+    if (c->space->size >= MANY && !reads_as_much(c))
+        return;
+    bool is_dear = c->program && kn_cost_functions(c->program) > 0;
+    if (inner < 0 || c->space->extent[inner] < (is_dear ? DEAR_RUN : SHORT_RUN))
+        return;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t stride = c->space->stride[o][inner];
+        if (stride != c->access[o].item_size && (stride != 0 || c->access[o].is_output))
+            return;
+        count += stride == 0;
+    }
+    for (int o = 0; o < c->count && count > 0; ++o)
+        out->access[o] = c->space->stride[o][inner] == 0 ? KN_BROADCAST : KN_DENSE;
+}
+
 static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)out;
     (void)params;
+    if (counts_up(c->space))
+        find_still(out, c);
     return counts_up(c->space);
 }
 
@@ -97,10 +134,14 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
             continue;
         int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.per_thread);
         const int64_t *stride = part->space->stride[o->array];
-        is_run = is_run && stride[0] == item_size;
+        bool is_still =
+            part->spec->schedule.access[0] && part->spec->schedule.access[o->array] == KN_BROADCAST;
+        is_run = is_run && (stride[0] == item_size || is_still);
         operand[(*count)++] =
-            (kn_loop_nest_operand){k < p->n_in ? KN_LOOP_INPUT : KN_LOOP_OUTPUT, part->layout->param_at[k],
-                                   item_size, stride, k >= p->n_in && !is_pure};
+            (kn_loop_nest_operand){is_still      ? KN_LOOP_STILL
+                                   : k < p->n_in ? KN_LOOP_INPUT
+                                                 : KN_LOOP_OUTPUT,
+                                   part->layout->param_at[k], item_size, stride, k >= p->n_in && !is_pure};
     }
     return is_run;
 }
@@ -130,6 +171,8 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_ne
                                              part->layout->own_at);
     if (status == KILN_OK && is_copy(part->spec))
         kn_loop_nest_copies(out->loop_nest);
+    else if (status == KILN_OK && kn_cost_functions(part->spec->program) == 0)
+        kn_loop_nest_is_cheap(out->loop_nest);
     return status;
 }
 

@@ -1,0 +1,71 @@
+"""What plans of bench/speed_cases.py move and how, for the host and for sm_90, without measuring: `bench/fuzz_speed.py LIBRARY --plans`.
+
+Bytes: a program reads each large input once for each of its reductions and once for a map behind them, and writes results and what it stores in between.
+Access: no program over rows gathers a large input whose neighbours lie along an axis that is kept: a reduction over such, and a map, go over it as it lies."""
+import ast
+import re
+
+import numpy as np
+
+import speed_cases
+import speed_peers
+
+SMALL = 1 << 20   # bytes, by which plans may differ in what they store in between
+LARGE = 64 << 20  # bytes, from which on several kernels beat one that gathers on any device
+
+
+def moved_bytes(plan):
+    return sum(int(n) for line in plan.splitlines() if line.startswith("# ") for n in re.findall(r"\((\d+) bytes\)", line))
+
+
+def passes_of(text):
+    """The most times that a program reads an input: once for each reduction in its text (var and std have two), and once for a map behind them."""
+    return 1 + sum(2 if name in ("var", "std") else 1 for name in re.findall(r"\b(sum|mean|max|min|var|std|any|all|argmax|argmin)\(", text))
+
+
+def reduced_axes(text):
+    """Those of all reductions; None: they differ, or there are none."""
+    found = set(re.findall(r"axis=(\([^)]*\)|-?\d+)", text))
+    axes = ast.literal_eval(found.pop()) if len(found) == 1 else None
+    return (axes,) if isinstance(axes, int) else axes
+
+
+def lies_across(a, axes):
+    """Whether neighbours in memory are elements of neighbouring results."""
+    near = [k for k in range(a.ndim) if abs(a.strides[k]) == a.itemsize and a.shape[k] > 31]
+    return bool(near) and near[0] not in [k % a.ndim for k in axes]
+
+
+def faults_of(case, plan, target, arrays):
+    text = case["text"]
+    written = sum(int(n) for line in plan.splitlines() for n in re.findall(r"\((\d+) bytes\)", line.partition("; writes")[2]))
+    read = sum(a.itemsize * a.size * len(re.findall(rf"\b{n}\b", text)) for n, a in arrays.items())
+    moved, most = moved_bytes(plan), passes_of(text) * read + 2 * written + SMALL
+    if "own" not in case and not 0 < moved <= most:
+        yield f"{moved} bytes are moved, more than none and {most} at most are expected"
+    axes = reduced_axes(text)
+    for line in plan.splitlines():
+        kind, access = re.search(r'schedule="(\w+)', line), re.search(r'access="(\w+)"', line)
+        if kind and access and kind.group(1).startswith("row") and kind.group(1) != "rows" and axes:
+            across = [n for n, a in arrays.items() if a.itemsize * a.size >= LARGE and a.ndim > max(axes) and lies_across(a, axes)]
+            if across and "g" in access.group(1):
+                yield f"{kind.group(1)} gathers {', '.join(across)}"
+
+
+def check(cases, Call, say):
+    count, faults, kinds = 0, 0, {}
+    for case in cases:
+        bases = {n: np.zeros(i["shape"], i["dtype"]) for n, i in case["inputs"].items()}  # which nobody touches: no memory
+        arrays = speed_peers.viewed(case, bases, speed_peers.NUMPY)
+        call = Call(case, bases, arrays, None, False)
+        for target in ("host", "sm_90"):
+            plan = call.plan(target.encode())
+            count += 1
+            for name in re.findall(r'schedule="(\w+)', plan):
+                kinds[(target, name)] = kinds.get((target, name), 0) + 1
+            for fault in faults_of(case, plan, target, arrays):
+                faults += 1
+                say(f"{target}: {fault}: {speed_cases.words(case)}\n    {plan}")
+        call.free()
+    say(f"{count} plans, {faults} not as they should be; " + ", ".join(f"{t} {k} {n}" for (t, k), n in sorted(kinds.items())))
+    return faults > 0 or count == 0
