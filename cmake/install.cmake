@@ -36,7 +36,7 @@ install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documen
         FILES_MATCHING PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.npy")
 
 if(TARGET kiln_command)
-    install(TARGETS kiln_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+    install(TARGETS kiln_command kiln_bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
     if(TARGET kiln_command_texts)
         set(texts ${PROJECT_BINARY_DIR}/generated/command)
         install(FILES ${texts}/kiln.1 DESTINATION ${man_dir} COMPONENT command)
@@ -108,7 +108,7 @@ foreach(component ${CPACK_COMPONENTS_ALL})
 endforeach()
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The shared library.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, and files for pkg-config and CMake.")
-set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command kiln, its manual page and completion for bash, zsh and fish.")
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command kiln, kiln-bench, their manual page and completion for bash, zsh and fish.")
 set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "The guide, the manual of the kernels' language, and examples.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "")
 # The host target's compiler: with bundles a program needs none, and an image that runs it should not be given eighty packages.

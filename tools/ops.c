@@ -43,13 +43,13 @@ static int count_inputs(const kiln_operation *d)
 /* The function of a row; false where one before it has the same. */
 static bool describe(function *f, int row)
 {
-    const kiln_operation *d = &kn_operation_table[row];
+    const kiln_operation *d = &kn_operation_table[row].definition;
     f->operation = d->name;
     f->is_reduction = d->reduce != NULL;
     f->n_always = f->n_in = count_inputs(d);
     for (int k = 0; k < kn_operation_table_count; ++k) {
-        int others =
-            strcmp(kn_operation_table[k].name, d->name) == 0 ? count_inputs(&kn_operation_table[k]) : 0;
+        const kiln_operation *other = &kn_operation_table[k].definition;
+        int others = strcmp(other->name, d->name) == 0 ? count_inputs(other) : 0;
         if (others == f->n_in && k < row)
             return false;
         if (others > 0 && others < f->n_always)

@@ -163,6 +163,15 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
     return KILN_OK;
 }
 
+void kn_array_shorten(kiln_array *array, int64_t extent)
+{
+    array->shape[0] = extent;
+    kn_shape_new_strides(array->ndim, array->shape, array->item_size, array->strides);
+    array->size = kn_shape_size(array->ndim, array->shape);
+    array->is_f_contiguous =
+        kn_shape_is_f_contiguous(array->ndim, array->shape, array->strides, array->item_size);
+}
+
 kiln_status kn_array_clear(const kiln_array *array, void *stream)
 {
     static const unsigned char zero = 0;

@@ -15,8 +15,8 @@ static kiln_status find_dtype(kiln_dtype *out, const kn_dl_tensor *t)
         return kn_error(KILN_ERROR_TYPE,
                         "kiln_array_from_dlpack: elements of %u lanes; only plain ones are possible",
                         t->lanes);
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; d++) {
-        const kn_dtype_info *info = kn_dtype_info_of((kiln_dtype)d);
+    const kn_dtype_info *info;
+    for (int d = KILN_BOOL; (info = kn_dtype_info_of((kiln_dtype)d)) != NULL; d++) {
         if (info->dlpack_code == t->code && info->size * 8 == t->bits) {
             *out = info->dtype;
             return KILN_OK;

@@ -344,7 +344,8 @@ void kn_codegen_names(kn_str *out, const kn_program *program)
 {
     for (int v = 0; v < program->n_in + program->n_out + program->n_values; ++v)
         kn_str_printf(out, "%s ", kn_value_name(&program->param[v]));
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; ++d)
-        kn_str_printf(out, "%s ", kn_dtype_info_of((kiln_dtype)d)->name);
+    const kn_dtype_info *info;
+    for (int d = KILN_BOOL; (info = kn_dtype_info_of((kiln_dtype)d)) != NULL; ++d)
+        kn_str_printf(out, "%s ", info->name);
     kn_prelude_words(out);
 }

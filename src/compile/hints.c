@@ -229,7 +229,7 @@ static void find_nearest(kn_nearest *n, const place *p)
 static bool is_operation(bool *is_reduction, const char *name, size_t length)
 {
     for (int k = 0; k < kn_operation_table_count; k++) {
-        const kiln_operation *o = &kn_operation_table[k];
+        const kiln_operation *o = &kn_operation_table[k].definition;
         *is_reduction = o->reduce != NULL;
         if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
             return true;

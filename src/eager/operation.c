@@ -213,16 +213,6 @@ static kiln_status get_kernel(kiln_kernel **out, const kiln_operation *d, const 
 
 /* ---- calls ---- */
 
-/* NumPy's sum and product of booleans, stored as booleans, are any and all. */
-static bool counts_truth(const char *name, const kn_variant *v)
-{
-    static const char *const names[] = {"sum", "prod", "nansum"};
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; ++n)
-        if (strcmp(name, names[n]) == 0)
-            return v->dtype[0] == KILN_BOOL;
-    return false;
-}
-
 static kiln_status add_known(const known **out, const call_name *call, const char *name, const kn_variant *v,
                              kiln_kernel *kernel)
 {
@@ -234,8 +224,10 @@ static kiln_status add_known(const known **out, const call_name *call, const cha
     k->size = call->size;
     k->kernel = kernel;
     k->n_out = v->n_out;
-    k->is_clip = strcmp(name, "clip") == 0;
-    k->is_truth = counts_truth(name, v);
+    unsigned traits = kn_operation_traits(name);
+    k->is_clip = traits & KN_OP_BOUNDS;
+    /* NumPy's sum and product of booleans, stored as booleans, are any and all */
+    k->is_truth = traits & KN_OP_TRUTH && v->dtype[0] == KILN_BOOL;
     memcpy(k->out, v->dtype + v->n_in, (size_t)v->n_out * sizeof *k->out);
     memcpy(k->byte, call->byte, call->size);
     _Atomic(known *) *chain = &chains[call->hash % CHAINS];
@@ -289,15 +281,15 @@ static kiln_status check_stores(const known *k, const char *name, kiln_array *co
 }
 
 /* A missing bound becomes the end of the result's dtype. */
-static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const char *name,
-                             const kiln_arg *in, int n_in, const kiln_call_options *options)
+static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
+                             const kiln_call_options *options)
 {
     kiln_arg within[KN_MAX_PARAMS];
     kiln_dtype of = in[0].kind == KILN_ARG_ARRAY   ? in[0].value.array->dtype
                     : in[0].kind == KILN_ARG_TYPED ? (kiln_dtype)in[0].dtype
                                                    : kn_weak_dtype(&in[0]);
     for (int j = 0; j < n_in; ++j)
-        within[j] = kn_bound_number(kn_operation_bound(name, j, of), &in[j], k->out[0]);
+        within[j] = kn_bound_number(kn_clip_bound(j, of), &in[j], k->out[0]);
     return kiln_kernel_call(k->kernel, out, n_out, within, n_in, options);
 }
 
@@ -314,7 +306,7 @@ kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, c
     if (status == KILN_OK)
         status = check_stores(k, name, out, n_out);
     if (status == KILN_OK && k->is_clip)
-        return call_clip(k, out, n_out, name, in, n_in, options);
+        return call_clip(k, out, n_out, in, n_in, options);
     return status == KILN_OK ? kiln_kernel_call(k->kernel, out, n_out, in, n_in, options) : status;
 }
 

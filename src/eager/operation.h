@@ -31,7 +31,9 @@ void kn_operations_forget(void);
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
 /* The bound that input k is, for an operation whose first input has the dtype `of`. In NumPy's clip(uint8,
  * -5, 300) neither is a bound. */
-kn_bound kn_operation_bound(const char *name, int k, kiln_dtype of);
+kn_bound kn_operation_bound(const kiln_operation *d, int k, kiln_dtype of);
+/* The same for an operation that has KN_OP_BOUNDS. */
+kn_bound kn_clip_bound(int k, kiln_dtype of);
 /* True if results that calls allocate are always in C order, as those of NumPy's argmin and argmax. */
 bool kn_operation_is_in_c_order(const kiln_operation *d);
 /* Inputs and outputs of other dtypes than the variant's are converted. */

@@ -14,7 +14,10 @@ static int n_added, capacity;
 const kiln_operation *kn_operation_at(int index)
 {
     int own = index - kn_operation_table_count;
-    return index < 0 ? NULL : own < 0 ? &kn_operation_table[index] : own < n_added ? added[own] : NULL;
+    return index < 0       ? NULL
+           : own < 0       ? &kn_operation_table[index].definition
+           : own < n_added ? added[own]
+                           : NULL;
 }
 
 static const kiln_operation *find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in,
@@ -34,12 +37,12 @@ const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, c
 
 /* Bits of the inputs that are whole numbers outside their variant's dtypes. of: the dtype of the first
  * input. */
-static uint64_t find_misfits(const char *name, const kn_variant *v, const kiln_arg *in, kiln_dtype of)
+static uint64_t find_misfits(const kiln_operation *d, const kn_variant *v, const kiln_arg *in, kiln_dtype of)
 {
     uint64_t misfits = 0;
     for (int k = 0; k < v->n_in; ++k)
         if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX &&
-            !kn_weak_fits(&in[k], v->dtype[k]) && !kn_bound_is_open(kn_operation_bound(name, k, of), &in[k]))
+            !kn_weak_fits(&in[k], v->dtype[k]) && !kn_bound_is_open(kn_operation_bound(d, k, of), &in[k]))
             misfits |= UINT64_C(1) << k;
     return misfits;
 }
@@ -59,18 +62,18 @@ static const kiln_operation *choose(kn_variant *variant, kiln_dtype *dtype, cons
     for (int k = 0; k < n_in; ++k)
         if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX)
             numbers |= UINT64_C(1) << k;
-    int conditions =
-        n_in > 0 && strcmp(name, "where") == 0; /* the condition's dtype has no part in the result's */
+    int conditions = n_in > 0 && kn_operation_traits(name) & KN_OP_CONDITION;
     kn_argument_dtypes(dtype, in, array, conditions);
     kn_argument_dtypes(dtype + conditions, in + conditions, array + conditions, n_in - conditions);
     const kiln_operation *d = find(variant, name, dtype, n_in, numbers);
-    uint64_t misfits = d && d->map && numbers ? find_misfits(name, variant, in, dtype[0]) : 0;
+    uint64_t misfits = d && d->map && numbers ? find_misfits(d, variant, in, dtype[0]) : 0;
     if (!misfits)
         return d;
     for (int k = 0; k < n_in; ++k)
         own[k] = misfits >> k & 1 ? kn_weak_dtype(&in[k]) : dtype[k];
     const kiln_operation *wider = find(&other, name, own, n_in, numbers);
-    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(name, &other, in, dtype[0]))
+    if (!wider || !wider->map || !gives_the_same(variant, &other) ||
+        find_misfits(wider, &other, in, dtype[0]))
         return d;
     *variant = other;
     memcpy(dtype, own, (size_t)n_in * sizeof *dtype);
@@ -81,7 +84,8 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
                                           const kiln_arg *in, const kiln_dtype *array, int n_in)
 {
     kiln_arg strong[KN_MAX_PARAMS];
-    kiln_dtype first = n_in > 1 && strcmp(name, "clip") == 0 ? kn_weak_dtype(&in[0]) : KILN_DTYPE_NONE;
+    kiln_dtype first =
+        n_in > 1 && kn_operation_traits(name) & KN_OP_BOUNDS ? kn_weak_dtype(&in[0]) : KILN_DTYPE_NONE;
     if (!first)
         return choose(variant, dtype, name, in, array, n_in);
     memcpy(strong, in, (size_t)n_in * sizeof *in);

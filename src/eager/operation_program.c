@@ -55,14 +55,18 @@ kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const ki
 
 bool kn_operation_is_in_c_order(const kiln_operation *d)
 {
-    return strcmp(d->name, "argmin") == 0 || strcmp(d->name, "argmax") == 0;
+    return kn_operation_traits_of(d) & KN_OP_IN_C_ORDER;
 }
 
-kn_bound kn_operation_bound(const char *name, int k, kiln_dtype of)
+kn_bound kn_clip_bound(int k, kiln_dtype of)
 {
     static const int sides[] = {0, -1, 1};
-    bool is_bound = name && strcmp(name, "clip") == 0 && k < (int)(sizeof sides / sizeof *sides);
-    return (kn_bound){is_bound ? sides[k] : 0, of};
+    return (kn_bound){k < (int)(sizeof sides / sizeof *sides) ? sides[k] : 0, of};
+}
+
+kn_bound kn_operation_bound(const kiln_operation *d, int k, kiln_dtype of)
+{
+    return kn_operation_traits_of(d) & KN_OP_BOUNDS ? kn_clip_bound(k, of) : (kn_bound){0, of};
 }
 
 static kiln_status make_program(kn_program **out, const kiln_operation *d, const kn_variant *v,

@@ -38,34 +38,11 @@ static kiln_status refuse_number(const void *context, int number)
     return kn_graph_refuse_number(g, &g->node[g->computed->number[number].node]);
 }
 
-static const kn_lowering lowering = {kn_lower, free_expression, count_numbers, compute_numbers,
-                                     refuse_number};
-
-/* A program without stages, for the names of the parameters. */
-static kiln_status make_prototype(kn_program **out, const kn_graph *g, unsigned flags)
-{
-    kn_program *p = kn_calloc(1, sizeof *p);
-    if (!p)
-        return kn_error_memory(sizeof *p, "an expression");
-    *out = p;
-    p->flags = flags;
-    size_t n_params = (size_t)g->n_in + (size_t)g->n_out;
-    p->name = kn_strdup(g->name);
-    p->param = kn_calloc(n_params, sizeof *p->param);
-    p->text = kn_calloc(KN_TEXT_STAGE, sizeof *p->text);
-    if (!p->name || !p->param || !p->text)
-        return kn_error_memory(n_params * sizeof *p->param, "an expression");
-    for (int t = 0; t < KN_TEXT_STAGE; ++t)
-        p->text[t] = "";
-    p->n_in = g->n_in;
-    p->n_out = g->n_out;
-    for (int k = 0; k < g->n_in + g->n_out; ++k) {
-        const char *name = k < g->n_in ? g->input[k] : g->output[k - g->n_in];
-        size_t length = strnlen(name, KN_NAME_MAX - 1);
-        memcpy(p->param[k].name, name, length);
-    }
-    return KILN_OK;
-}
+static const kn_algorithm algorithm = {.lower = kn_lower,
+                                       .free = free_expression,
+                                       .count = count_numbers,
+                                       .compute = compute_numbers,
+                                       .refuse = refuse_number};
 
 /* The texts of the options are copied into a program that holds them. */
 kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
@@ -96,14 +73,15 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
         e->options.compile_options = (const char *const *)e->texts->option;
         e->options.header_names = (const char *const *)e->texts->header_name;
         e->options.header_texts = (const char *const *)e->texts->header_text;
-        status = make_prototype(&prototype, graph, o.flags);
+        status = kn_prototype_create(&prototype, graph->name, (const char *const *)graph->input, graph->n_in,
+                                     (const char *const *)graph->output, graph->n_out);
     }
     if (status != KILN_OK) {
-        kn_program_free(prototype);
         free_expression(e);
         return status;
     }
-    return kn_kernel_create_lowered(out, prototype, &lowering, e);
+    prototype->flags = o.flags;
+    return kn_kernel_create_algorithm(out, prototype, &algorithm, e);
 }
 
 /* Refuses texts around the loop, which an expression cannot use. */

@@ -308,15 +308,13 @@ static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *
     char name[KN_NAME_MAX];
     kn_node node = {.kind = KN_NODE_CALL, .name = name};
     kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
-    static const char *const with_dtype[] = {"sum", "prod", "mean", "var", "std"};
     callee f = {.param = param,
                 .n_min = o->n_min,
                 .n_max = o->n_max,
                 .n_out = o->n_out,
                 .arities = o->arities,
                 .is_reduction = o->is_reduction};
-    for (size_t k = 0; k < sizeof with_dtype / sizeof with_dtype[0]; ++k)
-        f.takes_dtype |= f.is_reduction && strcmp(o->name, with_dtype[k]) == 0;
+    f.takes_dtype = kn_operation_traits(o->name) & KN_OP_TAKES_DTYPE;
     snprintf(name, sizeof name, "%s", o->name);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }

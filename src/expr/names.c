@@ -179,7 +179,7 @@ static void consider_all(kn_nearest *n, const kn_parser *p)
         kn_nearest_consider(n, kn_other_functions[k], strlen(kn_other_functions[k]));
     for (int c = 0; c < CONSTANTS; ++c)
         kn_nearest_consider(n, constants[c].name, strlen(constants[c].name));
-    for (int t = KILN_BOOL; t <= KILN_COMPLEX128; ++t)
+    for (int t = KILN_BOOL; kn_dtype_info_of((kiln_dtype)t); ++t)
         kn_nearest_consider(n, kiln_dtype_name((kiln_dtype)t), strlen(kiln_dtype_name((kiln_dtype)t)));
     kn_lock_take(KN_LOCK_OPERATIONS);
     for (int k = 0; (d = kn_operation_at(k)) != NULL; ++k)

@@ -163,7 +163,7 @@ kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
     const kn_typed *first = n->n_in > 0 ? &s->typed[n->in[0]] : NULL;
     if (n->kind != KN_NODE_CALL || !first)
         return KN_NO_BOUND;
-    return kn_operation_bound(n->name, k, first->dtype);
+    return kn_operation_bound(s->typed[node].definition, k, first->dtype);
 }
 
 /* For each axis of the input of a slice or transpose: the axis of the result along it (-1: none), the
@@ -335,7 +335,7 @@ static void lay_out(const kn_lower_state *s, kn_base *b, int node)
     int ndim = kn_node_in_shape(shape, s, node), axes[KILN_MAX_NDIM], own[KILN_MAX_NDIM], left = 0, count = 0;
     bool is_copy = n->kind == KN_NODE_CAST || first;
     bool is_open = n->kind == KN_NODE_CALL ? kn_operation_is_in_c_order(t->definition)
-                                           : n->kind != KN_NODE_KERNEL && !is_copy;
+                                           : !is_copy && (n->kind != KN_NODE_KERNEL || kn_node_algorithm(n));
     kn_view view[KN_MAX_PARAMS];
     for (int k = first; k < n->n_in && !is_open; ++k)
         if (!kn_node_reads_raw(n, k))

@@ -347,19 +347,6 @@ static kiln_status find_groups(lowering *l)
 /* ---- bindings ---- */
 
 /* A view along the axes of the program's space. */
-static kiln_status make_view(kiln_array **out, kiln_array *array, char *data, kiln_dtype dtype, int ndim,
-                             const int64_t *shape, const int64_t *strides)
-{
-    if (array)
-        return kn_array_view(out, array, data, ndim, shape, strides);
-    kiln_status status = kn_array_placeholder(out, dtype, ndim, shape);
-    if (status == KILN_OK) {
-        memcpy((*out)->strides, strides, (size_t)ndim * sizeof *strides);
-        (*out)->data = data;
-    }
-    return status;
-}
-
 static kiln_status set_view(kiln_array **out, const kn_text *t, const kn_group *g, int count,
                             kiln_array *array, char *data, kiln_dtype dtype, const int64_t *stride)
 {
@@ -368,7 +355,7 @@ static kiln_status set_view(kiln_array **out, const kn_text *t, const kn_group *
         shape[k] = g->extent[t->order[k]];
         strides[k] = stride[t->order[k]];
     }
-    return make_view(out, array, data, dtype, count, shape, strides);
+    return kn_lowered_view(out, array, data, dtype, count, shape, strides);
 }
 
 /* The source of input k of a part, and its dtype there. *array: the array of the call that it views; NULL:
@@ -502,16 +489,16 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
 /* ---- kernels as the user defined them ---- */
 
 /* An array of an opaque kernel, in its own shape. */
-static kiln_status bind_opaque(kn_lowered_part *part, int k, const kn_typed *typed, kiln_array *array,
-                               char *data, const int64_t *stride)
+static kiln_status bind_opaque(kn_lowered_part *part, int k, int ndim, const int64_t *shape,
+                               kiln_array *array, char *data, const int64_t *stride)
 {
     int64_t dense[KILN_MAX_NDIM];
     kn_operand *o = &part->binding.operand[k];
     if (part->program->param[k].is_raw) {
-        kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), dense);
+        kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(o->dtype), dense);
         o->pass = KN_PASS_RAW;
-        o->raw_rank = typed->ndim;
-        o->raw_contiguous = memcmp(dense, stride, (size_t)typed->ndim * sizeof *dense) == 0;
+        o->raw_rank = ndim;
+        o->raw_contiguous = memcmp(dense, stride, (size_t)ndim * sizeof *dense) == 0;
         if (o->dtype != o->seen)
             return kn_error(KILN_ERROR_TYPE,
                             "%s: '%s' is raw, and of %s; an array of %s was given, which raw parameters do "
@@ -519,7 +506,7 @@ static kiln_status bind_opaque(kn_lowered_part *part, int k, const kn_typed *typ
                             part->program->name, part->program->param[k].name, kiln_dtype_name(o->seen),
                             kiln_dtype_name(o->dtype));
     }
-    return make_view(&part->binding.array[k], array, data, o->dtype, typed->ndim, typed->shape, stride);
+    return kn_lowered_view(&part->binding.array[k], array, data, o->dtype, ndim, shape, stride);
 }
 
 static kiln_status bind_opaque_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g,
@@ -529,27 +516,44 @@ static kiln_status bind_opaque_input(lowering *l, kn_lowered_part *part, const k
     kiln_array *array;
     char *data;
     find_source(l, part, t, k, &array, &data);
-    return t->in[k].leaf ? bind_opaque(part, k, typed, array, data, t->in[k].leaf->stride) : KILN_OK;
+    return t->in[k].leaf ? bind_opaque(part, k, typed->ndim, typed->shape, array, data, t->in[k].leaf->stride)
+                         : KILN_OK;
+}
+
+/* Output j of an opaque kernel. The outputs of an algorithm have shapes of their own. */
+static kiln_status describe_output(kn_described *out, const lowering *l, const kn_group *g, int j)
+{
+    const kn_node *node = &l->state.graph->node[g->root[0]];
+    const kn_typed *t = &l->typed[g->root[0]];
+    if (kn_node_algorithm(node))
+        return kn_graph_describe(out, l->state.graph, l->typed, node, j);
+    memset(out, 0, sizeof *out);
+    out->dtype = node->kernel ? t->param[node->n_in + j] : t->variant.dtype[node->n_in + j];
+    out->ndim = t->ndim;
+    if (t->ndim > 0)
+        memcpy(out->shape, t->shape, (size_t)t->ndim * sizeof *t->shape);
+    return KILN_OK;
 }
 
 static kiln_status bind_opaque_output(lowering *l, kn_lowered_part *part, const kn_group *g, int j)
 {
     const kn_node *node = &l->state.graph->node[g->root[0]];
-    const kn_typed *typed = &l->typed[g->root[0]];
     int k = node->n_in + j, r = kn_opaque_root(g, &l->state, j);
     int64_t stride[KILN_MAX_NDIM];
     kiln_array *given = NULL;
     kn_operand *o = &part->binding.operand[k];
-    *o =
-        (kn_operand){.pass = KN_PASS_ARRAY, .seen = node->kernel ? typed->param[k] : typed->variant.dtype[k]};
-    o->dtype = o->seen;
+    kn_described own;
+    kiln_status status = describe_output(&own, l, g, j);
+    if (status != KILN_OK)
+        return status;
+    *o = (kn_operand){.pass = KN_PASS_ARRAY, .seen = own.dtype, .dtype = own.dtype};
     if (r >= 0) {
         find_target(l, o, &part->source[k], &given, stride, g->root[r]);
     } else {
         part->source[k] = (kn_source){.kind = KN_FROM_BUFFER, .index = g->spare[j]};
-        kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
+        kn_shape_c_strides(own.ndim, own.shape, (int64_t)kiln_dtype_size(o->dtype), stride);
     }
-    return bind_opaque(part, k, typed, given, given ? given->data : NULL, stride);
+    return bind_opaque(part, k, own.ndim, own.shape, given, given ? given->data : NULL, stride);
 }
 
 static kiln_status make_opaque(lowering *l, kn_lowered_part *part, kn_text *t, const kn_group *g)
@@ -694,17 +698,20 @@ static int number_spares(lowering *l, int first)
     return count;
 }
 
-static void size_spares(lowering *l, int p)
+static kiln_status size_spares(lowering *l, int p)
 {
     const kn_group *g = &l->group[p].group;
-    const kn_typed *t = &l->typed[g->root[0]];
-    const kn_node *node = &l->state.graph->node[g->root[0]];
-    for (int j = 0; j < n_out_of(l, g); ++j)
-        if (g->spare[j] >= 0)
-            l->out->buffer[g->spare[j]] = (kn_buffer){
-                kiln_dtype_size(node->kernel ? t->param[node->n_in + j] : t->variant.dtype[node->n_in + j]) *
-                    (size_t)kn_shape_size(t->ndim, t->shape),
-                p, p, false};
+    kn_described own;
+    kiln_status status = KILN_OK;
+    for (int j = 0; j < n_out_of(l, g) && status == KILN_OK; ++j) {
+        if (g->spare[j] < 0)
+            continue;
+        status = describe_output(&own, l, g, j);
+        if (status == KILN_OK)
+            l->out->buffer[g->spare[j]].size =
+                kiln_dtype_size(own.dtype) * (size_t)kn_shape_size(own.ndim, own.shape);
+    }
+    return status;
 }
 
 static kiln_status make_buffers(lowering *l)
@@ -720,21 +727,16 @@ static kiln_status make_buffers(lowering *l)
     if (!l->out->buffer)
         return no_memory();
     l->out->n_buffers = count;
-    for (int p = 0; p < l->n_groups && n_nodes < count; ++p)
-        size_spares(l, p);
+    kiln_status status = KILN_OK;
+    for (int p = 0; p < l->n_groups && n_nodes < count && status == KILN_OK; ++p)
+        status = size_spares(l, p);
     for (int n = 0; n < l->state.graph->n_nodes; ++n) {
         if (!l->state.is_buffered[n])
             continue;
-        kn_buffer *r = &l->out->buffer[l->buffer_of[n]];
-        r->first = r->last = l->group_of[n];
-        r->size = kiln_dtype_size(kn_buffer_dtype(&l->state, n)) *
-                  (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
+        l->out->buffer[l->buffer_of[n]].size = kiln_dtype_size(kn_buffer_dtype(&l->state, n)) *
+                                               (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
     }
-    for (int p = 0; p < l->n_groups; ++p)
-        for (const kn_leaf *leaf = l->group[p].group.leaf; leaf; leaf = leaf->next)
-            if (leaf->kind == KN_BASE_BUFFER && p > l->out->buffer[l->buffer_of[leaf->node]].last)
-                l->out->buffer[l->buffer_of[leaf->node]].last = p;
-    return KILN_OK;
+    return status;
 }
 
 static kiln_status check_output(const lowering *l, int j)

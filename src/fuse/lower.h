@@ -3,7 +3,7 @@
 #define KN_FUSE_LOWER_H
 
 #include "graph/graph.h"
-#include "kernel/compound.h"
+#include "kernel/algorithm.h"
 
 /* The context of an expression's kernel. */
 typedef struct kn_expression {
@@ -12,7 +12,7 @@ typedef struct kn_expression {
     kiln_kernel_options options; /* the same, pointing into `texts` */
 } kn_expression;
 
-/* kn_lowering.lower; context is a kn_expression. */
+/* kn_algorithm.lower; context is a kn_expression. */
 kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "fuse/text.h"
-#include "kernel/compound.h"
+#include "kernel/algorithm.h"
 #include "fuse/fusion.h"
 
 /* The reason why a node is stored; KN_WHY_NONE: it is not. */

@@ -234,6 +234,11 @@ kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node)
     return status == KILN_OK ? find_or_append(out, graph, &settled) : status;
 }
 
+const kn_algorithm *kn_node_algorithm(const kn_node *node)
+{
+    return node->kind == KN_NODE_KERNEL ? node->kernel->algorithm : NULL;
+}
+
 bool kn_node_reads_raw(const kn_node *node, int k)
 {
     return node->kind == KN_NODE_KERNEL && node->kernel->program->param[k].is_raw;

@@ -90,6 +90,9 @@ kiln_status kn_graph_set_inputs(kn_graph *graph, const char *names);
 /* name: a wish. NULL, and a name that is taken, reserved or too long, gets a made-up one. */
 kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
 
+/* The algorithm of the node's kernel; NULL: it has none. */
+const struct kn_algorithm *kn_node_algorithm(const kn_node *node);
+
 /* True if the node's input k is a raw parameter of its kernel: a whole array, which takes no part in
  * broadcasting. */
 bool kn_node_reads_raw(const kn_node *node, int k);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "graph/infer_parts.h"
+#include "kernel/kernel.h"
 #include "types/dtype.h"
 
 /* The shapes of all nodes, one behind the other, while inference runs. */
@@ -63,6 +64,8 @@ static kiln_status infer_number(kn_typed *out, kn_inference *f, const kn_node *n
 
 static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node *node)
 {
+    if (kn_node_algorithm(node))
+        return kn_infer_algorithm(out, f, node);
     kiln_status status = node->kind == KN_NODE_CAST     ? kn_infer_cast(out, f, node)
                          : node->kind == KN_NODE_KERNEL ? kn_infer_kernel(out, f, node)
                                                         : kn_infer_call(out, f, node);
@@ -97,18 +100,33 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
     [KN_NODE_LIKE] = infer_like};
 
+/* A node with a late extent can only be a result: no other node reads it. */
+static kiln_status check_late(const kn_inference *f, const kn_node *node)
+{
+    const kn_node *late = NULL;
+    for (int i = 0; i < node->n_in; ++i)
+        late = f->typed[node->in[i]].is_late ? &f->graph->node[node->in[i]] : late;
+    return !late ? KILN_OK
+                 : kn_graph_error(f->graph, node, KILN_ERROR_UNSUPPORTED,
+                                  "%s has as many elements as the data says: it can be a result, but nothing "
+                                  "is computed from it",
+                                  late->kernel->program->name);
+}
+
 static kiln_status infer_node(kn_inference *f, int k)
 {
     const kn_node *node = &f->graph->node[k];
     kn_typed *out = &f->typed[k];
-    bool is_scalar = node->kind != KN_NODE_ARANGE;
+    bool is_scalar = node->kind != KN_NODE_ARANGE && !kn_node_algorithm(node);
     for (int i = 0; i < node->n_in && node->kind != KN_NODE_EXTENT && node->kind != KN_NODE_NDIM; ++i)
         is_scalar = is_scalar && f->typed[node->in[i]].is_scalar;
     f->ndim = 0;
     out->number = out->given = kiln_arg_none();
     out->from = -1;
     out->is_scalar = is_scalar;
-    kiln_status status = infer_kind[node->kind](out, f, node);
+    kiln_status status = check_late(f, node);
+    if (status == KILN_OK)
+        status = infer_kind[node->kind](out, f, node);
     out->is_scalar = out->is_scalar && f->ndim == 0;
     return status;
 }

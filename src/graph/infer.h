@@ -10,4 +10,9 @@
  * expression and a caret under the node. */
 kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument);
 
+/* The dtype and shape of result j of a node whose kernel has an algorithm. */
+struct kn_described;
+kiln_status kn_graph_describe(struct kn_described *out, const kn_graph *graph, const kn_typed *typed,
+                              const kn_node *node, int j);
+
 #endif

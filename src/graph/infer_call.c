@@ -1,11 +1,14 @@
 /* The dtypes of operations, casts and kernels of the user's. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/str.h"
 #include "graph/computed_numbers.h"
 #include "graph/constant_folding.h"
+#include "graph/infer.h"
 #include "graph/infer_parts.h"
 #include "kernel/kernel.h"
 #include "eager/operation.h"
@@ -198,7 +201,7 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     if (out->is_weak)
         return fold_constants(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
-        if (!kn_bound_is_open(kn_operation_bound(node->name, k, dtype[0]), &read_by(f, node, k)->number))
+        if (!kn_bound_is_open(kn_operation_bound(out->definition, k, dtype[0]), &read_by(f, node, k)->number))
             status = check_fits(f, node, k, out->variant.dtype[k]);
     return status == KILN_OK ? check_scalars(out, f, node) : status;
 }
@@ -355,6 +358,59 @@ kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node 
     out->dtype = out->param[p->n_in + node->index];
     out->is_reduction = p->reduced == KN_REDUCED_BY_CALL;
     return status;
+}
+
+/* ---- kernels that have an algorithm, which describes their results ---- */
+
+kiln_status kn_graph_describe(kn_described *out, const kn_graph *graph, const kn_typed *typed,
+                              const kn_node *node, int j)
+{
+    size_t bytes = ((size_t)node->n_in + 1) * sizeof *out;
+    kn_described *in = kn_calloc(1, bytes);
+    if (!in)
+        return kn_error_memory(bytes, "the types of an expression");
+    for (int k = 0; k < node->n_in; ++k) {
+        const kn_typed *from = &typed[node->in[k]];
+        in[k].dtype = from->dtype;
+        in[k].ndim = from->ndim;
+        in[k].is_number = from->is_scalar;
+        if (from->ndim > 0)
+            memcpy(in[k].shape, from->shape, (size_t)from->ndim * sizeof *from->shape);
+    }
+    memset(out, 0, sizeof *out);
+    kiln_status status = node->kernel->algorithm->describe(out, node->kernel->context, j, in);
+    kn_free(in);
+    if (status == KILN_OK || status == KILN_ERROR_MEMORY)
+        return status;
+    char message[400];
+    snprintf(message, sizeof message, "%s", kiln_error_message());
+    return kn_graph_error(graph, node, status, "%s", message);
+}
+
+kiln_status kn_infer_algorithm(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    kn_described result;
+    const kn_program *p = node->kernel->program;
+    if (!node->kernel->algorithm->describe)
+        return kn_graph_error(f->graph, node, KILN_ERROR_UNSUPPORTED,
+                              "%s: calls alone say what its results are, so that no expression has it",
+                              p->name);
+    for (int k = 0; k < p->n_in; ++k)
+        out->param[k] = read_by(f, node, k)->dtype;
+    for (int j = 0; j < p->n_out; ++j) {
+        kiln_status status = kn_graph_describe(&result, f->graph, f->typed, node, j);
+        if (status != KILN_OK)
+            return status;
+        out->param[p->n_in + j] = result.dtype;
+        if (j != node->index)
+            continue;
+        out->is_late = result.is_late;
+        f->ndim = result.ndim;
+        if (f->ndim > 0)
+            memcpy(f->shape, result.shape, (size_t)f->ndim * sizeof *f->shape);
+    }
+    out->dtype = out->param[p->n_in + node->index];
+    return KILN_OK;
 }
 
 bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node)

@@ -17,6 +17,8 @@ typedef struct kn_inference {
 /* Sets dtype, is_weak, number, definition, variant, param and is_reduction, but not the shape. */
 kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node *node);
+/* The same for a kernel that has an algorithm; sets the shape too. */
+kiln_status kn_infer_algorithm(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node);
 

@@ -334,7 +334,8 @@ bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags)
 /* The texts of built-in operations are written for float32. */
 static bool is_own(const kiln_operation *d)
 {
-    return d >= kn_operation_table && d < kn_operation_table + kn_operation_table_count;
+    const kn_operation_row *row = (const kn_operation_row *)(const void *)d;
+    return row >= kn_operation_table && row < kn_operation_table + kn_operation_table_count;
 }
 
 /* True if a 16-bit type was asked for to reduce in. */

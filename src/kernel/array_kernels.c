@@ -25,7 +25,7 @@ static const struct {
 };
 static kiln_kernel *kernels[OWN_KERNELS];
 /* By whether numbers are complex, and by the dtype that they are converted to. */
-static kiln_kernel *converting[2][KILN_COMPLEX128 + 1];
+static kiln_kernel *converting[2][KN_DTYPE_END];
 
 /* Made at first use. Ranges without contraction, so that they have the bits that the host gives them. */
 static kiln_status get_kernel(kiln_kernel **out, own_kernel which)
@@ -183,7 +183,7 @@ __attribute__((destructor(KN_UNLOAD_KERNEL))) static void unload(void)
         kiln_kernel_free(kernels[k]);
         kernels[k] = NULL;
     }
-    for (int k = 0; k < 2 * (KILN_COMPLEX128 + 1) && !kn_unload_is_exit(); ++k) {
+    for (int k = 0; k < 2 * KN_DTYPE_END && !kn_unload_is_exit(); ++k) {
         kiln_kernel **kernel = &converting[k % 2][k / 2];
         kiln_kernel_free(*kernel);
         *kernel = NULL;

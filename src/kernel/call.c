@@ -1,5 +1,5 @@
 /* Calls of kernels: the key of a call, its remembered plan, and the launch. */
-#include "kernel/compound.h"
+#include "kernel/algorithm.h"
 #include "kernel/used.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ typedef struct call {
     const kiln_call_options *options;
     kn_device *device;
     void *stream;
-    const kiln_arg *computed; /* numbers of those that are given (kn_lowering) */
+    const kiln_arg *computed; /* numbers of those that are given (kn_algorithm.compute) */
     uint64_t fresh;           /* outputs (bits) that this call allocated */
     bool
         is_uncacheable; /* something the key does not tell: kn_bind judges such a call each time it is made */
@@ -115,8 +115,8 @@ static uint32_t detail_of(call *c, const kiln_arg *arg)
         return 0;
     case KILN_ARG_WEAK_INT:
     case KILN_ARG_WEAK_UINT: /* for operations it matters which dtypes hold it; beyond int64 it has its own */
-        return c->kernel->lowering ? kn_weak_class(arg)
-                                   : arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
+        return c->kernel->algorithm ? kn_weak_class(arg)
+                                    : arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
     case KILN_ARG_TYPED:
         return (uint32_t)arg->dtype;
     case KILN_ARG_STRUCT:
@@ -180,7 +180,7 @@ static kiln_status put_computed(call_key *key, call *c, kiln_arg *number)
     size_t count = (size_t)c->kernel->n_words;
     bool fits = key->words + count <= KEY_WORDS;
     int64_t *word = key->word + key->words;
-    kiln_status status = c->kernel->lowering->compute(number, fits ? word : NULL, c->kernel->context, c->in);
+    kiln_status status = c->kernel->algorithm->compute(number, fits ? word : NULL, c->kernel->context, c->in);
     c->computed = number;
     if (status != KILN_OK)
         return status;
@@ -313,7 +313,7 @@ static kiln_status note_streams(const call *c, const kn_call_plan *plan)
     return status;
 }
 
-static kiln_status run_compound(call *c, const kn_call_plan *plan)
+static kiln_status run_steps(call *c, const kn_call_plan *plan)
 {
     uint64_t overlaps = find_overlaps(c, plan);
     if (overlaps)
@@ -322,7 +322,9 @@ static kiln_status run_compound(call *c, const kn_call_plan *plan)
     if (status == KILN_OK)
         status = note_streams(c, plan);
     if (status == KILN_OK)
-        status = kn_compound_run(plan->compound, c->out, c->in, c->computed, c->stream);
+        status = kn_plan_steps_check(plan->steps, c->fresh, c->stream);
+    if (status == KILN_OK)
+        status = kn_plan_steps_run(plan->steps, c->out, c->fresh, c->in, c->computed, c->stream);
     if (status != KILN_OK)
         release_fresh(c, plan->n_out);
     return status;
@@ -330,8 +332,8 @@ static kiln_status run_compound(call *c, const kn_call_plan *plan)
 
 static kiln_status run_plan(call *c, const kn_call_plan *plan)
 {
-    if (plan->compound)
-        return run_compound(c, plan);
+    if (plan->steps)
+        return run_steps(c, plan);
     const void *value[plan->n_in + plan->n_out];
     unsigned char scalar[plan->n_in + 1][SCALAR_BYTES];
     uint64_t overlaps = find_overlaps(c, plan);
@@ -361,7 +363,7 @@ static kiln_status find_build_flags(unsigned *flags, const call *c, kn_device *d
 }
 
 /* Overlaps are found when it runs: which inputs may lie where outputs do is known once it is made. */
-static kiln_status make_compound(kn_call_plan **out, call *c, const call_key *key, kn_build_info *info)
+static kiln_status make_steps(kn_call_plan **out, call *c, const call_key *key, kn_build_info *info)
 {
     unsigned flags;
     const kn_program *prototype = c->program;
@@ -373,7 +375,7 @@ static kiln_status make_compound(kn_call_plan **out, call *c, const call_key *ke
     if (status != KILN_OK)
         return status;
     const kn_lowering_call lowered = {c->out, c->in, c->options, c->device, &c->device->target};
-    return kn_compound_plan(out, c->kernel, &lowered, key->word, key->words, key->hash, flags, info);
+    return kn_plan_steps_create(out, c->kernel, &lowered, key->word, key->words, key->hash, flags, info);
 }
 
 /* *overlaps: inputs that must be copied first; then there is no plan, since the kernel reads the copies. */
@@ -382,8 +384,8 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
 {
     kn_binding b;
     unsigned flags;
-    if (c->kernel->lowering)
-        return make_compound(out, c, key, info);
+    if (c->kernel->algorithm)
+        return make_steps(out, c, key, info);
     kiln_status status = kn_bind(&b, c->program, c->out, c->program->n_out, c->in, c->program->n_in);
     if (status != KILN_OK)
         return status;
@@ -408,8 +410,8 @@ static kiln_status look_at_tiers(kn_build_info *info, const call *c, const kn_ca
     kiln_status status = find_build_flags(&flags, c, plan->device);
     bool wants_optimised =
         flags & KN_BUILD_OPTIMISED && !(flags & (KN_BUILD_CAPTURING | KN_BUILD_NO_COMPILE));
-    if (status == KILN_OK && plan->compound)
-        kn_compound_look(plan->compound, wants_optimised, info);
+    if (status == KILN_OK && plan->steps)
+        kn_plan_steps_look(plan->steps, wants_optimised, info);
     else if (status == KILN_OK)
         kn_plan_launch_look(&plan->launch, wants_optimised, info);
     return status;

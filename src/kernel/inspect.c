@@ -89,17 +89,20 @@ static kiln_status put_all(kn_str *text, const kn_inspected *call,
     return status;
 }
 
-/* Appends lines that begin with '#': what a lowered call's programs read and write, and why there are
+/* Appends lines that begin with '#': what a lowered call's steps read and write, and why there are
  * several. */
 static kiln_status put_lines(kn_str *text, const kn_inspected *call)
 {
-    kiln_status status = KILN_OK;
-    kn_str_append(text, kn_str_text(&call->lowered.explanation));
-    for (int p = 0; p < call->count && status == KILN_OK; ++p) {
-        if (call->lowered.n_parts > 0 && call->lowered.part[p].label)
-            kn_str_printf(text, "# %s\n", call->lowered.part[p].label);
-        status = put_line(text, call->resolved[p]);
-        kn_str_append(text, call->lowered.n_parts > 0 ? "\n" : "");
+    const kn_lowered *l = &call->lowered;
+    kiln_status status = l->n_parts > 0 ? KILN_OK : put_all(text, call, put_line);
+    kn_str_append(text, kn_str_text(&l->explanation));
+    for (int p = 0, r = 0; p < l->n_parts && status == KILN_OK; ++p) {
+        if (l->part[p].label)
+            kn_str_printf(text, l->part[p].program ? "# %s\n" : "# %s: a function\n", l->part[p].label);
+        if (!l->part[p].program)
+            continue;
+        status = put_line(text, call->resolved[r++]);
+        kn_str_append(text, "\n");
     }
     return status;
 }
@@ -347,7 +350,7 @@ kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int
     if (status == KILN_OK && !kernel)
         status = kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
     if (status == KILN_OK &&
-        kernel->lowering) /* overlaps are copied at the call, and the readers of the copies are found then */
+        kernel->algorithm) /* overlaps are copied at the call, and the readers of the copies are found then */
         return prepare(kernel, out, n_out, in, n_in, call, &o);
     if (status == KILN_OK)
         status = kn_bind(&b, kernel->program, out, n_out, in, n_in);

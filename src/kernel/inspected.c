@@ -66,11 +66,12 @@ static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel,
     call->target = &target;
     kiln_status status = find_target(&target, text, call->device);
     if (status == KILN_OK)
-        status = kernel->lowering->lower(&out->lowered, kernel->context, call);
+        status = kn_lower_call(&out->lowered, kernel, call);
     if (status == KILN_OK)
         status = grow(out, out->lowered.n_parts);
     for (int p = 0; p < out->lowered.n_parts && status == KILN_OK; ++p)
-        status = add(out, &out->lowered.part[p].binding, &out->lowered.part[p].options, &target);
+        if (out->lowered.part[p].program)
+            status = add(out, &out->lowered.part[p].binding, &out->lowered.part[p].options, &target);
     return status;
 }
 
@@ -101,7 +102,7 @@ kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array 
     if (!kernel)
         return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
     kiln_status status = kn_call_options_read(&o, options);
-    if (status == KILN_OK && !kernel->lowering)
+    if (status == KILN_OK && !kernel->algorithm)
         return inspect_program(out, kernel, outs, n_out, in, n_in, &o, target, is_text);
     if (status == KILN_OK)
         status = kn_bind_prototype(&device, kernel->program, outs, n_out, in, n_in);

@@ -2,11 +2,11 @@
 #ifndef KN_KERNEL_INSPECTED_H
 #define KN_KERNEL_INSPECTED_H
 
-#include "kernel/compound.h"
+#include "kernel/algorithm.h"
 
 typedef struct kn_inspected {
-    kn_lowered lowered; /* of a kernel that lowers its calls: it has the programs */
-    int count;
+    kn_lowered lowered; /* of a kernel with an algorithm: it has the programs */
+    int count;          /* of programs, in the order of the parts that have one */
     kn_resolved **resolved;
 } kn_inspected;
 #define KN_INSPECTED_INIT                                                                                    \

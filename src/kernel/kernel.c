@@ -115,8 +115,8 @@ void kiln_kernel_free(kiln_kernel *kernel)
     kn_call_memo_free(kernel->memo);
     kn_flight_table_free(kernel->own_functions, NULL);
     kn_program_free(kernel->program);
-    if (kernel->lowering)
-        kernel->lowering->free(kernel->context);
+    if (kernel->algorithm && kernel->algorithm->free)
+        kernel->algorithm->free(kernel->context);
     kn_free(kernel);
 }
 

@@ -15,8 +15,8 @@ enum { KN_STRUCT_MAX = 4096 /* bytes of a struct argument */ };
 
 typedef struct kn_call_plan kn_call_plan;
 typedef struct kn_call_memo kn_call_memo;
-typedef struct kn_lowered kn_lowered;   /* compound.h */
-typedef struct kn_compound kn_compound; /* compound_run.h */
+typedef struct kn_lowered kn_lowered;       /* algorithm.h */
+typedef struct kn_plan_steps kn_plan_steps; /* plan_steps.h */
 
 /* The inputs of a call's lowering. */
 typedef struct kn_lowering_call {
@@ -26,24 +26,40 @@ typedef struct kn_lowering_call {
     kn_device *device; /* of the arrays; NULL: none */
     const kn_target *target;
 } kn_lowering_call;
-typedef struct kn_lowering {
-    /* *out is empty before; freed by the caller on failure too. */
+
+/* An argument or a result before it exists. */
+typedef struct kn_described {
+    kiln_dtype dtype;
+    int ndim;
+    int64_t shape[KILN_MAX_NDIM];
+    bool is_number; /* an argument by value */
+    bool is_late;   /* a result: the steps compute the extent of its first axis; shape[0] is the maximum */
+} kn_described;
+
+/* The functions that turn calls of a kernel into steps (algorithm.h). All but lower may be NULL. */
+typedef struct kn_algorithm {
+    /* Describes result j for such arguments: KILN_ERROR_TYPE, _SHAPE naming the parameter.
+     * NULL: lower sets the layouts, and the kernel cannot be a node of a graph. */
+    kiln_status (*describe)(kn_described *out, const void *context, int j, const kn_described *in);
+    /* *out is empty before, except for the layouts if the algorithm describes its results; freed by the
+     * caller on failure too. */
     kiln_status (*lower)(kn_lowered *out, const void *context, const kn_lowering_call *call);
     void (*free)(void *context);
-    /* The numbers that a call computes of given ones, and the words of them that its plan depends on. */
+    /* The numbers that a call computes of given ones, and the words of them that its plan depends on. All
+     * three functions are there, or none. */
     void (*count)(int *n_numbers, int *n_words, const void *context);
     kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in);
     /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */
     kiln_status (*refuse)(const void *context, int number);
-} kn_lowering;
+} kn_algorithm;
 #define KN_COMPUTED_NUMBER "number"
 
 struct kiln_kernel {
     atomic_int references; /* the user's, and one for each preparation in the background */
     kn_program *program;   /* where calls are lowered, the prototype: names of parameters, and no stages */
-    const kn_lowering *lowering; /* NULL: the program is all there is */
-    void *context;               /* the argument of the lowering's functions */
-    int n_computed, n_words;     /* kn_lowering.count */
+    const kn_algorithm *algorithm; /* NULL: the program is all there is */
+    void *context;                 /* the argument of the algorithm's functions */
+    int n_computed, n_words;       /* kn_algorithm.count */
     kn_call_memo *memo;
     kn_flight_table *own_functions; /* NULL without compiler options, since then no header can change */
 };
@@ -149,7 +165,7 @@ struct kn_call_plan {
     size_t key_words;
     kn_plan_param *param; /* behind the key */
     kn_plan_launch launch;
-    kn_compound *compound;   /* instead of launch, where the kernel lowers its calls */
+    kn_plan_steps *steps;    /* instead of launch, where the kernel has an algorithm */
     const char *launch_name; /* for kn_device_note_launch_name */
     kn_device *device;
     kn_array_layout *layout; /* by output: those that the call allocates */

@@ -1,5 +1,5 @@
 /* From a binding to a plan: the space, the schedule and the specialisation of a call. */
-#include "kernel/compound_run.h"
+#include "kernel/plan_steps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -389,7 +389,7 @@ void kn_call_plan_free(kn_call_plan *plan)
     if (!plan)
         return;
     kn_plan_launch_free(&plan->launch);
-    kn_compound_free(plan->compound);
+    kn_plan_steps_free(plan->steps);
     kn_free(plan->layout);
     kn_free(plan);
 }

@@ -20,8 +20,8 @@ typedef struct patch {
     int64_t offset; /* of an address */
 } patch;
 
-/* One launch. */
-typedef struct step {
+/* The launch of one part of the space. */
+typedef struct part_launch {
     kn_function *function;
     kn_launch launch;
     kn_loop_nest *loop_nest; /* host: set if the space is not one contiguous range */
@@ -31,19 +31,19 @@ typedef struct step {
     int n_patches;
     patch *patch;
     unsigned char *block; /* the argument block without the call's values; behind the patches */
-} step;
+} part_launch;
 
 struct kn_launch_plan {
     kn_device *device;
     int largest_block; /* bytes of an argument block */
-    int n_steps;
-    step *step;
+    int n_parts;
+    part_launch *part;
     kn_check check;
 };
 
 /* ---- making ---- */
 
-static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
+static void set_patches(part_launch *s, const kn_launch_input *in, const kn_part *part)
 {
     const kn_spec *spec = in->spec;
     for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
@@ -59,7 +59,8 @@ static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
     }
 }
 
-static void set_launch(step *s, const kn_program *program, const kn_part *part, const kn_placement *placed)
+static void set_launch(part_launch *s, const kn_program *program, const kn_part *part,
+                       const kn_placement *placed)
 {
     s->loop_nest = placed->loop_nest;
     s->shared_percent = placed->shared_percent;
@@ -87,7 +88,7 @@ static kiln_status find_value_size(size_t *out, const kn_launch_input *in)
     return backend->module_global(backend->function_module(in->function), KN_VALUE_SYMBOL, &unused, out);
 }
 
-static kiln_status set_workspace(step *s, const kn_launch_input *in, const kn_part *part,
+static kiln_status set_workspace(part_launch *s, const kn_launch_input *in, const kn_part *part,
                                  const kn_placement *placed)
 {
     size_t size = 0;
@@ -101,7 +102,7 @@ static kiln_status set_workspace(step *s, const kn_launch_input *in, const kn_pa
     return status;
 }
 
-static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part *part)
+static kiln_status place_part(part_launch *s, const kn_launch_input *in, const kn_part *part)
 {
     kn_placement *placed = kn_malloc(sizeof *placed);
     if (!placed)
@@ -116,36 +117,36 @@ static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part 
     return status;
 }
 
-/* A new step, with its patches and its block in one allocation: a call reads both. NULL: no memory. */
-static step *new_step(kn_launch_plan *plan, size_t block_size, size_t n_patches)
+/* A new launch, with its patches and its block in one allocation: a call reads both. NULL: no memory. */
+static part_launch *new_part(kn_launch_plan *plan, size_t block_size, size_t n_patches)
 {
-    step *grown = kn_realloc(plan->step, (size_t)(plan->n_steps + 1) * sizeof *grown);
+    part_launch *grown = kn_realloc(plan->part, (size_t)(plan->n_parts + 1) * sizeof *grown);
     if (!grown)
         return NULL;
-    plan->step = grown;
-    step *s = &grown[plan->n_steps];
-    *s = (step){.patch = kn_calloc(1, n_patches * sizeof *s->patch + block_size)};
-    ++plan->n_steps;
+    plan->part = grown;
+    part_launch *s = &grown[plan->n_parts];
+    *s = (part_launch){.patch = kn_calloc(1, n_patches * sizeof *s->patch + block_size)};
+    ++plan->n_parts;
     if (!s->patch)
         return NULL;
     s->block = (unsigned char *)(s->patch + n_patches);
     return s;
 }
 
-/* The state while steps are added. */
+/* The state while launches are added. */
 typedef struct adding {
     kn_launch_plan *plan;
     const kn_launch_input *input;
 } adding;
 
-static kiln_status add_step(void *user, const kn_part *part)
+static kiln_status add_part(void *user, const kn_part *part)
 {
     const adding *a = user;
     const kn_program *program = a->input->spec->program;
     int size = part->layout->size;
-    step *s = new_step(a->plan, (size_t)size, (size_t)program->n_in + (size_t)program->n_out);
+    part_launch *s = new_part(a->plan, (size_t)size, (size_t)program->n_in + (size_t)program->n_out);
     if (!s)
-        return kn_error_memory((size_t)size, "a step of a launch plan");
+        return kn_error_memory((size_t)size, "a launch plan");
     set_patches(s, a->input, part);
     return place_part(s, a->input, part);
 }
@@ -153,8 +154,8 @@ static kiln_status add_step(void *user, const kn_part *part)
 kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *function, bool waits_for_kernels)
 {
     kiln_status status = KILN_OK;
-    for (int k = 0; k < plan->n_steps && status == KILN_OK; ++k) {
-        step *s = &plan->step[k];
+    for (int k = 0; k < plan->n_parts && status == KILN_OK; ++k) {
+        part_launch *s = &plan->part[k];
         s->function = function;
         s->launch.is_dependent = waits_for_kernels;
         if (s->launch.shared_bytes > PLAIN_SHARED || s->shared_percent > 0)
@@ -178,7 +179,7 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
     status = kn_check_find(&plan->check, input);
     const kn_part whole = {input->spec, &layout, input->launch_params, input->space, input->space};
     if (status == KILN_OK)
-        status = kn_part_each(&whole, add_step, &(adding){plan, input});
+        status = kn_part_each(&whole, add_part, &(adding){plan, input});
     if (status == KILN_OK && input->function)
         status = kn_launch_plan_set_function(plan, input->function, input->waits_for_kernels);
     if (status != KILN_OK) {
@@ -193,11 +194,11 @@ void kn_launch_plan_free(kn_launch_plan *plan)
 {
     if (!plan)
         return;
-    for (int k = 0; k < plan->n_steps; ++k) {
-        kn_free(plan->step[k].patch);
-        kn_loop_nest_free(plan->step[k].loop_nest);
+    for (int k = 0; k < plan->n_parts; ++k) {
+        kn_free(plan->part[k].patch);
+        kn_loop_nest_free(plan->part[k].loop_nest);
     }
-    kn_free(plan->step);
+    kn_free(plan->part);
     kn_free(plan);
 }
 
@@ -209,7 +210,7 @@ typedef struct workspace {
     unsigned *counters;
 } workspace;
 
-static kiln_status take_workspace(workspace *out, kn_device *device, const step *s, void *stream)
+static kiln_status take_workspace(workspace *out, kn_device *device, const part_launch *s, void *stream)
 {
     uint64_t capture = 0;
     kiln_status status = kn_device_capture_of(device, stream, &capture);
@@ -222,7 +223,7 @@ static kiln_status take_workspace(workspace *out, kn_device *device, const step 
 
 /* The partials are freed at once: later work of the stream may reuse them, since it runs behind this
  * launch. */
-static kiln_status launch_with_workspace(kn_device *device, const step *s, const kn_launch *launch,
+static kiln_status launch_with_workspace(kn_device *device, const part_launch *s, const kn_launch *launch,
                                          void *stream, unsigned char *block)
 {
     workspace w = {NULL, NULL};
@@ -235,8 +236,8 @@ static kiln_status launch_with_workspace(kn_device *device, const step *s, const
     return status;
 }
 
-static kiln_status run_step(const kn_launch_plan *plan, const step *s, const void *const *value, void *stream,
-                            unsigned char *block)
+static kiln_status run_part(const kn_launch_plan *plan, const part_launch *s, const void *const *value,
+                            void *stream, unsigned char *block)
 {
     memcpy(block, s->block, s->launch.block_size);
     for (int k = 0; k < s->n_patches; ++k) {
@@ -259,8 +260,8 @@ static kiln_status run_step(const kn_launch_plan *plan, const step *s, const voi
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream)
 {
     _Alignas(16) unsigned char block[plan->largest_block];
-    for (int k = 0; k < plan->n_steps; ++k) {
-        kiln_status status = run_step(plan, &plan->step[k], value, stream, block);
+    for (int k = 0; k < plan->n_parts; ++k) {
+        kiln_status status = run_part(plan, &plan->part[k], value, stream, block);
         if (status != KILN_OK)
             return status;
     }

@@ -1,5 +1,5 @@
-/* launch/launch.h - a specialisation, loaded on a device and ready for one space: a list of steps, each a
- * function, a grid, an argument block, and the places in it that a call fills. */
+/* launch/launch.h - a specialisation, loaded on a device and ready for one space: a launch for each part of
+ * it, which is a function, a grid, an argument block, and the places in it that a call fills. */
 #ifndef KN_LAUNCH_LAUNCH_H
 #define KN_LAUNCH_LAUNCH_H
 
@@ -15,7 +15,7 @@ kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *funct
 void kn_launch_plan_free(kn_launch_plan *plan);
 
 /* value[k]: for an array or raw parameter its first address; for a scalar or struct the place of its
- * bytes. Takes no lock and allocates nothing except the workspace of steps that need one. */
+ * bytes. Takes no lock and allocates nothing except the workspace of launches that need one. */
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream);
 
 #endif

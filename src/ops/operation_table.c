@@ -2,19 +2,45 @@
  * common. Rows of one name are one operation, and variants are tried in the order in which they stand. */
 #include "ops/variant.h"
 
-#define ROW(name, in, out, types, map, reduce, post, identity, reduce_type, preamble)                        \
+#include <string.h>
+
+#define ROW_WITH(traits, name, in, out, types, map, reduce, post, identity, reduce_type, preamble)           \
     {                                                                                                        \
-        sizeof(kiln_operation), name, in, out, types, map, reduce, post, identity, reduce_type, preamble, 0, \
-            NULL, NULL, NULL, 0, NULL, NULL, 0                                                               \
+        {sizeof(kiln_operation),                                                                             \
+         name,                                                                                               \
+         in,                                                                                                 \
+         out,                                                                                                \
+         types,                                                                                              \
+         map,                                                                                                \
+         reduce,                                                                                             \
+         post,                                                                                               \
+         identity,                                                                                           \
+         reduce_type,                                                                                        \
+         preamble,                                                                                           \
+         0,                                                                                                  \
+         NULL,                                                                                               \
+         NULL,                                                                                               \
+         NULL,                                                                                               \
+         0,                                                                                                  \
+         NULL,                                                                                               \
+         NULL,                                                                                               \
+         0},                                                                                                 \
+            traits                                                                                           \
     }
-#define MAP(name, in, out, types, body) ROW(name, in, out, types, body, NULL, NULL, NULL, NULL, NULL)
+#define ROW(name, in, out, types, map, reduce, post, identity, reduce_type, preamble)                        \
+    ROW_WITH(0, name, in, out, types, map, reduce, post, identity, reduce_type, preamble)
+#define MAP_WITH(traits, name, in, out, types, body)                                                         \
+    ROW_WITH(traits, name, in, out, types, body, NULL, NULL, NULL, NULL, NULL)
+#define MAP(name, in, out, types, body) MAP_WITH(0, name, in, out, types, body)
 #define MAP1(name, types, body) MAP(name, "T x", "U y", types, body)
 #define MAP2(name, types, body) MAP(name, "T x, T y", "U z", types, body)
 /* Dtypes for which an elementwise operation has no meaning. */
 #define NO_MAP1(name, types) MAP1(name, types, NULL)
 #define NO_MAP2(name, types) MAP2(name, types, NULL)
+#define REDUCTION_WITH(traits, name, types, map, reduce, post, identity)                                     \
+    ROW_WITH(traits, name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
 #define REDUCTION(name, types, map, reduce, post, identity)                                                  \
-    ROW(name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
+    REDUCTION_WITH(0, name, types, map, reduce, post, identity)
 /* Dtypes for which a reduction has no meaning. */
 #define NO_REDUCTION(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
 
@@ -82,8 +108,8 @@
     "}\n"
 
 #define PLACE(name, after)                                                                                   \
-    ROW(name, "T x", "int64 y", TO_INT64, "best{x, (_index)_J}", "better(a, b, _follows)", "y = a.at", NULL, \
-        "best", BEST(after))
+    ROW_WITH(KN_OP_IN_C_ORDER, name, "T x", "int64 y", TO_INT64, "best{x, (_index)_J}",                      \
+             "better(a, b, _follows)", "y = a.at", NULL, "best", BEST(after))
 
 /* ---- variances ----
  *
@@ -117,9 +143,9 @@
 #define COMPLEX_MOMENTS(real) MOMENTS("complex<" real ">", real, "u.re * v.re + u.im * v.im", "u.re + u.im")
 
 #define MOMENTS_ROW(name, in, types, ddof, before, behind, preamble)                                         \
-    ROW(name, in, "U y", types, "moments{1, (W)x, (W)0, 0}", "join(a, b)",                                   \
-        "y = " before "variance_of(a, " COUNT ", " ddof ")" behind, "moments{0, (W)0, (W)0, 0}", "moments",  \
-        preamble)
+    ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)0, 0}", "join(a, b)",           \
+             "y = " before "variance_of(a, " COUNT ", " ddof ")" behind, "moments{0, (W)0, (W)0, 0}",        \
+             "moments", preamble)
 #define MOMENTS_ROWS(name, in, with, ddof, before, behind)                                                   \
     MOMENTS_ROW(name, in,                                                                                    \
                 with("?", "d") with("b", "d") with("B", "d") with("h", "d") with("H", "d") with("i", "d")    \
@@ -177,13 +203,18 @@
 #define CLIP "z = kn_smaller(kn_larger(x, low), high)"
 
 /* clang-format off */
-const kiln_operation kn_operation_table[] = {
-    REDUCTION("sum", WIDENED FLOATS COMPLEX, "(U)x", "a + b", "y = a", "0"),
-    REDUCTION("prod", WIDENED FLOATS COMPLEX, "(U)x", "a * b", "y = a", "1"),
-    REDUCTION("nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b", "y = a", "0"),
-    REDUCTION("mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT, "0"),
-    REDUCTION("mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT, "0"),
-    REDUCTION("mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
+const kn_operation_row kn_operation_table[] = {
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE | KN_OP_TRUTH, "sum", WIDENED FLOATS COMPLEX, "(U)x", "a + b", "y = a",
+                   "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE | KN_OP_TRUTH, "prod", WIDENED FLOATS COMPLEX, "(U)x", "a * b", "y = a",
+                   "1"),
+    REDUCTION_WITH(KN_OP_TRUTH, "nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b",
+                   "y = a", "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT,
+                   "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT,
+                   "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
 
     REDUCTION("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
     REDUCTION("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),
@@ -275,12 +306,13 @@ const kiln_operation kn_operation_table[] = {
     EVEN_BOOLS("minimum", "z = kn_smaller(x, y)"),
     EVEN_BOOLS("fmax", "z = kn_larger_number(x, y)"),
     EVEN_BOOLS("fmin", "z = kn_smaller_number(x, y)"),
-    MAP("clip", "T x, T low, T high", "T z",
+    MAP_WITH(KN_OP_BOUNDS, "clip", "T x, T low, T high", "T z",
         "??\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I lll->l LLL->L eee->e EEE->E fff->f ddd->d FFF->F "
         "DDD->D",
         CLIP),
-    MAP("where", "bool condition, T x, T y", "T z", WHERE("?"), "z = kn_either(condition, x, y)"),
-    MAP("where", "C condition, T x, T y", "T z",
+    MAP_WITH(KN_OP_CONDITION, "where", "bool condition, T x, T y", "T z", WHERE("?"),
+             "z = kn_either(condition, x, y)"),
+    MAP_WITH(KN_OP_CONDITION, "where", "C condition, T x, T y", "T z",
         WHERE("b") WHERE("B") WHERE("h") WHERE("H") WHERE("i") WHERE("I") WHERE("l") WHERE("L") WHERE("e") WHERE("E")
             WHERE("f") WHERE("d") WHERE("F") WHERE("D"),
         "z = kn_either(condition != (C)0, x, y)"),
@@ -312,3 +344,18 @@ const kiln_operation kn_operation_table[] = {
 };
 /* clang-format on */
 const int kn_operation_table_count = sizeof kn_operation_table / sizeof kn_operation_table[0];
+
+unsigned kn_operation_traits(const char *name)
+{
+    for (int k = 0; k < kn_operation_table_count; ++k)
+        if (strcmp(kn_operation_table[k].definition.name, name) == 0)
+            return kn_operation_table[k].traits;
+    return 0;
+}
+
+unsigned kn_operation_traits_of(const kiln_operation *d)
+{
+    const kn_operation_row *row = (const kn_operation_row *)(const void *)d;
+    bool is_own = row >= kn_operation_table && row < kn_operation_table + kn_operation_table_count;
+    return is_own ? row->traits : kn_operation_traits(d->name);
+}

@@ -39,8 +39,26 @@ bool kn_dtype_may_store(kiln_dtype from, kiln_dtype to);
 struct kn_str;
 void kn_dtypes_format(struct kn_str *out, const kiln_dtype *dtype, int count);
 
-/* The operations that are there from the beginning. */
-extern const kiln_operation kn_operation_table[];
+/* Traits of an operation: its calls differ in these from those of other operations. */
+enum {
+    KN_OP_IN_C_ORDER = 1,  /* results that calls allocate are always in C order, as in NumPy */
+    KN_OP_BOUNDS = 2,      /* the second input and the third bound the first, which has its own dtype */
+    KN_OP_CONDITION = 4,   /* the first input has no part in the dtype of the result */
+    KN_OP_TAKES_DTYPE = 8, /* dtype= in expressions: the dtype to reduce in */
+    KN_OP_TRUTH = 16       /* of booleans, into an array of booleans: a logical reduction */
+};
+
+/* The built-in operations. All rows of a name have its traits. */
+typedef struct kn_operation_row {
+    kiln_operation definition;
+    unsigned traits; /* KN_OP_* */
+} kn_operation_row;
+extern const kn_operation_row kn_operation_table[];
 extern const int kn_operation_table_count;
+
+/* Variants that are registered under a name of the table have the name's traits. */
+unsigned kn_operation_traits(const char *name);
+/* The same for a definition, without a search for those of the table. */
+unsigned kn_operation_traits_of(const kiln_operation *definition);
 
 #endif

@@ -271,7 +271,7 @@ static bool plan_broadcast(kn_loop_nest *w, int bytes)
     return true;
 }
 
-static bool has_still(const kn_loop_nest *w)
+static bool has_broadcast(const kn_loop_nest *w)
 {
     bool has = false;
     for (int o = 0; o < w->n_operands; ++o)
@@ -281,7 +281,7 @@ static bool has_still(const kn_loop_nest *w)
 
 static void plan_plain(kn_loop_nest *w)
 {
-    bool is_one_axis = has_still(w);
+    bool is_one_axis = has_broadcast(w);
     if (w->ndim > 2 && !is_one_axis && find_apart(w) > 0 && plan_apart(w, find_apart(w)))
         return;
     int bytes = packed_bytes(w, 1, w->extent);

@@ -15,8 +15,8 @@ typedef enum kn_loop_nest_kind {
     KN_LOOP_OUTPUT,
     KN_LOOP_COUNT,   /* a number that grows by one with each element: contiguous. item_size 1 */
     KN_LOOP_INDICES, /* a number for each element: the kernel gets an array of int64. item_size 8 */
-    KN_LOOP_STILL /* an input of which kernels read one element along the fastest axis, again and again; beside
-                      such all operands are contiguous there, or stand still */
+    KN_LOOP_STILL    /* an input that is broadcast along the fastest axis: kernels read one element again and
+                        again. All operands beside it are contiguous or broadcast along that axis */
 } kn_loop_nest_kind;
 
 typedef struct kn_loop_nest_operand {

@@ -35,6 +35,7 @@ static const struct alias {
 /* clang-format on */
 
 enum { TABLE_COUNT = sizeof table / sizeof table[0], ALIAS_COUNT = sizeof aliases / sizeof aliases[0] };
+_Static_assert((int)TABLE_COUNT == KN_DTYPE_END, "KN_DTYPE_END");
 
 const kn_dtype_info *kn_dtype_info_of(kiln_dtype dtype)
 {

@@ -26,6 +26,10 @@ typedef struct kn_dtype_info {
     uint8_t dlpack_code; /* DLDataTypeCode */
 } kn_dtype_info;
 
+/* One behind the last dtype of the table, for arrays that have an entry for each. Loops go from KILN_BOOL on
+ * as long as there is a row. */
+enum { KN_DTYPE_END = 16 };
+
 /* NULL for a value that is no dtype. */
 const kn_dtype_info *kn_dtype_info_of(kiln_dtype dtype);
 /* By name or alias ("float32", "float"), without codes such as "f4"; KILN_DTYPE_NONE where there is none.

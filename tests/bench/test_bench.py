@@ -2,6 +2,7 @@
 import json
 import math
 import os
+import pathlib
 import shutil
 import subprocess
 import tempfile
@@ -31,6 +32,32 @@ class Bench(unittest.TestCase):
         self.assertEqual(run.stderr, "")
         header, *rows = [json.loads(line) for line in run.stdout.splitlines()]
         return header, rows
+
+    def test_is_a_program_of_its_own(self):
+        beside = pathlib.Path(COMMAND).resolve().parent / "kiln-bench"
+        by_itself = subprocess.run([beside, "--list"], text=True, capture_output=True, stdin=subprocess.DEVNULL)
+        self.assertEqual((by_itself.returncode, by_itself.stdout), (0, self.kiln("--list").stdout))
+        version = subprocess.run([beside, "--version"], text=True, capture_output=True)
+        self.assertRegex(version.stdout, r"^kiln-bench \d+\.\d+\.\d+\n$")
+
+    def alone(self, path, *words):
+        """kiln in a folder without kiln-bench."""
+        folder = pathlib.Path(self.folder) / "alone"
+        folder.mkdir(exist_ok=True)
+        shutil.copy(COMMAND, folder / "kiln")
+        env = dict(os.environ, PATH=path, LD_LIBRARY_PATH=str(pathlib.Path(COMMAND).resolve().parent))
+        return subprocess.run([folder / "kiln", "bench", *words], env=env, text=True, capture_output=True, stdin=subprocess.DEVNULL)
+
+    def test_lies_on_path(self):
+        run = self.alone("/nowhere:" + str(pathlib.Path(COMMAND).resolve().parent), "--list")
+        self.assertEqual((run.returncode, run.stdout), (0, self.kiln("--list").stdout), run.stderr)
+
+    def test_is_not_there(self):
+        run = self.alone("/nowhere", "--list")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("kiln-bench, which lies beside kiln or on PATH, and could not be started: No such file", run.stderr)
+        run = self.alone("/nowhere", "--json")
+        self.assertIn("kiln-bench", json.loads(run.stdout)["message"])
 
     def test_fields(self):
         header, rows = self.rows("E2")

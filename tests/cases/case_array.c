@@ -62,7 +62,7 @@ static void views_come_down(void)
 {
     static unsigned char whole[BYTES], got[BYTES];
     const int64_t shape[2] = {ROWS, COLUMNS};
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128 && !in_trouble(); ++d) {
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0 && !in_trouble(); ++d) {
         size_t item = kiln_dtype_size((kiln_dtype)d);
         kiln_array *array = NULL;
         fill_random(whole, (kiln_dtype)d);
@@ -139,7 +139,7 @@ static void check_numbers(kiln_array *array, kiln_dtype dtype, double start, dou
 static void created(void)
 {
     const int64_t shape[2] = {5, 7};
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128 && !in_trouble(); ++d) {
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0 && !in_trouble(); ++d) {
         kiln_dtype dtype = (kiln_dtype)d;
         unsigned char value[16] = {0};
         kiln_array *zeros = NULL, *ones = NULL, *full = NULL, *range = NULL;

@@ -13,7 +13,7 @@ static void same_bits(const element *e)
  * asked for. */
 static void copy_bits(void)
 {
-    for (int d = KILN_INT8; d <= KILN_COMPLEX128; ++d) {
+    for (int d = KILN_INT8; kiln_dtype_size((kiln_dtype)d) > 0; ++d) {
         stage *s = STAGE("T x", "T z", "z = x");
         stage_in(s, (kiln_dtype)d, "9,31", "C", FILL_BITS);
         stage_out(s, (kiln_dtype)d, "9,31", d % 2 ? "C" : "F");

@@ -320,7 +320,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
         if (kn_program_elementwise(&program, programs[p].in, programs[p].out, programs[p].body,
                                    programs[p].name, NULL) != KILN_OK)
             fail_msg("%s", kiln_error_message());
-        for (kiln_dtype dtype = KILN_BOOL; dtype <= KILN_COMPLEX128; dtype++)
+        for (kiln_dtype dtype = KILN_BOOL; kiln_dtype_size(dtype) > 0; dtype++)
             for (int layout = 0; layout < LAYOUTS; layout++) {
                 if (!(kind_of(dtype) & programs[p].kinds))
                     continue;

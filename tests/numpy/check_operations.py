@@ -19,6 +19,13 @@ SOAK = os.environ.get("KILN_SOAK") == "1"
 WEAK = {bool: 2, int: 3, float: 5, complex: 6}
 
 
+class Definition(ctypes.Structure):
+    """The beginning of kiln_operation, whose size is that of all its members up to the texts."""
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("in_params", ctypes.c_char_p), ("out_params", ctypes.c_char_p),
+                ("types", ctypes.c_char_p), ("map", ctypes.c_char_p), ("reduce", ctypes.c_char_p), ("post", ctypes.c_char_p),
+                ("identity", ctypes.c_char_p), ("reduce_type", ctypes.c_char_p), ("preamble", ctypes.c_char_p), ("flags", ctypes.c_uint)]
+
+
 class Operations(Library):
     def __init__(self, path):
         super().__init__(path)
@@ -236,6 +243,7 @@ BINARY = ("add subtract multiply divide floor_divide remainder power arctan2 hyp
 TRUTHS = set(BINARY[BINARY.index("equal"):BINARY.index("bitwise_and")] + "maximum minimum fmax fmin isnan isinf isfinite logical_not".split())
 
 
+OTHERS = ["where", "clip"]  # functions of three
 UNSETTLED = "maximum minimum fmax fmin".split()  # which zero of two NumPy takes depends on where they lie
 
 
@@ -433,13 +441,24 @@ def check_extremes_bfloat16(kiln, name):
     return same.size
 
 
+def check_names(kiln):
+    """Each operation of the table has its counterpart here."""
+    named, definition = {*REDUCTIONS, *UNARY, *BINARY, *OTHERS}, Definition(ctypes.sizeof(Definition))
+    assert kiln.c.kiln_operation_count() > 100
+    for index in range(kiln.c.kiln_operation_count()):
+        kiln.check(kiln.c.kiln_operation_at(ctypes.byref(definition), index), "kiln_operation_at")
+        name = definition.name.decode()
+        assert name in named, f"the operation {name} has no counterpart in NumPy here: REDUCTIONS, UNARY, BINARY, OTHERS"
+
+
 def main():
     kiln = Operations(sys.argv[1])
+    check_names(kiln)
     counts = []
     todo = [(name, dtype) for n, name in enumerate(REDUCTIONS) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 14 == 0]
     in_threads(lambda job: counts.append(check_reduction(kiln, *job)), todo)
     print(f"{sum(counts)} reductions")
-    names = UNARY + BINARY + ["where", "clip"]
+    names = UNARY + BINARY + OTHERS
     counts = [check_dtypes(kiln, name) for name in names]
     print(f"{sum(counts)} combinations of dtypes")
     counts = []

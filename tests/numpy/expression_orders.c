@@ -9,7 +9,7 @@
 #include <kiln/kiln.h>
 
 #include "array/array.h"
-#include "kernel/compound.h"
+#include "kernel/algorithm.h"
 #include "types/dtype.h"
 
 enum { ARGUMENTS = 64, N_KERNELS = 4, ROOM = 1 << 26 };
@@ -84,7 +84,7 @@ static kiln_status lower(kn_lowered *out, const kiln_kernel *kernel, const kiln_
         if (in[k].kind == KILN_ARG_ARRAY)
             call.device = in[k].value.array->storage->device;
     call.target = call.device ? &call.device->target : NULL;
-    return call.device ? kernel->lowering->lower(out, kernel->context, &call) : KILN_ERROR_INVALID;
+    return call.device ? kn_lower_call(out, kernel, &call) : KILN_ERROR_INVALID;
 }
 
 static void answer(char *line)

@@ -192,7 +192,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (const row_program *p = row_programs; p->name; ++p)
-        for (kiln_dtype dtype = KILN_BOOL; dtype <= KILN_COMPLEX128; ++dtype)
+        for (kiln_dtype dtype = KILN_BOOL; kiln_dtype_size(dtype) > 0; ++dtype)
             for (int n = 0; n < s.n_lengths; ++n)
                 if (kn_text_has_word(s.programs, p->name) &&
                     kn_text_has_word(s.dtypes, kiln_dtype_name(dtype)))

@@ -150,7 +150,7 @@ static void round_trip(kiln_dtype dtype, bool versioned)
 static void every_dtype_goes_both_ways(void **state)
 {
     (void)state;
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; d++) {
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0; d++) {
         round_trip((kiln_dtype)d, false);
         round_trip((kiln_dtype)d, true);
     }

@@ -105,7 +105,7 @@ static void fortran_order_is_kept(void **state)
 static void every_dtype_survives(void **state)
 {
     (void)state;
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; d++) {
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0; d++) {
         kiln_array *a = NULL, *b = NULL;
         OK(kiln_array_ones(&a, (kiln_dtype)d, 2, S(3, 2), KILN_DEVICE_HOST));
         OK(kiln_array_save_npy(a, path));

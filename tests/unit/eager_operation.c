@@ -36,7 +36,7 @@ static void the_table_is_sound(void **state)
 {
     (void)state;
     for (int k = 0; k < kn_operation_table_count; ++k) {
-        const kiln_operation *d = &kn_operation_table[k];
+        const kiln_operation *d = &kn_operation_table[k].definition;
         const char *types = d->types;
         kn_param param[KN_MAX_PARAMS];
         kn_variant v, found;

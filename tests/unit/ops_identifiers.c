@@ -352,7 +352,7 @@ static void what_operations_leave(void **state)
     assert_int_equal(p->left_outputs, 2);
     kn_program_free(p);
     for (int k = 0; k < kn_operation_table_count; ++k) {
-        const kiln_operation *d = &kn_operation_table[k];
+        const kiln_operation *d = &kn_operation_table[k].definition;
         n_in = n_out = 0;
         if (!d->map)
             continue;

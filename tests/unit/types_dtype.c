@@ -18,7 +18,7 @@ static void assert_name(const char *name, kiln_dtype expected)
 static void names_round_trip(void **state)
 {
     (void)state;
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; d++) {
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0; d++) {
         const kn_dtype_info *info = kn_dtype_info_of((kiln_dtype)d);
         assert_int_equal(info->dtype, d);
         assert_name(info->name, (kiln_dtype)d);
@@ -57,7 +57,7 @@ static void the_table_is_right(void **state)
         {"complex128", "complex<double>", "complex<double>", "<c16", 16, 16, KN_KIND_COMPLEX, 5},
     };
     (void)state;
-    assert_int_equal(sizeof rows / sizeof *rows, KILN_COMPLEX128);
+    assert_int_equal(sizeof rows / sizeof *rows, KN_DTYPE_END - 1);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
         const kn_dtype_info *info = kn_dtype_info_of((kiln_dtype)(k + 1));
         assert_string_equal(info->name, rows[k].name);
@@ -72,7 +72,7 @@ static void the_table_is_right(void **state)
         assert_int_equal(kn_dtype_is_complex(info->dtype), rows[k].kind == KN_KIND_COMPLEX);
     }
     assert_null(kn_dtype_info_of(KILN_DTYPE_NONE));
-    assert_null(kn_dtype_info_of((kiln_dtype)(KILN_COMPLEX128 + 1)));
+    assert_null(kn_dtype_info_of((kiln_dtype)KN_DTYPE_END));
     assert_int_equal(kiln_dtype_size(KILN_DTYPE_NONE), 0);
 }
 

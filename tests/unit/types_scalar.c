@@ -237,7 +237,7 @@ static void classes_of_whole_numbers(void **state)
                 kiln_arg like = kn_weak_of_class(number_class);
                 assert_true(number_class < 16);
                 assert_int_equal(kn_weak_class(&like), number_class);
-                for (int d = KILN_BOOL; d <= KILN_COMPLEX128; ++d)
+                for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0; ++d)
                     assert_int_equal(kn_weak_fits(&like, (kiln_dtype)d),
                                      kn_weak_fits(&number, (kiln_dtype)d));
             }
@@ -252,7 +252,7 @@ static void classes_of_whole_numbers(void **state)
 static void numbers_round_trip(void **state)
 {
     (void)state;
-    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; d++) {
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0; d++) {
         unsigned char element[16];
         kn_number one = {.kind = KN_KIND_INT, .i = 1};
         assert_true(kn_number_store(element, (kiln_dtype)d, &one));

@@ -273,13 +273,13 @@ static void change_environment(char **out, char *setting)
 static bool spawn(bench *b, const char *row, const char *folder, int write_end, pid_t *pid)
 {
     static char *words[MAX_WORDS];
-    char setting[512], device[32], command[] = "bench", option[] = "--target", name[64], seconds[40];
+    char setting[512], device[32], option[] = "--target", name[64], seconds[40];
     snprintf(setting, sizeof setting, "KILN_CACHE_DIR=%s", folder);
     snprintf(name, sizeof name, BENCH_CHILD "%s", row);
     snprintf(seconds, sizeof seconds, "--seconds=%g", b->seconds);
     kiln_device_name(b->device, device, sizeof device);
     change_environment(words, setting);
-    char program[] = "kiln", *arguments[] = {program, command, name, option, device, seconds, NULL};
+    char program[] = "kiln-bench", *arguments[] = {program, name, option, device, seconds, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, write_end, STDOUT_FILENO);

@@ -48,7 +48,7 @@ typedef struct cli_command {
     const char *summary; /* one line */
     const char *details; /* the rest of its help, lines that end in \n */
     int min_positional, max_positional;
-    int (*run)(const cli_options *options);
+    int (*run)(const cli_options *options); /* NULL: a program of its own, kiln-NAME */
 } cli_command;
 
 extern const cli_command cli_commands[];
@@ -69,6 +69,25 @@ typedef struct cli_option_info {
 } cli_option_info;
 /* The nth option of a command; false where there is none. */
 bool cli_option_at(cli_option_info *out, const cli_command *command, int n);
+
+/* ---- how a program begins and ends (cli_start.c) ---- */
+
+/* First of all: standard descriptors, and whether errors are printed in JSON. */
+void cli_begin(int argc, char **argv);
+/* Runs a command over the words behind its name. */
+int cli_run(const cli_command *command, int argc, char **argv);
+/* What the process ends with: output that could not be written is a failure. */
+int cli_finish(int code);
+void cli_command_help(const cli_command *command);
+
+/* ---- programs of their own (cli_program.c) ---- */
+
+/* Becomes kiln-NAME with these words, of which the first is its name. Returns where that fails, after a
+ * message. */
+int cli_program_start(const char *name, char **argv);
+/* What kiln-NAME prints for a word, cut where it is longer. False where it failed; *out is a string either
+ * way. */
+bool cli_program_read(char *out, size_t size, const char *name, const char *word);
 
 /* The variables of the environment, a paragraph each. */
 void cli_environment_print(void);
@@ -231,9 +250,6 @@ typedef struct cli_times {
 kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *explanation);
 
-/* The names of the rows of `kiln bench`, with a blank behind each. */
-void cli_bench_words(char *out, size_t size);
-
 /* ---- subcommands ---- */
 
 int cli_map_run(const cli_options *options);
@@ -245,7 +261,6 @@ int cli_explain_run(const cli_options *options);
 int cli_operations_run(const cli_options *options);
 int cli_info_run(const cli_options *options);
 int cli_cache_run(const cli_options *options);
-int cli_bench_run(const cli_options *options);
 int cli_cache_explain_run(const cli_options *options);
 int cli_bake_run(const cli_options *options);
 

@@ -1,10 +1,7 @@
 /* cli_main.c - the command `kiln`: the table of subcommands, and help. */
-#include "cli.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
+#include "bench_command.h"
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 const cli_command cli_commands[] = {
     {CLI_MAP, "map", "IN OUT BODY [ARGUMENT...] [-o FILE...]", "run an elementwise kernel over files",
@@ -147,14 +144,7 @@ const cli_command cli_commands[] = {
      "  kiln bake app.record --arch sm_80,sm_90,sm_100,ptx --host x86-64-v3 -o app.kiln\n"
      "  KILN_BUNDLE_PATH=app.kiln KILN_COMPILE=never ./app\n",
      1, -1, cli_bake_run},
-    {CLI_BENCH, "bench", "", "measure the rows of bench/README.md, each beside its floor",
-     "Every row's result is checked. The floor is a hand-written kernel with the same reads and writes.\n"
-     "Without --row the sweeps over sizes, chains, permutations, splits of reductions and lengths of rows\n"
-     "are left out.\n"
-     "\n"
-     "  kiln bench --row E2,S1 --json\n"
-     "  kiln bench --sweep reduce\n",
-     0, 1, cli_bench_run},
+    BENCH_COMMAND(NULL),
 };
 const int cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
@@ -228,16 +218,6 @@ static void print_help(FILE *file)
           file);
 }
 
-static void print_command_help(const cli_command *command)
-{
-    printf("usage: kiln %s%s%s [OPTION...]\n\n%s\n", command->name, *command->usage ? " " : "",
-           command->usage, command->summary);
-    if (*command->details)
-        printf("\n%s", command->details);
-    puts("\nOptions:");
-    cli_options_help(stdout, command);
-}
-
 /* By the first word, or by the first two, which are taken first; *words how many. */
 static const cli_command *find_command(int *words, int argc, char **argv)
 {
@@ -253,55 +233,6 @@ static const cli_command *find_command(int *words, int argc, char **argv)
     return NULL;
 }
 
-static int check_positional(const cli_command *command, const cli_options *options)
-{
-    int count = options->positional.count;
-    if (command->bit == CLI_REDUCE && count == command->min_positional - 1)
-        return cli_usage_error(command->name,
-                               "needs IDENTITY as its sixth word: the result where there is nothing to "
-                               "reduce, such as 0 for a sum, or - where there is none");
-    if (count < command->min_positional)
-        return cli_usage_error(command->name, "needs %s", command->usage);
-    if (command->max_positional >= 0 && count > command->max_positional)
-        return cli_usage_error(command->name, "does not take '%s'",
-                               options->positional.items[command->max_positional]);
-    return CLI_OK;
-}
-
-/* Messages of the library, and of a compiler about the kernel's own text, as KILN_LOG wants them. */
-static void print_message(kiln_log_level level, const char *message, void *user)
-{
-    (void)user;
-    if ((int)level < kiln_log_wanted(KILN_LOG_WARNING))
-        return;
-    cli_progress_hide();
-    fprintf(stderr, "kiln: %s\n", message);
-}
-
-static int run_command(const cli_command *command, int argc, char **argv)
-{
-    cli_options options;
-    int code = cli_options_read(&options, command, argc, argv);
-    if (code == CLI_OK && options.help)
-        print_command_help(command);
-    else if (code == CLI_OK && (code = check_positional(command, &options)) == CLI_OK)
-        code = command->run(&options);
-    cli_options_free(&options);
-    return code;
-}
-
-/* Output that could not be written (a full disk, say) is a failure of the command. */
-static int finish(int code)
-{
-    bool had_failed = ferror(stdout), broken = fflush(stdout) != 0 || had_failed;
-    if (broken)
-        cli_complain("kiln: the output could not be written%s%s", had_failed ? "" : ": ",
-                     had_failed ? "" : strerror(errno));
-    else
-        cli_errors_finish(code);
-    return broken && code == CLI_OK ? CLI_FAILED : code;
-}
-
 static int help_about(int argc, char **argv)
 {
     int unused;
@@ -314,7 +245,7 @@ static int help_about(int argc, char **argv)
     if (topic)
         topic->print();
     else if (command)
-        print_command_help(command);
+        cli_command_help(command);
     else if (argc > 0)
         return cli_usage_error(NULL, "there is no help about '%s'", argv[0]);
     else
@@ -322,55 +253,26 @@ static int help_about(int argc, char **argv)
     return CLI_OK;
 }
 
-/* One that is misspelt is said by all commands, whether they use a device or not. */
-static int check_target(void)
-{
-    const char *target = secure_getenv("KILN_TARGET");
-    kiln_device device;
-    if (!target || !*target || kiln_device_parse(&device, target) != KILN_ERROR_INVALID)
-        return CLI_OK;
-    return cli_complain("kiln: KILN_TARGET is \"%s\"; expected \"host\", \"cuda\" or \"cuda:N\"", target);
-}
-
-static bool has_word(int argc, char **argv, const char *word)
-{
-    for (int k = 1; k < argc; k++)
-        if (strcmp(argv[k], word) == 0)
-            return true;
-    return false;
-}
-
-/* Where the caller has closed standard input, output or error, the next file to be opened would be it, and
- * take in what is printed. What stands there instead can neither be read nor written, so that every use of it
- * fails as it should. */
-static void hold_standard_descriptors(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0)
-            (void)open("/", O_PATH | O_CLOEXEC); /* the lowest that is free: this one */
-}
-
 int main(int argc, char **argv)
 {
-    hold_standard_descriptors();
     const char *name = argc > 1 ? argv[1] : NULL;
-    cli_errors_in_json(has_word(argc, argv, "--json"));
+    cli_begin(argc, argv);
     if (!name) {
         print_help(stderr);
         return CLI_USAGE;
     }
     if (strcmp(name, "--version") == 0) {
         printf("kiln %s\n", kiln_version());
-        return finish(CLI_OK);
+        return cli_finish(CLI_OK);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return finish(help_about(argc - 2, argv + 2));
+        return cli_finish(help_about(argc - 2, argv + 2));
     int words;
     const cli_command *command = find_command(&words, argc - 1, argv + 1);
-    kiln_log_set_callback(print_message, NULL);
-    kiln_variables_check();
-    if (!command)
-        return finish(cli_usage_error(NULL, "there is no command '%s'", name));
-    int code = has_word(argc, argv, "--help") ? CLI_OK : check_target();
-    return finish(code == CLI_OK ? run_command(command, argc - 1 - words, argv + 1 + words) : code);
+    if (!command) {
+        kiln_variables_check();
+        return cli_finish(cli_usage_error(NULL, "there is no command '%s'", name));
+    }
+    return cli_finish(command->run ? cli_run(command, argc - 1 - words, argv + 1 + words)
+                                   : cli_program_start(command->name, argv + 1));
 }

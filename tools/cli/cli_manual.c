@@ -207,7 +207,7 @@ static choice guess_value(const cli_option_info *o)
     else if (strncmp(o->value, "ARCH", 4) == 0)
         add_targets(&c, strcmp(o->name, "--host") == 0, o->value[4] != 0);
     else if (strcmp(o->name, "--row") == 0)
-        cli_bench_words(c.words, sizeof c.words);
+        cli_program_read(c.words, sizeof c.words, "bench", "words");
     else if (strchr(o->value, '|'))
         add_choices(&c, o->value);
     if (c.words[0])

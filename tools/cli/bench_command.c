@@ -1,6 +1,7 @@
-/* cli_bench.c - `kiln bench`: chooses rows, runs them, prints them as a table or as one JSON object a line.
- */
+/* bench_command.c - kiln-bench, the program that `kiln bench` is: chooses rows, runs them, prints them as a
+ * table or as one JSON object a line. */
 #include "bench.h"
+#include "bench_command.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,22 +339,24 @@ static int run_rows(bench *b)
     return code;
 }
 
-void cli_bench_words(char *out, size_t size)
+/* The names of the rows, for shells that complete words. */
+static int print_words(void)
 {
     bench_rows rows = {0};
-    size_t used = 0;
-    out[0] = 0;
     bool is_made = bench_rows_make(&rows, true, 1);
-    for (int i = 0; is_made && i < rows.count && used < size; i++)
+    for (int i = 0; is_made && i < rows.count; i++)
         if (!rows.row[i].is_extra && !strchr(rows.row[i].name, ' '))
-            used += (size_t)snprintf(out + used, size - used, "%s ", rows.row[i].name);
+            printf("%s ", rows.row[i].name);
     bench_rows_free(&rows);
+    return is_made ? CLI_OK : CLI_FAILED;
 }
 
-int cli_bench_run(const cli_options *options)
+static int run_bench(const cli_options *options)
 {
     const char *child = options->positional.count ? options->positional.items[0] : NULL;
     bench b = {.options = options};
+    if (child && strcmp(child, "words") == 0)
+        return print_words();
     int code = read_number(&b.scale, "size-scale", options->size_scale, 1);
     if (code == CLI_OK)
         code = read_number(&b.seconds, "seconds", options->seconds, options->sweep ? 0.02 : 0.25);
@@ -371,4 +374,17 @@ int cli_bench_run(const cli_options *options)
         code = child ? bench_child_run(&b, child) : run_rows(&b);
     close_device(&b);
     return code;
+}
+
+const cli_command cli_commands[] = {BENCH_COMMAND(run_bench)};
+const int cli_command_count = 1;
+
+int main(int argc, char **argv)
+{
+    cli_begin(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        printf("kiln-bench %s\n", kiln_version());
+        return cli_finish(CLI_OK);
+    }
+    return cli_finish(cli_run(&cli_commands[0], argc - 1, argv + 1));
 }

@@ -1,0 +1,91 @@
+/* kernel/algorithm.h - algorithms: kernels whose calls are several steps, with buffers between them.
+ *
+ * A step is the launches of a program, a call of a function that queues work, or a call of another algorithm,
+ * whose steps replace it. A result may have an extent that only the steps can compute.
+ *
+ * An algorithm is a value (kn_algorithm), in a file of its own. A kernel is made of it, which is called,
+ * captured, prepared, explained and recorded as any other, and can be a node of graphs if the algorithm
+ * describes its results. `lower` is called once for each key of a call, and adds parts to a list.
+ * tests/toy has two; expressions (fuse/lower.h) are the library's own. */
+#ifndef KN_KERNEL_ALGORITHM_H
+#define KN_KERNEL_ALGORITHM_H
+
+#include "kernel/plan_steps.h"
+
+/* One step of a lowered call. Arrays of the binding are views, for the addresses of elements; views of
+ * buffers and of outputs that the call allocates have no data. */
+typedef struct kn_lowered_part {
+    kn_program *program; /* NULL: a function is called */
+    /* The kernel of the program, while the call is lowered; NULL: the part owns the program. A kernel with an
+     * algorithm is lowered in turn. */
+    const kiln_kernel *kernel;
+    kn_step_function function;
+    int n_params; /* of the function */
+    kn_binding binding;
+    kn_source source[KN_MAX_PARAMS];
+    kiln_call_options options;
+    int64_t shape[KILN_MAX_NDIM]; /* of the options, where no array says it */
+    char *label;                  /* the computation, for people */
+} kn_lowered_part;
+
+struct kn_lowered {
+    int n_parts, n_buffers;
+    kn_lowered_part *part;
+    kn_buffer *buffer;
+    kn_array_layout *layout; /* by output: the layout of an array that the call allocates, with its extents in
+                                the same allocation */
+    kn_str explanation;      /* why there are several parts; lines for people */
+    /* By output: inputs (bits) that it may share memory with, element by element */
+    uint64_t in_place[KN_MAX_PARAMS];
+    kn_late late[KN_MAX_PARAMS]; /* by output */
+};
+
+/* A program without stages, for the names of the parameters. *out is NULL before. */
+kiln_status kn_prototype_create(kn_program **out, const char *name, const char *const *in, int n_in,
+                                const char *const *outs, int n_out);
+/* A kernel of an algorithm. `prototype` and context are taken over, and freed on failure too. */
+kiln_status kn_kernel_create_algorithm(kiln_kernel **out, kn_program *prototype,
+                                       const kn_algorithm *algorithm, void *context);
+
+/* Lowers a call of the kernel to all its steps. */
+kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call);
+void kn_lowered_free_part(kn_lowered_part *part);
+void kn_lowered_drop_parts(kn_lowered *lowered);
+void kn_lowered_free(kn_lowered *lowered);
+static inline int kn_lowered_params(const kn_lowered_part *part)
+{
+    return part->program ? part->program->n_in + part->program->n_out : part->n_params;
+}
+
+/* The plan of a call with this key. Builds all steps. */
+kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
+                                 const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
+                                 kn_build_info *info);
+
+/* ---- for `lower`: lists that grow. KILN_ERROR_MEMORY ---- */
+
+/* Adds a buffer; *out: its number. */
+kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
+/* Adds an empty part; *out is valid until the next one is added. A kernel, which must outlive the lowering,
+ * gives its program or its algorithm. An expression takes numbers that follow from the call's shapes, but no
+ * numbers that are given to the call. */
+kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *lowered);
+kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
+kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
+                                    kn_step_function function, int n_params);
+/* Binds parameter k of the part to an array of this dtype and shape. strides NULL: C order. The source names
+ * one of the call's arrays, and the place of the first element in it. */
+kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call *call,
+                            const kn_source *source, kiln_dtype dtype, int ndim, const int64_t *shape,
+                            const int64_t *strides);
+/* Binds parameter k of the part to a number that follows from the call's shapes. The caller checks that the
+ * dtype holds it. */
+void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, const kiln_arg *number);
+/* Sets the shape of the launch if no array has it. */
+void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape);
+
+/* A view of an array; NULL: one without storage, whose data is an offset. */
+kiln_status kn_lowered_view(kiln_array **out, kiln_array *array, char *data, kiln_dtype dtype, int ndim,
+                            const int64_t *shape, const int64_t *strides);
+
+#endif

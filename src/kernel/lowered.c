@@ -1,0 +1,143 @@
+/* Lists of what a call was lowered to: parts, their bindings, buffers. */
+#include "kernel/algorithm.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "program/program.h"
+#include "space/shape.h"
+#include "types/dtype.h"
+
+void kn_lowered_free_part(kn_lowered_part *part)
+{
+    for (int k = 0; k < kn_lowered_params(part); ++k)
+        kiln_array_free(part->binding.array[k]);
+    if (!part->kernel)
+        kn_program_free(part->program);
+    kn_free(part->label);
+}
+
+void kn_lowered_drop_parts(kn_lowered *l)
+{
+    for (int p = 0; p < l->n_parts; ++p)
+        kn_lowered_free_part(&l->part[p]);
+    kn_free(l->part);
+    l->part = NULL;
+    l->n_parts = 0;
+}
+
+void kn_lowered_free(kn_lowered *l)
+{
+    kn_lowered_drop_parts(l);
+    kn_free(l->buffer);
+    kn_free(l->layout);
+    kn_str_free(&l->explanation);
+    memset(l, 0, sizeof *l);
+}
+
+kiln_status kn_lowered_view(kiln_array **out, kiln_array *array, char *data, kiln_dtype dtype, int ndim,
+                            const int64_t *shape, const int64_t *strides)
+{
+    if (array)
+        return kn_array_view(out, array, data, ndim, shape, strides);
+    kiln_status status = kn_array_placeholder(out, dtype, ndim, shape);
+    if (status == KILN_OK) {
+        memcpy((*out)->strides, strides, (size_t)ndim * sizeof *strides);
+        (*out)->data = data;
+    }
+    return status;
+}
+
+kiln_status kn_lowered_add_buffer(int *out, kn_lowered *l, size_t size)
+{
+    kn_buffer *grown = kn_realloc(l->buffer, ((size_t)l->n_buffers + 1) * sizeof *grown);
+    if (!grown)
+        return kn_error_memory(((size_t)l->n_buffers + 1) * sizeof *grown, "the buffers of a call");
+    l->buffer = grown;
+    grown[l->n_buffers] = (kn_buffer){.size = size};
+    *out = l->n_buffers++;
+    return KILN_OK;
+}
+
+kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *l)
+{
+    kn_lowered_part *grown = kn_realloc(l->part, ((size_t)l->n_parts + 1) * sizeof *grown);
+    if (!grown)
+        return kn_error_memory(((size_t)l->n_parts + 1) * sizeof *grown, "the parts of a call");
+    l->part = grown;
+    *out = &grown[l->n_parts++];
+    memset(*out, 0, sizeof **out);
+    (*out)->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
+    return KILN_OK;
+}
+
+static kiln_status set_label(kn_lowered_part *part, const char *name)
+{
+    part->label = kn_strdup(name);
+    return part->label ? KILN_OK : kn_error_memory(strlen(name), "the parts of a call");
+}
+
+kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *l, const kiln_kernel *kernel)
+{
+    kiln_status status = kn_lowered_add_part(out, l);
+    if (status != KILN_OK)
+        return status;
+    (*out)->kernel = kernel;
+    (*out)->program = kernel->program;
+    (*out)->binding.program = kernel->program;
+    return set_label(*out, kernel->program->name);
+}
+
+kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *l, const char *name,
+                                    kn_step_function function, int n_params)
+{
+    kiln_status status = kn_lowered_add_part(out, l);
+    if (status != KILN_OK)
+        return status;
+    (*out)->function = function;
+    (*out)->n_params = n_params;
+    return set_label(*out, name);
+}
+
+/* The call's array that a source names; NULL: a buffer, or an output that the call allocates. */
+static kiln_array *array_of(const kn_source *source, const kn_lowering_call *call)
+{
+    return source->kind == KN_FROM_INPUT                 ? call->in[source->index].value.array
+           : source->kind == KN_FROM_OUTPUT && call->out ? call->out[source->index]
+                                                         : NULL;
+}
+
+kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call *call,
+                            const kn_source *source, kiln_dtype dtype, int ndim, const int64_t *shape,
+                            const int64_t *strides)
+{
+    int64_t dense[KILN_MAX_NDIM];
+    kiln_array *array = array_of(source, call);
+    kn_operand *o = &part->binding.operand[k];
+    bool is_raw = part->program && part->program->param[k].is_raw;
+    kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), dense);
+    strides = strides ? strides : dense;
+    part->source[k] = *source;
+    *o = (kn_operand){.pass = is_raw ? KN_PASS_RAW : KN_PASS_ARRAY, .dtype = dtype};
+    if (is_raw) {
+        o->raw_rank = ndim;
+        o->raw_contiguous = memcmp(dense, strides, (size_t)ndim * sizeof *dense) == 0;
+    }
+    char *first = array ? array->data : NULL;
+    return kn_lowered_view(&part->binding.array[k], array, first + source->shift, dtype, ndim, shape,
+                           strides);
+}
+
+void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, const kiln_arg *number)
+{
+    part->binding.operand[k] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = dtype};
+    part->source[k] = (kn_source){.kind = KN_FROM_NUMBER, .number = *number};
+}
+
+void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape)
+{
+    memcpy(part->shape, shape, (size_t)ndim * sizeof *shape);
+    part->options.shape = part->shape;
+    part->options.ndim = ndim;
+}

@@ -1,0 +1,170 @@
+/* Makes a plan of several steps from a lowered call. */
+#include "kernel/algorithm.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "space/shape.h"
+
+static kiln_status plan_program(kn_plan_step *out, const kiln_kernel *kernel, kn_lowered_part *from,
+                                const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    kn_build_info one = {.origin = KILN_ORIGIN_MEMORY};
+    out->casts = from->program->casts;
+    from->binding.device = call->device;
+    from->binding.own_functions = from->kernel ? from->kernel->own_functions : kernel->own_functions;
+    kn_call_plan *plan = NULL;
+    kiln_status status =
+        kn_call_plan_create(&plan, &from->binding, &from->options, NULL, 0, 0, build_flags, &one);
+    if (status == KILN_OK) {
+        out->launch = plan->launch;
+        out->launch_name = plan->launch_name;
+        plan->launch = (kn_plan_launch){NULL, NULL, false};
+        for (int k = 0; k < out->n_params; ++k)
+            out->dtype[k] = plan->param[k].dtype;
+    }
+    kn_call_plan_free(plan);
+    kn_build_info_add(info, &one);
+    return status;
+}
+
+static kiln_status plan_step(kn_plan_step *out, const kiln_kernel *kernel, kn_lowered_part *from,
+                             const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    out->n_params = kn_lowered_params(from);
+    memcpy(out->source, from->source, sizeof out->source);
+    if (from->program)
+        return plan_program(out, kernel, from, call, build_flags, info);
+    out->function = from->function;
+    out->launch_name = kn_device_launch_name(from->label);
+    for (int k = 0; k < out->n_params; ++k)
+        out->dtype[k] = from->binding.operand[k].dtype;
+    return KILN_OK;
+}
+
+/* Outputs that the part may leave unassigned are zeroed: buffers, and results that the call allocates. */
+static void note_left(kn_call_plan *plan, kn_plan_steps *s, const kn_lowered_part *part,
+                      const kn_lowering_call *call)
+{
+    const kn_program *p = part->program;
+    for (int j = 0; p && j < p->n_out; ++j) {
+        const kn_source *to = &part->source[p->n_in + j];
+        if (!(p->left_outputs >> j & 1))
+            continue;
+        if (to->kind == KN_FROM_BUFFER)
+            s->buffer[to->index].is_zeroed = true;
+        else if (!call->out || !call->out[to->index])
+            plan->zeroed |= UINT64_C(1) << to->index;
+    }
+}
+
+/* Sorts buffers by the first or the last step that uses them. next: n_steps + 2 counters. */
+static void order_by(int *order, int *next, const kn_buffer *buffer, int n_buffers, int n_steps, bool by_last)
+{
+    memset(next, 0, ((size_t)n_steps + 2) * sizeof *next);
+    for (int r = 0; r < n_buffers; ++r)
+        ++next[(by_last ? buffer[r].last : buffer[r].first) + 1];
+    for (int p = 1; p <= n_steps + 1; ++p)
+        next[p] += next[p - 1];
+    for (int r = 0; r < n_buffers; ++r)
+        order[next[by_last ? buffer[r].last : buffer[r].first]++] = r;
+}
+
+static bool order_buffers(kn_plan_steps *s, int n_steps)
+{
+    int *next = kn_malloc(((size_t)n_steps + 2) * sizeof *next);
+    s->taken = kn_malloc(((size_t)s->n_buffers + 1) * sizeof *s->taken);
+    s->given = kn_malloc(((size_t)s->n_buffers + 1) * sizeof *s->given);
+    bool is_made = next && s->taken && s->given;
+    if (is_made) {
+        order_by(s->taken, next, s->buffer, s->n_buffers, n_steps, false);
+        order_by(s->given, next, s->buffer, s->n_buffers, n_steps, true);
+    }
+    kn_free(next);
+    return is_made;
+}
+
+static kiln_status note_late(kn_plan_steps *s, const kn_lowered *l, int n_out)
+{
+    for (int j = 0; j < n_out; ++j)
+        s->late |= (uint64_t)l->late[j].is_late << j;
+    if (!s->late)
+        return KILN_OK;
+    s->count = kn_calloc((size_t)n_out, sizeof *s->count);
+    if (!s->count)
+        return kn_error_memory((size_t)n_out * sizeof *s->count, "a plan");
+    for (int j = 0; j < n_out; ++j)
+        s->count[j] = l->late[j].count;
+    return KILN_OK;
+}
+
+static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
+                              const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    kn_plan_steps *s = kn_calloc(1, sizeof *s);
+    if (!s)
+        return kn_error_memory(sizeof *s, "a plan");
+    plan->steps = s;
+    s->kernel = kernel;
+    s->device = call->device;
+    s->n_buffers = l->n_buffers;
+    s->buffer = l->buffer;
+    l->buffer = NULL;
+    if (!order_buffers(s, l->n_parts))
+        return kn_error_memory(2 * (size_t)s->n_buffers * sizeof *s->taken, "a plan");
+    s->step = kn_calloc((size_t)(l->n_parts > 0 ? l->n_parts : 1), sizeof *s->step);
+    if (!s->step)
+        return kn_error_memory((size_t)l->n_parts * sizeof *s->step, "a plan");
+    kiln_status status = note_late(s, l, plan->n_out);
+    for (; s->n_steps < l->n_parts && status == KILN_OK; ++s->n_steps) {
+        status = plan_step(&s->step[s->n_steps], kernel, &l->part[s->n_steps], call, build_flags, info);
+        note_left(plan, s, &l->part[s->n_steps], call);
+    }
+    return status;
+}
+
+static kiln_status set_outputs(kn_call_plan *plan, kn_lowered *l, const kn_lowering_call *call)
+{
+    plan->layout = l->layout;
+    l->layout = NULL;
+    for (int k = 0; k < plan->n_in + plan->n_out; ++k) {
+        bool is_out = k >= plan->n_in;
+        const kiln_array *a = is_out                               ? call->out[k - plan->n_in]
+                              : call->in[k].kind == KILN_ARG_ARRAY ? call->in[k].value.array
+                                                                   : NULL;
+        kn_plan_param *p = &plan->param[k];
+        p->pass = a || is_out ? KN_PASS_ARRAY : KN_PASS_SCALAR;
+        if (is_out)
+            p->same_layout = l->in_place[k - plan->n_in];
+        if (a)
+            kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &p->low, &p->high);
+    }
+    return KILN_OK;
+}
+
+kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
+                                 const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
+                                 kn_build_info *info)
+{
+    kn_lowered l;
+    memset(&l, 0, sizeof l);
+    kn_call_plan *plan =
+        kn_call_plan_new(kernel->program->n_in, kernel->program->n_out, key, key_words, hash);
+    if (!plan)
+        return kn_error_memory(sizeof *plan, "a call plan");
+    plan->device = call->device;
+    kiln_status status = kn_lower_call(&l, kernel, call);
+    if (status == KILN_OK)
+        status = make_steps(plan, kernel, &l, call, build_flags, info);
+    if (status == KILN_OK)
+        status = set_outputs(plan, &l, call);
+    plan->has_tiers = info->baseline > 0;
+    kn_lowered_free(&l);
+    if (status != KILN_OK) {
+        kn_call_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return KILN_OK;
+}
