@@ -17,6 +17,7 @@ enum {
     NARROW_LAYOUTS = 2000,
     AT_MOST = 32,
     AT_MOST_WITH_NARROW = 36,
+    AT_MOST_HOST = 4, /* each of two inputs is a range or one element */
     AT_MOST_QUICK = 2,
     AT_MOST_NARROW = 24,    /* of one extent */
     AT_MOST_ANY_NARROW = 6, /* of any */
@@ -155,10 +156,10 @@ static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *ta
         explain_one(kernel, dtype, target, true, &d, &l);
     snprintf(what, sizeof what, "%s, %s -> %s", kiln_dtype_name(dtype[0]), kiln_dtype_name(dtype[1]),
              kiln_dtype_name(dtype[2]));
-    /* The host makes runs of all layouts. Two at least on CUDA: were there one alone, the layouts would not
-     * be what they should. */
+    /* The host makes contiguous ranges of all layouts, but for inputs of one element along the fastest axis.
+     * Two at least: were there one alone, the layouts would not be what they should. */
     bool is_host = !strcmp(target, "host");
-    bool few = are_few(&l.other, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST_WITH_NARROW, verbose) &&
+    bool few = are_few(&l.other, target, what, 2, is_host ? AT_MOST_HOST : AT_MOST_WITH_NARROW, verbose) &&
                few_at_first;
     few = (is_host || are_few_narrow(&l.narrow, target, what, 8, verbose)) && few;
     KILN_IGNORE(kiln_set_forms(KILN_FORMS_QUICK));

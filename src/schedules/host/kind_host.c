@@ -18,6 +18,7 @@
 enum {
     GRAIN = 1 << 16, /* fewest elements that are worth a thread, where a body is cheap */
     MOST_WORD = 8,   /* bytes of what is woven at one place */
+    MOST_STILL = 2,  /* inputs read as one element: which of them are is a binary for each choice */
     MANY = 1 << 21,  /* elements of products of outer shape, whose results are stored past the caches */
     SHORT_RUN = 32,  /* elements, below which to begin each run takes longer than buffers; where elements */
     DEAR_RUN = 256   /* take functions, which at the end of a run are called for vectors that are not full */
@@ -57,6 +58,8 @@ static void find_still(kn_schedule *out, const kn_choice *c)
             return;
         count += stride == 0;
     }
+    if (count > MOST_STILL)
+        return;
     for (int o = 0; o < c->count && count > 0; ++o)
         out->access[o] = c->space->stride[o][inner] == 0 ? KN_BROADCAST : KN_DENSE;
 }
