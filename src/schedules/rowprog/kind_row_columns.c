@@ -176,12 +176,27 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     return at_once == 1 ? cost * 1.25 : cost;
 }
 
+/* Bytes of an element of all inputs that kernels stage, at most: which parameters are arrays is not known. */
+static int staged_bytes(const kn_choice *c, const kn_schedule *s, int axis)
+{
+    int early = 0, count = 0, widest = 0;
+    for (int k = 0; k < c->program->n_in; ++k)
+        early += kn_row_is_early(c->program, k);
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output || (s->vector > 1 && c->space->stride[o][axis] == 0))
+            continue;
+        ++count;
+        widest = c->access[o].item_size > widest ? c->access[o].item_size : widest;
+    }
+    return (early < count ? early : count) * widest;
+}
+
 static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule *s, int widest)
 {
     static const int staged[] = {0, 4, 12, 20};
     double least = 0;
     layout_of_tile l = {.widest = widest,
-                        .staged_bytes = kn_row_early_bytes(c, s->vector),
+                        .staged_bytes = staged_bytes(c, s, out->fold.axis),
                         .pitch = pitch_of(c, out->fold.axis, widest)};
     for (l.blocks = 1; l.blocks <= largest_cluster(c->target); l.blocks *= 2)
         for (l.across = 2; l.across <= MOST_ACROSS; l.across *= 2)
