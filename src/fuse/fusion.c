@@ -15,21 +15,13 @@ static bool is_over_all(const kn_stage *s)
     return s->kind != KN_REDUCE && s->over == KN_OVER_ALL;
 }
 
-/* Marks everything that the wanted values need: operands by pass, and the number of functions. */
+/* The functions that the wanted values need; marks all that these are made of. */
 static int follow(bool *wanted, const kn_program *p)
 {
+    uint32_t stages = kn_row_stages_for(p, wanted);
     int functions = 0;
-    for (int t = p->n_stages; t-- > 0;) {
-        const kn_stage *s = &p->stage[t];
-        bool is_needed = false;
-        for (int v = s->n_read; v < s->n_read + s->n_given; ++v)
-            is_needed = is_needed || wanted[s->value[v]];
-        if (!is_needed || !is_over_all(s))
-            continue;
-        functions += kn_cost_stage_functions(p, t);
-        for (int v = 0; v < s->n_read; ++v)
-            wanted[s->value[v]] = true;
-    }
+    for (int t = 0; t < p->n_stages; ++t)
+        functions += stages >> t & 1 ? kn_cost_stage_functions(p, t) : 0;
     return functions;
 }
 

@@ -76,28 +76,15 @@ __device__ __forceinline__ T *kn_columns_values(unsigned turn) {
 // The sums of `columns` columns go to all blocks of the cluster, and come from all of them (kn_fold_cluster).
 template <class T>
 __device__ __forceinline__ unsigned *kn_send_columns(const T *sums, unsigned columns, const kn_columns &at, unsigned turn) {
-    unsigned *const sent = reinterpret_cast<unsigned *>(kn_columns_values<T, 1>(turn));
-#if __CUDA_ARCH__ >= 900
     constexpr int words = (sizeof(T) + 3) / 4;
-    const unsigned gate = kn_cluster_gate(turn), parity = turn / 2 % 2;
-    if (threadIdx.x == 0)
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gate), "r"(at.blocks * columns * words * 4) : "memory");
+    unsigned *const sent = reinterpret_cast<unsigned *>(kn_columns_values<T, 1>(turn));
+    kn_expect_in_cluster(turn, at.blocks * columns * words * 4);
 #pragma unroll 1
     for (unsigned e = threadIdx.x; e < columns * at.blocks; e += blockDim.x) {
         const unsigned block = kn_quotient(e, columns), column = e - block * columns;
-        unsigned word[words] = {};
-        memcpy(word, &sums[column], sizeof(T));
-        unsigned there, gate_there;
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(sent + (at.rank * columns + column) * words)), "r"(block));
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate_there) : "r"(gate), "r"(block));
-#pragma unroll
-        for (int k = 0; k < words; ++k)
-            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there + 4 * k), "r"(word[k]), "r"(gate_there) : "memory");
+        kn_send_in_cluster(sent + (at.rank * columns + column) * words, sums[column], block, turn);
     }
-    unsigned is_open = 0;
-    while (!is_open)
-        asm volatile("{.reg .pred open; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 open, [%1], %2; selp.u32 %0, 1, 0, open;}" : "=r"(is_open) : "r"(gate), "r"(parity) : "memory");
-#endif
+    kn_receive_in_cluster(turn);
     return sent;
 }
 

@@ -211,6 +211,39 @@ __device__ __forceinline__ void kn_wait_for_cluster() {
 #endif
 }
 
+// An exchange in a cluster, the `turn`-th: how many bytes a block waits for, which its first thread says; a value to the place in another block's shared memory where
+// `place` is in this block's; and until all has come.
+__device__ __forceinline__ void kn_expect_in_cluster(unsigned turn, unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(kn_cluster_gate(turn)), "r"(bytes) : "memory");
+#endif
+}
+
+template <class T>
+__device__ __forceinline__ void kn_send_in_cluster(const unsigned *place, const T &value, unsigned block, unsigned turn) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int words = (sizeof(T) + 3) / 4;
+    unsigned word[words] = {};
+    memcpy(word, &value, sizeof(T));
+    unsigned there, gate_there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(place)), "r"(block));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate_there) : "r"(kn_cluster_gate(turn)), "r"(block));
+#pragma unroll
+    for (int k = 0; k < words; ++k)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there + 4 * k), "r"(word[k]), "r"(gate_there) : "memory");
+#endif
+}
+
+__device__ __forceinline__ void kn_receive_in_cluster(unsigned turn) {
+#if __CUDA_ARCH__ >= 900
+    const unsigned gate = kn_cluster_gate(turn), parity = turn / 2 % 2;
+    unsigned is_open = 0;
+    while (!is_open)
+        asm volatile("{.reg .pred open; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 open, [%1], %2; selp.u32 %0, 1, 0, open;}" : "=r"(is_open) : "r"(gate), "r"(parity) : "memory");
+#endif
+}
+
 // Every block of the cluster, of which the first `held` hold a value, has all of them folded, for the `turn`-th time. What a block sends goes to a place of its own in
 // each, so that no two reductions meet; nobody waits but for what it needs, and no fence for what else is under way.
 template <int Stage, class T, class Fold>
@@ -220,22 +253,10 @@ __device__ __forceinline__ void kn_fold_cluster(T &value, unsigned rank, unsigne
     __shared__ unsigned room[most * words];
     if (blocks == 1)
         return;
-    const unsigned gate = kn_cluster_gate(turn), parity = turn / 2 % 2;
-    if (threadIdx.x == 0)
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gate), "r"(held * words * 4) : "memory");
-    if (threadIdx.x < blocks && rank < held) {
-        unsigned word[words] = {};
-        memcpy(word, &value, sizeof(T));
-        unsigned there, gate_there;
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(room + rank * words)), "r"(threadIdx.x));
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate_there) : "r"(gate), "r"(threadIdx.x));
-#pragma unroll
-        for (int k = 0; k < words; ++k)
-            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there + 4 * k), "r"(word[k]), "r"(gate_there) : "memory");
-    }
-    unsigned is_open = 0;
-    while (!is_open)
-        asm volatile("{.reg .pred open; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 open, [%1], %2; selp.u32 %0, 1, 0, open;}" : "=r"(is_open) : "r"(gate), "r"(parity) : "memory");
+    kn_expect_in_cluster(turn, held * words * 4);
+    if (threadIdx.x < blocks && rank < held)
+        kn_send_in_cluster(room + rank * words, value, threadIdx.x, turn);
+    kn_receive_in_cluster(turn);
     const unsigned other = threadIdx.x & (blocks - 1);
     unsigned word[words];
 #pragma unroll

@@ -334,21 +334,20 @@ static void put_loads_of_rows(kn_writer *w)
         int o = kn_array_of(w, k);
         if (o < 0 || !is_mapped(w, k))
             continue;
-        bool is_row = kn_access_of(w, k) == KN_STAGED;
-        if (is_row)
+        if (kn_access_of(w, k) == KN_STAGED) {
             kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector, name, elements);
-        else
-            kn_str_printf(packs, "%s kn_%s_[%d];\n", type, name, elements);
-        kn_str_printf(loads, "kn_%s_[kn_u] = ", name);
-        if (is_row)
-            kn_str_printf(
-                loads, "kn_load<%s, %d>((const %s *)((const char *)kn.%s_ + kn_here.at[%d]) + kn_u * %d);\n",
-                type, vector, type, name, o, vector);
-        else
             kn_str_printf(
                 loads,
-                "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_u * kn.axis[0].stride[%d]);\n",
-                type, name, o, o);
+                "kn_%s_[kn_u] = kn_load<%s, %d>((const %s *)((const char *)kn.%s_ + kn_here.at[%d]) + "
+                "kn_u * %d);\n",
+                name, type, vector, type, name, o, vector);
+        } else {
+            kn_str_printf(packs, "%s kn_%s_[%d];\n", type, name, elements);
+            kn_str_printf(loads,
+                          "kn_%s_[kn_u] = *(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_u * "
+                          "kn.axis[0].stride[%d]);\n",
+                          name, type, name, o, o);
+        }
     }
 }
 

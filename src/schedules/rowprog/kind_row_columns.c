@@ -1,5 +1,6 @@
 /* kind_row_columns.c - row programs whose arrays are contiguous across rows: a block, or a cluster of blocks
- * that send each other what they have reduced, holds a tile of neighbouring rows in registers. */
+ * that send each other what they have reduced, holds a tile of neighbouring rows in registers and shared
+ * memory. */
 #include "schedule/kind.h"
 
 #include <stdlib.h>
@@ -9,24 +10,22 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
-#include "types/dtype.h"
 
 enum {
     WARP = 32,
-    ACCESS = 16,        /* bytes of a vector of the widest operand */
-    SECTOR = 32,        /* bytes that memory moves at least, */
-    LINE = 128,         /* and at best */
-    LEAST_VECTOR = 8,   /* bytes; shorter ones take too many instructions */
-    THREADS = 1024,     /* of a block, at most, */
-    RESIDENT = 1024,    /* of a multiprocessor: with 64 registers each */
-    BESIDE = 12 << 10,  /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
-    NEAR = 8 << 10,     /* bytes apart up to which 64 bytes of a line are as good as all */
-    MOST_STAGED = 12,   /* items in shared memory of a thread that has not whole rows */
-    ITEMS = 4,          /* of a thread in registers; more of them are stored to memory and back */
-    MOST_ACROSS = 256,  /* threads side by side; more than a warp's only where each has whole rows */
-    SMALL = 1 << 17,    /* elements, above which few blocks leave memory idle */
-    WITH_CLUSTERS = 90, /* compute capability from which on there are clusters, */
-    LARGEST = 8         /* blocks of one: longer rows are faster by two kernels, each at the memory's speed */
+    ACCESS = 16,       /* bytes of a vector of the widest operand */
+    SECTOR = 32,       /* bytes that memory moves at least, */
+    LINE = 128,        /* and at best */
+    LEAST_VECTOR = 8,  /* bytes; shorter ones take too many instructions */
+    THREADS = 1024,    /* of a block, at most, */
+    RESIDENT = 1024,   /* of a multiprocessor: with 64 registers each */
+    BESIDE = 12 << 10, /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
+    NEAR = 8 << 10,    /* bytes apart up to which 64 bytes of a line are as good as all */
+    MOST_STAGED = 12,  /* items in shared memory of a thread that has not whole rows */
+    ITEMS = 4,         /* of a thread in registers; more of them are stored to memory and back */
+    MOST_ACROSS = 256, /* threads side by side; more than a warp's only where each has whole rows */
+    SMALL = 1 << 17,   /* elements, above which few blocks leave memory idle */
+    LARGEST = 8 /* blocks of a cluster: longer rows are faster by two kernels, each at the memory's speed */
 };
 
 /* Chosen for each space, without a binary of its own. The first member is what kn_fold_cut_beside reads. */
@@ -127,11 +126,6 @@ static int vector_of(const kn_choice *c, int axis, int widest)
     return vector;
 }
 
-static int largest_cluster(const kn_target *t)
-{
-    return t->compute_capability < WITH_CLUSTERS ? 1 : LARGEST;
-}
-
 /* More items where they are small. */
 static int scale_of(const kn_schedule *s)
 {
@@ -195,10 +189,11 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
 {
     static const int staged[] = {0, 4, 12, 20};
     double least = 0;
+    int most = kn_row_largest_cluster(c->target);
     layout_of_tile l = {.widest = widest,
                         .staged_bytes = staged_bytes(c, s, out->fold.axis),
                         .pitch = pitch_of(c, out->fold.axis, widest)};
-    for (l.blocks = 1; l.blocks <= largest_cluster(c->target); l.blocks *= 2)
+    for (l.blocks = 1; l.blocks <= most && l.blocks <= LARGEST; l.blocks *= 2)
         for (l.across = 2; l.across <= MOST_ACROSS; l.across *= 2)
             for (size_t k = 0; k < sizeof staged / sizeof *staged; ++k) {
                 tile_params t = {.fold = out->fold};
@@ -212,10 +207,10 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
     return least > 0;
 }
 
-static bool has_whole_items(const tile_params *t, int64_t length, int lanes)
+static bool has_whole_items(const tile_params *t, int64_t length, int items)
 {
     int64_t share = kn_fold_ceil(length, t->blocks), last = length - share * (t->blocks - 1);
-    return lanes > 1 && last >= (int64_t)kn_row_whole(lanes) * (t->threads / t->across);
+    return items > 1 && last >= (int64_t)kn_row_whole(items) * (t->threads / t->across);
 }
 
 static void set_access(kn_schedule *out, const kn_choice *c, int axis)

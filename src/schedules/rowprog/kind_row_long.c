@@ -17,11 +17,8 @@ enum {
     LONG_SINGLE = 8, /* so many */
     FULL =
         32, /* elements of four bytes at least that a thread has in registers where that is the whole row */
-    BESIDE = 4 << 10,    /* bytes of a block's shared memory that are left for what is folded */
-    WITH_CLUSTERS = 90,  /* compute capability from which on there are clusters, */
-    WITHOUT_LARGE = 110, /* and those that have none of more than eight blocks */
-    PORTABLE = 8,
-    LARGEST = 16 /* blocks of a cluster */
+    BESIDE = 4 << 10, /* bytes of a block's shared memory that are left for what is folded */
+    LARGEST = 16      /* blocks of a cluster */
 };
 
 /* Blocks of clusters: threads, and bytes of shared memory. Small ones overlap better, large ones hold longer
@@ -51,17 +48,9 @@ static bool fits(launch_params *f, int64_t items, int held, int bytes, int block
     return staged * threads * bytes <= shared;
 }
 
-/* Blocks of a cluster. */
-static int largest_cluster(const kn_target *t)
-{
-    return t->compute_capability < WITH_CLUSTERS   ? 1
-           : t->compute_capability < WITHOUT_LARGE ? LARGEST
-                                                   : PORTABLE;
-}
-
 static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t items, int held, int bytes)
 {
-    int room = c->target->shared_memory_per_block - BESIDE, largest = largest_cluster(c->target);
+    int room = c->target->shared_memory_per_block - BESIDE, largest = kn_row_largest_cluster(c->target);
     if (largest == 1)
         return fits(f, items, held, bytes, 1, ALONE, room);
     for (int size = 0; size < SIZES; ++size)
@@ -80,7 +69,7 @@ static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, 
     for (int size = 0; size < SIZES; ++size) {
         int64_t whole = (int64_t)s->per_thread * sizes[size].threads, blocks = items / whole;
         *f = (launch_params){(int)blocks, sizes[size].threads, 0};
-        if (items % whole == 0 && blocks > 0 && blocks <= largest_cluster(c->target) &&
+        if (items % whole == 0 && blocks > 0 && blocks <= kn_row_largest_cluster(c->target) &&
             (blocks & (blocks - 1)) == 0)
             return true;
     }

@@ -10,8 +10,12 @@ enum {
         176,        /* of a thread, in 64 registers: what it holds, and what an item is folded from and to */
     MOST_HELD = 64, /* elements */
     WARP = 32,
-    UNKNOWN = 1 << 20,      /* bytes */
-    PLAIN_SHARED = 48 << 10 /* bytes that a block has without asking */
+    UNKNOWN = 1 << 20,       /* bytes */
+    PLAIN_SHARED = 48 << 10, /* bytes that a block has without asking */
+    WITH_CLUSTERS = 90,      /* compute capability from which on there are clusters, */
+    WITHOUT_LARGE = 110,     /* and those that have none of more blocks than all have: */
+    PORTABLE_CLUSTER = 8,
+    LARGEST_CLUSTER = 16
 };
 
 /* ---- the program ---- */
@@ -74,6 +78,23 @@ int kn_row_first_reduce(const kn_program *p)
 bool kn_row_is_early(const kn_program *p, int value)
 {
     return value < p->n_in && kn_row_first_read(p, value) < kn_row_first_reduce(p);
+}
+
+uint32_t kn_row_stages_for(const kn_program *p, bool *wanted)
+{
+    uint32_t stages = 0;
+    for (int t = p->n_stages; t-- > 0;) {
+        const kn_stage *s = &p->stage[t];
+        bool is_needed = false;
+        for (int v = s->n_read; v < s->n_read + s->n_given; ++v)
+            is_needed = is_needed || wanted[s->value[v]];
+        if (!is_needed || s->kind == KN_REDUCE || s->over != KN_OVER_ALL)
+            continue;
+        stages |= UINT32_C(1) << t;
+        for (int v = 0; v < s->n_read; ++v)
+            wanted[s->value[v]] = true;
+    }
+    return stages;
 }
 
 /* ---- the space ---- */
@@ -260,6 +281,13 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
 {
     return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
+}
+
+int kn_row_largest_cluster(const kn_target *t)
+{
+    return t->compute_capability < WITH_CLUSTERS   ? 1
+           : t->compute_capability < WITHOUT_LARGE ? LARGEST_CLUSTER
+                                                   : PORTABLE_CLUSTER;
 }
 
 int kn_row_staged_bytes(const kn_spec *spec)

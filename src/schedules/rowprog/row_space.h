@@ -21,6 +21,9 @@ int kn_row_first_reduce(const kn_program *program);
 /* Whether the value is an input that some stage over all reads before anything is reduced. */
 bool kn_row_is_early(const kn_program *program, int value);
 
+/* The stages over all (bits) that have to run for the values that `wanted` marks; marks what these read. */
+uint32_t kn_row_stages_for(const kn_program *program, bool *wanted);
+
 /* ---- the space ---- */
 
 /* How vectors along the row lie. */
@@ -52,6 +55,8 @@ int64_t kn_row_given_across(const kn_choice *c);
 /* Letters of the operands: vectors, one element repeated, or elements one by one; and whether `_J` is the
  * element. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
+/* The most blocks of a cluster; 1 where there are none. */
+int kn_row_largest_cluster(const kn_target *target);
 /* Bytes of a vector of every input that is staged in shared memory, as kernels lay them out. */
 int kn_row_staged_bytes(const kn_spec *spec);
 /* For `place`: asks for more than the driver's usual shared memory, where `beside` bytes of the kernel's own

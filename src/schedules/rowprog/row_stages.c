@@ -31,24 +31,6 @@ static int level_end(const kn_program *p, int stage)
     return stage;
 }
 
-/* The stages over all that have to run for what `wanted` (by value) says. */
-static uint32_t stages_for(const kn_program *p, bool *wanted)
-{
-    uint32_t stages = 0;
-    for (int t = p->n_stages; t-- > 0;) {
-        const kn_stage *s = &p->stage[t];
-        bool is_needed = false;
-        for (int v = s->n_read; v < s->n_read + s->n_given; ++v)
-            is_needed = is_needed || wanted[s->value[v]];
-        if (!is_needed || !is_over_all(s))
-            continue;
-        stages |= UINT32_C(1) << t;
-        for (int v = 0; v < s->n_read; ++v)
-            wanted[s->value[v]] = true;
-    }
-    return stages;
-}
-
 static uint32_t walked_stages(const kn_writer *w, const kn_level *level)
 {
     bool wanted[2 * KN_MAX_PARAMS] = {false};
@@ -56,7 +38,7 @@ static uint32_t walked_stages(const kn_writer *w, const kn_level *level)
         wanted[w->program->stage[level->end].value[0]] = true;
     for (int k = w->program->n_in; k < kn_param_count(w) && level->is_last; ++k)
         wanted[k] = kn_is_wide_array(w, k);
-    return stages_for(w->program, wanted);
+    return kn_row_stages_for(w->program, wanted);
 }
 
 kn_level kn_level_from(const kn_writer *w, int begin, bool is_walked)
