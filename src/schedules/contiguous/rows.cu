@@ -20,10 +20,10 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     ${loop_prep}
     ${element}
 
-    /* Along the vectors of results, or ${stripe_width} of several rows that lie one under the other. */
+    /* Along the vectors of results, or ${raster_width} of several rows that lie one under the other. */
     int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.skew;
     if (kn.stripe != 0) {
-        const unsigned kn_column = blockIdx.x * ${stripe_width} + threadIdx.x % ${stripe_width}, kn_row = blockIdx.y * (${block} / ${stripe_width}) + threadIdx.x / ${stripe_width};
+        const unsigned kn_column = blockIdx.x * ${raster_width} + threadIdx.x % ${raster_width}, kn_row = blockIdx.y * (${block} / ${raster_width}) + threadIdx.x / ${raster_width};
         kn_first = kn_column < kn.stripe ? (int)((kn_row * kn.stripe + kn_column) * ${vector}u) - kn.skew : (int)kn.size;
     }
     if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {

@@ -56,9 +56,10 @@ static void put_fold_index(kn_str *out, const kn_writer *w, int operand)
     if (w->spec->schedule.per_thread > 1)
         kn_str_append(out, "kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ");
     else
-        kn_str_printf(out, "kn_order.is ? kn.fold_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
+        kn_str_printf(out,
+                      "kn_order.is ? kn.reduction_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
                       operand);
-    put_index(out, "fold_start", operand);
+    put_index(out, "reduction_start", operand);
 }
 
 /* What is folded and what comes of it: types, names of variables, the function, and what nothing yields. */
@@ -74,7 +75,7 @@ static void put_names(kn_writer *w)
     kn_str_append(declared, ";\n");
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], result);
-    kn_put_function(w, &w->slot[KN_SLOT_FOLD], REDUCE);
+    kn_put_function(w, &w->slot[KN_SLOT_REDUCE], REDUCE);
     if (reduce->identity[0])
         kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
@@ -100,24 +101,25 @@ static void put_order(kn_writer *w)
     if (operand < 0)
         kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
     else
-        kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn.fold_start + kn_row.at[%d]", operand);
+        kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn.reduction_start + kn_row.at[%d]", operand);
 }
 
 static void fill_host_fold(kn_writer *w)
 {
-    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
     put_index(&index, "start", w->spec->n_arrays);
-    put_fold_index(&fold_index, w, kn_layout_space_operands(w->spec) - 1);
+    put_fold_index(&reduction_index, w, kn_layout_space_operands(w->spec) - 1);
     put_names(w);
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
                   w->spec->schedule.variant ? KN_HOST_FOLD_AT_ONCE : KN_HOST_FOLD_WIDE);
-    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
+    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index),
+               kn_str_text(&reduction_index));
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_kept_place, "", "");
-    w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;
+    w->slot[KN_SLOT_SINGLE].failed |= index.failed || reduction_index.failed;
     kn_str_free(&index);
-    kn_str_free(&fold_index);
+    kn_str_free(&reduction_index);
 }
 
 const kn_recipe kn_recipe_host_fold = {.template_name = "schedules/host/host_fold.cpp",

@@ -39,7 +39,7 @@ typedef kn_line<${type}> kn_values;
 template <int kn_n> struct kn_some_steps {
     enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains, is_apart = kn_n <= 16 };
     template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
-    static __forceinline__ void fold(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
+    static __forceinline__ void reduce(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
         kn_t kn_chain[chains];
         go<0>(kn_chain, kn_one, kn_both, kn_order);
         kn_to = join<0, chains>(kn_chain, kn_both, kn_order);
@@ -71,12 +71,12 @@ template <int kn_n> struct kn_some_steps {
 /* So many values, kn_step apart, one by one. */
 template <int kn_n> struct kn_some_values {
     template <class kn_in_t, class kn_both_t>
-    static __forceinline__ auto fold(const kn_in_t &kn_in, const long long kn_k, const int kn_step, const kn_both_t &kn_both) {
+    static __forceinline__ auto reduce(const kn_in_t &kn_in, const long long kn_k, const int kn_step, const kn_both_t &kn_both) {
         if constexpr (kn_n == 1) {
             return kn_in.get(kn_k);
         } else {
-            const auto kn_a = kn_some_values<kn_n / 2>::fold(kn_in, kn_k, kn_step, kn_both);
-            const auto kn_b = kn_some_values<kn_n / 2>::fold(kn_in, kn_k + kn_n / 2 * kn_step, kn_step, kn_both);
+            const auto kn_a = kn_some_values<kn_n / 2>::reduce(kn_in, kn_k, kn_step, kn_both);
+            const auto kn_b = kn_some_values<kn_n / 2>::reduce(kn_in, kn_k + kn_n / 2 * kn_step, kn_step, kn_both);
             return kn_both(kn_a, kn_b);
         }
     }
@@ -93,8 +93,8 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     /* From one neighbour to the next, from one result to the next, and from one step to the next. */
     kn_place kn_along, kn_beside, kn_down;
     for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
-        kn_along.at[kn_o] = kn.axis[kn_by_rows ? 0 : kn.fold_rank].stride[kn_o];
-        kn_beside.at[kn_o] = kn.axis[kn_are_beside ? kn.fold_rank : 0].stride[kn_o];
+        kn_along.at[kn_o] = kn.axis[kn_by_rows ? 0 : kn.reduction_rank].stride[kn_o];
+        kn_beside.at[kn_o] = kn.axis[kn_are_beside ? kn.reduction_rank : 0].stride[kn_o];
         kn_down.at[kn_o] = kn.axis[0].stride[kn_o] * kn.groups;
     }
     static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
@@ -108,7 +108,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     if constexpr (kn_orders) {
         const kn_axis *const kn_axes = kn.axis;
         kn_is_ordered = kn_by_rows ? kn_axes[0].stride[kn_place_of_index] == 1 : kn_along.at[kn_place_of_index] == 0;
-        for (int kn_a = 0; kn_a < kn.fold_rank && !kn_by_rows; ++kn_a)
+        for (int kn_a = 0; kn_a < kn.reduction_rank && !kn_by_rows; ++kn_a)
             kn_is_ordered = kn_is_ordered && kn_axes[kn_a].stride[kn_place_of_index] >=
                                                  (kn_a ? kn_axes[kn_a - 1].stride[kn_place_of_index] * kn_axes[kn_a - 1].extent : 1);
     }
@@ -132,9 +132,9 @@ KN_INDEPENDENT
                 kn_x = ${mapped};
             };
             ${type} kn_all;
-            kn_n.fold(kn_all, kn_one, ${fold}, kn_order);
+            kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
             if constexpr (kn_before.is)
-                kn_all = ${fold}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
+                kn_all = ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
             kn_side.put(kn_to + kn_k, kn_all);
         }
     };
@@ -153,7 +153,7 @@ KN_INDEPENDENT
                                   const long long kn_width) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
-            kn_in.put(kn_to + kn_k, ${fold}(kn_in.get(kn_to + kn_k), kn_in.get(kn_from + kn_k)));
+            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_to + kn_k), kn_in.get(kn_from + kn_k)));
     };
     const auto kn_fold_groups = [&](const kn_values &kn_in, const long long kn_to, long long kn_groups, const long long kn_width) {
         for (; kn_groups > 1; kn_groups = (kn_groups + 1) / 2)
@@ -163,13 +163,13 @@ KN_INDEPENDENT
     const auto kn_fold_lanes = [&]() {
         for (int kn_half = kn_lanes / 2; kn_half >= kn_few; kn_half /= 2)
             kn_fold_pair(kn_side, 0, kn_half, kn_half);
-        kn_side.put(0, kn_some_values<kn_few>::fold(kn_side, 0, 1, ${fold}));
+        kn_side.put(0, kn_some_values<kn_few>::reduce(kn_side, 0, 1, ${reduce}));
     };
     /* So many steps stand behind the first kn_top: what comes of them is paired. */
     const auto kn_fold_series = [&](const kn_values kn_side, const long long kn_to) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = kn_to; kn_k < kn_to + kn_most; ++kn_k)
-            kn_side.put(kn_k, kn_some_values<kn_series>::fold(kn_side, kn_k, kn_most, ${fold}));
+            kn_side.put(kn_k, kn_some_values<kn_series>::reduce(kn_side, kn_k, kn_most, ${reduce}));
     };
     const auto kn_pair_up = [&](const int kn_new) {
         if (kn_new == kn_series)
@@ -252,9 +252,9 @@ KN_ROLLED
                     kn_x = ${mapped};
                 };
                 ${type} kn_all;
-                kn_n.fold(kn_all, kn_one, ${fold}, kn_order);
+                kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
                 if constexpr (kn_before.is)
-                    kn_all = ${fold}(kn_side.get(kn_in + kn_k), kn_all);
+                    kn_all = ${reduce}(kn_side.get(kn_in + kn_k), kn_all);
                 kn_side.put(kn_to + kn_k, kn_all);
             }
         };
@@ -289,7 +289,7 @@ KN_ROLLED
                                         const long long kn_count) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
-            kn_in.put(kn_to + kn_k, ${fold}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
+            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
     };
     /* Lanes of rows to their results, and where these begin. */
     const auto kn_fold_rows = [&](const long long kn_count) {
@@ -306,12 +306,12 @@ KN_INDEPENDENT
     for (long long kn_unit = kn_begin; kn_unit < kn_end; ++kn_unit) {
         /* Results from kn_first on, of which there are kn_count, and a chunk of what is folded into them. */
         const long long kn_result = kn_unit / kn.chunks, kn_chunk = kn_unit - kn_result * kn.chunks;
-        const long long kn_run = kn_are_beside ? kn.axis[kn.fold_rank].extent : 1, kn_blocks = (kn_run + kn.width - 1) / kn.width;
+        const long long kn_run = kn_are_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_run + kn.width - 1) / kn.width;
         const long long kn_outer = kn_are_beside ? kn_result / kn_blocks : kn_result, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
         const long long kn_count = kn_run - kn_from < kn.width ? kn_run - kn_from : kn.width;
         const long long kn_first = kn_outer * kn_run + kn_from;
         kn_place kn_here = {};
-        kn_move(kn_here, kn, kn_are_beside ? kn.fold_rank + 1 : kn.fold_rank, kn.rank, kn_outer);
+        kn_move(kn_here, kn, kn_are_beside ? kn.reduction_rank + 1 : kn.reduction_rank, kn.rank, kn_outer);
         for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
             kn_here.at[kn_o] += kn_from * kn_beside.at[kn_o];
         if constexpr (kn_is_short) {
@@ -333,7 +333,7 @@ KN_INDEPENDENT
             const long long kn_start = kn_part * kn.piece, kn_left = kn.steps - kn_start < kn.piece ? kn.steps - kn_start : kn.piece;
             const long long kn_rest = kn_part + 1 < kn.pieces ? 0 : kn.rest;
             kn_place kn_row = kn_here;
-            kn_move(kn_row, kn, 1, kn.fold_rank, kn_r);
+            kn_move(kn_row, kn, 1, kn.reduction_rank, kn_r);
             kn_go_down(kn_row, kn_start);
             if (kn_by_rows)
                 kn_fold_piece_of_row(kn_row, kn_left, kn_rest);

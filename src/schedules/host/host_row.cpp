@@ -142,14 +142,14 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
 
     for (long long kn_result = kn_begin; kn_result < kn_end; ++kn_result) {
         kn_place kn_here = {};
-        kn_move(kn_here, kn, kn.fold_rank, kn.rank, kn_result);
+        kn_move(kn_here, kn, kn.reduction_rank, kn.rank, kn_result);
         const bool kn_is_empty = kn.rows * kn_length == 0;
         (void)kn_is_empty;
         /* All that is reduced to this result, by runs along the innermost axis. */
         const auto kn_each_run = [&](const auto &kn_one) __attribute__((always_inline)) {
             for (long long kn_r = 0; kn_r < kn.rows; ++kn_r) {
                 kn_place kn_from = kn_here;
-                kn_move(kn_from, kn, 1, kn.fold_rank, kn_r);
+                kn_move(kn_from, kn, 1, kn.reduction_rank, kn_r);
                 kn_one(kn_from, kn_r * kn_length);
             }
         };

@@ -19,7 +19,7 @@ enum {
 
 /* The kind's field. */
 typedef struct row_field {
-    int32_t fold_rank, unused;
+    int32_t reduction_rank, unused;
     int64_t rows, length,
         room; /* of a result: along the outer reduced axes, along the innermost; held, at most */
 } row_field;
@@ -28,7 +28,7 @@ typedef struct row_field {
  * here. */
 static bool is_held(const kn_choice *c)
 {
-    return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;
+    return kn_reduce_size(c->space) * kn_row_given_across(c) <= ROOM;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -36,7 +36,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     (void)params;
     const kn_space *s = c->space;
     out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
-    out->rank = kn_fold_rank(s);
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;
         out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
@@ -47,7 +47,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
+    return (kn_field){"alignas(8) int reduction_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
                       "long long room;\n",
                       sizeof(row_field), 8};
 }
@@ -55,10 +55,10 @@ static kn_field field(const kn_schedule *schedule)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    int64_t size = kn_fold_size(s), dear = 1 + 2 * kn_cost_functions(part->spec->program);
+    int64_t size = kn_reduce_size(s), dear = 1 + 2 * kn_cost_functions(part->spec->program);
     row_field f = {.room = (size + 63) / 64 * 64};
-    kn_fold_put_kept(&out->own_space, s, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, s, -1);
+    kn_reduce_put_output_axes(&out->own_space, s, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
     out->kernel_space = &out->own_space;

@@ -87,7 +87,7 @@ static void put_windows(kn_writer *w)
     kn_str_append(next, "}\n");
     for (int k = 0; k < count; ++k)
         if (!x[k].is_fresh)
-            kn_str_printf(&w->slot[KN_SLOT_STILL], "kn_window_%d_%d = kn_window_%d_%d;\n", x[k].plane,
+            kn_str_printf(&w->slot[KN_SLOT_INVARIANT], "kn_window_%d_%d = kn_window_%d_%d;\n", x[k].plane,
                           x[k].line, x[k].plane + 1, x[k].line);
 }
 

@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                     ${lane}
                 }
                 ${stores}
-                ${still}
+                ${invariant}
                 kn_here = kn_next;
             }
         } else {

@@ -12,7 +12,7 @@ static void place_lane(const kn_writer *w, kn_str *out, int k)
     if (kn_is_output(w, k))
         kn_str_printf(out, "kn_%s_.at[kn_k]", w->program->param[k].name);
     else
-        kn_str_append(out, kn_access_of(w, k) == KN_STAGED ? "kn_turned.at[kn_k]"
+        kn_str_append(out, kn_access_of(w, k) == KN_STAGED ? "kn_transposed.at[kn_k]"
                                                            : "kn_straight[kn_h][kn_j].at[kn_k]");
 }
 

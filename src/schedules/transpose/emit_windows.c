@@ -16,7 +16,7 @@ static bool has_short_rows(const kn_writer *w)
 static void place_windowed(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_access_of(w, k) == KN_STAGED)
-        kn_str_printf(out, "kn_take<%s>(kn_turned)", kn_storage(w, k));
+        kn_str_printf(out, "kn_take<%s>(kn_transposed)", kn_storage(w, k));
     else
         kn_place_located(w, out, k);
 }
@@ -32,7 +32,7 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
         kn_put_all_runs(w, &runs);
     if (runs.length > 0) {
         kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
-        kn_put_gathers(w, out, "kn_load_shifted", false, false);
+        kn_put_gathers(w, out, "kn_load_unaligned", false, false);
         kn_str_append(out, "} else ");
     }
     kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
@@ -67,8 +67,8 @@ static void put_windows(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_%s_ = %s<%s, %d>(%s);\n", name,
                           has_short_rows(w) ? "kn_take_rows" : "kn_take_run", kn_storage(w, k),
                           w->spec->schedule.vector,
-                          has_short_rows(w) ? "kn_turned, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
-                                            : "kn_turned, kn_turned_on, kn_left, kn_w, kn_turn");
+                          has_short_rows(w) ? "kn_transposed, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
+                                            : "kn_transposed, kn_turned_on, kn_left, kn_w, kn_turn");
         } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
                           kn_array_of(w, k));

@@ -48,11 +48,11 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         for (int kn_h = 0; kn_h < 2; ++kn_h)
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                kn_vector kn_turned;
+                kn_vector kn_transposed;
 #pragma unroll
                 for (int kn_j = 0; kn_j < ${vector}; ++kn_j)
-                    kn_turned.at[kn_j] = kn_straight[kn_h][kn_j].at[kn_k];
-                kn_tiles[kn_h][(kn_a * ${vector} + kn_k) * kn_side + (kn_a + kn_b) % kn_side] = kn_turned;
+                    kn_transposed.at[kn_j] = kn_straight[kn_h][kn_j].at[kn_k];
+                kn_tiles[kn_h][(kn_a * ${vector} + kn_k) * kn_side + (kn_a + kn_b) % kn_side] = kn_transposed;
             }
         __syncthreads();
 #pragma unroll
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 kn_move(kn_here, kn_axis_p, kn_column);
 #pragma unroll
                 for (int kn_j = 0; kn_j < ${vector}; ++kn_j) {
-                    const kn_vector kn_turned = kn_tiles[1 - kn_h][(kn_b * ${vector} + kn_j) * kn_side + (kn_a + kn_b) % kn_side];
+                    const kn_vector kn_transposed = kn_tiles[1 - kn_h][(kn_b * ${vector} + kn_j) * kn_side + (kn_a + kn_b) % kn_side];
                     ${loads}
 #pragma unroll
                     for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {

@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             const unsigned kn_r = kn_r0 + kn_j * kn.tile.q, kn_b = kn_r / ${vector};
             const unsigned kn_r2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_r1 = kn_r - kn_r2 * kn.tile.q_vectors * ${vector};
             if (kn_r1 < kn_q_left && kn_r2 < kn_q2_left) {
-                const unsigned kn_turned = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
+                const unsigned kn_transposed = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
                 kn_place kn_here = kn_corner;
                 kn_move_q(kn_here, kn_r1);
                 kn_move(kn_here, kn_axis_q2, kn_r2);

@@ -234,13 +234,13 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 /* Of runs that go on every few elements: where it begins, and the elements that are left there. */
                 const unsigned kn_p2_first = kn_divide(kn_first, kn_axis_p), kn_p_at = kn_first - kn_p2_first * kn_axis_p.extent;
                 int kn_left = kn_axis_p.extent - kn_p_at;
-                const unsigned kn_turned = kn_phase + (kn_p_at - kn_p0) * kn_w.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+                const unsigned kn_transposed = kn_phase + (kn_p_at - kn_p0) * kn_w.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
                 kn_place kn_here = kn_slot_at;
                 kn_move(kn_here, kn_axis_p, kn_p_at - kn_pt);
                 kn_move(kn_here, kn_axis_p2, kn_p2_first - kn_p2_t);
 #else
                 int kn_left = kn_axis_p.extent - kn_pt + kn_skew; /* lanes before the run goes on at its second axis */
-                unsigned kn_turned = kn_turned_at - kn_skew * kn_w.pitch;
+                unsigned kn_transposed = kn_turned_at - kn_skew * kn_w.pitch;
                 kn_place kn_here = kn_slot_at;
                 kn_move(kn_here, kn_axis_p, -kn_skew);
 #endif
@@ -249,11 +249,11 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
 #if !${variant}
                 if (kn_left > (int)kn_axis_p.extent) {
                     kn_left -= kn_axis_p.extent;
-                    kn_turned -= kn_on;
+                    kn_transposed -= kn_on;
                     kn_move(kn_here, kn_axis_p, kn_axis_p.extent);
                     kn_move(kn_here, kn_axis_p2, ~0u);
                 }
-                unsigned kn_turned_on = kn_turned + kn_on;
+                unsigned kn_turned_on = kn_transposed + kn_on;
                 asm("" : "+r"(kn_turned_on)); /* one selection a lane: without it the difference is selected, then added */
 #endif
                 ${gather}
@@ -296,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (kn_is_end ? kn_first < 0 : kn_skew == 0))
                 continue;
             const unsigned kn_p2_1 = kn_divide(kn_t, kn_axis_p), kn_p1 = kn_t - kn_p2_1 * kn_axis_p.extent;
-            const unsigned kn_turned = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+            const unsigned kn_transposed = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
             kn_place kn_here = kn_slot_at;
             kn_move(kn_here, kn_axis_p, kn_p1);
             kn_move(kn_here, kn_axis_p2, kn_p2_1);
