@@ -43,7 +43,7 @@ void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "%s<%s, %d>(", may_repeat ? "kn_load_along" : "kn_load", kn_storage(w, k),
                   w->spec->schedule.vector);
     if (access == KN_STAGED)
-        kn_str_printf(out, "kn_%s_tile + kn_turned", w->program->param[k].name);
+        kn_str_printf(out, "kn_%s_tile + kn_transposed", w->program->param[k].name);
     else
         put_vector_address(w, out, k);
     if (may_repeat)

@@ -59,9 +59,9 @@
     X(LANE, lane, false)                                                                                     \
     X(STORES, stores, false)                                                                                 \
     X(BLOCKS, blocks, false)                                                                                 \
-    X(STRIPE_WIDTH, stripe_width, false)                                                                     \
+    X(RASTER_WIDTH, raster_width, false)                                                                     \
     X(THREAD_STEPS, thread_steps, false)                                                                     \
-    X(STILL, still, false)                                                                                   \
+    X(BROADCASTS, broadcasts, false)                                                                         \
     X(STEP_PACKS, step_packs, false)                                                                         \
     X(STEP_LOADS, step_loads, false)                                                                         \
     X(TILES, tiles, false)                                                                                   \
