@@ -5,7 +5,7 @@
 #include "schedule/layout.h"
 #include "program/program.h"
 #include "schedules/contiguous/kind_output_bound.h"
-#include "schedules/stencil/stencil_3d_windows.h"
+#include "schedules/stencil/stencil_windows.h"
 #include "schedules/contiguous/kind_rows.h"
 #include "schedules/contiguous/kind_coarsened.h"
 #include "schedules/transpose/tile_sides.h"

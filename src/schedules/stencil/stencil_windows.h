@@ -1,7 +1,7 @@
-/* schedules/stencil/stencil_space.h - the inputs of a stencil, their letters in the schedule, and the windows
- * that a thread loads. */
-#ifndef KN_SCHEDULES_STENCIL_STENCIL_SPACE_H
-#define KN_SCHEDULES_STENCIL_STENCIL_SPACE_H
+/* schedules/stencil/stencil_windows.h - the letters of a stencil's inputs in the schedule, and the windows that
+ * a thread loads for them. */
+#ifndef KN_SCHEDULES_STENCIL_STENCIL_WINDOWS_H
+#define KN_SCHEDULES_STENCIL_STENCIL_WINDOWS_H
 
 #include "schedule/schedule.h"
 
@@ -16,16 +16,6 @@ enum {
     KN_STENCIL_WINDOWS = KN_STENCIL_ROWS * KN_STENCIL_RESULTS
 };
 
-/* Finds the longest list of inputs that are one array at known offsets from each other: it begins with
- * operand *first. Returns their number, or 0 if they are too few or too many. */
-int kn_stencil_find_inputs(int *first, const kn_choice *c);
-/* The distance in steps of so many bytes, rounded. */
-int64_t kn_stencil_steps(int64_t bytes, int64_t step);
-/* Gives `count` inputs from operand `first` on their letters. The others get the letter `others`: KN_VECTOR,
- * or KN_GATHER for unaligned and broadcast ones. False: some of them are neither. */
-bool kn_stencil_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter,
-                           char others);
-
 /* The elements of one row that a thread loads. A thread has rows of results below each other. If two rows of
  * the stencil are neighbours, a row of results needs the same elements for one of them as the row of results
  * above it needs for the other: they share a window. */
@@ -34,12 +24,6 @@ typedef struct kn_stencil_window {
     int steps;       /* rows of results down; above 0 only for the last of several neighbours */
     int first, last; /* columns that are needed */
 } kn_stencil_window;
-
-/* Rows of results of a thread. */
-static inline int kn_stencil_rows(const kn_schedule *schedule)
-{
-    return schedule->per_thread;
-}
 
 /* Rows are unaligned: the vectors of results in memory differ from those of the threads, which therefore
  * exchange elements. */
@@ -57,5 +41,29 @@ bool kn_stencil_place(int *row, int *column, char letter);
 kn_stencil_window kn_stencil_window_of(const kn_schedule *schedule, int row, int result);
 /* Lists all windows of a thread, at most KN_STENCIL_WINDOWS, and returns their number. */
 int kn_stencil_windows(kn_stencil_window *out, const kn_schedule *schedule);
+
+/* ---- three axes ---- */
+
+/* Over three axes, rows are numbered in the order of the inputs, and the schedule's variant has five bits for
+ * each row: plane * 5 + line, both counted from the least. */
+enum {
+    KN_STENCIL_3D_SPAN = 5, /* planes, and lines of a plane, in which rows may be */
+    KN_STENCIL_3D_ROW_BITS = 5,
+    KN_STENCIL_3D_DEPTH = 12, /* planes of a block's loop: bench/results/nvidia-h200-narrow.md */
+    KN_STENCIL_3D_AHEAD = 3,  /* planes between the loads and the prefetches */
+    KN_STENCIL_3D_WINDOWS = KN_STENCIL_3D_SPAN * (KN_STENCIL_3D_SPAN + 1)
+};
+
+/* The elements of one line of one plane that a thread holds. Windows of one line have the same columns in all
+ * planes, since each becomes the window of the plane before it. */
+typedef struct kn_stencil_3d_window {
+    int plane, line;
+    int first, last; /* columns; last -1: there is none */
+    bool is_fresh;   /* loaded for each plane of results, since no later plane holds it */
+} kn_stencil_3d_window;
+
+void kn_stencil_3d_row(int *plane, int *line, const kn_schedule *schedule, int row);
+/* Lists all windows, plane by plane, and returns their number. */
+int kn_stencil_3d_windows(kn_stencil_3d_window *out, const kn_schedule *schedule);
 
 #endif
