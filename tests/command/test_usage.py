@@ -253,7 +253,7 @@ class Usage(CommandCase):
         self.assertIn('values="float64 _kn_mapped, float64 _a"', text)
 
     def test_sources_of_reductions(self):
-        for words, expected in ((("--arch", "sm_90"), "__global__"), (("--target", "host"), "kn_fold_piece_of_row")):
+        for words, expected in ((("--arch", "sm_90"), "__global__"), (("--target", "host"), "kn_reduce_piece_of_row")):
             with self.subTest(words=words):
                 self.assertIn(expected, self.ok("source", "reduce", *TOTAL, "--name", "total", *words))
         text = self.refused(1, "source", "reduce", *TOTAL, "float32[2,3]", "--axis", "2", "--target", "host")

@@ -1,4 +1,4 @@
-/* emit_tile.c - tile.cu. */
+/* emit_tile.c - fills tile.cu. */
 #include "codegen/writer.h"
 
 #include <stdio.h>
@@ -7,18 +7,18 @@
 #include "schedules/transpose/transpose_kinds.h"
 
 enum {
-    FULL_THREADS = 2048, /* of a multiprocessor that tiles of short vectors are to leave registers for */
-    MOST_BOUND = 4,      /* elements of such a short vector */
-    MOST_UNROLLED = 4    /* elements of a vector up to which the rows of a thread are unrolled */
+    FULL_THREADS = 2048, /* threads of a multiprocessor for which tiles of short vectors leave registers */
+    MOST_BOUND = 4,      /* elements of a short vector */
+    MOST_UNROLLED = 4    /* elements of a vector, up to which the loop over a thread's rows is unrolled */
 };
 
-/* Sides may lie along a narrow axis and the next one. */
+/* A side may be along a narrow axis and the next one, joined. */
 static bool is_narrow(const kn_writer *w)
 {
     return w->spec->schedule.variant != 0;
 }
 
-/* NVRTC has it in assembly; kn_stage of the template is what it means. */
+/* NVRTC compiles the assembly instead; kn_stage of the template says what it means. */
 static void put_stage(kn_writer *w, int k)
 {
     kn_str *out = &w->slot[KN_SLOT_STAGE], call = KN_STR_INIT;
@@ -47,7 +47,7 @@ static void put_stage(kn_writer *w, int k)
     kn_str_free(&call);
 }
 
-/* The staged operands' tiles stand one behind the other in shared memory, each at a multiple of 16 bytes. */
+/* The tiles of staged operands follow each other in shared memory, each at a multiple of 16 bytes. */
 static void put_stages(kn_writer *w)
 {
     int vector = w->spec->schedule.vector;
