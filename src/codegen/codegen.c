@@ -1,3 +1,4 @@
+/* codegen.c - writes the parts that every kernel has, and expands the template of its kind. */
 #include "codegen/codegen.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static bool is_checked(const kn_writer *w)
     return w->program->flags & KILN_KERNEL_CHECK;
 }
 
-/* A checked one reports by its number. */
+/* A checked operand reports its number. */
 static void put_raw(const kn_writer *w, kn_str *out, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
@@ -35,8 +36,8 @@ static void put_raw(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "> %s = {kn.%s_};\n", name, name);
 }
 
-/* The block as launch fills it: a kind's field that declares other bytes than it has would move all behind
- * it. */
+/* The size of the argument block as launch fills it: a kind's field whose declaration has another size would
+ * move all members behind it. */
 static void put_layout_check(kn_writer *w)
 {
     if (w->layout)
@@ -82,8 +83,8 @@ static void put_typedefs(const kn_writer *w, kn_str *out)
         kn_str_printf(out, "typedef %s _index;\n", w->spec->schedule.index == 32 ? "int" : "long long");
 }
 
-/* CuPy's reductions have both names. */
-static void put_fold_index_name(const kn_writer *w, kn_str *out)
+/* The index of a reduction has two names in CuPy. */
+static void put_reduction_index_name(const kn_writer *w, kn_str *out)
 {
     for (int t = KN_TEXT_STAGE; t < kn_program_texts(w->program); ++t)
         if (kn_text_has_word(w->program->text[t], "_j")) {
@@ -92,7 +93,7 @@ static void put_fold_index_name(const kn_writer *w, kn_str *out)
         }
 }
 
-/* A struct of another size than the caller's would move everything behind it. */
+/* A struct of another size than the caller's would move all members behind it. */
 static void put_struct_checks(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
@@ -115,7 +116,7 @@ static void put_value_symbol(const kn_writer *w, kn_str *out)
     kn_str_append(out, ")]; }\n");
 }
 
-/* The preludes are chosen by what the user's texts and the operands' types mention. */
+/* The preludes are chosen by the words of the user's texts and of the operands' types. */
 static kiln_status put_head(kn_writer *w)
 {
     kn_str types = KN_STR_INIT, *out = &w->slot[KN_SLOT_HEAD];
@@ -149,12 +150,12 @@ static kiln_status put_head(kn_writer *w)
     texts[n_texts++] = kn_str_text(&types);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts, w->failed);
-    if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions that it rounds */
+    if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions whose results it rounds */
         status = kn_template_read(out, "codegen/shared/rounded.cpp");
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");
-    put_fold_index_name(w, out);
+    put_reduction_index_name(w, out);
     put_struct_checks(w, out);
     put_value_symbol(w, out);
     out->failed = out->failed || types.failed;
@@ -168,7 +169,7 @@ static void put_lines(kn_writer *w, enum kn_slot_id slot, int text, const char *
         kn_put_user_text(w, &w->slot[slot], text, label, ";\n");
 }
 
-/* Integers divide and shift as NumPy's do. */
+/* Division and shifts of integers have NumPy's results. */
 static kiln_status guard_texts(kn_writer *w)
 {
     const kn_program *p = w->program;
@@ -230,7 +231,7 @@ static kiln_status expand_template(kn_slot *slots, kn_str *out, const char *name
     return status;
 }
 
-/* Text that the template has no place for would be lost. */
+/* Text without a slot in the template would be lost. */
 static kiln_status check_all_used(const kn_slot *slots, const char *template_name)
 {
     for (int s = 0; s < KN_SLOT_COUNT; ++s)
@@ -261,8 +262,8 @@ static kiln_status check_texts(const kn_writer *w)
     return status;
 }
 
-/* How the axes of the argument block are declared and walked; NULL where kernels have none, or, on the host,
- * know runs alone. */
+/* The template that declares the axes of the argument block and iterates over them; NULL if kernels have
+ * none, or, on the host, get contiguous ranges only. */
 static const char *axes_template(const kn_writer *w)
 {
     if (w->spec->schedule.rank == 0)
@@ -272,7 +273,7 @@ static const char *axes_template(const kn_writer *w)
                                                  : NULL;
 }
 
-/* The template of the kind, in which that of the axes stands where operands are located. */
+/* Expands the template of the kind, with that of the axes in it if operands are located. */
 static kiln_status expand_all(kn_writer *w, kn_str *out)
 {
     const kn_recipe *r = w->recipe;

@@ -1,12 +1,11 @@
-/* locate.c - where an element is, in assembly: NVRTC's optimiser, which unrolls and looks through such a loop
- * at each of its places, is most of what kernels with axes take to compile. Measured with NVRTC 13.0 on two
- * Zen 4 cores, for a stencil of five inputs, one element a thread: 25 ms, 30 with such a loop in C++, 21
- * without one, by hand. */
+/* locate.c - the places of an element, computed in assembly. NVRTC's optimiser unrolls and analyses a loop
+ * over axes at each of its uses, which is most of the compile time of kernels with axes: 25 ms with assembly,
+ * 30 with a loop in C++, 21 without a loop, for a stencil of five inputs (NVRTC 13.0, two Zen 4 cores). */
 #include "codegen/writer.h"
 
 enum { STRIDES_AT = sizeof(kn_divider) /* in an axis of the argument block */ };
 
-/* What is written: operands of the assembly are the places, then inner, second, outer, then the index. */
+/* The operands of the assembly are the places, then the steps inner, second and outer, then the index. */
 typedef struct locator {
     kn_str *out;
     const kn_layout *layout;
@@ -22,7 +21,8 @@ static void put_move(const locator *l)
                       STRIDES_AT + o * l->layout->stride_size, o, o);
 }
 
-/* index / extent is what is left for the next axis, the remainder are the steps along this one. */
+/* The remainder of index / extent is the steps along this axis; the quotient is the index of the other axes.
+ * */
 static void put_axis(const locator *l)
 {
     kn_str_append(l->out, "\"ld.param.u32 extent, [axis]; ld.param.u32 magic, [axis+4];\\n\"\n"
@@ -36,15 +36,15 @@ static void put_axis(const locator *l)
                   l->layout->axis_size);
 }
 
-/* An axis whose steps are wanted by themselves: operand `kept`. */
-static void put_kept_axis(const locator *l, int kept)
+/* An axis whose steps are a result too: operand `steps`. */
+static void put_separate_axis(const locator *l, int steps)
 {
-    kn_str_printf(l->out, "\"mov.u32 %%%d, index; @last bra LAST;\\n\"\n", kept);
+    kn_str_printf(l->out, "\"mov.u32 %%%d, index; @last bra LAST;\\n\"\n", steps);
     put_axis(l);
-    kn_str_printf(l->out, "\"mov.u32 %%%d, steps;\\n\"\n", kept);
+    kn_str_printf(l->out, "\"mov.u32 %%%d, steps;\\n\"\n", steps);
 }
 
-/* One loop over all axes: what takes least to compile. The last axis divides, too, and has nothing left. */
+/* One loop over all axes, which compiles soonest. The last axis divides too, with quotient 0. */
 static void put_all_alike(const locator *l)
 {
     kn_str_append(l->out, "\"add.u32 rank, rank, 1;\\nMORE:\"\n");
@@ -52,13 +52,13 @@ static void put_all_alike(const locator *l)
     kn_str_append(l->out, "\"@!last bra MORE; }\"\n");
 }
 
-/* The two innermost axes apart, whose steps are wanted by themselves, and the last one without a division:
- * rows, which are the most frequent, go through no loop. */
+/* The two innermost axes, whose steps are results too, come before the loop, and the last one needs no
+ * division: rows, which are the most frequent, take no iteration. */
 static void put_first_apart(const locator *l)
 {
     kn_str_printf(l->out, "\"mov.u32 %%%d, 0; setp.eq.u32 last, rank, 1;\\n\"\n", l->count + 1);
-    put_kept_axis(l, l->count);
-    put_kept_axis(l, l->count + 1);
+    put_separate_axis(l, l->count);
+    put_separate_axis(l, l->count + 1);
     kn_str_append(l->out, "\"MORE: @last bra LAST;\\n\"\n");
     put_axis(l);
     kn_str_append(l->out, "\"bra MORE;\\nLAST: mov.u32 steps, index;\\n\"\n");
@@ -66,9 +66,9 @@ static void put_first_apart(const locator *l)
     kn_str_printf(l->out, "\"mov.u32 %%%d, index; }\"\n", l->count + 2);
 }
 
-/* Up to the places, which begin at 0: the rank, the first axis, the index of operand `index`. The block is
- * read as the kernel's parameter, which PTX knows by the entry's name: what stands at a place that is not
- * known before is loaded from constant memory all the same. */
+/* The beginning: rank, first axis, the index of operand `index`, and places of 0. The argument block is read
+ * as the kernel's parameter, which PTX names after the entry; so it is loaded from constant memory even by an
+ * address that is not a constant. */
 static void put_beginning(const locator *l, const kn_writer *w, int index)
 {
     kn_str_printf(l->out,
@@ -87,7 +87,7 @@ static void put_places(const locator *l, const char *place)
         kn_str_printf(l->out, "%s\"=&r\"(%s.at[%d])", o > 0 ? ", " : ": ", place, o);
 }
 
-/* Where nobody asks for steps by themselves there are none. */
+/* Kernels that need places alone have no steps. */
 void kn_put_locate(kn_writer *w)
 {
     locator l = {
@@ -100,7 +100,7 @@ void kn_put_locate(kn_writer *w)
                       "(a == 0 ? place.inner : a == 1 ? place.second : place.outer) = steps;\n"
                       "place.outer = steps;\n");
     }
-    /* Line by line: a loop that is unrolled at each call costs a tile's kernel 3 ms of 72. */
+    /* One line for each operand: a loop that is unrolled at each call costs a tile's kernel 3 ms of 72. */
     for (int o = 0; o < l.count; ++o)
         kn_str_printf(&w->slot[KN_SLOT_MOVES], "place.at[%d] += axis.stride[%d] * (int)steps;\n", o, o);
     if (!l.layout)
@@ -112,8 +112,8 @@ void kn_put_locate(kn_writer *w)
                   is_single ? "" : ", \"=&r\"(place.inner), \"=&r\"(place.second), \"=&r\"(place.outer)");
 }
 
-/* The same of a block, as a box whose steps along the first axes are wanted by themselves; the others, if
- * there are any, in a loop. */
+/* The places of a tile's corner, with the steps along its first axes as results; the other axes, if there are
+ * any, are a loop. */
 void kn_put_corner(kn_writer *w)
 {
     locator l = {

@@ -1,4 +1,4 @@
-/* stages.c - a program's stages as functions of the source, and calls of them. */
+/* stage_functions.c - a program's stages as functions of the source, and calls of them. */
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
 
@@ -9,7 +9,7 @@ static bool is_param(const kn_writer *w, int value)
     return value < kn_param_count(w);
 }
 
-/* What the program indexes by itself, or has by one value for all elements, is no argument. */
+/* Raw operands and constant scalars are no arguments: the body sees them by name. */
 static bool is_argument(const kn_writer *w, int value)
 {
     if (!is_param(w, value))
@@ -26,7 +26,7 @@ const char *kn_count_name(const kn_writer *w)
     return "n";
 }
 
-/* Its rank is known only where the texts ask for the index along each axis. */
+/* Its rank is a constant only if the texts use the index along each axis. */
 void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
 {
     const char *count = kn_count_name(w);
@@ -70,13 +70,14 @@ void kn_put_function(const kn_writer *w, kn_str *out, int stage)
     kn_str_printf(out, "kn_%s", label[0] ? label : "element");
 }
 
-/* What runs once for all reduced elements has no index among them. */
+/* A stage over results has no index along the reduction axes. */
 static bool has_index(const kn_writer *w, const kn_stage *s, unsigned which)
 {
     return w->program->uses & which && s->over == KN_OVER_ALL;
 }
 
-/* Compilers leave what is called at several places alone, and loops around it are no vectors then. */
+/* Compilers do not inline functions that are called at several places, and loops around the calls are not
+ * vectorised. */
 static const char *inlining(const kn_writer *w)
 {
     return w->recipe->repeats_stages ? " __attribute__((always_inline))" : "";
@@ -130,8 +131,8 @@ static void put_map_function(const kn_writer *w, kn_str *out, int stage)
     kn_str_append(out, "};\n");
 }
 
-/* The expression stands alone on its lines, and in brackets: what it gives has the value's type. */
-static void put_yield_function(const kn_writer *w, kn_str *out, int stage)
+/* The expression is alone on its lines, in brackets, and is converted to the value's type. */
+static void put_map_expression_function(const kn_writer *w, kn_str *out, int stage)
 {
     const kn_stage *s = &w->program->stage[stage];
     int given = s->value[s->n_read];
@@ -169,7 +170,7 @@ void kn_put_stages(kn_writer *w)
 {
     static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out,
                                              int stage) = {[KN_MAP] = put_map_function,
-                                                           [KN_MAP_EXPRESSION] = put_yield_function,
+                                                           [KN_MAP_EXPRESSION] = put_map_expression_function,
                                                            [KN_REDUCE] = put_reduce_function};
     for (int s = 0; s < w->program->n_stages; ++s)
         put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);
@@ -177,7 +178,8 @@ void kn_put_stages(kn_writer *w)
 
 /* ---- calls ---- */
 
-/* What lies in memory as another dtype, booleans among them: those are bytes, and normalised. */
+/* True for operands that have another dtype in memory, booleans among them: those are bytes, and normalised.
+ * */
 static bool is_converted(const kn_writer *w, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
@@ -197,7 +199,7 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
     bool is_byte = kn_is_extended(w, k);
-    /* Compilers make no vectors of a condition that becomes a number, but of one that chooses. */
+    /* Compilers vectorise a condition that selects a number, but not one that is converted to it. */
     bool is_chosen = is_bit && is_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
     if (is_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
@@ -208,7 +210,7 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
     kn_str_append(out, is_cast || is_byte ? ")" : "");
 }
 
-/* A result that is converted comes in as a variable, and goes back when the stage is done. */
+/* A converted result is a variable during the call, and is stored afterwards. */
 static void put_back(const kn_writer *w, kn_str *before, kn_str *after, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
@@ -225,7 +227,7 @@ static void put_back(const kn_writer *w, kn_str *before, kn_str *after, kn_place
         kn_str_printf(after, " = static_cast<%s>(kn_%s_seen);\n", kn_storage(w, k), name);
 }
 
-/* One argument; what has to be done before and after the call as well. */
+/* One argument, with its statements before and after the call. */
 static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_str *after,
                          kn_place_writer place, int k)
 {
@@ -245,7 +247,7 @@ static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_st
 }
 
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
-                const char *fold_index)
+                const char *reduction_index)
 {
     const kn_stage *s = &w->program->stage[stage];
     kn_str before = KN_STR_INIT, call = KN_STR_INIT, after = KN_STR_INIT;
@@ -262,7 +264,7 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
         separator = ", ";
     }
     if (has_index(w, s, KN_USES_REDUCTION_INDEX))
-        kn_str_printf(&call, "%s%s", separator, fold_index);
+        kn_str_printf(&call, "%s%s", separator, reduction_index);
     kn_str_append(out, kn_str_text(&before));
     kn_put_function(w, out, stage);
     kn_str_printf(out, "(%s);\n%s", kn_str_text(&call), kn_str_text(&after));

@@ -1,21 +1,22 @@
+/* vectors.c - loads, gathers and stores of a thread's vectors. */
 #include "codegen/writer.h"
 
 #include <string.h>
 
 enum { WORD = 4 /* bytes */ };
 
-/* Gathered operands of small elements, up to which the registers of all threads that are wanted suffice; more
- * of them are left twice as many: bench/results/nvidia-h200-blocks.md. */
+/* Gathered operands of small elements up to which the registers suffice for all wanted threads; with more of
+ * them a thread gets twice as many registers: bench/results/nvidia-h200-blocks.md. */
 enum { FEW_GATHERED = 2 };
 
-/* Where a thread takes several steps, places move on by them. */
+/* The offset of step kn_m, if a thread takes several. */
 static void put_step(const kn_writer *w, kn_str *out, int array)
 {
     if (w->recipe->step_axis)
         kn_str_printf(out, " + kn_m * %s.stride[%d]", w->recipe->step_axis, array);
 }
 
-/* "(float *)((char *)kn.z + kn_here.at[2])": the operand's place. */
+/* The operand's address: "(float *)((char *)kn.z + kn_here.at[2])". */
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ";
@@ -26,7 +27,7 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
     kn_str_append(out, ")");
 }
 
-/* Where a vector of the operand begins: by the element's index, or by its strides. */
+/* The address of a vector of the operand: by the element's index, or by its strides. */
 static void put_vector_address(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_access_of(w, k) == KN_DENSE)
@@ -51,7 +52,7 @@ void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
     kn_str_append(out, ");\n");
 }
 
-bool kn_is_kept_in_words(const kn_writer *w, int k)
+bool kn_is_packed_in_words(const kn_writer *w, int k)
 {
     int size = kn_item_size(w, k), bytes = size * w->spec->schedule.vector;
     return w->recipe->fast_axis && kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER && size < WORD &&
@@ -62,14 +63,14 @@ void kn_put_blocks(kn_writer *w, int threads)
 {
     int most = w->spec->target.threads_per_multiprocessor, gathered = 0;
     for (int k = 0; k < kn_param_count(w); ++k)
-        gathered += kn_is_kept_in_words(w, k);
+        gathered += kn_is_packed_in_words(w, k);
     if (gathered > FEW_GATHERED)
         threads /= 2;
     kn_str_printf(&w->slot[KN_SLOT_BLOCKS], ", %d",
                   (threads < most ? threads : most) / w->spec->schedule.block);
 }
 
-/* One operand's elements for a thread, as a vector or gathered lane by lane. */
+/* One operand's elements of a thread: a vector, or gathered one by one. */
 static void put_load(kn_writer *w, int k)
 {
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
@@ -78,7 +79,7 @@ static void put_load(kn_writer *w, int k)
     kn_str *loads = &w->slot[KN_SLOT_LOADS];
     if (access == KN_GATHER || (access == KN_STAGED && w->recipe->takes_staged)) {
         kn_str_printf(&w->slot[KN_SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
-        if (kn_is_kept_in_words(w, k))
+        if (kn_is_packed_in_words(w, k))
             kn_str_printf(&w->slot[KN_SLOT_PACKS], "kn_words<%d> kn_%s_words;\n",
                           vector * kn_item_size(w, k) / WORD, name);
         return;
@@ -89,7 +90,8 @@ static void put_load(kn_writer *w, int k)
     kn_put_vector_load(w, loads, k);
 }
 
-/* Results at places of their own: the address is kept, for `kn_here` moves on with the lanes. */
+/* The store of a result. If it has a place of its own, the address is stored in a variable, since `kn_here`
+ * moves with the lanes. */
 static void put_store(kn_writer *w, int k)
 {
     const char *name = w->program->param[k].name;
@@ -127,7 +129,7 @@ void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool 
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_access_of(w, k) == KN_GATHER) {
             kn_str_printf(out, "        kn_%s_%s%s<%s, %d>(", w->program->param[k].name,
-                          kn_is_kept_in_words(w, k) ? "words = kn_words_of(" : " = ", function,
+                          kn_is_packed_in_words(w, k) ? "words = kn_words_of(" : " = ", function,
                           kn_storage(w, k), w->spec->schedule.vector);
             put_bytes(w, out, k);
             if (two_rows)
@@ -135,7 +137,7 @@ void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool 
                               w->program->param[k].name, kn_array_of(w, k));
             if (with_step)
                 kn_str_printf(out, ", %s.stride[%d]", w->recipe->fast_axis, kn_array_of(w, k));
-            kn_str_append(out, kn_is_kept_in_words(w, k) ? "));\n" : ");\n");
+            kn_str_append(out, kn_is_packed_in_words(w, k) ? "));\n" : ");\n");
         }
     }
 }
@@ -143,7 +145,7 @@ void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool 
 void kn_put_words_of_lanes(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_is_kept_in_words(w, k))
+        if (kn_is_packed_in_words(w, k))
             kn_str_printf(out, "    kn_%s_words = kn_words_of(kn_%s_);\n", w->program->param[k].name,
                           w->program->param[k].name);
 }
@@ -151,7 +153,7 @@ void kn_put_words_of_lanes(const kn_writer *w, kn_str *out)
 void kn_put_lanes_of_words(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_is_kept_in_words(w, k))
+        if (kn_is_packed_in_words(w, k))
             kn_str_printf(out, "kn_%s_ = kn_elements_of<%s, %d>(kn_%s_words);\n", w->program->param[k].name,
                           kn_storage(w, k), w->spec->schedule.vector, w->program->param[k].name);
 }
@@ -189,15 +191,14 @@ static void put_index_in_row(const kn_writer *w, kn_str *out)
     kn_str_append(out, ";\n");
 }
 
-/* Lanes of one row: at steps of the fast axis. One test for all operands, so that their loads stand together.
- */
+/* Elements of one row, along the fast axis. One test for all operands, so that their loads are together. */
 void kn_put_gather_in_row(const kn_writer *w, kn_str *out)
 {
     kn_str runs = KN_STR_INIT;
     kn_put_all_runs(w, &runs);
     if (runs.length > 0) {
         kn_str_printf(out, "    if (%s) {\n", kn_str_text(&runs));
-        kn_put_gathers(w, out, "kn_load_shifted", false, false);
+        kn_put_gathers(w, out, "kn_load_unaligned", false, false);
         kn_str_append(out, "    } else {\n");
     } else {
         kn_str_append(out, "    {\n");
@@ -211,7 +212,7 @@ void kn_put_gather_in_row(const kn_writer *w, kn_str *out)
 
 void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs)
 {
-    kn_put_gathers(w, out, are_runs ? "kn_load_shifted" : "kn_gather_apart", false, !are_runs);
+    kn_put_gathers(w, out, are_runs ? "kn_load_unaligned" : "kn_gather_apart", false, !are_runs);
     put_index_in_row(w, out);
 }
 
@@ -228,11 +229,11 @@ void kn_put_gather_lane(const kn_writer *w, kn_str *out)
         kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d];\n", w->spec->n_arrays);
 }
 
-bool kn_are_some_kept_in_words(const kn_writer *w)
+bool kn_are_some_packed_in_words(const kn_writer *w)
 {
     bool some = false;
     for (int k = 0; k < kn_param_count(w); ++k)
-        some = some || kn_is_kept_in_words(w, k);
+        some = some || kn_is_packed_in_words(w, k);
     return some;
 }
 

@@ -980,7 +980,7 @@ static void kinds_are_switched_off(void **state)
             const kn_kind *first = chosen.kind;
             if (kn_kind_is_quick(backend, first)) /* behind it are kinds of rows, which want a program */
                 continue;
-            snprintf(value, sizeof value, time % 2 ? "-%s" : "-fold_rows,-%s,", first->name);
+            snprintf(value, sizeof value, time % 2 ? "-%s" : "-reduce_rows,-%s,", first->name);
             setenv("KILN_KINDS", value, 1);
             assert_int_equal(
                 kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),

@@ -10,7 +10,7 @@ template <> struct kn_lane_bits<1> { typedef unsigned char type; };
 template <> struct kn_lane_bits<2> { typedef unsigned short type; };
 template <> struct kn_lane_bits<4> { typedef unsigned int type; };
 
-// Of a word, from its lowest bit to that element's.
+// The shift from a word's lowest bit to that of the element.
 template <class T, class W> constexpr int kn_shift_of(int number) {
     return 8 * (int)sizeof(T) * (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? number : (int)(sizeof(W) / sizeof(T)) - 1 - number);
 }

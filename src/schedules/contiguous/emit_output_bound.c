@@ -66,7 +66,7 @@ static void put_load(kn_writer *w, int k)
     if (is_broadcast)
         kn_str_append(out, "*");
     else
-        kn_str_printf(out, "%s<%s, %d>(%s", kn_access_of(w, k) == KN_GATHER ? "kn_load_shifted" : "kn_load",
+        kn_str_printf(out, "%s<%s, %d>(%s", kn_access_of(w, k) == KN_GATHER ? "kn_load_unaligned" : "kn_load",
                       type, vector_of(w), kn_access_of(w, k) == KN_GATHER ? "(const char *)" : "");
     put_address(w, out, k);
     kn_str_append(out, is_broadcast ? ";\n" : ");\n");

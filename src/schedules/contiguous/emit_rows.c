@@ -69,7 +69,7 @@ static void put_gather(const kn_writer *w, kn_str *out)
 
 static void fill_rows(kn_writer *w)
 {
-    if (kn_are_some_kept_in_words(w) && kn_cost_functions(w->program) == 0)
+    if (kn_are_some_packed_in_words(w) && kn_cost_functions(w->program) == 0)
         kn_put_blocks(w, FULL_THREADS); /* the paths that need more registers are rare */
     kn_str_printf(&w->slot[KN_SLOT_RASTER_WIDTH], "%d", KN_RASTER_WIDTH);
     kn_put_single(w);

@@ -56,9 +56,10 @@ static void put_reduction_index(kn_str *out, const kn_writer *w, int operand)
     if (w->spec->schedule.per_thread > 1)
         kn_str_append(out, "kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ");
     else
-        kn_str_printf(out, "kn_order.is ? kn.fold_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
+        kn_str_printf(out,
+                      "kn_order.is ? kn.reduction_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
                       operand);
-    put_index(out, "fold_start", operand);
+    put_index(out, "reduction_start", operand);
 }
 
 /* Types, names of variables and functions of the values that are reduced, and their identity. */
@@ -74,7 +75,7 @@ static void put_names(kn_writer *w)
     kn_str_append(declared, ";\n");
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], result);
-    kn_put_function(w, &w->slot[KN_SLOT_FOLD], REDUCE);
+    kn_put_function(w, &w->slot[KN_SLOT_REDUCE], REDUCE);
     if (reduce->identity[0])
         kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
@@ -100,7 +101,7 @@ static void put_order(kn_writer *w)
     if (operand < 0)
         kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
     else
-        kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn.fold_start + kn_row.at[%d]", operand);
+        kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn.reduction_start + kn_row.at[%d]", operand);
 }
 
 static void fill_host_reduce(kn_writer *w)

@@ -99,7 +99,7 @@ static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level
     put_results(w, out, level);
     kn_put_level_stages(w, out, level, &places);
     kn_str_append(out, "return ");
-    kn_put_folded(w, out, level);
+    kn_put_reduced_value(w, out, level);
     kn_str_append(out, ";\n    });\n}, ");
     kn_put_function(w, out, level->end);
     kn_str_append(out, ");\n");

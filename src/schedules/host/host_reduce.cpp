@@ -132,9 +132,9 @@ KN_INDEPENDENT
                 kn_x = ${mapped};
             };
             ${type} kn_all;
-            kn_n.reduce(kn_all, kn_one, ${fold}, kn_order);
+            kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
             if constexpr (kn_before.is)
-                kn_all = ${fold}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
+                kn_all = ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
             kn_side.put(kn_to + kn_k, kn_all);
         }
     };
@@ -153,7 +153,7 @@ KN_INDEPENDENT
                                   const long long kn_width) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
-            kn_in.put(kn_to + kn_k, ${fold}(kn_in.get(kn_to + kn_k), kn_in.get(kn_from + kn_k)));
+            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_to + kn_k), kn_in.get(kn_from + kn_k)));
     };
     const auto kn_reduce_groups = [&](const kn_values &kn_in, const long long kn_to, long long kn_groups, const long long kn_width) {
         for (; kn_groups > 1; kn_groups = (kn_groups + 1) / 2)
@@ -163,13 +163,13 @@ KN_INDEPENDENT
     const auto kn_reduce_lanes = [&]() {
         for (int kn_half = kn_lanes / 2; kn_half >= kn_few; kn_half /= 2)
             kn_reduce_pair(kn_side, 0, kn_half, kn_half);
-        kn_side.put(0, kn_some_values<kn_few>::reduce(kn_side, 0, 1, ${fold}));
+        kn_side.put(0, kn_some_values<kn_few>::reduce(kn_side, 0, 1, ${reduce}));
     };
     /* kn_new series are behind the first kn_top: their results join the pairs. */
     const auto kn_reduce_series = [&](const kn_values kn_side, const long long kn_to) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = kn_to; kn_k < kn_to + kn_most; ++kn_k)
-            kn_side.put(kn_k, kn_some_values<kn_series>::reduce(kn_side, kn_k, kn_most, ${fold}));
+            kn_side.put(kn_k, kn_some_values<kn_series>::reduce(kn_side, kn_k, kn_most, ${reduce}));
     };
     const auto kn_pair_up = [&](const int kn_new) {
         if (kn_new == kn_series)
@@ -251,9 +251,9 @@ KN_ROLLED
                     kn_x = ${mapped};
                 };
                 ${type} kn_all;
-                kn_n.reduce(kn_all, kn_one, ${fold}, kn_order);
+                kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
                 if constexpr (kn_before.is)
-                    kn_all = ${fold}(kn_side.get(kn_in + kn_k), kn_all);
+                    kn_all = ${reduce}(kn_side.get(kn_in + kn_k), kn_all);
                 kn_side.put(kn_to + kn_k, kn_all);
             }
         };
@@ -288,7 +288,7 @@ KN_ROLLED
                                         const long long kn_count) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
-            kn_in.put(kn_to + kn_k, ${fold}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
+            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
     };
     /* Reduces the lanes of rows to results, and returns the number of the first result. */
     const auto kn_reduce_rows = [&](const long long kn_count) {

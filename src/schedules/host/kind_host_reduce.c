@@ -69,12 +69,12 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduction_axes > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
         return false;
-    return length > (kn_fold_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || outputs < length;
+    return length > (kn_reduce_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || outputs < length;
 }
 
 static int lanes_of(const kn_choice *c)
 {
-    int size = LANE_BYTES / (kn_fold_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
+    int size = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
     for (int o = 0; o < c->count; ++o)
         if (!c->access[o].is_output && c->access[o].item_size < size)
             size = c->access[o].item_size;
@@ -100,7 +100,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->variant = by_rows && is_short(c);
     while (out->variant && out->per_thread > row_length(s))
         out->per_thread /= 2;
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     for (int o = 0; o < c->count; ++o) {
         bool is_result = c->access[o].is_output, is_beside = out->variant && is_result;

@@ -27,7 +27,7 @@ typedef struct row_field {
 /* All values of elements that a later level needs fit. The size of a struct is not known here. */
 static bool is_held(const kn_choice *c)
 {
-    return kn_fold_size(c->space) * kn_row_given_across(c) <= HELD_BYTES;
+    return kn_reduce_size(c->space) * kn_row_given_across(c) <= HELD_BYTES;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -35,7 +35,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     (void)params;
     const kn_space *s = c->space;
     out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_MULTIPASS;
-    out->rank = kn_fold_rank(s);
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;
         out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
@@ -54,10 +54,10 @@ static kn_field field(const kn_schedule *schedule)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    int64_t size = kn_fold_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
+    int64_t size = kn_reduce_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     row_field f = {.capacity = (size + 63) / 64 * 64};
-    kn_fold_put_kept(&out->own_space, s, -1);
-    f.reduction_rank = kn_fold_put_reduced(&out->own_space, s, -1);
+    kn_reduce_put_output_axes(&out->own_space, s, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
     out->kernel_space = &out->own_space;

@@ -61,7 +61,7 @@ template <class T, int N, int C>
         if (step == (int)sizeof(T)) {
 #pragma unroll
             for (int c = 0; c < C; ++c)
-                channel[c] = kn_load_shifted<T, N>(from + (long long)c * apart);
+                channel[c] = kn_load_unaligned<T, N>(from + (long long)c * apart);
             return;
         }
 #pragma unroll
@@ -98,7 +98,7 @@ static __device__ __forceinline__ void kn_store_chunk(T *to, const char *staged,
         if (size == 16 || ((unsigned)(unsigned long long)(staged + begin) & 15) == 0)
             part = *reinterpret_cast<const kn_words<4> *>(staged + begin);
         else if constexpr (size < 16)
-            part = kn_words_of(kn_load_shifted<T, 16 / size>(staged + begin));
+            part = kn_words_of(kn_load_unaligned<T, 16 / size>(staged + begin));
         kn_store(reinterpret_cast<T *>(reinterpret_cast<char *>(to) + begin), kn_elements_of<T, 16 / size>(part));
     }
 }

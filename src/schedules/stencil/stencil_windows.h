@@ -1,5 +1,5 @@
-/* schedules/stencil/stencil_windows.h - the letters of a stencil's inputs in the schedule, and the windows that
- * a thread loads for them. */
+/* schedules/stencil/stencil_windows.h - the letters of a stencil's inputs in the schedule, and the windows
+ * that a thread loads for them. */
 #ifndef KN_SCHEDULES_STENCIL_STENCIL_WINDOWS_H
 #define KN_SCHEDULES_STENCIL_STENCIL_WINDOWS_H
 

@@ -25,13 +25,13 @@ static void put_stage(kn_writer *w, int k)
     const char *name = w->program->param[k].name;
     int vector = w->spec->schedule.vector, size = kn_item_size(w, k);
     char from[KN_NAME_MAX + 64], step[64], carry[160], to[KN_NAME_MAX + 128], pitch[64];
-    kn_turn_rows rows = {"0", "0", "0"};
+    kn_transpose_rows rows = {"0", "0", "0"};
     snprintf(from, sizeof from, "(const char *)kn.%s_ + kn_from.at[%d]", name, kn_array_of(w, k));
     snprintf(step, sizeof step, "kn_axis_p%s.stride[%d]", is_narrow(w) ? "2" : "", kn_array_of(w, k));
     if (is_narrow(w)) {
         snprintf(carry, sizeof carry, "kn_axis_p.stride[%d] - (int)kn.tile.p_narrow * kn_axis_p2.stride[%d]",
                  kn_array_of(w, k), kn_array_of(w, k));
-        rows = (kn_turn_rows){"kn_rows", "kn.tile.p_narrow", carry};
+        rows = (kn_transpose_rows){"kn_rows", "kn.tile.p_narrow", carry};
     }
     snprintf(to, sizeof to,
              "(unsigned)__cvta_generic_to_shared(kn_%s_tile) + (kn_b * kn_pitch + kn_slot) * %d", name,
@@ -40,7 +40,7 @@ static void put_stage(kn_writer *w, int k)
     kn_str_printf(&call, "kn_stage(kn_%s_tile, %s, %s, %s, %s, %s, kn_pitch, kn_b, kn_slot);\n", name, from,
                   step, rows.left, rows.row, rows.carry);
     kn_str_append(out, "#ifdef __CUDACC_RTC__\n");
-    if (!kn_put_turn(out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
+    if (!kn_put_transposed(out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
         kn_str_append(out, kn_str_text(&call));
     kn_str_printf(out, "#else\n%s#endif\n", kn_str_text(&call));
     out->failed = out->failed || call.failed;
