@@ -59,7 +59,7 @@
     X(BLOCKS, blocks, false)                                                                                 \
     X(RASTER_WIDTH, raster_width, false)                                                                     \
     X(THREAD_STEPS, thread_steps, false)                                                                     \
-    X(BROADCASTS, broadcasts, false)                                                                         \
+    X(INVARIANT, invariant, false)                                                                           \
     X(STEP_PACKS, step_packs, false)                                                                         \
     X(STEP_LOADS, step_loads, false)                                                                         \
     X(TILES, tiles, false)                                                                                   \

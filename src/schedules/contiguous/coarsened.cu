@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         const kn_place kn_here = kn_locate(kn, kn_first);
         const kn_axis &kn_w = kn.axis[kn.rank];
         const unsigned kn_left = kn_w.extent - kn_here.outer * ${thread_steps};
-        ${broadcasts}
+        ${invariant}
         ${step_packs}
 #pragma unroll
         for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {

@@ -8,8 +8,8 @@ static bool load(kn_writer *w, int k)
 {
     const char *name = w->program->param[k].name;
     if (kn_access_of(w, k) == KN_BROADCAST) {
-        kn_str_printf(&w->slot[KN_SLOT_BROADCASTS], "const auto kn_%s_ = ", name);
-        kn_put_vector_load(w, &w->slot[KN_SLOT_BROADCASTS], k);
+        kn_str_printf(&w->slot[KN_SLOT_INVARIANT], "const auto kn_%s_ = ", name);
+        kn_put_vector_load(w, &w->slot[KN_SLOT_INVARIANT], k);
         return true;
     }
     if (kn_access_of(w, k) != KN_VECTOR || kn_is_output(w, k))

@@ -1,9 +1,9 @@
 /* kind_stencil.c - stencils: inputs that are one array at offsets of a few elements, lines and planes.
  *
  * Over two axes a thread loads each row only one time, for all inputs that are in it and for all of the
- * thread's rows of results. Over three axes a block loops over planes (2.5-D blocking), and holds in registers
- * what the next planes need again. Otherwise each plane would be loaded from L2 once more for each of its
- * neighbours, and L2 would be the bottleneck. */
+ * thread's rows of results. Over three axes a block loops over planes (2.5-D blocking), and holds in
+ * registers what the next planes need again. Otherwise each plane would be loaded from L2 once more for each
+ * of its neighbours, and L2 would be the bottleneck. */
 #include "schedule/kind.h"
 
 #include <stdlib.h>
