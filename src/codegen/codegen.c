@@ -316,20 +316,22 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     if (w->is_cuda && w->spec->schedule.rank > 0 && !w->spec->schedule.kind->has_wide_axes)
         kn_put_locate(w);
     w->recipe->fill(w);
-    return expand_all(w, out);
+    return *w->status == KILN_OK ? expand_all(w, out) : *w->status;
 }
 
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_try *failed)
 {
     kn_str user[KN_TEXT_STAGE + 2 * KN_MAX_STAGES] = {KN_STR_INIT};
     kn_layout layout;
+    kiln_status of_parts = KILN_OK;
     kn_writer w = {.spec = spec,
                    .program = spec->program,
                    .recipe = spec->schedule.kind->recipe,
                    .layout = kn_layout_make(&layout, spec) == KILN_OK ? &layout : NULL,
                    .is_cuda = spec->target.backend == KN_CUDA,
                    .failed = failed,
-                   .user = user};
+                   .user = user,
+                   .status = &of_parts};
     if (!w.recipe)
         return kn_error(KILN_ERROR_UNSUPPORTED, "there is no template for the schedule '%s'",
                         spec->schedule.kind->name);

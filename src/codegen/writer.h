@@ -96,6 +96,7 @@ typedef struct kn_recipe {
     /* The axis along which a thread takes several steps, kn_m being the number of one; NULL: it takes one. */
     const char *step_axis;
     const char *preludes;  /* words that select preludes; NULL: none */
+    const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */
     bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */
     bool takes_staged;     /* elements of a staged operand are read one by one */
@@ -118,6 +119,7 @@ struct kn_writer {
     kn_str *user;                /* the program's texts as they are in the source, in its order */
     int result;                  /* the one of a thread's results that is being written, if it has several */
     kn_str slot[KN_SLOT_COUNT];
+    kiln_status *status; /* the first error of a part */
 };
 
 static inline int kn_param_count(const kn_writer *w)
@@ -162,10 +164,22 @@ bool kn_is_extended(const kn_writer *w, int k);
 /* True if some operand is gathered. */
 bool kn_gathers(const kn_writer *w);
 
+/* ---- parts: pieces of source for an operand, from files of them (parts.c) ---- */
+
+/* Appends an array's element, as an lvalue, or another text of an operand. */
+typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
+/* Appends the part with its slots replaced: ${name}, ${type} (in memory), ${const}, ${array} (its number) and
+ * ${size} (bytes) of operand k (-1: none), ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis}. */
+void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
+/* The same with slots of one's own before these, as "place=%s count=%d". */
+void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for one slot, "load=%s", whose value `put` appends. */
+void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,
+                    kn_place_writer put);
+
 /* ---- stages: functions in the source, and calls of them ---- */
 
-/* Appends an array's element, as an lvalue. */
-typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
 /* "kn_element(...);": the call of a map or map expression. The program's own values are variables,
  * kn_value_NAME. Stages over results have no index; reduction_index is for programs that use it. */
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
@@ -205,13 +219,12 @@ bool kn_divides_reals(const kn_writer *w, const char *text);
 
 /* Declares, loads and stores all operands; gathered ones are declared only. */
 void kn_put_vectors(kn_writer *w);
+/* "kn_load<float, 4>(kn.x_ + kn_first)". */
 void kn_put_vector_load(const kn_writer *w, kn_str *out, int k);
-/* Gathers the operands by `function`: from one row, or from two that follow each other; with_step: it takes a
- * stride. */
-void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool two_rows, bool with_step);
-/* Gathers elements of one row, along the fast axis. */
-void kn_put_gather_in_row(const kn_writer *w, kn_str *out);
-/* The same if it is known whether all operands are contiguous. */
+/* Gathers the operands by `function`. more: a part with further arguments, "crossing" (the next row) or
+ * "stride"; NULL: none. */
+void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, const char *more);
+/* Gathers elements of one row, along the fast axis; it is known whether all operands are contiguous. */
 void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs);
 /* Gathers element kn_k at kn_here. */
 void kn_put_gather_lane(const kn_writer *w, kn_str *out);
