@@ -95,7 +95,7 @@ typedef struct kn_recipe {
     const char *fast_axis;
     /* The axis along which a thread takes several steps, kn_m being the number of one; NULL: it takes one. */
     const char *step_axis;
-    const char *preludes;  /* words that select preludes; NULL: none */
+    const char *preludes;           /* words that select preludes; NULL: none */
     const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */
     bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */
@@ -249,8 +249,8 @@ typedef struct kn_transpose_rows {
 /* Loads `count` vectors of as many elements of `size` bytes, `step` bytes apart from the address `from` on,
  * and stores them, transposed, to shared memory at `to`, `pitch` bytes apart. rows NULL: all are of one row.
  * False if vectors are no words. (transposed_vectors.c) */
-bool kn_put_transposed(kn_str *out, int count, int size, const char *from, const char *step,
-                       const kn_transpose_rows *rows, const char *to, const char *pitch);
+bool kn_put_transposed(const kn_writer *w, kn_str *out, int count, int size, const char *from,
+                       const char *step, const kn_transpose_rows *rows, const char *to, const char *pitch);
 /* Slot `corner`: the places of a tile's corner, and the steps along its first axes. */
 enum { KN_CORNER_STEPS = 4 };
 void kn_put_corner(kn_writer *w);

@@ -152,3 +152,28 @@ ${first_axes}
 ${one_axis}
 "@!last bra MORE;\nLAST: }"
 ${places}, "=&r"(kn_step[0]), "=&r"(kn_step[1]), "=&r"(kn_step[2]), "=&r"(kn_step[3]) : "r"(kn_rest));
+
+// Vectors that are transposed on their way to shared memory, in assembly (transposed_vectors.c).
+#part transpose_load
+"ld.global.${words} {${registers}}, [from]; add.s64 from, from, step;\n"
+
+#part transpose_next_row
+"sub.u32 left, left, 1; setp.eq.u32 ends, left, 0;\n"
+"@ends add.s64 from, from, carry; @ends mov.u32 left, row;\n"
+
+#part transpose_store
+"st.shared.${words} [to], {${registers}}; add.u32 to, to, pitch;\n"
+
+#part transpose_pick
+"prmt.b32 t${to}, ${from}${one}, ${from}${two}, ${order};\n"
+
+#part transpose_rows
+".reg .b32 left, row; .reg .s64 carry; .reg .pred ends;\n"
+"mov.b32 left, %4; mov.b32 row, %5; cvt.s64.s32 carry, %6;\n"
+
+#inline transpose_row_operands , "r"(${left}), "r"(${row}), "r"(${carry})
+#part transpose
+asm volatile("{ .reg .b32 r<${loaded}>, t<${picked}>, to, pitch; .reg .s64 from, step;\n"
+"mov.b64 from, %0; cvt.s64.s32 step, %1; mov.b32 to, %2; mov.b32 pitch, %3;\n"
+${lines}
+"}" :: "l"(${from}), "r"(${step}), "r"(${to}), "r"(${pitch})${row_operands} : "memory");
