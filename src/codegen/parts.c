@@ -55,8 +55,10 @@ static void add_given(part_slots *s, const char *format, va_list arguments)
 static void add_operand(part_slots *s, const kn_writer *w, int k)
 {
     ADD("name", w->program->param[k].name);
-    ADD("type", kn_storage(w, k));
     ADD("const", kn_is_output(w, k) ? "" : "const ");
+    if (kn_array_of(w, k) < 0)
+        return;
+    ADD("type", kn_storage(w, k));
     ADD_NUMBER("array", kn_array_of(w, k));
     ADD_NUMBER("size", kn_item_size(w, k));
 }

@@ -191,8 +191,8 @@ void kn_put_function(const kn_writer *w, kn_str *out, int stage);
 /* "kn_value_sum": the variable of one of the program's own values. */
 void kn_put_value(const kn_writer *w, kn_str *out, int value);
 /* One of the program's texts, by number, on lines of its own, which messages of compilers number as lines of
- * "NAME.label"; `end` follows it. */
-void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, const char *end);
+ * "NAME.label"; a statement is ended. */
+void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, bool is_statement);
 /* "float64": the type of any value in the source. */
 void kn_put_type(const kn_writer *w, kn_str *out, int value);
 /* Declares the functions of all stages, and the identities of reductions: kn_NAME_identity. */

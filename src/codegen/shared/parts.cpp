@@ -177,3 +177,105 @@ asm volatile("{ .reg .b32 r<${loaded}>, t<${picked}>, to, pitch; .reg .s64 from,
 "mov.b64 from, %0; cvt.s64.s32 step, %1; mov.b32 to, %2; mov.b32 pitch, %3;\n"
 ${lines}
 "}" :: "l"(${from}), "r"(${step}), "r"(${to}), "r"(${pitch})${row_operands} : "memory");
+
+// Values of a kernel (codegen.c).
+#part raw
+const kn_raw<${constness}${c_name}, ${raw_rank}, ${is_contiguous}> ${name} = {kn.${name}_};
+
+#part checked
+const kn_checked<${constness}${c_name}, ${raw_rank}, ${is_contiguous}, ${number}> ${name} = {kn.${name}_};
+
+#part layout_check
+static_assert(sizeof(kn_args) == ${bytes}, "the argument block");
+
+#part count
+const long long ${count} = kn.n;
+
+#part sizes
+struct kn_sizes { long long count; __device__ long long size() const { return count; } };
+const kn_sizes _in_ind = {kn.n}, _out_ind = {kn.results};
+
+#part value
+const ${c_name} ${name} = kn.${name}_${is_set};
+
+#part typedef
+typedef ${c_name} ${as};
+
+#part struct_check
+static_assert(sizeof(${c_name}) == ${bytes}, "'${name}' was given with ${bytes} bytes");
+
+#part value_symbol_cuda
+extern "C" { __device__ unsigned char ${symbol}[sizeof(${value_type})]; }
+
+#part value_symbol_host
+extern "C" { __attribute__((visibility("default"))) unsigned char ${symbol}[sizeof(${value_type})]; }
+
+#part wait
+kn_wait();
+
+// Stages as functions, and calls of them (stage_functions.c). Lines up to "#line 0" are the user's.
+#part user_statement
+#line 1 "${kernel}${separator}${label}"
+${text}
+;
+#line 0
+
+#part user_expression
+#line 1 "${kernel}${separator}${label}"
+${text}
+#line 0
+
+#part indexer
+const kn_indexer _ind = {${count}, (int)kn.logical_rank, kn.logical};
+
+#part indexer_of_rank
+const kn_indexer_of<${rank}> _ind = {${count}, (int)kn.logical_rank, kn.logical, ${index}};
+
+#part map
+const auto ${function} = [&](${parameters})${inlining} {
+    ${indexer}
+${user}
+};
+
+#part map_with_continue
+const auto ${function} = [&](${parameters})${inlining} {
+    ${indexer}
+    do {
+${user}
+    } while (0);
+};
+
+#part map_expression
+const auto ${function} = [&](${parameters})${inlining} {
+    ${indexer}
+    ${given} = static_cast<${value_type}>(
+${user}
+    );
+};
+
+#part reduce
+const auto kn_${label} = [&](const ${value_type} a, const ${value_type} b, const bool _follows = false)${inlining} -> ${value_type} {
+    return
+${user}
+};
+
+#part identity
+const ${value_type} kn_${label}_identity =
+${user}
+
+#part seen
+${c_name} kn_${name}_seen = ${seen};
+
+#part put_back
+${place} = kn_${name}_seen;
+
+#part put_back_bool
+${place} = kn_${name}_seen != 0;
+
+#part put_back_converted
+${place} = static_cast<${type}>(kn_${name}_seen);
+
+#part call
+${before}
+${function}(${arguments});
+${after}
