@@ -168,8 +168,9 @@ bool kn_gathers(const kn_writer *w);
 
 /* Appends an array's element, as an lvalue, or another text of an operand. */
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
-/* Appends the part with its slots replaced: ${name}, ${type} (in memory), ${const}, ${array} (its number) and
- * ${size} (bytes) of operand k (-1: none), ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis}. */
+/* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k
+ * (-1: none); of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes); and
+ * ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis} of the schedule. */
 void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
 /* The same with slots of one's own before these, as "place=%s count=%d". */
 void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
