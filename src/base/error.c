@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/shortage.h"
 #include "base/unload.h"
 
 #include <pthread.h>
@@ -55,7 +56,9 @@ const char *kiln_status_name(kiln_status status)
 
 static void create_key(void)
 {
-    has_log_key = pthread_key_create(&log_key, free) == 0; /* the C library's: it stays where it is */
+    int reason = pthread_key_create(&log_key, free); /* the C library's: it stays where it is */
+    kn_shortage_note(reason);
+    has_log_key = reason == 0;
 }
 
 static void replace_log(char *log);

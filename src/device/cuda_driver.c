@@ -1,6 +1,7 @@
 /* Loads the CUDA driver and its functions; in a forked child they are replaced. */
 #include "device/cuda_driver.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "device/first_use.h"
 #include "device/launch_name.h"
 #include "device/lost.h"
@@ -55,6 +57,8 @@ static bool call_succeeded(kn_cu_result result, const char *call)
 {
     if (result == KN_CU_SUCCESS)
         return true;
+    if (result == KN_CU_OUT_OF_MEMORY)
+        kn_shortage_note(ENOMEM);
     const char *name = NULL, *text = NULL;
     KN_CU_CALL(GetErrorName, result, &name);
     KN_CU_CALL(GetErrorString, result, &text);
@@ -80,7 +84,8 @@ static void load(void)
     if (!path)
         path = "libcuda.so.1";
     kn_error_save(&before);
-    if (kn_os_library_open(&driver.library, path) != KILN_OK) {
+    driver.why_not[0] = 0;
+    if (!driver.library && kn_os_library_open(&driver.library, path) != KILN_OK) {
         snprintf(driver.why_not, sizeof driver.why_not, "%s", kiln_error_message());
     } else if (fetch_symbols(path) && start_driver() &&
                call_succeeded(KN_CU_CALL(DriverGetVersion, &driver.version), "cuDriverGetVersion") &&
@@ -132,9 +137,16 @@ __attribute__((constructor)) static void register_fork(void)
     kn_fork_on_child(lose_in_child);
 }
 
+/* What a load that met a shortage leaves in `driver` is not read: the next one begins anew. */
+static bool is_ready(void)
+{
+    return kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
+}
+
 kiln_status kn_cuda_load(int *device_count)
 {
-    kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
+    if (!is_ready())
+        return kn_shortage_error("looking for CUDA devices");
     *device_count = driver.device_count;
     if (driver.device_count == 0)
         return kn_error(KILN_ERROR_NOT_FOUND, "there is no CUDA device: %s", driver.why_not);
@@ -143,8 +155,9 @@ kiln_status kn_cuda_load(int *device_count)
 
 const char *kn_cuda_why_not(void)
 {
-    kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
-    return driver.why_not;
+    return is_ready() ? driver.why_not
+                      : "memory, or descriptors of files, ran out when CUDA devices were looked for; the next "
+                        "call looks again";
 }
 
 int kn_cuda_version(void)
