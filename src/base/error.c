@@ -5,6 +5,7 @@
 #include "base/shortage.h"
 #include "base/unload.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -131,6 +132,13 @@ void kn_error_set_log(const char *log)
 kiln_status kn_error_memory(size_t bytes, const char *what)
 {
     return kn_error(KILN_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}
+
+kiln_status kn_error_shortage(const char *what)
+{
+    int reason = kn_shortage_last();
+    return reason == ENOMEM ? kn_error_memory(0, what)
+                            : kn_error(KILN_ERROR_IO, "%s: %s", what, strerror(reason));
 }
 
 void kn_error_save(kn_error_state *state)

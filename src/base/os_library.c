@@ -20,7 +20,6 @@ struct kn_library {
     void *handle;
 };
 
-/* The loader says why in words; the reason of the call that failed it leaves in errno. */
 static kiln_status open_path(kn_library **out, const char *path, const char *name, kiln_status failure)
 {
     kn_library *library = kn_calloc(1, sizeof *library);
@@ -28,9 +27,7 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     if (!library)
         return kn_error_memory(sizeof *library, name);
     kn_lock_enter_loader();
-    errno = 0;
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    int cause = errno;
     kn_lock_leave_loader();
     if (library->handle) {
         *out = library;
@@ -38,10 +35,10 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     }
     reason = dlerror();
     kn_free(library);
-    if (kn_shortage_note(cause))
-        failure = KILN_ERROR_IO;
     if (!reason)
         reason = "no reason given";
+    if (kn_shortage_note_words(reason))
+        failure = KILN_ERROR_IO;
     if (strncmp(reason, path, strlen(path)) == 0 && strncmp(reason + strlen(path), ": ", 2) == 0)
         reason += strlen(path) + 2; /* the message names the library already */
     kn_error(failure, "cannot load %s: %s", name, reason);

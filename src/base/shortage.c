@@ -1,6 +1,5 @@
 /* base/shortage.c - the shortages that a thread has met. */
 #include "base/shortage.h"
-#include "base/error.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,10 +9,12 @@ static _Thread_local struct {
     int reason; /* of the last one */
 } met;
 
+static const int passing[] = {ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR};
+enum { PASSING = sizeof passing / sizeof *passing };
+
 bool kn_shortage_note(int reason)
 {
-    static const int passing[] = {ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR};
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+    for (int i = 0; i < PASSING; i++)
         if (passing[i] == reason) {
             met.count++;
             met.reason = reason;
@@ -22,13 +23,25 @@ bool kn_shortage_note(int reason)
     return false;
 }
 
+bool kn_shortage_note_words(const char *message)
+{
+    for (int i = 0; i < PASSING; i++) {
+        char words[128] = "";
+        size_t length = strlen(message), end;
+        const char *said = strerror_r(passing[i], words, sizeof words);
+        end = strlen(said);
+        if (end <= length && strcmp(message + length - end, said) == 0)
+            return kn_shortage_note(passing[i]);
+    }
+    return false;
+}
+
 unsigned kn_shortages(void)
 {
     return met.count;
 }
 
-kiln_status kn_shortage_error(const char *what)
+int kn_shortage_last(void)
 {
-    return met.reason == ENOMEM ? kn_error_memory(0, what)
-                                : kn_error(KILN_ERROR_IO, "%s: %s", what, strerror(met.reason));
+    return met.reason;
 }

@@ -7,16 +7,14 @@
 #ifndef KN_BASE_SHORTAGE_H
 #define KN_BASE_SHORTAGE_H
 
-#include <kiln/base.h>
-
 #include <stdbool.h>
 
 /* Counts a shortage in the calling thread if reason, an errno, is one; returns whether it is. errno stays. */
 bool kn_shortage_note(int reason);
-/* How many the calling thread has met. */
+/* The same for a message that ends with the system's words for such a reason, as the loader's do. */
+bool kn_shortage_note_words(const char *message);
+/* The number that the calling thread has met, and the errno of the last one. */
 unsigned kn_shortages(void);
-/* Sets the error for `what` ("looking for a C++ compiler") that ended with the shortage noted last:
- * KILN_ERROR_MEMORY, or KILN_ERROR_IO with the system's reason. */
-kiln_status kn_shortage_error(const char *what);
+int kn_shortage_last(void);
 
 #endif

@@ -197,6 +197,7 @@ static bool remember_file(kn_database *database)
 {
     struct stat info;
     if (lstat(database->file, &info) != 0) {
+        kn_shortage_note(errno);
         kn_database_note(database, "%s: %s", database->path, strerror(errno));
         return false;
     }

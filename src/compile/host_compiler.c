@@ -53,7 +53,7 @@ static bool is_broken_compiler(const kn_str *log)
     return strstr(kn_str_text(log), "internal compiler error") != NULL;
 }
 
-/* What gcc and clang say when the system ends a part of theirs, or gives it no memory: it may pass. */
+/* Notes words by which gcc and clang say that the system ended a part of theirs, or gave it no memory. */
 static void note_shortage(const kn_str *log)
 {
     static const char *const signs[] = {"Killed signal terminated program", "out of memory allocating",

@@ -191,7 +191,7 @@ static void search_usual(char *path, char *real)
              kn_os_env("PATH") ? kn_os_env("PATH") : "which is not set");
 }
 
-/* What a shortage leaves is not read: without memory a string may have lost its end. */
+/* Nobody reads what a shortage leaves: without memory a string may have lost its end. */
 static void search(void)
 {
     char path[PATH_MAX] = "", real[PATH_MAX] = "";

@@ -84,6 +84,7 @@ static void load(void)
     if (!path)
         path = "libcuda.so.1";
     kn_error_save(&before);
+    unsigned shortages = kn_shortages();
     driver.why_not[0] = 0;
     if (!driver.library && kn_os_library_open(&driver.library, path) != KILN_OK) {
         snprintf(driver.why_not, sizeof driver.why_not, "%s", kiln_error_message());
@@ -96,6 +97,9 @@ static void load(void)
     if (driver.why_not[0])
         driver.device_count = 0;
     kn_error_restore(&before);
+    if (kn_shortages() != shortages) /* the caller's failure, then: another thread may begin anew */
+        kn_error(kn_shortage_last() == ENOMEM ? KILN_ERROR_MEMORY : KILN_ERROR_IO,
+                 "CUDA devices cannot be looked for: %s", driver.why_not);
 }
 
 /* ---- forks ---- */
@@ -137,7 +141,8 @@ __attribute__((constructor)) static void register_fork(void)
     kn_fork_on_child(lose_in_child);
 }
 
-/* What a load that met a shortage leaves in `driver` is not read: the next one begins anew. */
+/* False with the last error after a load that met a shortage: `driver` is not to be read, and the next load
+ * begins anew. */
 static bool is_ready(void)
 {
     return kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
@@ -146,7 +151,7 @@ static bool is_ready(void)
 kiln_status kn_cuda_load(int *device_count)
 {
     if (!is_ready())
-        return kn_shortage_error("looking for CUDA devices");
+        return kiln_error_status();
     *device_count = driver.device_count;
     if (driver.device_count == 0)
         return kn_error(KILN_ERROR_NOT_FOUND, "there is no CUDA device: %s", driver.why_not);
@@ -155,9 +160,13 @@ kiln_status kn_cuda_load(int *device_count)
 
 const char *kn_cuda_why_not(void)
 {
-    return is_ready() ? driver.why_not
-                      : "memory, or descriptors of files, ran out when CUDA devices were looked for; the next "
-                        "call looks again";
+    kn_error_state before;
+    kn_error_save(&before);
+    bool is_known = is_ready();
+    kn_error_restore(&before);
+    return is_known ? driver.why_not
+                    : "memory, or descriptors, ran out when CUDA devices were looked for; the next call "
+                      "looks again";
 }
 
 int kn_cuda_version(void)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/os.h"
 #include "base/shortage.h"
 #include "device/host_memory.h"
@@ -69,7 +70,7 @@ kn_device *kn_host_device_create(void)
     unsigned before = kn_shortages();
     device.multiprocessors = kn_os_cpu_count();
     if (kn_shortages() != before) {
-        kn_shortage_error("counting processors");
+        kn_error_shortage("counting processors");
         return NULL;
     }
     device.pool = kn_pool_create(&device, 64);

@@ -84,7 +84,7 @@ kiln_status kn_host_threads_check(void)
     const char *unused;
     kiln_status status = kn_setting_read(&unused, "KILN_NUM_THREADS");
     if (status == KILN_OK && !kn_lock_once(&is_set_up, KN_LOCK_HOST_THREADS, set_up))
-        status = kn_shortage_error("counting processors");
+        status = kn_error_shortage("counting processors");
     return status;
 }
 

@@ -76,7 +76,7 @@ kiln_status kn_build_state_get(kn_build_state **out)
         kiln_variables_check();
     }
     *out = state;
-    return state ? KILN_OK : kn_shortage_error("opening the stores of kernels");
+    return state ? KILN_OK : kn_error_shortage("opening the stores of kernels");
 }
 
 unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin)
