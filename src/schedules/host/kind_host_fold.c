@@ -27,7 +27,8 @@ enum {
     NARROW = 256,       /* elements side by side, for which several steps of few results are taken at once */
     CHUNK = 1 << 15,    /* elements of a chunk, about; and */
     CHUNK_STEPS = 256,  /* steps at least, so that partials stay few beside the elements */
-    GRAIN = 1 << 14     /* elements that are worth another thread: 1 us for those that watch */
+    GRAIN = 1 << 14,    /* elements that are worth another thread: 1 us for those that watch */
+    MOST_UNITS = 4096   /* of results that lie side by side, whose rows are cut */
 };
 
 /* The kind's field. */
@@ -171,7 +172,7 @@ static void set_chunks(fold *f, int64_t units)
     }
     f->chunk = at_least(1, most / f->piece);
     f->chunks = at_least(1, (f->rows * f->pieces + f->chunk - 1) / f->chunk);
-    if (units > KN_MAX_COUNTERS || f->chunks == 1) {
+    if (units > MOST_UNITS || f->chunks == 1) {
         f->chunks = 1;
         f->chunk = f->rows * f->pieces;
     }
