@@ -26,28 +26,6 @@ __device__ __forceinline__ void kn_await_flags(const unsigned *flags, unsigned w
     while ((set & wanted) != wanted);
 }
 
-// Of the rows side by side that a block has: flags, and sums of each row.
-template <class T> struct kn_sums {
-    unsigned *tile_flags, *group_flags, *set_flags;
-    T *tile, *group, *set;
-    unsigned rows; // 32 at most
-};
-
-template <class T>
-__device__ __forceinline__ kn_sums<T> kn_sums_of(unsigned *counters, void *partials, unsigned tiles, unsigned row_blocks, unsigned row_block, unsigned rows) {
-    const unsigned groups = (tiles + 31) / 32, sets = (groups + 31) / 32, set_words = (sets + 31) / 32;
-    T *const sums = reinterpret_cast<T *>(partials);
-    kn_sums<T> s;
-    s.tile_flags = counters + row_block * groups;
-    s.group_flags = counters + row_blocks * groups + row_block * sets;
-    s.set_flags = counters + row_blocks * (groups + sets) + row_block * set_words;
-    s.tile = sums + (unsigned long long)row_block * tiles * rows;
-    s.group = sums + ((unsigned long long)row_blocks * tiles + (unsigned long long)row_block * groups) * rows;
-    s.set = sums + ((unsigned long long)row_blocks * (tiles + groups) + (unsigned long long)row_block * sets) * rows;
-    s.rows = rows;
-    return s;
-}
-
 // Moves on by `index` elements along the scanned axes.
 template <int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go_along(Place &place, const Args &kn, long long index) {
@@ -59,96 +37,102 @@ __device__ __forceinline__ void kn_go_along(Place &place, const Args &kn, long l
         kn_move(place, kn, 0, kn.fold_rank, index);
 }
 
-// What a warp adds up: `count` sums from number `first` on, 32 at most.
-enum { kn_near = 0, kn_next_group = 1, kn_groups = 2, kn_next_set = 3, kn_far = 4, kn_roles = 5 };
-struct kn_role {
-    unsigned first, count;
+// Tiles, groups and sets are numbered together: groups behind the tiles, sets behind those, each from a multiple of 32 on. Each has a flag, and a sum of each row of the block.
+template <class T> struct kn_sums {
+    unsigned *flags;
+    T *sum;
+    unsigned rows, groups, sets; // rows: 32 at most; the numbers of the first group and the first set
 };
-__device__ __forceinline__ kn_role kn_role_of(int role, unsigned tile) {
-    const unsigned group = tile / 32, whole = group > 0 ? group - 1 : 0, set = whole / 32;
-    kn_role r = {group * 32, tile % 32};
-    if (role == kn_next_group)
-        r = {whole * 32, group > 0 ? 32u : 0u};
-    else if (role == kn_groups)
-        r = {set * 32, whole % 32};
-    else if (role == kn_next_set)
-        r = {set > 0 ? set * 32 - 32 : 0, set > 0 ? 32u : 0u};
-    else if (role == kn_far)
-        r = {set > 1 ? set - 2 : 0, set > 1 ? 1u : 0u};
-    return r;
+
+template <class T>
+__device__ __forceinline__ kn_sums<T> kn_sums_of(unsigned *counters, void *partials, unsigned tiles, unsigned row_block, unsigned rows) {
+    const unsigned groups = (tiles + 31) & ~31u, sets = groups + ((groups / 32 + 31) & ~31u), all = sets + (((sets - groups) / 32 + 31) & ~31u);
+    return {counters + row_block * (all / 32), reinterpret_cast<T *>(partials) + (unsigned long long)(row_block * rows) * all, rows, groups, sets};
 }
 
-// The sum of a warp's role for each row, in its first lanes. Some lanes share a row: each goes along neighbours.
+// The sums that come before a tile are added by five warps: 0 the tiles of its group, 1 those of the group before; 2 and 3 the same of groups, before that; 4 the set before those.
+enum { kn_roles = 5 };
+
+// The sum of a warp's role for each row, in its first lanes, put down in `to`. Some lanes share a row: each goes along neighbours. False: there are none.
 template <class T, class Scan>
-__device__ __forceinline__ T kn_sum_of_role(const kn_sums<T> &s, int role, const kn_role &r, const Scan &scan) {
-    const unsigned *const flags = role <= kn_next_group ? s.tile_flags : role <= kn_next_set ? s.group_flags : s.set_flags;
-    const T *const sums = role <= kn_next_group ? s.tile : role <= kn_next_set ? s.group : s.set;
-    const unsigned lane = threadIdx.x % 32, row = lane & (s.rows - 1), begin = lane - row;
-    kn_await_flags(flags + r.first / 32, role == kn_far ? 1u << r.first % 32 : 0xffffffffu >> (32 - r.count));
-    T sum = sums[(unsigned long long)(r.first + (begin < r.count ? begin : 0)) * s.rows + row];
+__device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int role, int tile, const Scan &scan) {
+    const int level = role / 2;
+    int at = tile, first = 0;
 #pragma unroll 1
-    for (unsigned k = begin + 1; k < r.count && k < begin + s.rows; ++k)
-        sum = scan(sum, sums[(unsigned long long)(r.first + k) * s.rows + row]);
+    for (int k = 0; k < level; ++k) {
+        at = (at >> 5) - 1;
+        first = k == 0 ? s.groups : s.sets;
+    }
+    int count = at & 31;
+    first += at - count;
+    if (role == 4) {
+        first += count - 1;
+        count = 1;
+    } else if (role & 1) {
+        first -= 32;
+        count = 32;
+        at -= 31;
+    }
+    if (at <= 0 || count == 0)
+        return false;
+    const int rows = s.rows, lane = threadIdx.x % 32, row = lane & (rows - 1), begin = lane - row;
+    kn_await_flags(s.flags + first / 32, (0xffffffffu >> (32 - count)) << first % 32);
+    const T *const sums = s.sum + ((unsigned)first * rows + row);
+    T sum = sums[(begin < count ? begin : 0) * rows];
 #pragma unroll 1
-    for (unsigned by = s.rows; by < 32; by *= 2) {
+    for (int k = begin + 1; k < count && k < begin + rows; ++k)
+        sum = scan(sum, sums[k * rows]);
+#pragma unroll 1
+    for (int by = rows; by < 32; by *= 2) {
         const T other = kn_shuffle<'+'>(sum, by);
-        if (begin + by < r.count)
+        if (begin + by < count)
             sum = scan(sum, other);
     }
-    return sum;
+    if (lane < rows)
+        to[lane] = sum;
+    return true;
 }
 
-// What comes before this tile of each row, for thread `row` of its rows in `before`; `own`, the sum of the tile itself. False: it is the first one, and nothing does. All threads come here,
-// and see `before` behind the next barrier; `own` was put down in `before`.
+// What comes before this tile of each row, for thread `row` of its rows in `before`, where the sum of the tile itself was put down. All threads come here, and see `before` behind the next
+// barrier. Of the first tile it stays as it was: nothing does.
 template <int Block, class T, class Scan>
-__device__ __forceinline__ bool kn_look_back(T *before, const kn_sums<T> &s, unsigned tile, const Scan &scan) {
+__device__ __forceinline__ void kn_look_back(T *before, const kn_sums<T> &s, unsigned tile, const Scan &scan) {
     __shared__ __align__(16) unsigned char room[kn_roles * 32 * sizeof(T)];
+    __shared__ bool has[kn_roles];
     T *const sum = reinterpret_cast<T *>(room);
     const unsigned row = threadIdx.x;
     if (row < s.rows)
-        s.tile[(unsigned long long)tile * s.rows + row] = before[row];
+        s.sum[tile * s.rows + row] = before[row];
     __syncthreads();
     if (threadIdx.x == 0)
-        kn_set_flag(s.tile_flags, tile);
+        kn_set_flag(s.flags, tile);
 #pragma unroll 1
-    for (int role = threadIdx.x / 32; role < kn_roles; role += Block / 32) {
-        const kn_role r = kn_role_of(role, tile);
-        if (r.count > 0) {
-            const T one = kn_sum_of_role(s, role, r, scan);
-            if (threadIdx.x % 32 < s.rows)
-                sum[role * 32 + threadIdx.x % 32] = one;
-        }
-    }
+    for (int role = threadIdx.x / 32; role < kn_roles; role += Block / 32)
+        has[role] = kn_sum_of_role(sum + role * 32, s, role, tile, scan);
     __syncthreads();
-    const unsigned group = tile / 32;
-    const bool ends_group = tile % 32 == 31, ends_set = tile % 1024 == 32 && tile > 32; // the first that needs that set's prefix
-    if (row < s.rows) {
-        if (ends_group)
-            s.group[(unsigned long long)group * s.rows + row] = scan(sum[kn_near * 32 + row], before[row]);
-        bool some = false;
+    // The last tile of a group puts down the group's sum, and the first one that needs a set's prefix that; a tile is not both.
+    const bool ends_group = tile % 32 == 31, ends_set = tile % 1024 == 32 && tile > 32;
+    const unsigned number = ends_group ? s.groups + tile / 32 : s.sets + tile / 1024 - 1;
+    if (row < s.rows && tile > 0) {
         T all;
+        bool some = false;
 #pragma unroll 1
-        for (int role = kn_far; role >= kn_near; --role) {
-            if (kn_role_of(role, tile).count > 0) {
+        for (int role = kn_roles - 1; role >= 0; --role)
+            if (has[role]) {
                 all = some ? scan(all, sum[role * 32 + row]) : sum[role * 32 + row];
                 some = true;
+                if (ends_set && role == 3)
+                    s.sum[number * s.rows + row] = all;
             }
-            if (role == kn_next_set && ends_set)
-                s.set[(unsigned long long)(group / 32 - 1) * s.rows + row] = all;
-        }
-        if (some)
-            before[row] = all;
+        if (ends_group)
+            s.sum[number * s.rows + row] = scan(sum[row], before[row]);
+        before[row] = all;
     }
     if (ends_group || ends_set) {
         __syncthreads();
-        if (threadIdx.x == 0) {
-            if (ends_group)
-                kn_set_flag(s.group_flags, group);
-            if (ends_set)
-                kn_set_flag(s.set_flags, group / 32 - 1);
-        }
+        if (threadIdx.x == 0)
+            kn_set_flag(s.flags, number);
     }
-    return tile > 0;
 }
 
 // The last of `count` blocks that come here leaves `words` flags zero. A block comes when it has looked back, and all its threads were at a barrier since.

@@ -5,7 +5,7 @@
 
 static bool is_one_row(const kn_writer *w)
 {
-    return w->spec->schedule.variant == KN_SCAN_ROW;
+    return (w->spec->schedule.variant - 1) & KN_SCAN_ONE_ROW;
 }
 
 /* ---- where an element is ---- */

@@ -72,29 +72,6 @@ static int floor_power(int n)
     return power;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
-{
-    const kn_space *s = c->space;
-    const scan_params chosen = {across_axis(c)};
-    int size = kn_fold_is_struct(c) ? 2 * (int)sizeof(double) : kn_fold_value_size(c);
-    memcpy(params, &chosen, sizeof chosen);
-    out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
-    out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
-    if (c->block && c->block < out->block)
-        out->block = floor_power(c->block);
-    bool is_long = kn_fold_size(s) > (int64_t)out->block / 2 * out->per_thread;
-    out->variant = chosen.across < 0 && is_long && s->n_reduction_axes == 1 ? KN_SCAN_ROW : KN_SCAN_ROWS;
-    out->vector = 1;
-    out->rank = kn_fold_rank(s);
-    for (int o = 0; o < c->count; ++o) {
-        bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
-        out->access[o] = out->variant == KN_SCAN_ROW && is_run ? KN_DENSE : KN_GATHER;
-    }
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
-        out->index = 32;
-    return true;
-}
-
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
@@ -124,7 +101,7 @@ static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
     int64_t needed = kn_fold_ceil(length, s->per_thread), lanes = 1;
     while (lanes < needed && lanes < s->block)
         lanes *= 2;
-    return beside > 1 ? at_most(lanes, s->block / beside) : lanes;
+    return at_most(lanes, s->block / beside);
 }
 
 /* An odd chunk, with which the lanes have the whole row, if they can. */
@@ -135,47 +112,75 @@ static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
     return at_most(chunk, s->per_thread);
 }
 
-static void set_tiles(scan_field *f, const kn_schedule *s, int64_t beside)
+static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
 {
-    int64_t lanes = lanes_of(s, f->length, beside), rows = s->block / lanes;
-    f->chunk = (uint32_t)chunk_of(s, f->length, lanes);
-    f->tiles = (uint32_t)kn_fold_ceil(f->length, lanes * f->chunk);
-    f->lane_bits = (uint32_t)bits_of(lanes);
-    f->row_blocks = (uint32_t)kn_fold_ceil(f->rows, rows);
-    f->pitch = (uint32_t)(lanes * f->chunk + (f->across && rows > 1));
-    f->by_chunk = kn_divider_make(f->chunk);
-    f->by_length = kn_divider_make(f->length < INT32_MAX && f->length > 0 ? (uint32_t)f->length : 1);
+    return s->block >> f->lane_bits;
 }
 
-/* Words of flags and values of sums: of tiles, of groups of them, of sets of groups. */
-static void set_workspace(kn_placement *out, scan_field *f, int64_t rows)
+/* Words of flags of all tiles, of groups of them, of sets of groups. */
+static int64_t words_of(const scan_field *f)
 {
     int64_t groups = kn_fold_ceil(f->tiles, GROUP), sets = kn_fold_ceil(groups, GROUP);
-    int64_t flags = f->row_blocks * (groups + sets + kn_fold_ceil(sets, GROUP));
-    f->flags = (uint32_t)at_most(flags, KN_MAX_COUNTERS);
-    out->counters = (int)f->flags + 2;
-    out->partials = f->row_blocks * rows * (f->tiles + groups + sets);
+    return f->row_blocks * (groups + sets + kn_fold_ceil(sets, GROUP));
+}
+
+/* How tiles lie in a space that has elements. */
+static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
+{
+    scan_field f = {
+        .length = kn_fold_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
+    int64_t beside = across < 0 ? 1 : floor_power((int)at_most(COLUMNS, space->extent[across]));
+    int64_t lanes = lanes_of(s, f.length, beside), rows = s->block / lanes;
+    f.chunk = (uint32_t)chunk_of(s, f.length, lanes);
+    f.tiles = (uint32_t)kn_fold_ceil(f.length, lanes * f.chunk);
+    f.lane_bits = (uint32_t)bits_of(lanes);
+    f.row_blocks = (uint32_t)kn_fold_ceil(f.rows, rows);
+    f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
+    f.by_chunk = kn_divider_make(f.chunk);
+    f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
+    f.flags = f.tiles > 1 ? (uint32_t)at_most(words_of(&f), KN_MAX_COUNTERS) : 0;
+    return f;
+}
+
+static int across_of(const kn_part *part)
+{
+    scan_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    return chosen.across;
+}
+
+/* A place for half a launch's words at least: rows are halved until they fit. */
+static int cut(int64_t *align, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    int across = across_of(part), longest = -1;
+    int64_t rows = kn_space_output_size(s);
+    scan_field f = plan(&part->spec->schedule, s, across);
+    if (rows < KN_MAX_INDEX && f.flags + 2 <= KN_MAX_COUNTERS)
+        return -1;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
+        if (s->extent[a] > 1 && (longest < 0 || s->extent[a] > s->extent[longest]))
+            longest = a;
+    *align = longest == across && s->extent[longest] >= 2 * COLUMNS ? COLUMNS : 1;
+    return longest;
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    scan_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    scan_field f = {
-        .length = kn_fold_size(space), .rows = kn_space_output_size(space), .across = chosen.across >= 0};
-    int64_t beside = chosen.across < 0 ? 1 : floor_power((int)at_most(COLUMNS, space->extent[chosen.across]));
-    kn_fold_put_kept(&out->own_space, space, chosen.across);
+    int across = across_of(part);
+    scan_field f = plan(s, space, across);
+    if (f.flags + 2 > KN_MAX_COUNTERS)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: a row of %lld elements is too long to be scanned",
+                        part->spec->program->name, (long long)f.length);
+    kn_fold_put_kept(&out->own_space, space, across);
     f.fold_rank = kn_fold_put_reduced(&out->own_space, space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
-    set_tiles(&f, s, beside);
     if (f.tiles > 1) {
-        set_workspace(out, &f, s->block >> f.lane_bits);
-        if (out->counters > KN_MAX_COUNTERS)
-            return kn_error(KILN_ERROR_UNSUPPORTED, "%s: %lld rows of %lld elements each are too many",
-                            part->spec->program->name, (long long)f.rows, (long long)f.length);
+        out->counters = (int)f.flags + 2;
+        out->partials = (int64_t)f.flags * GROUP * rows_of_block(&f, s);
     }
     out->size = f.rows;
     out->grid[0] = f.tiles * f.row_blocks;
@@ -183,11 +188,28 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Launches number their blocks with 31 bits, and have words of flags for so many tiles; rows are independent
- * of each other. */
-static int cut(int64_t *align, const kn_part *part)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    return kn_fold_cut_outermost(align, part);
+    const kn_space *s = c->space;
+    const scan_params chosen = {across_axis(c)};
+    int size = kn_fold_is_struct(c) ? 2 * (int)sizeof(double) : kn_fold_value_size(c);
+    memcpy(params, &chosen, sizeof chosen);
+    out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
+    out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
+    if (c->block && c->block < out->block)
+        out->block = floor_power(c->block);
+    out->vector = 1;
+    scan_field f = plan(out, s, chosen.across);
+    bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
+    out->variant = 1 + (is_one_row ? KN_SCAN_ONE_ROW : 0) + (f.tiles > 1 ? KN_SCAN_TILES : 0);
+    out->rank = kn_fold_rank(s);
+    for (int o = 0; o < c->count; ++o) {
+        bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
+        out->access[o] = is_one_row && is_run ? KN_DENSE : KN_GATHER;
+    }
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+        out->index = 32;
+    return true;
 }
 
 static void describe(kn_str *out, const unsigned char *at)

@@ -14,10 +14,10 @@ void kn_put_scan_names(kn_writer *w);
 
 enum { KN_SCAN_MAP, KN_SCAN_SCAN, KN_SCAN_POST }; /* the stages */
 
-/* kind_scan.c: the kernel's variants. */
+/* kind_scan.c: the kernel's variant is one more than the sum of those that hold. */
 enum {
-    KN_SCAN_ROW = 1, /* a block has elements of one row, along one axis */
-    KN_SCAN_ROWS = 2 /* of several rows, or along several axes */
+    KN_SCAN_ONE_ROW = 1, /* a block has elements of one row, along one axis */
+    KN_SCAN_TILES = 2    /* rows have several tiles */
 };
 
 #endif
