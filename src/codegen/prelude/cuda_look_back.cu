@@ -1,5 +1,5 @@
 // needs: kn_look_back
-// with: fold
+// with: reduce
 // Blocks that have neighbouring tiles of one row, and need what comes before theirs. Each puts the sum of its tile down, sets a bit, and waits for the sums of the tiles before it: those of
 // its group of 32, and of the group before; of earlier groups there are sums of groups, and of sets of 32 groups a prefix. Which sums are added, and in which order, depends on the tile's
 // number alone. A block's number is a ticket: when it waits for an earlier one, that one runs. All that is one group or set behind is there by then, as a rule.
@@ -29,12 +29,12 @@ __device__ __forceinline__ void kn_await_flags(const unsigned *flags, unsigned w
 // Moves on by `index` elements along the scanned axes.
 template <int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go_along(Place &place, const Args &kn, long long index) {
-    if (kn.fold_rank == 1)
+    if (kn.reduction_rank == 1)
 #pragma unroll
         for (int o = 0; o < Operands; ++o)
             place.at[o] += index * kn.axis[0].stride[o];
     else
-        kn_move(place, kn, 0, kn.fold_rank, index);
+        kn_move(place, kn, 0, kn.reduction_rank, index);
 }
 
 // Tiles, groups and sets are numbered together: groups behind the tiles, sets behind those, each from a multiple of 32 on. Each has a flag, and a sum of each row of the block.

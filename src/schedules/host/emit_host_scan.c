@@ -59,13 +59,13 @@ static void put_pointers(kn_writer *w, enum kn_slot_id slot, int stage)
 
 static void put_call(kn_writer *w, enum kn_slot_id slot, int stage)
 {
-    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
     put_index(&index, "start", w->spec->n_arrays);
-    put_index(&fold_index, "fold_start", kn_layout_space_operands(w->spec) - 1);
-    kn_put_map(w, &w->slot[slot], stage, put_place, kn_str_text(&index), kn_str_text(&fold_index));
-    w->slot[slot].failed |= index.failed || fold_index.failed;
+    put_index(&reduction_index, "reduction_start", kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, &w->slot[slot], stage, put_place, kn_str_text(&index), kn_str_text(&reduction_index));
+    w->slot[slot].failed |= index.failed || reduction_index.failed;
     kn_str_free(&index);
-    kn_str_free(&fold_index);
+    kn_str_free(&reduction_index);
 }
 
 static void fill_host_scan(kn_writer *w)

@@ -29,7 +29,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${loop_prep}
     ${element}
     const long long kn_width = kn_is_across ? kn.width : 1;
-    const int kn_inner = kn_is_across ? kn.fold_rank : 0; /* the axis along which neighbours lie */
+    const int kn_inner = kn_is_across ? kn.reduction_rank : 0; /* the axis along which neighbours lie */
     /* A block's values; in front of them one more of each row, which an exclusive scan begins with. What comes before the block. */
     ${type} *const kn_line = (${type} *)__builtin_alloca_with_align((size_t)(kn.width * (kn.chunk + 1)) * sizeof(${type}), 512), *const kn_block = kn_line + kn_width;
     ${type} *const kn_prefix = (${type} *)__builtin_alloca_with_align((size_t)kn.width * sizeof(${type}), 512);
@@ -60,7 +60,7 @@ KN_INDEPENDENT
             const long long kn_run = (kn_first + kn_at) / kn_extent, kn_in = kn_first + kn_at - kn_run * kn_extent;
             const long long kn_left = kn_extent - kn_in < kn_count - kn_at ? kn_extent - kn_in : kn_count - kn_at;
             kn_place kn_from = kn_here;
-            kn_move(kn_from, kn, 1, kn.fold_rank, kn_run);
+            kn_move(kn_from, kn, 1, kn.reduction_rank, kn_run);
             for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
                 kn_from.at[kn_o] += kn_in * kn.axis[0].stride[kn_o];
             if (!kn_is_across)
@@ -82,7 +82,7 @@ KN_INDEPENDENT
                 ${type} *const kn_now = kn_block + kn_j * kn_width;
 KN_INDEPENDENT
                 for (long long kn_k = 0; kn_k < kn_rows; ++kn_k)
-                    kn_now[kn_k] = ${fold}((kn_now - kn_width)[kn_k], kn_now[kn_k]);
+                    kn_now[kn_k] = ${reduce}((kn_now - kn_width)[kn_k], kn_now[kn_k]);
             }
             return;
         }
@@ -96,13 +96,13 @@ KN_INDEPENDENT
 #pragma GCC unroll 8
 #endif
                 for (int kn_s = 0; kn_s < kn_streams; ++kn_s) {
-                    kn_sum[kn_s] = ${fold}(kn_sum[kn_s], kn_block[kn_s * kn_each + kn_j]);
+                    kn_sum[kn_s] = ${reduce}(kn_sum[kn_s], kn_block[kn_s * kn_each + kn_j]);
                     kn_block[kn_s * kn_each + kn_j] = kn_sum[kn_s];
                 }
             kn_from = kn_streams * kn_each;
         }
         for (long long kn_j = kn_from; kn_j < kn_count; ++kn_j) /* all of it, or what the last stream has left */
-            kn_block[kn_j] = ${fold}(kn_block[kn_j - 1], kn_block[kn_j]);
+            kn_block[kn_j] = ${reduce}(kn_block[kn_j - 1], kn_block[kn_j]);
     };
     /* Where a stream of kn_scan_block ends: the last one has what is left. */
     const auto kn_stretch_end = [&](const long long kn_begun, const long long kn_each, const long long kn_count) { return kn_begun + 2 * kn_each <= kn_count ? kn_begun + kn_each : kn_count; };
@@ -116,7 +116,7 @@ KN_INDEPENDENT
         const long long kn_each = kn_stretch(kn_count);
         for (long long kn_begun = 0; kn_begun < kn_count;) {
             const long long kn_stop = kn_stretch_end(kn_begun, kn_each, kn_count);
-            kn_sum[0] = kn_begun == 0 ? kn_block[kn_stop - 1] : ${fold}(kn_sum[0], kn_block[kn_stop - 1]);
+            kn_sum[0] = kn_begun == 0 ? kn_block[kn_stop - 1] : ${reduce}(kn_sum[0], kn_block[kn_stop - 1]);
             kn_begun = kn_stop;
         }
     };
@@ -127,7 +127,7 @@ KN_INDEPENDENT
                 ${type} *const kn_now = kn_block + kn_j * kn_width;
 KN_INDEPENDENT
                 for (long long kn_k = 0; kn_k < kn_rows; ++kn_k)
-                    kn_now[kn_k] = ${fold}(kn_prefix[kn_k], kn_now[kn_k]);
+                    kn_now[kn_k] = ${reduce}(kn_prefix[kn_k], kn_now[kn_k]);
             }
             return;
         }
@@ -138,12 +138,12 @@ KN_INDEPENDENT
             const long long kn_stop = kn_stretch_end(kn_begun, kn_each, kn_count);
             const ${type} kn_own = kn_block[kn_stop - 1];
             if (kn_some || kn_is_sum) {
-                const ${type} kn_before = !kn_is_sum ? kn_prefix[0] : kn_some ? ${fold}(kn_prefix[0], kn_sum) : kn_sum;
+                const ${type} kn_before = !kn_is_sum ? kn_prefix[0] : kn_some ? ${reduce}(kn_prefix[0], kn_sum) : kn_sum;
 KN_INDEPENDENT
                 for (long long kn_j = kn_begun; kn_j < kn_stop; ++kn_j)
-                    kn_block[kn_j] = ${fold}(kn_before, kn_block[kn_j]);
+                    kn_block[kn_j] = ${reduce}(kn_before, kn_block[kn_j]);
             }
-            kn_sum = kn_is_sum ? ${fold}(kn_sum, kn_own) : kn_own;
+            kn_sum = kn_is_sum ? ${reduce}(kn_sum, kn_own) : kn_own;
             kn_is_sum = true;
             kn_begun = kn_stop;
         }
@@ -156,7 +156,7 @@ KN_INDEPENDENT
         const long long kn_outer = kn_of / kn.blocks, kn_beside = (kn_of - kn_outer * kn.blocks) * kn.width;
         const long long kn_rows = kn_is_across ? (kn.run - kn_beside < kn.width ? kn.run - kn_beside : kn.width) : 1;
         kn_place kn_here = {};
-        kn_move(kn_here, kn, kn.fold_rank + kn_is_across, kn.rank, kn_outer);
+        kn_move(kn_here, kn, kn.reduction_rank + kn_is_across, kn.rank, kn_outer);
         if (kn_is_across)
             for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
                 kn_here.at[kn_o] += kn_beside * kn.axis[kn_inner].stride[kn_o];
@@ -172,7 +172,7 @@ KN_INDEPENDENT
             }
             kn_sum_block(kn_next, kn_count, kn_rows);
             for (long long kn_k = 0; kn_c > 0 && kn_k < kn_rows; ++kn_k)
-                kn_next[kn_k] = ${fold}(kn_prefix[kn_k], kn_next[kn_k]);
+                kn_next[kn_k] = ${reduce}(kn_prefix[kn_k], kn_next[kn_k]);
             if (kn.is_parallel) {
                 for (long long kn_k = 0; kn_k < kn_rows; ++kn_k)
                     kn_published[kn_c * kn.width + kn_k] = kn_next[kn_k];

@@ -28,7 +28,7 @@ enum {
 
 /* The kind's field. */
 typedef struct scan_field {
-    int32_t fold_rank, is_parallel;
+    int32_t reduction_rank, is_parallel;
     int64_t length, run, width, blocks; /* of a row; of rows side by side; those of a block; their blocks */
     int64_t chunk, chunks, units;       /* of a row: elements of a block, blocks; units of all rows */
 } scan_field;
@@ -64,7 +64,7 @@ static int across_axis(const kn_choice *c)
     if (axis < 0 || s->n_reduction_axes == 0)
         return axis;
     bool is_nearer = bytes_along(c, axis) < bytes_along(c, s->ndim - 1);
-    bool is_short = kn_fold_size(s) <= SHORT_ROW && s->extent[axis] >= FEWEST_ROWS;
+    bool is_short = kn_reduce_size(s) <= SHORT_ROW && s->extent[axis] >= FEWEST_ROWS;
     return is_nearer || is_short ? axis : -1;
 }
 
@@ -75,15 +75,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int along = chosen.across >= 0 ? chosen.across : s->ndim - 1;
     memcpy(params, &chosen, sizeof chosen);
     out->variant = chosen.across >= 0 ? KN_HOST_SCAN_ACROSS : KN_HOST_SCAN_ALONG;
-    out->per_thread = kn_fold_is_struct(c) ? STRUCT_SIZE : SIZE;
-    out->rank = kn_fold_rank(s);
+    out->per_thread = kn_reduce_is_struct(c) ? STRUCT_SIZE : SIZE;
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->stride[o][along];
         out->access[o] = step == c->access[o].item_size         ? KN_DENSE
                          : step == 0 && !c->access[o].is_output ? KN_BROADCAST
                                                                 : KN_GATHER;
     }
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     return true;
 }
@@ -91,7 +91,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint is_parallel;\nlong long length;\nlong long run;\n"
+    return (kn_field){"alignas(8) int reduction_rank;\nint is_parallel;\nlong long length;\nlong long run;\n"
                       "long long width;\nlong long blocks;\nlong long chunk;\nlong long chunks;\n"
                       "long long units;\n",
                       sizeof(scan_field), 8};
@@ -109,15 +109,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     memcpy(&chosen, part->launch_params, sizeof chosen);
     bool is_across = part->spec->schedule.variant == KN_HOST_SCAN_ACROSS;
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
-    scan_field f = {.length = kn_fold_size(space), .run = is_across ? space->extent[chosen.across] : 1};
+    scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
     f.width = at_most(f.run, WIDTH);
     f.chunk = at_most(f.length, part->spec->schedule.per_thread / f.width);
-    f.blocks = kn_fold_ceil(f.run, f.width);
-    f.chunks = kn_fold_ceil(f.length, f.chunk);
+    f.blocks = kn_reduce_ceil(f.run, f.width);
+    f.chunks = kn_reduce_ceil(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
     f.is_parallel = f.chunks > 1 && f.units < FEW_UNITS;
-    kn_fold_put_kept(&out->own_space, space, chosen.across);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, space, -1);
+    kn_reduce_put_output_axes(&out->own_space, space, chosen.across);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->size = f.units * (f.is_parallel ? f.chunks : 1);

@@ -55,7 +55,7 @@ static void put_from(kn_writer *w)
     int operands = kn_layout_space_operands(w->spec);
     kn_str_printf(&w->slot[KN_SLOT_FROM],
                   "kn_place kn_from = {};\n"
-                  "kn_go_to_result<%d>(kn_from, kn, kn.fold_rank, (unsigned)(kn_first_row + kn_row));\n"
+                  "kn_go_to_result<%d>(kn_from, kn, kn.reduction_rank, (unsigned)(kn_first_row + kn_row));\n"
                   "kn_go_along<%d>(kn_from, kn, kn_first + kn_j);\n",
                   operands, operands);
 }
@@ -64,13 +64,13 @@ static void put_from(kn_writer *w)
 
 static void put_call(kn_writer *w, enum kn_slot_id slot, int stage)
 {
-    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
     put_index(w, &index, "start", w->spec->n_arrays);
-    put_index(w, &fold_index, "fold_start", kn_layout_space_operands(w->spec) - 1);
-    kn_put_map(w, &w->slot[slot], stage, put_in_row, kn_str_text(&index), kn_str_text(&fold_index));
-    w->slot[slot].failed |= index.failed || fold_index.failed;
+    put_index(w, &reduction_index, "reduction_start", kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, &w->slot[slot], stage, put_in_row, kn_str_text(&index), kn_str_text(&reduction_index));
+    w->slot[slot].failed |= index.failed || reduction_index.failed;
     kn_str_free(&index);
-    kn_str_free(&fold_index);
+    kn_str_free(&reduction_index);
 }
 
 /* The identity alone has a name; a scan that needs none may have none. */
@@ -96,7 +96,7 @@ void kn_put_scan_names(kn_writer *w)
     kn_str_append(declared, ";\n");
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], scan->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], scan->value[1]);
-    kn_put_function(w, &w->slot[KN_SLOT_FOLD], KN_SCAN_SCAN);
+    kn_put_function(w, &w->slot[KN_SLOT_REDUCE], KN_SCAN_SCAN);
     put_identity(w, scan);
 }
 
@@ -110,4 +110,4 @@ static void fill(kn_writer *w)
 }
 
 const kn_recipe kn_recipe_scan = {
-    .template_name = "schedules/scan/scan.cu", .fill = fill, .preludes = "kn_fold_block kn_look_back"};
+    .template_name = "schedules/scan/scan.cu", .fill = fill, .preludes = "kn_reduce_block kn_look_back"};

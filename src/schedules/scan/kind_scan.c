@@ -24,7 +24,7 @@ enum {
 
 /* The kind's field. */
 typedef struct scan_field {
-    int32_t fold_rank;
+    int32_t reduction_rank;
     uint32_t lane_bits;    /* lanes of a row: 2 to that power; the block has rows with the rest */
     uint32_t chunk, pitch; /* elements of a lane; in shared memory from one row to the next */
     uint32_t tiles, row_blocks;
@@ -75,10 +75,11 @@ static int floor_power(int n)
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nunsigned lane_bits;\nunsigned chunk;\nunsigned pitch;\n"
-                      "unsigned tiles;\nunsigned row_blocks;\nunsigned across;\nunsigned flags;\n"
-                      "long long length;\nlong long rows;\nkn_divider by_chunk;\nkn_divider by_length;\n",
-                      sizeof(scan_field), 8};
+    return (kn_field){
+        "alignas(8) int reduction_rank;\nunsigned lane_bits;\nunsigned chunk;\nunsigned pitch;\n"
+        "unsigned tiles;\nunsigned row_blocks;\nunsigned across;\nunsigned flags;\n"
+        "long long length;\nlong long rows;\nkn_divider by_chunk;\nkn_divider by_length;\n",
+        sizeof(scan_field), 8};
 }
 
 static int64_t at_most(int64_t a, int64_t b)
@@ -98,7 +99,7 @@ static int bits_of(int64_t power)
  * many of them that a line of memory is read whole. */
 static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
 {
-    int64_t needed = kn_fold_ceil(length, s->per_thread), lanes = 1;
+    int64_t needed = kn_reduce_ceil(length, s->per_thread), lanes = 1;
     while (lanes < needed && lanes < s->block)
         lanes *= 2;
     return at_most(lanes, s->block / beside);
@@ -107,7 +108,7 @@ static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
 /* An odd chunk, with which the lanes have the whole row, if they can. */
 static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
 {
-    int64_t chunk = kn_fold_ceil(length, lanes);
+    int64_t chunk = kn_reduce_ceil(length, lanes);
     chunk += 1 - chunk % 2;
     return at_most(chunk, s->per_thread);
 }
@@ -120,21 +121,21 @@ static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
 /* Words of flags of all tiles, of groups of them, of sets of groups. */
 static int64_t words_of(const scan_field *f)
 {
-    int64_t groups = kn_fold_ceil(f->tiles, GROUP), sets = kn_fold_ceil(groups, GROUP);
-    return f->row_blocks * (groups + sets + kn_fold_ceil(sets, GROUP));
+    int64_t groups = kn_reduce_ceil(f->tiles, GROUP), sets = kn_reduce_ceil(groups, GROUP);
+    return f->row_blocks * (groups + sets + kn_reduce_ceil(sets, GROUP));
 }
 
 /* How tiles lie in a space that has elements. */
 static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
 {
     scan_field f = {
-        .length = kn_fold_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
+        .length = kn_reduce_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
     int64_t beside = across < 0 ? 1 : floor_power((int)at_most(COLUMNS, space->extent[across]));
     int64_t lanes = lanes_of(s, f.length, beside), rows = s->block / lanes;
     f.chunk = (uint32_t)chunk_of(s, f.length, lanes);
-    f.tiles = (uint32_t)kn_fold_ceil(f.length, lanes * f.chunk);
+    f.tiles = (uint32_t)kn_reduce_ceil(f.length, lanes * f.chunk);
     f.lane_bits = (uint32_t)bits_of(lanes);
-    f.row_blocks = (uint32_t)kn_fold_ceil(f.rows, rows);
+    f.row_blocks = (uint32_t)kn_reduce_ceil(f.rows, rows);
     f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
     f.by_chunk = kn_divider_make(f.chunk);
     f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
@@ -174,8 +175,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     if (f.flags + 2 > KN_MAX_COUNTERS)
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s: a row of %lld elements is too long to be scanned",
                         part->spec->program->name, (long long)f.length);
-    kn_fold_put_kept(&out->own_space, space, across);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, space, -1);
+    kn_reduce_put_output_axes(&out->own_space, space, across);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     if (f.tiles > 1) {
@@ -192,7 +193,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     const kn_space *s = c->space;
     const scan_params chosen = {across_axis(c)};
-    int size = kn_fold_is_struct(c) ? 2 * (int)sizeof(double) : kn_fold_value_size(c);
+    int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
     memcpy(params, &chosen, sizeof chosen);
     out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
     out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
@@ -202,12 +203,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     scan_field f = plan(out, s, chosen.across);
     bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
     out->variant = 1 + (is_one_row ? KN_SCAN_ONE_ROW : 0) + (f.tiles > 1 ? KN_SCAN_TILES : 0);
-    out->rank = kn_fold_rank(s);
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
         out->access[o] = is_one_row && is_run ? KN_DENSE : KN_GATHER;
     }
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     return true;
 }

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const unsigned kn_rows = kn.rows - kn_first_row < kn_block_rows ? (unsigned)(kn.rows - kn_first_row) : kn_block_rows;
     kn_place kn_here = {};
     if constexpr (kn_is_one_row)
-        kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, (unsigned)kn_first_row);
+        kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, (unsigned)kn_first_row);
     ${pointers}
 
     const auto kn_mapped_at = [&](const unsigned kn_row, const unsigned kn_j) -> ${type} {
@@ -89,10 +89,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll 2
         for (unsigned kn_k = 1; kn_k < kn_own; ++kn_k) {
             if constexpr (kn_is_staged) {
-                kn_sum = ${fold}(kn_sum, kn_mine[kn_k]);
+                kn_sum = ${reduce}(kn_sum, kn_mine[kn_k]);
                 kn_mine[kn_k] = kn_sum;
             } else {
-                kn_sum = ${fold}(kn_sum, kn_mapped_at(kn_row, kn_begin + kn_k));
+                kn_sum = ${reduce}(kn_sum, kn_mapped_at(kn_row, kn_begin + kn_k));
             }
         }
     }
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         kn_sums_now[threadIdx.x] = kn_sum;
         __syncthreads();
         if (kn_lane >= kn_by && kn_own > 0)
-            kn_sum = ${fold}(kn_sums_now[threadIdx.x - kn_by], kn_sum);
+            kn_sum = ${reduce}(kn_sums_now[threadIdx.x - kn_by], kn_sum);
         ${type} *const kn_other = kn_sums_next;
         kn_sums_next = kn_sums_now;
         kn_sums_now = kn_other;
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             kn_total[kn_row] = kn_sum;
     __syncthreads();
     if constexpr (kn_has_tiles) {
-        kn_look_back<${block}>(kn_total, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, kn_block_rows), kn_tile, ${fold});
+        kn_look_back<${block}>(kn_total, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, kn_block_rows), kn_tile, ${reduce});
         __syncthreads();
     }
     /* What comes before each lane's elements, if something does. */
@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         kn_sum = kn_sums_now[threadIdx.x - 1];
     if constexpr (kn_has_tiles)
         if (kn_own > 0 && kn_tile > 0)
-            kn_sum = kn_lane > 0 ? ${fold}(kn_total[kn_row], kn_sum) : kn_total[kn_row];
+            kn_sum = kn_lane > 0 ? ${reduce}(kn_total[kn_row], kn_sum) : kn_total[kn_row];
     kn_sums_next[threadIdx.x] = kn_sum;
     __syncthreads();
     const auto kn_put = [&](const unsigned kn_row, const unsigned kn_j, const unsigned kn_lane, const bool kn_begins, ${type} ${result}) {
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         if (kn_is_exclusive && kn_begins)
             ${result} = kn_has ? kn_before : ${identity};
         else if (kn_has)
-            ${result} = ${fold}(kn_before, ${result});
+            ${result} = ${reduce}(kn_before, ${result});
         ${from}
         ${stores}
     };
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll 1
         for (unsigned kn_k = 0; kn_k < kn_own; ++kn_k) {
             const ${type} kn_next = kn_mapped_at(kn_row, kn_begin + kn_k), kn_earlier = kn_sum;
-            kn_sum = kn_k > 0 ? ${fold}(kn_sum, kn_next) : kn_next;
+            kn_sum = kn_k > 0 ? ${reduce}(kn_sum, kn_next) : kn_next;
             kn_put(kn_row, kn_begin + kn_k, kn_lane, kn_k == 0, kn_is_exclusive ? kn_earlier : kn_sum);
         }
     }
