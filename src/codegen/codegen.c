@@ -268,25 +268,46 @@ static const char *axes_template(const kn_writer *w)
                                                  : NULL;
 }
 
+/* A slot whose value is a template. The slots of that one count as used only if it is. */
+static kiln_status expand_slot(kn_writer *w, kn_slot *slots, bool *is_within, enum kn_slot_id slot,
+                               const char *name)
+{
+    kn_slot within[KN_SLOT_COUNT];
+    kn_str *out = &w->slot[slot];
+    memcpy(within, slots, sizeof within);
+    kiln_status status = expand_template(within, out, name);
+    slots[slot].value = kn_str_text(out);
+    for (int s = 0; s < KN_SLOT_COUNT; ++s)
+        is_within[s] = within[s].is_used;
+    return status == KILN_OK ? kn_str_status(out, "generated source") : status;
+}
+
+static void count_within(kn_slot *slots, const bool *is_within, enum kn_slot_id slot)
+{
+    for (int s = 0; s < KN_SLOT_COUNT && slots[slot].is_used; ++s)
+        slots[s].is_used = slots[s].is_used || is_within[s];
+}
+
 /* Expands the template of the kind, with that of the axes in it if operands are located. */
 static kiln_status expand_all(kn_writer *w, kn_str *out)
 {
     const kn_recipe *r = w->recipe;
     const char *name = r->choose_template ? r->choose_template(w->spec) : r->template_name;
     kn_slot slots[KN_SLOT_COUNT];
+    bool in_axes[KN_SLOT_COUNT] = {false}, in_begin[KN_SLOT_COUNT] = {false};
     kn_str text = KN_STR_INIT;
     kiln_status status = check_texts(w);
     list_slots(w, slots);
-    if (status == KILN_OK && axes_template(w)) {
-        status = expand_template(slots, &w->slot[KN_SLOT_AXES], axes_template(w));
-        slots[KN_SLOT_AXES].value = kn_str_text(&w->slot[KN_SLOT_AXES]);
-    }
-    if (status == KILN_OK)
-        status = kn_str_status(&w->slot[KN_SLOT_AXES], "generated source");
+    if (status == KILN_OK && axes_template(w))
+        status = expand_slot(w, slots, in_axes, KN_SLOT_AXES, axes_template(w));
+    if (status == KILN_OK && w->is_cuda)
+        status = expand_slot(w, slots, in_begin, KN_SLOT_BEGIN, "codegen/shared/begin.cu");
     if (status == KILN_OK)
         status = expand_template(slots, &text, name);
     if (status == KILN_OK)
         status = kn_str_status(&text, "generated source");
+    count_within(slots, in_axes, KN_SLOT_AXES);
+    count_within(slots, in_begin, KN_SLOT_BEGIN);
     if (status == KILN_OK)
         status = check_all_used(slots, name);
     if (status == KILN_OK)

@@ -15,6 +15,7 @@
 #define KN_SLOTS(X)                                                                                          \
     X(HEAD, head, false)                                                                                     \
     X(AXES, axes, false)                                                                                     \
+    X(BEGIN, begin, true)                                                                                    \
     X(ENTRY, entry, true)                                                                                    \
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \

@@ -13,12 +13,7 @@ static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_
     return next;
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* The thread's vector: in order of the results, or, if blocks are rasterised, among ${raster_width} vectors of several rows below each other. */
     int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.misalignment;

@@ -58,12 +58,7 @@ static __device__ __forceinline__ void kn_store_joined(T *to, const kn_pack<T, N
     }
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* The first thread of a warp stores nothing: it computes the last vector of the warp before, for the second thread. The axes of single elements and of single rows
      * are behind those of the grid. */

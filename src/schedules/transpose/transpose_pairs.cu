@@ -15,12 +15,7 @@ static __device__ __forceinline__ kn_tile_place kn_tile_of(unsigned number, unsi
     return column > row ? kn_tile_place{row, column - 1} : kn_tile_place{count - 1 - row, count - 1 - column};
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     constexpr unsigned kn_side = ${per_thread};
     __shared__ kn_vector kn_tiles[2][kn_side * kn_side * ${vector}];
