@@ -22,7 +22,10 @@ void kn_codegen_entry(char *out, size_t size, const kn_program *program);
  * functions and constants. */
 void kn_codegen_names(kn_str *out, const kn_program *program);
 
-/* Identity of the generator: changes with its version and with every template. Static lifetime. */
+/* Identity of the generator: changes with its version and with every template. Static lifetime. Where the
+ * templates of KILN_TEMPLATE_DIR could not be read for a shortage (base/shortage.h), it is one that no source
+ * may be written for, and kn_codegen_knows_generator is false for it. */
 const char *kn_codegen_generator(void);
+bool kn_codegen_knows_generator(const char *text);
 
 #endif

@@ -2,6 +2,7 @@
 #include "codegen/codegen.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/lock.h"
@@ -32,9 +33,15 @@ static void make_generator(void)
     kn_str_free(&all);
 }
 
+static const char unknown[] = "unknown";
+
+bool kn_codegen_knows_generator(const char *text)
+{
+    return strcmp(text, unknown) != 0;
+}
+
 const char *kn_codegen_generator(void)
 {
     static atomic_bool is_made;
-    kn_lock_once(&is_made, KN_LOCK_GENERATOR, make_generator);
-    return generator;
+    return kn_lock_once(&is_made, KN_LOCK_GENERATOR, make_generator) ? generator : unknown;
 }

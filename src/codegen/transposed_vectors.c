@@ -5,47 +5,46 @@
 #include "codegen/writer.h"
 
 /* `count` vectors of as many elements of `size` bytes. */
-typedef struct turn {
-    kn_str *out;
+typedef struct transposition {
+    const kn_writer *w;
+    kn_str *lines;
     int count, size, words; /* words of a vector */
     const kn_transpose_rows *rows;
-} turn;
+} transposition;
 
-static void put_vector_type(const turn *t)
+/* A load or a store of the registers `name` with these numbers. */
+static void put_access(const transposition *t, const char *part, char name, const int *number)
 {
     static const char *const types[] = {"", "b32", "v2.b32", "", "v4.b32"};
-    kn_str_append(t->out, types[t->words]);
+    kn_str registers = KN_STR_INIT;
+    for (int w = 0; w < t->words; ++w)
+        kn_str_printf(&registers, "%s%c%d", w > 0 ? ", " : "", name, number[w]);
+    kn_put_part_with(t->w, t->lines, part, -1, "words=%s registers=%s", types[t->words],
+                     kn_str_text(&registers));
+    t->lines->failed = t->lines->failed || registers.failed;
+    kn_str_free(&registers);
 }
 
 /* Word w of vector j is register r[j * words + w]. */
-static void put_loads(const turn *t)
+static void put_loads(const transposition *t)
 {
+    int number[4];
     for (int j = 0; j < t->count; ++j) {
-        kn_str_append(t->out, "\"ld.global.");
-        put_vector_type(t);
-        kn_str_append(t->out, " {");
         for (int w = 0; w < t->words; ++w)
-            kn_str_printf(t->out, "%sr%d", w > 0 ? ", " : "", j * t->words + w);
-        kn_str_append(t->out, "}, [from]; add.s64 from, from, step;\\n\"\n");
+            number[w] = j * t->words + w;
+        put_access(t, "transpose_load", 'r', number);
         if (t->rows)
-            kn_str_append(t->out, "\"sub.u32 left, left, 1; setp.eq.u32 ends, left, 0;\\n\"\n"
-                                  "\"@ends add.s64 from, from, carry; @ends mov.u32 left, row;\\n\"\n");
+            kn_put_part(t->w, t->lines, "transpose_next_row", -1);
     }
 }
 
-/* A transposed vector, from the registers `name` with these numbers. */
-static void put_store(const turn *t, char name, const int *number)
+static void put_store(const transposition *t, char name, const int *number)
 {
-    kn_str_append(t->out, "\"st.shared.");
-    put_vector_type(t);
-    kn_str_append(t->out, " [to], {");
-    for (int w = 0; w < t->words; ++w)
-        kn_str_printf(t->out, "%s%c%d", w > 0 ? ", " : "", name, number[w]);
-    kn_str_append(t->out, "}; add.u32 to, to, pitch;\\n\"\n");
+    put_access(t, "transpose_store", name, number);
 }
 
 /* Elements of whole words. */
-static void transpose_words(const turn *t)
+static void transpose_words(const transposition *t)
 {
     int each = t->size / 4, number[4];
     for (int k = 0; k < t->count; ++k) {
@@ -55,13 +54,14 @@ static void transpose_words(const turn *t)
     }
 }
 
-static void put_pick(const turn *t, int to, char name, int one, int two, const char *order)
+static void put_pick(const transposition *t, int to, char name, int one, int two, const char *order)
 {
-    kn_str_printf(t->out, "\"prmt.b32 t%d, %c%d, %c%d, %s;\\n\"\n", to, name, one, name, two, order);
+    kn_put_part_with(t->w, t->lines, "transpose_pick", -1, "to=%d from=%s one=%d two=%d order=%s", to,
+                     name == 'r' ? "r" : "t", one, two, order);
 }
 
 /* A word has elements of two vectors. */
-static void transpose_halves(const turn *t)
+static void transpose_halves(const transposition *t)
 {
     static const char *const order[] = {"0x5410", "0x7632"};
     int number[4];
@@ -76,7 +76,7 @@ static void transpose_halves(const turn *t)
 }
 
 /* A word has elements of four vectors: pairs of rows are mixed, then pairs of pairs. */
-static void transpose_bytes(const turn *t)
+static void transpose_bytes(const transposition *t)
 {
     int n = t->words, number[4],
         mixed = 4 * n * n; /* the first registers are those of the transposed words */
@@ -99,23 +99,26 @@ static void transpose_bytes(const turn *t)
     }
 }
 
-bool kn_put_transposed(kn_str *out, int count, int size, const char *from, const char *step,
-                       const kn_transpose_rows *rows, const char *to, const char *pitch)
+bool kn_put_transposed(const kn_writer *w, kn_str *out, int count, int size, const char *from,
+                       const char *step, const kn_transpose_rows *rows, const char *to, const char *pitch)
 {
-    turn t = {out, count, size, count * size / 4, rows};
+    kn_str lines = KN_STR_INIT, operands = KN_STR_INIT;
+    const transposition t = {w, &lines, count, size, count * size / 4, rows};
     if (count * size % 4 != 0 || t.words > 4)
         return false;
-    kn_str_printf(out, "asm volatile(\"{ .reg .b32 r<%d>, t<%d>, to, pitch; .reg .s64 from, step;\\n\"\n",
-                  count * t.words, size == 1 ? 8 * t.words * t.words : count * t.words);
-    kn_str_append(out, "\"mov.b64 from, %0; cvt.s64.s32 step, %1; mov.b32 to, %2; mov.b32 pitch, %3;\\n\"\n");
-    if (rows)
-        kn_str_append(out, "\".reg .b32 left, row; .reg .s64 carry; .reg .pred ends;\\n\"\n"
-                           "\"mov.b32 left, %4; mov.b32 row, %5; cvt.s64.s32 carry, %6;\\n\"\n");
+    if (rows) {
+        kn_put_part(w, &lines, "transpose_rows", -1);
+        kn_put_part_with(w, &operands, "transpose_row_operands", -1, "left=%s row=%s carry=%s", rows->left,
+                         rows->row, rows->carry);
+    }
     put_loads(&t);
     (size == 1 ? transpose_bytes : size == 2 ? transpose_halves : transpose_words)(&t);
-    kn_str_printf(out, "\"}\" :: \"l\"(%s), \"r\"(%s), \"r\"(%s), \"r\"(%s)", from, step, to, pitch);
-    if (rows)
-        kn_str_printf(out, ", \"r\"(%s), \"r\"(%s), \"r\"(%s)", rows->left, rows->row, rows->carry);
-    kn_str_append(out, " : \"memory\");\n");
+    kn_put_part_with(w, out, "transpose", -1,
+                     "loaded=%d picked=%d lines=%s from=%s step=%s to=%s pitch=%s row_operands=%s",
+                     count * t.words, size == 1 ? 8 * t.words * t.words : count * t.words,
+                     kn_str_text(&lines), from, step, to, pitch, kn_str_text(&operands));
+    out->failed = out->failed || lines.failed || operands.failed;
+    kn_str_free(&lines);
+    kn_str_free(&operands);
     return true;
 }

@@ -95,7 +95,8 @@ typedef struct kn_recipe {
     const char *fast_axis;
     /* The axis along which a thread takes several steps, kn_m being the number of one; NULL: it takes one. */
     const char *step_axis;
-    const char *preludes;  /* words that select preludes; NULL: none */
+    const char *preludes;           /* words that select preludes; NULL: none */
+    const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */
     bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */
     bool takes_staged;     /* elements of a staged operand are read one by one */
@@ -118,6 +119,7 @@ struct kn_writer {
     kn_str *user;                /* the program's texts as they are in the source, in its order */
     int result;                  /* the one of a thread's results that is being written, if it has several */
     kn_str slot[KN_SLOT_COUNT];
+    kiln_status *status; /* the first error of a part */
 };
 
 static inline int kn_param_count(const kn_writer *w)
@@ -162,10 +164,23 @@ bool kn_is_extended(const kn_writer *w, int k);
 /* True if some operand is gathered. */
 bool kn_gathers(const kn_writer *w);
 
+/* ---- parts: pieces of source for an operand, from files of them (parts.c) ---- */
+
+/* Appends an array's element, as an lvalue, or another text of an operand. */
+typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
+/* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k
+ * (-1: none); of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes); and
+ * ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis} of the schedule. */
+void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
+/* The same with slots of one's own before these, as "place=%s count=%d". */
+void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for one slot, "load=%s", whose value `put` appends. */
+void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,
+                    kn_place_writer put);
+
 /* ---- stages: functions in the source, and calls of them ---- */
 
-/* Appends an array's element, as an lvalue. */
-typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
 /* "kn_element(...);": the call of a map or map expression. The program's own values are variables,
  * kn_value_NAME. Stages over results have no index; reduction_index is for programs that use it. */
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
@@ -177,8 +192,8 @@ void kn_put_function(const kn_writer *w, kn_str *out, int stage);
 /* "kn_value_sum": the variable of one of the program's own values. */
 void kn_put_value(const kn_writer *w, kn_str *out, int value);
 /* One of the program's texts, by number, on lines of its own, which messages of compilers number as lines of
- * "NAME.label"; `end` follows it. */
-void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, const char *end);
+ * "NAME.label"; a statement is ended. */
+void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, bool is_statement);
 /* "float64": the type of any value in the source. */
 void kn_put_type(const kn_writer *w, kn_str *out, int value);
 /* Declares the functions of all stages, and the identities of reductions: kn_NAME_identity. */
@@ -205,13 +220,12 @@ bool kn_divides_reals(const kn_writer *w, const char *text);
 
 /* Declares, loads and stores all operands; gathered ones are declared only. */
 void kn_put_vectors(kn_writer *w);
+/* "kn_load<float, 4>(kn.x_ + kn_first)". */
 void kn_put_vector_load(const kn_writer *w, kn_str *out, int k);
-/* Gathers the operands by `function`: from one row, or from two that follow each other; with_step: it takes a
- * stride. */
-void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool two_rows, bool with_step);
-/* Gathers elements of one row, along the fast axis. */
-void kn_put_gather_in_row(const kn_writer *w, kn_str *out);
-/* The same if it is known whether all operands are contiguous. */
+/* Gathers the operands by `function`. more: a part with further arguments, "crossing" (the next row) or
+ * "stride"; NULL: none. */
+void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, const char *more);
+/* Gathers elements of one row, along the fast axis; it is known whether all operands are contiguous. */
 void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs);
 /* Gathers element kn_k at kn_here. */
 void kn_put_gather_lane(const kn_writer *w, kn_str *out);
@@ -236,8 +250,8 @@ typedef struct kn_transpose_rows {
 /* Loads `count` vectors of as many elements of `size` bytes, `step` bytes apart from the address `from` on,
  * and stores them, transposed, to shared memory at `to`, `pitch` bytes apart. rows NULL: all are of one row.
  * False if vectors are no words. (transposed_vectors.c) */
-bool kn_put_transposed(kn_str *out, int count, int size, const char *from, const char *step,
-                       const kn_transpose_rows *rows, const char *to, const char *pitch);
+bool kn_put_transposed(const kn_writer *w, kn_str *out, int count, int size, const char *from,
+                       const char *step, const kn_transpose_rows *rows, const char *to, const char *pitch);
 /* Slot `corner`: the places of a tile's corner, and the steps along its first axes. */
 enum { KN_CORNER_STEPS = 4 };
 void kn_put_corner(kn_writer *w);

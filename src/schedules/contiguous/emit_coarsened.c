@@ -8,8 +8,7 @@ static bool load(kn_writer *w, int k)
 {
     const char *name = w->program->param[k].name;
     if (kn_access_of(w, k) == KN_BROADCAST) {
-        kn_str_printf(&w->slot[KN_SLOT_INVARIANT], "const auto kn_%s_ = ", name);
-        kn_put_vector_load(w, &w->slot[KN_SLOT_INVARIANT], k);
+        kn_put_part_of(w, &w->slot[KN_SLOT_INVARIANT], "loaded", k, "load=%s", kn_put_vector_load);
         return true;
     }
     if (kn_access_of(w, k) != KN_VECTOR || kn_is_output(w, k))
@@ -18,6 +17,7 @@ static bool load(kn_writer *w, int k)
                   w->spec->schedule.vector, name, KN_COARSENING);
     kn_str_printf(&w->slot[KN_SLOT_STEP_LOADS], "kn_%s_steps[kn_m] = ", name);
     kn_put_vector_load(w, &w->slot[KN_SLOT_STEP_LOADS], k);
+    kn_str_append(&w->slot[KN_SLOT_STEP_LOADS], ";\n");
     kn_str_printf(&w->slot[KN_SLOT_LOADS], "const auto kn_%s_ = kn_%s_steps[kn_m];\n", name, name);
     return true;
 }

@@ -13,7 +13,7 @@ enum {
 /* Lanes of one row, and those of the next row behind its end, by `function`. */
 static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *function, bool with_step)
 {
-    kn_put_gathers(w, out, function, true, with_step);
+    kn_put_gathers(w, out, function, with_step ? "crossing_stride" : "crossing");
     if (!(w->program->uses & KN_USES_INDEX))
         return;
     int index = w->spec->n_arrays;

@@ -148,4 +148,5 @@ static void fill(kn_writer *w)
 const kn_recipe kn_recipe_host_row = {.template_name = "schedules/host/host_row.cpp",
                                       .fill = fill,
                                       .preludes = "kn_line",
+                                      .more_parts = "schedules/rowprog/row_stage_parts.cpp",
                                       .repeats_stages = true};

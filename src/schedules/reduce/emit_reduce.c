@@ -2,7 +2,6 @@
  * same for all of them; only the address of an element differs. */
 #include "codegen/writer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "schedules/reduce/reduce_space.h"
@@ -11,21 +10,6 @@
 enum { MAP, REDUCE, POST }; /* the stages */
 
 /* ---- places ---- */
-
-/* "*(const float *)((const char *)kn.x_ + kn_from.at[0])" */
-static void put_at(const kn_writer *w, kn_str *out, int k, const char *place)
-{
-    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
-    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + %s.at[%d])", qualifier, kn_storage(w, k), qualifier,
-                  w->program->param[k].name, place, kn_array_of(w, k));
-}
-
-/* An element along the output axes: a result, or an input that the last stage reads besides the reduced
- * value. */
-static void place_output(const kn_writer *w, kn_str *out, int k)
-{
-    put_at(w, out, k, "kn_here");
-}
 
 /* True if the map reads it; other inputs are read once per result. */
 static bool is_mapped(const kn_writer *w, int k)
@@ -40,7 +24,7 @@ static bool is_mapped(const kn_writer *w, int k)
 /* One element, not of a vector. */
 static void place_single(const kn_writer *w, kn_str *out, int k)
 {
-    put_at(w, out, k, "kn_from");
+    kn_put_part_with(w, out, "at", k, "place=%s", "kn_from");
 }
 
 /* Dense operands: rows begin anywhere, and vectors at the first boundary inside them. */
@@ -53,22 +37,21 @@ static bool reads_vectors(const kn_writer *w, int k)
 /* Element kn_k of item kn_u, which has been loaded. */
 static void place_loaded(const kn_writer *w, kn_str *out, int k)
 {
-    bool is_vector = reads_vectors(w, k);
-    kn_str_printf(out, "kn_%s_[kn_u]%s", w->program->param[k].name, is_vector ? ".at[kn_k]" : "");
+    kn_put_part(w, out, reads_vectors(w, k) ? "loaded_lane" : "loaded", k);
+}
+
+static void put_end(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "end", k);
 }
 
 /* Element kn_e of a staged input. Weights, which all results share, are not staged. */
 static void place_staged(const kn_writer *w, kn_str *out, int k)
 {
-    const char *name = w->program->param[k].name;
-    if (kn_access_of(w, k) != KN_STAGED) {
-        kn_str_printf(out,
-                      "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_j * kn.axis[0].stride[%d])",
-                      kn_storage(w, k), name, kn_array_of(w, k), kn_array_of(w, k));
-        return;
-    }
-    kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_buffer, kn_%s_off, kn_e)", kn_storage(w, k), name,
-                  name);
+    if (kn_access_of(w, k) == KN_STAGED)
+        kn_put_part(w, out, "staged", k);
+    else
+        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
 }
 
 /* ---- loads ---- */
@@ -82,61 +65,51 @@ static bool may_repeat(const kn_writer *w)
     return arrays > 1;
 }
 
-/* Addresses of items and of their elements, in bytes from the start of an operand. */
+/* Addresses of items and of their elements, by parts with offsets in bytes from the start of an operand. */
 typedef struct places {
+    const char *item, *lane;
     const char *axis; /* along which the elements of an item lie */
-    const char *item; /* offset of item kn_item; the format has the operand twice */
-    bool has_base; /* a single input that is read by vectors has one base address for all items: kn_NAME_at */
+    bool has_base;    /* a single input that is read by vectors has one base address for all items */
 } places;
 
-static const places along = {"kn.axis[0]", "kn_from.at[%d]", false},
-                    beside = {"kn.axis[kn.reduction_rank]", "kn_from.at[%d]", false};
+static const places along = {"item_along", "lane_along", "kn.axis[0]", false},
+                    beside = {"item_beside", "lane_beside", "kn.axis[kn.reduction_rank]", false},
+                    with_base = {"item_with_base", "lane_with_base", "kn.axis[0]", true};
 
 /* Registers for the items of a thread, and the load of one item. */
 static void put_loads(kn_writer *w, const places *from)
 {
+    kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
     for (int k = 0; k < w->program->n_in; ++k) {
-        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-        int o = kn_array_of(w, k), vector = w->spec->schedule.vector;
-        if (o < 0 || !is_mapped(w, k))
+        kn_str offset = KN_STR_INIT;
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
-        bool is_vector = reads_vectors(w, k);
-        kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
-        if (is_vector)
-            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[kn_steps];\n", type, vector, name);
-        else
-            kn_str_printf(packs, "%s kn_%s_[kn_steps];\n", type, name);
-        kn_str_printf(loads, "kn_%s_[kn_u] = ", name);
-        if (is_vector && from->has_base && !may_repeat(w)) {
-            kn_str_printf(&w->slot[KN_SLOT_POINTERS],
-                          "const auto *const kn_%s_at = (const kn_pack<%s, %d> *)((const char *)kn.%s_ + "
-                          "kn_first.at[%d]);\n",
-                          name, type, vector, name, o);
-            kn_str_printf(loads, "(kn_%s_at + kn_q)[kn_u * %d];\n", name, w->spec->schedule.block);
-            continue;
-        }
-        if (is_vector)
-            kn_str_printf(loads, "%s<%s, %d>(", may_repeat(w) ? "kn_load_along" : "kn_load", type, vector);
-        kn_str_printf(loads, "%s(const %s *)((const char *)kn.%s_ + ", is_vector ? "" : "*", type, name);
-        kn_str_printf(loads, from->item, o, o);
-        kn_str_append(loads, ")");
-        if (is_vector && may_repeat(w))
-            kn_str_printf(loads, ", %s.stride[%d] != 0", from->axis, o);
-        kn_str_append(loads, is_vector ? ");\n" : ";\n");
+        bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
+        kn_put_part(w, packs, is_vector ? "vectors" : "elements", k);
+        if (has_base)
+            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
+        kn_put_part(w, &offset, from->item, k);
+        kn_put_part_with(w, loads,
+                         has_base        ? "load_from_base"
+                         : !is_vector    ? "load_element"
+                         : may_repeat(w) ? "load_along"
+                                         : "load_vector",
+                         k, "offset=%s along=%s", kn_str_text(&offset), from->axis);
+        loads->failed = loads->failed || offset.failed;
+        kn_str_free(&offset);
     }
 }
 
 /* Misalignment at a place, in elements, of the first input that is contiguous along the axis. The address of
  * a broadcast input says nothing about it. */
-static void put_off(const kn_writer *w, kn_str *out, const char *axis, const char *format, const char *place)
+static void put_off(const kn_writer *w, kn_str *out, const char *axis, const char *part)
 {
     for (int k = 0; k < w->program->n_in; ++k) {
         if (!reads_vectors(w, k))
             continue;
         if (may_repeat(w))
             kn_str_printf(out, "%s.stride[%d] != 0 ? ", axis, kn_array_of(w, k));
-        kn_str_printf(out, format, w->program->param[k].name, place, kn_array_of(w, k), kn_item_size(w, k),
-                      w->spec->schedule.vector - 1);
+        kn_put_part_with(w, out, part, k, "mask=%d", w->spec->schedule.vector - 1);
         if (!may_repeat(w))
             return;
         kn_str_append(out, " : ");
@@ -146,36 +119,22 @@ static void put_off(const kn_writer *w, kn_str *out, const char *axis, const cha
 
 static void put_stage(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_STAGE];
-    for (int k = 0; k < w->program->n_in; ++k) {
-        if (kn_access_of(w, k) != KN_STAGED || !is_mapped(w, k))
-            continue;
-        const char *name = w->program->param[k].name;
-        int size = kn_item_size(w, k);
-        kn_str_printf(
-            out, "__shared__ __align__(16) unsigned char kn_%s_buffer[kn_tile_elements * %d / 8 * 9 + 48];\n",
-            name, size);
-        kn_str_printf(
-            out,
-            "const unsigned kn_%s_off = kn_stage<kn_is_padded>(kn_%s_buffer, (const char *)(kn.%s_ + "
-            "kn_begun * kn_chunk), "
-            "kn_chunks * kn_chunk * %d);\n",
-            name, name, name, size);
-    }
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_access_of(w, k) == KN_STAGED && is_mapped(w, k))
+            kn_put_part(w, &w->slot[KN_SLOT_STAGE], "stage", k);
 }
 
 /* ---- the reduction ---- */
 
-/* The function by which a thread adds an element to its partial value. If elements come in the order of `_J`,
- * the text of the reduction is told so (`_follows`). */
+/* The function by which a thread adds an element to its partial value. If elements come in the order of
+ * `_J`, the text of the reduction is told so (`_follows`). */
 static void put_next(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_ELEMENT];
-    const char *type = kn_str_text(&w->slot[KN_SLOT_TYPE]), *reduce = kn_str_text(&w->slot[KN_SLOT_REDUCE]);
-    kn_str_append(&w->slot[KN_SLOT_NEXT], w->spec->schedule.order ? "kn_next" : reduce);
+    const char *function = kn_str_text(&w->slot[KN_SLOT_REDUCE]);
+    kn_str_append(&w->slot[KN_SLOT_NEXT], w->spec->schedule.order ? "kn_next" : function);
     if (w->spec->schedule.order)
-        kn_str_printf(out, "const auto kn_next = [&](const %s a, const %s b) { return %s(a, b, true); };\n",
-                      type, type, reduce);
+        kn_put_part_with(w, &w->slot[KN_SLOT_ELEMENT], "next", -1, "value_type=%s function=%s",
+                         kn_str_text(&w->slot[KN_SLOT_TYPE]), function);
 }
 
 /* The type, the function and the identity of the reduction. */
@@ -188,49 +147,50 @@ static void put_names(kn_writer *w)
     kn_put_function(w, &w->slot[KN_SLOT_REDUCE], REDUCE);
     put_next(w);
     if (reduce->identity[0])
-        kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
-                      kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
+        kn_put_part_with(w, &w->slot[KN_SLOT_EMPTY], "empty", -1, "result=%s label=%s",
+                         kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-/* Maps one element: declares its variable and calls the stage. The format has an operand's number up to three
- * times. */
-static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *index_format)
+static void put_index(const kn_writer *w, kn_str *out, const char *start, const char *part, int array)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT, *out = &w->slot[slot];
-    int at = w->spec->n_arrays, reduction_at = kn_layout_space_operands(w->spec) - 1,
-        mapped = w->program->stage[REDUCE].value[0];
-    kn_str_append(&index, "kn.start + ");
-    kn_str_printf(&index, index_format, at, at, at);
-    kn_str_append(&reduction_index, "kn.reduction_start + ");
-    kn_str_printf(&reduction_index, index_format, reduction_at, reduction_at, reduction_at);
-    kn_put_type(w, out, mapped);
-    kn_str_append(out, " ");
-    kn_put_value(w, out, mapped);
-    kn_str_append(out, ";\n");
+    kn_str offset = KN_STR_INIT;
+    kn_put_part_with(w, &offset, part, -1, "array=%d", array);
+    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(&offset));
+    out->failed = out->failed || offset.failed;
+    kn_str_free(&offset);
+}
+
+/* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
+static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *offset)
+{
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT, type = KN_STR_INIT, *out = &w->slot[slot];
+    put_index(w, &index, "start", offset, w->spec->n_arrays);
+    put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
+    kn_put_type(w, &type, w->program->stage[REDUCE].value[0]);
+    kn_put_part_with(w, out, "mapped", -1, "value_type=%s value=%s", kn_str_text(&type),
+                     kn_str_text(&w->slot[KN_SLOT_MAPPED]));
     kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    out->failed |= index.failed || reduction_index.failed;
+    out->failed |= index.failed || reduction_index.failed || type.failed;
     kn_str_free(&index);
     kn_str_free(&reduction_index);
+    kn_str_free(&type);
 }
 
+/* An element along the output axes, at kn_here, is a result, or an input that the last stage reads besides
+ * the reduced value. */
 static void fill_along(kn_writer *w, const places *from)
 {
-    kn_str lane = KN_STR_INIT;
     put_names(w);
     put_loads(w, from);
-    kn_str_printf(&lane, "%s + kn_k * %s.stride[%%d]", from->item, from->axis);
-    put_mapped(w, KN_SLOT_LANE, place_loaded, kn_str_text(&lane));
-    w->slot[KN_SLOT_LANE].failed |= lane.failed;
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_output, "", "");
-    kn_str_free(&lane);
+    put_mapped(w, KN_SLOT_LANE, place_loaded, from->lane);
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
 /* Elements in front of the first aligned vector of an unaligned row. */
 static void put_until(kn_writer *w, bool is_unaligned)
 {
     if (is_unaligned)
-        put_off(w, &w->slot[KN_SLOT_UNTIL], "kn.axis[0]",
-                "(long long)(-(((unsigned long long)kn.%s_ + %s.at[%d]) / %d) & %d)", "kn_here");
+        put_off(w, &w->slot[KN_SLOT_UNTIL], "kn.axis[0]", "until");
     else
         kn_str_append(&w->slot[KN_SLOT_UNTIL], "0");
 }
@@ -238,42 +198,29 @@ static void put_until(kn_writer *w, bool is_unaligned)
 /* Element kn_j of a row along one axis. */
 static void place_end(const kn_writer *w, kn_str *out, int k)
 {
-    int o = kn_array_of(w, k);
-    kn_str_printf(out, "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_j * ", kn_storage(w, k),
-                  w->program->param[k].name, o);
     if (reads_vectors(w, k) && !may_repeat(w))
-        kn_str_printf(out, "%d)", kn_item_size(w, k));
+        kn_put_part(w, out, "read_end", k);
     else
-        kn_str_printf(out, "kn.axis[0].stride[%d])", o);
+        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
 }
 
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
 static void fill_rows(kn_writer *w)
 {
-    int vector = w->spec->schedule.vector;
-    char item[112];
-    snprintf(item, sizeof item,
-             "kn_first.at[%%d] + ((long long)kn_q + kn_u * %d) * (%d * kn.axis[0].stride[%%d])",
-             w->spec->schedule.block, vector);
-    const places with_base = {"kn.axis[0]", item, true};
-    if (w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES) {
-        kn_str_printf(
-            &w->slot[KN_SLOT_FROM],
-            "kn_place kn_from = kn_first;\nkn_go<2, %d>(kn_from, kn, kn_column + kn_item, %d, kn_row);\n",
-            kn_layout_space_operands(w->spec), vector);
-        fill_along(w, &along);
-    } else {
-        fill_along(w, &with_base);
-    }
-    put_mapped(w, KN_SLOT_SINGLE, place_end, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
-    put_until(w, vector > 1 && w->spec->schedule.variant != KN_REDUCE_SEVERAL_AXES);
+    bool is_nested = w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES;
+    if (is_nested)
+        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "from", -1, "operands=%d",
+                         kn_layout_space_operands(w->spec));
+    fill_along(w, is_nested ? &along : &with_base);
+    put_mapped(w, KN_SLOT_SINGLE, place_end, "end");
+    put_until(w, w->spec->schedule.vector > 1 && !is_nested);
 }
 
 static void fill_lanes(kn_writer *w)
 {
     bool is_unaligned = strchr(w->spec->schedule.access, KN_DENSE);
     fill_along(w, &along);
-    put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "place");
     kn_str_append(&w->slot[KN_SLOT_UNALIGNED], is_unaligned ? "true" : "false");
     put_until(w, is_unaligned);
 }
@@ -281,110 +228,63 @@ static void fill_lanes(kn_writer *w)
 static void fill_columns(kn_writer *w)
 {
     fill_along(w, &beside);
-    put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
-    put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]",
-            "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "place");
+    put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
 }
 
 /* Result kn_k of a thread: an element of a vector that is stored whole, or a single element. Inputs that the
  * last stage reads are single elements. */
 static void place_result(const kn_writer *w, kn_str *out, int k)
 {
-    const char *name = w->program->param[k].name, *qualifier = kn_is_output(w, k) ? "" : "const ";
-    int o = kn_array_of(w, k);
-    if (kn_is_output(w, k) && kn_access_of(w, k) == KN_VECTOR)
-        kn_str_printf(out, "kn_%s_.at[kn_k]", name);
-    else
-        kn_str_printf(out,
-                      "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d] + kn_k * "
-                      "kn.axis[kn.reduction_rank].stride[%d])",
-                      qualifier, kn_storage(w, k), qualifier, name, o, o);
-}
-
-/* An element that the text does not assign keeps its value: the vector is loaded first. The compiler drops
- * the load if all are assigned. */
-static void put_results(kn_writer *w)
-{
-    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
-        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-        int o = kn_array_of(w, k);
-        if (o < 0 || kn_access_of(w, k) != KN_VECTOR)
-            continue;
-        kn_str_printf(&w->slot[KN_SLOT_RESULTS],
-                      "%s *const kn_%s_to = (%s *)((char *)kn.%s_ + kn_here.at[%d]);\nauto kn_%s_ = "
-                      "kn_load<%s, %d>(kn_%s_to);\n",
-                      type, name, type, name, o, name, type, w->spec->schedule.vector, name);
-        kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_store(kn_%s_to, kn_%s_);\n", name, name);
-    }
+    bool is_vector = kn_is_output(w, k) && kn_access_of(w, k) == KN_VECTOR;
+    kn_put_part(w, out, is_vector ? "result_lane" : "result", k);
 }
 
 /* Element kn_u of row kn_k. The rows were loaded as whole vectors; weights are the same for all rows. */
 static void place_in_rows(const kn_writer *w, kn_str *out, int k)
 {
-    int vector = w->spec->schedule.vector, elements = w->spec->schedule.per_thread;
-    const char *name = w->program->param[k].name;
-    if (kn_access_of(w, k) == KN_STAGED)
-        kn_str_printf(out, "kn_%s_[(kn_k * %d + kn_u) / %d].at[(kn_k * %d + kn_u) %% %d]", name, elements,
-                      vector, elements, vector);
-    else
-        kn_str_printf(out, "kn_%s_[kn_u]", name);
+    kn_put_part(w, out, kn_access_of(w, k) == KN_STAGED ? "row_lane" : "loaded", k);
 }
 
 static void put_loads_of_rows(kn_writer *w)
 {
-    kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
-    int vector = w->spec->schedule.vector, elements = w->spec->schedule.per_thread;
     for (int k = 0; k < w->program->n_in; ++k) {
-        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-        int o = kn_array_of(w, k);
-        if (o < 0 || !is_mapped(w, k))
+        bool is_vector = kn_access_of(w, k) == KN_STAGED;
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
-        if (kn_access_of(w, k) == KN_STAGED) {
-            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector, name, elements);
-            kn_str_printf(
-                loads,
-                "kn_%s_[kn_u] = kn_load<%s, %d>((const %s *)((const char *)kn.%s_ + kn_here.at[%d]) + "
-                "kn_u * %d);\n",
-                name, type, vector, type, name, o, vector);
-        } else {
-            kn_str_printf(packs, "%s kn_%s_[%d];\n", type, name, elements);
-            kn_str_printf(loads,
-                          "kn_%s_[kn_u] = *(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_u * "
-                          "kn.axis[0].stride[%d]);\n",
-                          name, type, name, o, o);
-        }
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "row_vectors" : "row_elements", k);
+        kn_put_part(w, &w->slot[KN_SLOT_LOADS], is_vector ? "load_row_vector" : "load_row_element", k);
     }
+}
+
+static bool has_short_rows(const kn_spec *spec)
+{
+    return spec->schedule.per_thread > 0;
 }
 
 /* Rows of a few elements have a template of their own, since their length is known to the compiler. */
 static const char *template_of_threads(const kn_spec *spec)
 {
-    return spec->schedule.per_thread > 0 ? "schedules/reduce/reduce_narrow.cu"
-                                         : "schedules/reduce/reduce_threads.cu";
+    return has_short_rows(spec) ? "schedules/reduce/reduce_narrow.cu" : "schedules/reduce/reduce_threads.cu";
 }
 
-static void fill_narrow(kn_writer *w)
-{
-    put_names(w);
-    put_loads_of_rows(w);
-    put_mapped(
-        w, KN_SLOT_LANE, place_in_rows,
-        "kn_here.at[%d] + kn_k * kn.axis[kn.reduction_rank].stride[%d] + kn_u * kn.axis[0].stride[%d]");
-    put_results(w);
-    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
-}
-
+/* An element that the text does not assign keeps its value: the vector is loaded first. The compiler drops
+ * the load if all are assigned. */
 static void fill_threads(kn_writer *w)
 {
-    if (w->spec->schedule.per_thread > 0) {
-        fill_narrow(w);
-        return;
-    }
     put_names(w);
-    put_loads(w, &beside);
-    put_mapped(w, KN_SLOT_LANE, place_loaded,
-               "kn_from.at[%d] + kn_k * kn.axis[kn.reduction_rank].stride[%d]");
-    put_results(w);
+    if (has_short_rows(w->spec)) {
+        put_loads_of_rows(w);
+        put_mapped(w, KN_SLOT_LANE, place_in_rows, "lane_in_rows");
+    } else {
+        put_loads(w, &beside);
+        put_mapped(w, KN_SLOT_LANE, place_loaded, beside.lane);
+    }
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_VECTOR) {
+            kn_put_part(w, &w->slot[KN_SLOT_RESULTS], "result_vector", k);
+            kn_put_part(w, &w->slot[KN_SLOT_STORES], "store", k);
+        }
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
 }
 
@@ -392,13 +292,15 @@ static void fill_tile(kn_writer *w)
 {
     put_names(w);
     put_stage(w);
-    put_mapped(w, KN_SLOT_SINGLE, place_staged, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_output, "", "");
+    put_mapped(w, KN_SLOT_SINGLE, place_staged, "end");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
 #define RECIPE(name, word)                                                                                   \
-    const kn_recipe kn_recipe_reduce_##name = {                                                              \
-        .template_name = "schedules/reduce/reduce_" #name ".cu", .fill = fill_##name, .preludes = word}
+    const kn_recipe kn_recipe_reduce_##name = {.template_name = "schedules/reduce/reduce_" #name ".cu",      \
+                                               .fill = fill_##name,                                          \
+                                               .preludes = word,                                             \
+                                               .parts = "schedules/reduce/reduce_parts.cu"}
 RECIPE(rows, "kn_reduce_block");
 RECIPE(lanes, "kn_reduce_lanes");
 RECIPE(columns, "kn_reduce_lanes");
@@ -406,4 +308,5 @@ RECIPE(tile, "kn_stage");
 const kn_recipe kn_recipe_reduce_threads = {.template_name = "schedules/reduce/reduce_threads.cu",
                                             .choose_template = template_of_threads,
                                             .fill = fill_threads,
-                                            .preludes = "kn_reduce_lanes"};
+                                            .preludes = "kn_reduce_lanes",
+                                            .parts = "schedules/reduce/reduce_parts.cu"};

@@ -40,7 +40,7 @@ static void put_stage(kn_writer *w, int k)
     kn_str_printf(&call, "kn_stage(kn_%s_tile, %s, %s, %s, %s, %s, kn_pitch, kn_b, kn_slot);\n", name, from,
                   step, rows.left, rows.row, rows.carry);
     kn_str_append(out, "#ifdef __CUDACC_RTC__\n");
-    if (!kn_put_transposed(out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
+    if (!kn_put_transposed(w, out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
         kn_str_append(out, kn_str_text(&call));
     kn_str_printf(out, "#else\n%s#endif\n", kn_str_text(&call));
     out->failed = out->failed || call.failed;

@@ -32,7 +32,7 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
         kn_put_all_runs(w, &runs);
     if (runs.length > 0) {
         kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
-        kn_put_gathers(w, out, "kn_load_unaligned", false, false);
+        kn_put_gathers(w, out, "kn_load_unaligned", NULL);
         kn_str_append(out, "} else ");
     }
     kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
