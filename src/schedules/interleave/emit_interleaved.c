@@ -18,8 +18,8 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
     kn_put_part(w, out, "place", k);
 }
 
-/* Interleaved operands are loaded and stored as one array, by the first of them. Results are loaded too, since
- * not every body assigns all of them. */
+/* Interleaved operands are loaded and stored as one array, by the first of them. Results are loaded too,
+ * since not every body assigns all of them. */
 static void put_operand(kn_writer *w, int k)
 {
     kn_str *loads = &w->slot[KN_SLOT_LOADS], place = KN_STR_INIT;
