@@ -120,7 +120,7 @@ static void put_part(const kn_writer *w, kn_str *out, const char *part, int k, p
 {
     const char *files[] = {w->recipe->parts, w->recipe->more_parts, "codegen/shared/parts.cpp"};
     bool is_found = false;
-    kiln_status status = KILN_OK;
+    kiln_status status = *w->status; /* the first error stays */
     if (k >= 0)
         add_operand(s, w, k);
     add_schedule(s, w);
@@ -129,8 +129,7 @@ static void put_part(const kn_writer *w, kn_str *out, const char *part, int k, p
             status = put_from(out, files[f], part, s, &is_found);
     if (status == KILN_OK && !is_found)
         status = kn_error(KILN_ERROR_INTERNAL, "no file of parts has '%s'", part);
-    if (*w->status == KILN_OK)
-        *w->status = status;
+    *w->status = status;
     out->failed = out->failed || s->value.failed || s->type.failed;
     kn_str_free(&s->value);
     kn_str_free(&s->type);

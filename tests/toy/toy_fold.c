@@ -28,12 +28,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long toy_length;\nlong long toy_step[2][4];\n", sizeof(reduction), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
@@ -101,17 +95,19 @@ static const kn_recipe on_cuda = {.template_name = "cuda/toy_fold.cu", .fill = f
 /* ---- its value, for each target ---- */
 
 extern const kn_kind toy_reduce_on_host, toy_reduce_on_cuda;
-const kn_kind toy_reduce_on_host = {.name = "toy_fold",
-                                    .recipe = &on_host,
-                                    .pattern = "mrk",
-                                    .revision = 1,
-                                    .choose = choose,
-                                    .field = field,
-                                    .place = place};
-const kn_kind toy_reduce_on_cuda = {.name = "toy_fold",
-                                    .recipe = &on_cuda,
-                                    .pattern = "mrk",
-                                    .revision = 1,
-                                    .choose = choose,
-                                    .field = field,
-                                    .place = place};
+const kn_kind toy_reduce_on_host = {
+    .name = "toy_fold",
+    .recipe = &on_host,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[2][4];", sizeof(reduction), 8},
+    .place = place};
+const kn_kind toy_reduce_on_cuda = {
+    .name = "toy_fold",
+    .recipe = &on_cuda,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[2][4];", sizeof(reduction), 8},
+    .place = place};

@@ -25,12 +25,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long toy_stride;\n", 8, 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     bool is_cuda = part->spec->target.backend == KN_CUDA;
@@ -68,7 +62,7 @@ static const kn_kind toy_on_host = {.name = "toy",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose,
-                                    .field = field,
+                                    .field = {"long long toy_stride;", 8, 8},
                                     .place = place,
                                     .describe = describe};
 static const kn_kind toy_on_cuda = {.name = "toy",
@@ -76,7 +70,7 @@ static const kn_kind toy_on_cuda = {.name = "toy",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose,
-                                    .field = field,
+                                    .field = {"long long toy_stride;", 8, 8},
                                     .place = place,
                                     .describe = describe};
 

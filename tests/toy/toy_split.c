@@ -26,12 +26,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long toy_length;\nlong long toy_step[4];\n", sizeof(split), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     split s = {.length = part->space->extent[0]};
@@ -76,19 +70,21 @@ static const kn_recipe on_cuda = {.template_name = "cuda/toy_split.cu", .fill = 
 /* ---- its value, for each target ---- */
 
 extern const kn_kind toy_split_on_host, toy_split_on_cuda;
-const kn_kind toy_split_on_host = {.name = "toy_split",
-                                   .recipe = &on_host,
-                                   .pattern = "mrk",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .has_workspace = true};
-const kn_kind toy_split_on_cuda = {.name = "toy_split",
-                                   .recipe = &on_cuda,
-                                   .pattern = "mrk",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .has_workspace = true};
+const kn_kind toy_split_on_host = {
+    .name = "toy_split",
+    .recipe = &on_host,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[4];", sizeof(split), 8},
+    .place = place,
+    .has_workspace = true};
+const kn_kind toy_split_on_cuda = {
+    .name = "toy_split",
+    .recipe = &on_cuda,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[4];", sizeof(split), 8},
+    .place = place,
+    .has_workspace = true};

@@ -29,14 +29,15 @@ enum {
     MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
 };
 
-/* The kind's field. */
+/* The kind's field. groups: elements of the innermost reduction axis in a step; rows: along the other ones;
+ * steps of a row, and the rest of its elements; piece: steps of one, and pieces of a row; chunk: pieces of
+ * one, and chunks of a result; width: neighbouring results of a task. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int groups;                                                                                              \
+    long long rows, steps, rest, piece, pieces, chunk, chunks, width;
 typedef struct reduction {
-    int32_t rank, groups;  /* rank: reduction axes; groups: elements of the innermost one in a step */
-    int64_t rows;          /* along the other reduction axes */
-    int64_t steps, rest;   /* of a row; elements behind them */
-    int64_t piece, pieces; /* steps of a piece; pieces of a row */
-    int64_t chunk, chunks; /* pieces of a chunk; chunks of a result */
-    int64_t width;         /* results of a task, which are neighbours */
+    MEMBERS
 } reduction;
 
 /* ---- which way ---- */
@@ -176,20 +177,11 @@ static void set_chunks(reduction *f, int64_t units)
     }
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint groups;\nlong long rows;\nlong long steps;\n"
-                      "long long rest;\nlong long piece;\nlong long pieces;\nlong long chunk;\n"
-                      "long long chunks;\nlong long width;\n",
-                      sizeof(reduction), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
-    reduction f = {.rank = s->n_reduction_axes, .rows = 1};
+    reduction f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
     const kn_schedule *schedule = &part->spec->schedule;
     f.width = at_most(run, schedule->variant          ? KN_HOST_REDUCE_BATCH
                            : schedule->per_thread > 1 ? 1
@@ -223,7 +215,7 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .pattern = "mrk",
                                      .revision = 1,
                                      .choose = choose,
-                                     .field = field,
+                                     .field = KN_FIELD(reduction, MEMBERS),
                                      .place = place,
                                      .has_wide_axes = true,
                                      .describe = describe,

@@ -17,11 +17,14 @@ enum {
     GRAIN = 1 << 15       /* elements for a further thread */
 };
 
-/* The kind's field. */
+/* The kind's field. Of a result, rows along the outer reduction axes, and their length; capacity: elements
+ * that are held, at most. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int row_unused;                                                                                          \
+    long long rows, length, capacity;
 typedef struct row_field {
-    int32_t reduction_rank, unused;
-    int64_t rows, length; /* of a result: along the outer reduction axes, along the innermost one */
-    int64_t capacity;     /* elements that are held, at most */
+    MEMBERS
 } row_field;
 
 /* All values of elements that a later level needs fit. The size of a struct is not known here. */
@@ -41,14 +44,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
     }
     return true;
-}
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
-                      "long long capacity;\n",
-                      sizeof(row_field), 8};
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -73,6 +68,6 @@ const kn_kind kn_kind_host_row = {.name = "row",
                                   .pattern = "*",
                                   .revision = 1,
                                   .choose = choose,
-                                  .field = field,
+                                  .field = KN_FIELD(row_field, MEMBERS),
                                   .place = place,
                                   .has_wide_axes = true};

@@ -26,11 +26,14 @@ enum {
     GRAIN = 1 << 14        /* elements that are worth another thread */
 };
 
-/* The kind's field. */
+/* The kind's field. length: of a row; run: rows side by side; width: those of a block; blocks: of a run;
+ * chunk: elements of a row that a block has, and chunks of the row; units: of all rows. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int is_parallel;                                                                                         \
+    long long length, run, width, blocks, chunk, chunks, units;
 typedef struct scan_field {
-    int32_t reduction_rank, is_parallel;
-    int64_t length, run, width, blocks; /* of a row; of rows side by side; those of a block; their blocks */
-    int64_t chunk, chunks, units;       /* of a row: elements of a block, blocks; units of all rows */
+    MEMBERS
 } scan_field;
 
 /* What is chosen with the schedule, and needs no binary. */
@@ -88,15 +91,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint is_parallel;\nlong long length;\nlong long run;\n"
-                      "long long width;\nlong long blocks;\nlong long chunk;\nlong long chunks;\n"
-                      "long long units;\n",
-                      sizeof(scan_field), 8};
-}
-
 static int64_t at_most(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -143,7 +137,7 @@ const kn_kind kn_kind_host_scan = {.name = "scan",
                                    .pattern = "msm",
                                    .revision = 1,
                                    .choose = choose,
-                                   .field = field,
+                                   .field = KN_FIELD(scan_field, MEMBERS),
                                    .place = place,
                                    .has_wide_axes = true,
                                    .describe = describe,

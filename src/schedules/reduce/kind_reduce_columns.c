@@ -43,12 +43,17 @@ enum {
     MOST_STEPS = 1 << 30
 };
 
-typedef struct columns_field {
-    int32_t reduction_rank;
-    uint32_t splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,
-        is_unaligned, slots, unused;
-    int64_t columns, rows;
+/* The kind's field. Of a tile: splits and levels of its parts; threads across and down; width (columns),
+ * pitch and slots; copies (rows that are joined), inner and inner_lanes; chunk (rows of a block); left
+ * (elements behind the joined rows). */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,     \
+        is_unaligned, slots, reduction_unused;                                                               \
+    long long columns, rows;                                                                                 \
     kn_divider per_row;
+typedef struct columns_field {
+    MEMBERS
 } columns_field;
 
 /* ---- the choice ---- */
@@ -219,18 +224,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned splits;\nunsigned tiles;\nunsigned across;\nunsigned "
-        "down;\n"
-        "unsigned width;\nunsigned chunk;\nunsigned pitch;\nunsigned copies;\nunsigned inner;\n"
-        "unsigned inner_lanes;\nunsigned levels;\nunsigned left;\nunsigned is_unaligned;\nunsigned slots;\n"
-        "unsigned reduction_unused;\nlong long columns;\nlong long rows;\nkn_divider per_row;\n",
-        sizeof(columns_field), 8};
-}
-
 /* ---- the launch ---- */
 
 static uint32_t power_below(int64_t n)
@@ -397,7 +390,7 @@ const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .pattern = "mrk",
                                         .revision = 1,
                                         .choose = choose,
-                                        .field = field,
+                                        .field = KN_FIELD(columns_field, MEMBERS),
                                         .place = place,
                                         .cut = kn_reduce_cut_beside,
                                         .has_wide_axes = true,

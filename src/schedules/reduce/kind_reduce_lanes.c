@@ -17,10 +17,13 @@ enum {
     FLIGHT = 4               /* items that a thread loads at a time; from several rows if a row has fewer */
 };
 
-typedef struct lanes_field {
-    int32_t reduction_rank;
-    uint32_t lanes, items, length;
+/* The kind's field. lanes, items and length: of a row. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned lanes, items, length;                                                                           \
     kn_divider per_row;
+typedef struct lanes_field {
+    MEMBERS
 } lanes_field;
 
 /* Elements of a vector; *unaligned: rows begin and end anywhere, and a result has one row. */
@@ -67,14 +70,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nunsigned lanes;\nunsigned items;\nunsigned length;\n"
-                      "kn_divider per_row;\n",
-                      sizeof(lanes_field), 8};
-}
-
 /* Results of a block. */
 static int64_t results_of(const kn_schedule *s, uint32_t lanes)
 {
@@ -113,7 +108,7 @@ const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .pattern = "mrk",
                                       .revision = 1,
                                       .choose = choose,
-                                      .field = field,
+                                      .field = KN_FIELD(lanes_field, MEMBERS),
                                       .place = place,
                                       .cut = kn_reduce_cut_outermost,
                                       .has_wide_axes = true,

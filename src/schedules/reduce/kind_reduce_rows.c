@@ -20,14 +20,16 @@ enum {
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
 };
 
-/* The kind's field, as its struct in the kernel. */
+/* The kind's field. splits: blocks of a result; chunk: items of a block; by: splits, or, if each result has a
+ * block, results along the first output axis. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned splits;                                                                                         \
+    long long length, items;                                                                                 \
+    unsigned chunk, reduction_unused;                                                                        \
+    kn_divider by, per_row;
 typedef struct rows_field {
-    int32_t reduction_rank;
-    uint32_t splits;
-    int64_t length, items;
-    uint32_t chunk, unused;
-    kn_divider by; /* splits; alone: results along the first output axis */
-    kn_divider per_row;
+    MEMBERS
 } rows_field;
 
 /* True if all rows begin and end at a vector's boundary. */
@@ -111,16 +113,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned splits;\nlong long length;\nlong long items;\n"
-        "unsigned chunk;\nunsigned reduction_unused;\n"
-        "kn_divider by;\nkn_divider per_row;\n",
-        sizeof(rows_field), 8};
-}
-
 /* An innermost axis that is too long for divisions of 32 bits is put outside the others. */
 static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, int form)
 {
@@ -193,7 +185,7 @@ const kn_kind kn_kind_reduce_rows = {.name = "reduce_rows",
                                      .pattern = "mrk",
                                      .revision = 1,
                                      .choose = choose,
-                                     .field = field,
+                                     .field = KN_FIELD(rows_field, MEMBERS),
                                      .place = place,
                                      .cut = kn_reduce_cut_outermost,
                                      .has_wide_axes = true,

@@ -19,10 +19,13 @@ enum {
     VECTOR_BYTES = 16
 };
 
-typedef struct threads_field {
-    int32_t reduction_rank;
-    uint32_t rows, vectors, unused;
+/* The kind's field. rows: elements of a result; vectors: of all results; across: of a row of results. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned rows, vectors, reduction_unused;                                                                \
     kn_divider across, per_row;
+typedef struct threads_field {
+    MEMBERS
 } threads_field;
 
 /* True if a result is contiguous along the axis, and its vectors are aligned. */
@@ -135,15 +138,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned rows;\nunsigned vectors;\nunsigned reduction_unused;\n"
-        "kn_divider across;\nkn_divider per_row;\n",
-        sizeof(threads_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -176,7 +170,7 @@ const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .pattern = "mrk",
                                         .revision = 1,
                                         .choose = choose,
-                                        .field = field,
+                                        .field = KN_FIELD(threads_field, MEMBERS),
                                         .place = place,
                                         .cut = kn_reduce_cut_beside,
                                         .has_wide_axes = true,

@@ -22,10 +22,15 @@ enum {
     SHARED_LONG = 64   /* elements of a result from which on several threads share it */
 };
 
-typedef struct tile_field {
-    uint32_t reduced, chunks, lanes, are_lanes_together;
-    int64_t outers;
+/* The kind's field. chunks: rows of `reduced` by `columns` elements of a block, out of `outers`; lanes:
+ * threads of a result. */
+#define MEMBERS                                                                                              \
+    unsigned reduced;                                                                                        \
+    unsigned chunks, lanes, are_lanes_together;                                                              \
+    long long outers;                                                                                        \
     kn_divider columns;
+typedef struct tile_field {
+    MEMBERS
 } tile_field;
 
 /* Elements of 16 bytes of the widest input that is staged. */
@@ -134,15 +139,6 @@ bool kn_reduce_tile_takes(const kn_choice *c)
     return take(&schedule, c);
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) unsigned reduced;\nunsigned chunks;\nunsigned lanes;\nunsigned are_lanes_together;\n"
-        "long long outers;\nkn_divider columns;\n",
-        sizeof(tile_field), 8};
-}
-
 /* As many threads to a result as there are beyond one each, where it is long; of few columns as many as fill
  * the banks of shared memory with them. */
 static uint32_t lanes_of(const kn_schedule *s, int64_t results, int64_t reduced, int64_t columns)
@@ -194,7 +190,7 @@ const kn_kind kn_kind_reduce_tile = {.name = "reduce_tile",
                                      .pattern = "mrk",
                                      .revision = 1,
                                      .choose = choose,
-                                     .field = field,
+                                     .field = KN_FIELD(tile_field, MEMBERS),
                                      .place = place,
                                      .cut = kn_reduce_cut_outermost,
                                      .has_wide_axes = true,

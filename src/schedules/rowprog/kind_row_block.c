@@ -20,11 +20,12 @@ enum {
     LEAST_LARGE = 896 /* threads of such a block, at least: a multiprocessor has registers for one */
 };
 
-/* The kind's field. */
+/* The kind's field. width: warps of a block, rounded up to a power of two. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length, width, row_unused;
 typedef struct row_field {
-    int32_t reduction_rank, length;
-    int32_t width; /* warps of a block, rounded up to a power of two */
-    int32_t unused;
+    MEMBERS
 } row_field;
 
 /* Powers of two only, since each is a binary of its own. */
@@ -96,13 +97,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nint width;\nint row_unused;\n",
-                      sizeof(row_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -126,7 +120,7 @@ const kn_kind kn_kind_row_block = {.name = "row_block",
                                    .holds_rows = true,
                                    .revision = 1,
                                    .choose = choose,
-                                   .field = field,
+                                   .field = KN_FIELD(row_field, MEMBERS),
                                    .place = place,
                                    .cut = kn_reduce_cut_outermost,
                                    .has_wide_axes = true};

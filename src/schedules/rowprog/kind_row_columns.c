@@ -42,13 +42,13 @@ typedef struct layout_of_tile {
     int64_t pitch;            /* bytes from one element of a row to the next, of the widest operand */
 } layout_of_tile;
 
-/* The kind's field. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length, share, staged;                                                                               \
+    unsigned tiles, across, shift, width, blocks, columns_unused;                                            \
+    long long columns;
 typedef struct columns_field {
-    int32_t reduction_rank, length;
-    int32_t share, staged; /* elements of a row that a block has; items of a thread in shared memory */
-    uint32_t tiles;        /* side by side */
-    uint32_t across, shift, width, blocks, unused;
-    int64_t columns;
+    MEMBERS
 } columns_field;
 
 /* ---- the choice ---- */
@@ -255,16 +255,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nint share;\nint staged;\nunsigned "
-                      "tiles;\nunsigned across;\n"
-                      "unsigned shift;\nunsigned width;\nunsigned blocks;\nunsigned columns_unused;\n"
-                      "long long columns;\n",
-                      sizeof(columns_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -316,7 +306,7 @@ const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .holds_rows = true,
                                      .revision = 1,
                                      .choose = choose,
-                                     .field = field,
+                                     .field = KN_FIELD(columns_field, MEMBERS),
                                      .place = place,
                                      .cut = kn_reduce_cut_beside,
                                      .has_wide_axes = true,

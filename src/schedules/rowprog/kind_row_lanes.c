@@ -10,10 +10,13 @@
 
 enum { WARP = 32, FEW = 2 /* items of a row up to which a thread has one */ };
 
-/* The kind's field. */
+/* The kind's field. lanes of a row, and their logarithm. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length;                                                                                              \
+    unsigned lanes, shift;
 typedef struct lanes_field {
-    int32_t reduction_rank, length;
-    uint32_t lanes, shift; /* lanes of a row, and their logarithm */
+    MEMBERS
 } lanes_field;
 
 /* Items of a thread: two or more, which are loaded together, if the row is long enough. 0: rows are too long.
@@ -50,13 +53,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     return out->per_thread > 0 && out->per_thread * out->vector <= kn_row_most_held(c);
-}
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nunsigned lanes;\nunsigned shift;\n",
-                      sizeof(lanes_field), 8};
 }
 
 static int lanes_of(const kn_schedule *s, int64_t length)
@@ -102,7 +98,7 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .holds_rows = true,
                                    .revision = 1,
                                    .choose = choose,
-                                   .field = field,
+                                   .field = KN_FIELD(lanes_field, MEMBERS),
                                    .place = place,
                                    .cut = kn_reduce_cut_outermost,
                                    .has_wide_axes = true,

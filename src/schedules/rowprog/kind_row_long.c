@@ -31,11 +31,11 @@ typedef struct launch_params {
     int blocks, threads, staged; /* of a row; of a block; items of a thread in shared memory */
 } launch_params;
 
-/* The kind's field. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length, width, blocks, staged, share;
 typedef struct long_field {
-    int32_t reduction_rank, length;
-    int32_t width, blocks; /* warps of a block, rounded up to a power of two; blocks of a row */
-    int32_t staged, share; /* items of a thread in shared memory; items of a block */
+    MEMBERS
 } long_field;
 
 /* True if a row of so many items fits so many blocks of such a size. */
@@ -116,14 +116,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nint length;\nint width;\nint blocks;\nint staged;\nint share;\n",
-        sizeof(long_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -168,7 +160,7 @@ const kn_kind kn_kind_row_long = {.name = "row_long",
                                   .holds_rows = true,
                                   .revision = 1,
                                   .choose = choose,
-                                  .field = field,
+                                  .field = KN_FIELD(long_field, MEMBERS),
                                   .place = place,
                                   .cut = cut,
                                   .has_wide_axes = true,

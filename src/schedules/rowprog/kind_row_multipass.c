@@ -11,11 +11,15 @@
 
 enum { LARGE = 512, /* threads of a block whose row has more items than */ LARGE_ROW = 4096 };
 
-/* The kind's field. */
-typedef struct multipass_field {
-    int32_t reduction_rank, width; /* warps of the block, rounded up to a power of two */
-    int64_t length, items;         /* elements of the innermost axis; vectors of a row */
+/* The kind's field. width: warps of the block, rounded up to a power of two; length: of the innermost axis;
+ * items: vectors of a row. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int width;                                                                                               \
+    long long length, items;                                                                                 \
     kn_divider per_row;
+typedef struct multipass_field {
+    MEMBERS
 } multipass_field;
 
 static int vector_of(const kn_choice *c)
@@ -38,14 +42,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     for (int o = 0; o < c->count; ++o) /* single elements have one letter */
         out->access[o] = out->access[o] == KN_DENSE ? KN_GATHER : out->access[o];
     return true;
-}
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint width;\nlong long length;\nlong long items;\n"
-                      "kn_divider per_row;\n",
-                      sizeof(multipass_field), 8};
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -78,7 +74,7 @@ const kn_kind kn_kind_row_multipass = {.name = "row_multipass",
                                        .reads_again = true,
                                        .revision = 1,
                                        .choose = choose,
-                                       .field = field,
+                                       .field = KN_FIELD(multipass_field, MEMBERS),
                                        .place = place,
                                        .cut = kn_reduce_cut_outermost,
                                        .has_wide_axes = true};

@@ -31,7 +31,7 @@
     if (kn_is_here)
         ${statement}
 
-// What a level does with an item.
+// The computation of a level with an item.
 #inline item_of_places kn_item &kn_in, const kn_place &kn_from
 #inline item_of_row kn_item &kn_in, const int kn_j
 #inline side , ${value_type} (&kn_side)[${vector}]

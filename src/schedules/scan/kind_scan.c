@@ -22,16 +22,16 @@ enum {
     GROUP = 32    /* tiles of a group, and groups of a set: bits of a word */
 };
 
-/* The kind's field. */
-typedef struct scan_field {
-    int32_t reduction_rank;
-    uint32_t lane_bits;    /* lanes of a row: 2 to that power; the block has rows with the rest */
-    uint32_t chunk, pitch; /* elements of a lane; in shared memory from one row to the next */
-    uint32_t tiles, row_blocks;
-    uint32_t across; /* neighbours in memory are of different rows */
-    uint32_t flags;  /* words of them */
-    int64_t length, rows;
+/* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
+ * elements of a lane; pitch: those in shared memory from one row to the next; across: neighbours in memory
+ * are of different rows; flags: words of them. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned lane_bits, chunk, pitch, tiles, row_blocks, across, flags;                                      \
+    long long length, rows;                                                                                  \
     kn_divider by_chunk, by_length;
+typedef struct scan_field {
+    MEMBERS
 } scan_field;
 
 /* What is chosen with the schedule, and needs no binary. */
@@ -70,16 +70,6 @@ static int floor_power(int n)
     while (2 * power <= n)
         power *= 2;
     return power;
-}
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned lane_bits;\nunsigned chunk;\nunsigned pitch;\n"
-        "unsigned tiles;\nunsigned row_blocks;\nunsigned across;\nunsigned flags;\n"
-        "long long length;\nlong long rows;\nkn_divider by_chunk;\nkn_divider by_length;\n",
-        sizeof(scan_field), 8};
 }
 
 static int64_t at_most(int64_t a, int64_t b)
@@ -226,7 +216,7 @@ const kn_kind kn_kind_scan = {.name = "scan",
                               .pattern = "msm",
                               .revision = 1,
                               .choose = choose,
-                              .field = field,
+                              .field = KN_FIELD(scan_field, MEMBERS),
                               .place = place,
                               .cut = cut,
                               .has_wide_axes = true,
