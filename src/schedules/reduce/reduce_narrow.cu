@@ -1,11 +1,6 @@
 ${head}
 ${axes}
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* A thread has ${vector} neighbouring results, whose rows are ${per_thread} contiguous vectors; a row of results has kn.across times as many. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;

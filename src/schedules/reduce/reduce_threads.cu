@@ -2,12 +2,7 @@ ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* rows that a thread loads before it reduces any */
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* A thread has ${vector} neighbouring results; a row of results has kn.across times as many. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
