@@ -163,9 +163,9 @@ static void write_parts(const char *folder, const char *text)
 static void parts_must_be_there(void **state)
 {
     static const char *const wrong[][2] = {
-        {"#part other\nx;\n", "no file of parts has 'layout_check'"},
-        {"#part layout_check\n${nobody};\n", "the slot '${nobody}' is unknown"},
-        {"", "no file of parts has 'layout_check'"}};
+        {"#part other\nx;\n", "no file of parts has 'typedef'"},
+        {"#part typedef\n${nobody};\n", "the slot '${nobody}' is unknown"},
+        {"", "no file of parts has 'typedef'"}};
     char folder[] = "/tmp/kiln-toy-XXXXXX", path[64];
     kiln_kernel *kernel = NULL;
     kiln_array *x = counted();

@@ -59,9 +59,6 @@ const auto kn_next = [&](const ${value_type} a, const ${value_type} b) { return 
 if (!kn_some)
     ${result} = kn_${label}_identity;
 
-#part mapped
-${value_type} ${value};
-
 // Rows of a few elements: as many vectors as a row has elements.
 #part row_vectors
 kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];

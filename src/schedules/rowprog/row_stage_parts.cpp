@@ -1,7 +1,4 @@
 // Parts of row programs on both targets: row_stages.c. Values that all elements of a row share are arrays, ${value}_of, if a thread has several rows.
-#part declaration
-${value_type} ${value};
-
 #part declaration_of_rows
 ${value_type} ${value}_of[${vector}];
 
