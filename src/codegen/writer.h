@@ -14,8 +14,9 @@
  * `offered` slots, which are filled for every kernel. */
 #define KN_SLOTS(X)                                                                                          \
     X(HEAD, head, false)                                                                                     \
+    X(BEGIN, begin, false)                                                                                   \
+    X(ELEMENTS, elements, false)                                                                             \
     X(AXES, axes, false)                                                                                     \
-    X(BEGIN, begin, true)                                                                                    \
     X(ENTRY, entry, true)                                                                                    \
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \

@@ -76,13 +76,14 @@ static const kn_kind toy_on_cuda = {.name = "toy",
 
 /* ---- the table: schedules/kinds.c, with a line more for each of three kinds ---- */
 
-extern const kn_kind toy_fold_on_host, toy_fold_on_cuda, toy_split_on_host, toy_split_on_cuda;
+extern const kn_kind toy_reduce_on_host, toy_reduce_on_cuda, toy_split_on_host, toy_split_on_cuda;
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
 {
-    static const kn_kind *const host_kinds[] = {&toy_on_host,       &kn_kind_host_runs, &kn_kind_host_indices,
-                                                &toy_split_on_host, &toy_fold_on_host,  NULL};
+    static const kn_kind *const host_kinds[] = {&toy_on_host,          &kn_kind_host_runs,
+                                                &kn_kind_host_indices, &toy_split_on_host,
+                                                &toy_reduce_on_host,   NULL};
     static const kn_kind *const cuda_kinds[] = {&toy_on_cuda, &kn_kind_strided, &toy_split_on_cuda,
-                                                &toy_fold_on_cuda, NULL};
+                                                &toy_reduce_on_cuda, NULL};
     return backend == KN_HOST ? host_kinds : cuda_kinds;
 }

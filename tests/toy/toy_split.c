@@ -1,5 +1,5 @@
 /* A kind with workspace, for programs that reduce one long axis to one number: chunks of the axis by any
- * number of threads, their results by index among the partials, which the last one folds in order. */
+ * number of threads, their results by index among the partials, which the last one reduces in order. */
 #include "codegen/writer.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_OPERANDS = 4, CHUNK = 1000, LEAST = 4 * CHUNK };
 
-/* What the kernel is told: elements, and bytes from one to the next. */
+/* The kernel's field: elements, and bytes from one to the next. */
 typedef struct split {
     int64_t length;
     int64_t step[MAX_OPERANDS];

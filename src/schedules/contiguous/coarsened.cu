@@ -19,14 +19,7 @@ ${begin}
 #pragma unroll
         for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
             if (kn_m < kn_left) {
-                ${loads}
-                ${packs}
-                ${gather}
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                }
-                ${stores}
+                ${elements}
             }
         }
     }

@@ -23,14 +23,7 @@ ${begin}
     }
     if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
         const kn_place kn_here = kn_locate(kn, kn_first);
-        ${loads}
-        ${packs}
-        ${gather}
-#pragma unroll
-        for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-            ${lane}
-        }
-        ${stores}
+        ${elements}
     } else {
 #pragma unroll 1
         for (int kn_at = kn_first < 0 ? 0 : kn_first; kn_at < kn_first + ${vector} && kn_at < kn.size; ++kn_at) {

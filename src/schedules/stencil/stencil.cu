@@ -12,12 +12,7 @@ ${begin}
         kn_move(kn_here, kn_axis_x, kn_column);
         kn_move(kn_here, kn_axis_y, kn_row);
         if (kn_rows >= ${per_thread}) {
-            ${loads}
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-            }
-            ${stores}
+            ${elements}
         } else {
 #pragma unroll 1
             for (int kn_left = kn_rows * ${vector}; kn_left > 0; --kn_left) {

@@ -71,12 +71,7 @@ ${begin}
         kn_move(kn_here, kn_axis_x, (kn_lane - 1) * ${vector});
         kn_move(kn_here, kn_axis_y, kn_row);
         if (kn_rows >= ${per_thread}) {
-            ${loads}
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-            }
-            ${stores}
+            ${elements}
         } else if (kn_lane > 0) {
 #pragma unroll 1
             for (int kn_j = 0; kn_j < kn_rows; ++kn_j) {

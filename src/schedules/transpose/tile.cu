@@ -120,14 +120,7 @@ ${begin}
                 kn_place kn_here = kn_corner;
                 kn_move_q(kn_here, kn_r1);
                 kn_move(kn_here, kn_axis_q2, kn_r2);
-                ${loads}
-                ${packs}
-                ${gather}
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                }
-                ${stores}
+                ${elements}
             }
         }
     }

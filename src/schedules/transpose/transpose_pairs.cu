@@ -59,12 +59,7 @@ ${begin}
 #pragma unroll
                 for (int kn_j = 0; kn_j < ${vector}; ++kn_j) {
                     const kn_vector kn_transposed = kn_tiles[1 - kn_h][(kn_b * ${vector} + kn_j) * kn_side + (kn_a + kn_b) % kn_side];
-                    ${loads}
-#pragma unroll
-                    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                        ${lane}
-                    }
-                    ${stores}
+                    ${elements}
                     kn_move(kn_here, kn_axis_q, 1);
                 }
             }
