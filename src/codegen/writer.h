@@ -237,9 +237,7 @@ void kn_put_gather_lane(const kn_writer *w, kn_str *out);
  * they cannot be loaded as vectors. */
 void kn_put_all_runs(const kn_writer *w, kn_str *out);
 
-/* True for bytes and halves, which are gathered as words: the compiler would otherwise unpack and pack them
- * again. */
-bool kn_is_packed_in_words(const kn_writer *w, int k);
+/* True if some operands of bytes or halves are gathered as words. */
 bool kn_are_some_packed_in_words(const kn_writer *w);
 /* Conversions: of elements that were gathered one by one, and back, after any way to gather. */
 void kn_put_words_of_lanes(const kn_writer *w, kn_str *out);

@@ -51,13 +51,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *s = part->space;
     int64_t size = kn_reduce_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     row_field f = {.capacity = (size + 63) / 64 * 64};
-    kn_reduce_put_output_axes(&out->own_space, s, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
+    f.reduction_rank = kn_reduce_place_axes(out, s, -1, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->size = kn_space_output_size(s);
     out->grain = 1 + GRAIN / cost / (size > 0 ? size : 1);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

@@ -15,6 +15,7 @@
 #include "schedules/host/host_kinds.h"
 #include "schedules/host/kind_host_scan.h"
 #include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
 
 enum {
     SIZE = 1 << 13,        /* elements of a block: 32 KB of float32 */
@@ -91,11 +92,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *space = part->space;
@@ -104,10 +100,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool is_across = part->spec->schedule.variant == KN_HOST_SCAN_ACROSS;
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
-    f.width = at_most(f.run, WIDTH);
-    f.chunk = at_most(f.length, part->spec->schedule.per_thread / f.width);
-    f.blocks = kn_reduce_ceil(f.run, f.width);
-    f.chunks = kn_reduce_ceil(f.length, f.chunk);
+    f.width = kn_least(f.run, WIDTH);
+    f.chunk = kn_least(f.length, part->spec->schedule.per_thread / f.width);
+    f.blocks = kn_divide_up(f.run, f.width);
+    f.chunks = kn_divide_up(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
     f.is_parallel = f.chunks > 1 && f.units < FEW_UNITS;
     kn_reduce_put_output_axes(&out->own_space, space, chosen.across);

@@ -270,6 +270,8 @@ static const char *template_of_threads(const kn_spec *spec)
 static void fill_threads(kn_writer *w)
 {
     put_names(w);
+    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "results_of_thread", -1, "operands=%d",
+                     kn_layout_space_operands(w->spec));
     if (has_short_rows(w->spec)) {
         put_loads_of_rows(w);
         put_mapped(w, KN_SLOT_LANE, place_in_rows, "lane_in_rows");

@@ -6,6 +6,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     WARP = 32,
@@ -83,15 +84,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool unaligned = strchr(s->access, KN_DENSE) != NULL;
     lanes_field f = {.length = (uint32_t)kn_reduce_size(part->space),
                      .items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
-    f.lanes = unaligned ? WARP : (uint32_t)kn_reduce_clamp(kn_reduce_ceil(f.items, s->per_thread), 1, WARP);
-    out->size = kn_space_output_size(part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.lanes = unaligned ? WARP : (uint32_t)kn_clamp(kn_divide_up(f.items, s->per_thread), 1, WARP);
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
-    out->grid[0] = (unsigned)kn_reduce_ceil(out->size, results_of(s, f.lanes));
+    out->grid[0] = (unsigned)kn_divide_up(out->size, results_of(s, f.lanes));
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

@@ -8,6 +8,7 @@
 #include "schedules/reduce/kind_reduce_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     LEAST_EACH = 1024,    /* vectors of results for a multiprocessor: half of its threads, at least */
@@ -144,16 +145,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, chosen.axis);
-    threads_field f = {.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1),
+    threads_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
                        .rows = (uint32_t)kn_reduce_size(space),
                        .vectors = (uint32_t)(out->size / s->vector),
                        .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
     f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->grid[0] = (unsigned)kn_reduce_ceil(f.vectors, s->block);
+    out->grid[0] = (unsigned)kn_divide_up(f.vectors, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

@@ -9,6 +9,7 @@
 #include "schedule/kind.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     WARP = 32,
@@ -163,16 +164,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     tile_field f = {.reduced = (uint32_t)reduced, .columns = kn_divider_make((uint32_t)columns)};
     f.outers = space->size / (reduced * columns);
     int64_t most = (int64_t)STAGED * s->vector / (reduced * columns);
-    f.chunks = (uint32_t)kn_reduce_clamp(
-        f.outers / ((int64_t)part->spec->target.multiprocessors * LEAST_TILES), 1, most);
+    f.chunks =
+        (uint32_t)kn_clamp(f.outers / ((int64_t)part->spec->target.multiprocessors * LEAST_TILES), 1, most);
     f.lanes = lanes_of(s, f.chunks * columns, reduced, columns);
     f.are_lanes_together = columns > 1 && columns < WARP / 2;
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, -1);
-    kn_reduce_put_reduction_axes(&out->own_space, space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->grid[0] = (unsigned)kn_reduce_ceil(f.outers, f.chunks);
+    kn_reduce_place_axes(out, space, -1, -1);
+    out->grid[0] = (unsigned)kn_divide_up(f.outers, f.chunks);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

@@ -7,6 +7,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
+#include "space/numbers.h"
 
 enum { WARP = 32, FEW = 2 /* items of a row up to which a thread has one */ };
 
@@ -72,15 +73,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     lanes_field f = {.length = (int32_t)kn_reduce_size(part->space)};
-    out->size = kn_space_output_size(part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     f.lanes = (uint32_t)lanes_of(s, f.length);
     while (1u << f.shift < f.lanes)
         ++f.shift;
-    out->grid[0] = (unsigned)kn_reduce_ceil(out->size * f.lanes, s->block);
+    out->grid[0] = (unsigned)kn_divide_up(out->size * f.lanes, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -95,7 +92,6 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .recipe = &kn_recipe_row_lanes,
                                    .pattern = "*",
-                                   .holds_rows = true,
                                    .revision = 1,
                                    .choose = choose,
                                    .field = KN_FIELD(lanes_field, MEMBERS),

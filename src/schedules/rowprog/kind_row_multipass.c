@@ -50,16 +50,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     multipass_field f = {.items = kn_reduce_size(space) / s->vector,
                          .width = kn_row_warps((unsigned)s->block)};
-    int inner = space->ndim - 1;
-    bool is_outside = s->variant > 1 && space->extent[inner] >= KN_REDUCE_STEPS;
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, -1);
-    if (is_outside)
-        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
-    f.reduction_rank =
-        kn_reduce_put_reduction_axes(&out->own_space, space, is_outside ? inner : -1) + is_outside;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, s->variant));
     f.length = out->own_space.extent[out->rank - 1];
     if (s->variant > 1)
         f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);

@@ -195,7 +195,7 @@ static void put_column_of(const kn_writer *w, kn_str *out, int k)
     put_column_step(w, out, kn_array_of(w, k));
 }
 
-void kn_put_of_row(const kn_writer *w, kn_str *out, int k)
+static void put_of_row(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part_of(w, out, "of_row", k, "column=%s", put_column_of);
 }
@@ -205,7 +205,7 @@ void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
     if (kn_is_output(w, k))
         kn_put_part(w, out, kn_has_columns(w) ? "result_of_row" : "result", k);
     else
-        kn_put_of_row(w, out, k);
+        put_of_row(w, out, k);
 }
 
 static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level)
@@ -248,7 +248,7 @@ static void put_row_result(kn_writer *w, int k, const char *condition)
     kn_str *row = &w->slot[KN_SLOT_ROW], load = KN_STR_INIT, store = KN_STR_INIT, result = KN_STR_INIT,
            place = KN_STR_INIT;
     kn_place_of_row(w, &result, k);
-    kn_put_of_row(w, &place, k);
+    put_of_row(w, &place, k);
     if (kn_has_columns(w))
         kn_put_part(w, row, "result_of_rows", k);
     kn_put_part_with(w, &load, kn_has_columns(w) ? "load_result_of_row" : "load_result", k, "place=%s",

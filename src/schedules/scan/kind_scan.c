@@ -10,6 +10,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/scan/scan_kinds.h"
+#include "space/numbers.h"
 
 enum {
     ITEMS = 17,      /* elements of a lane; odd, so that lanes read different banks */
@@ -64,19 +65,6 @@ static int across_axis(const kn_choice *c)
     return best;
 }
 
-static int floor_power(int n)
-{
-    int power = 1;
-    while (2 * power <= n)
-        power *= 2;
-    return power;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int bits_of(int64_t power)
 {
     int bits = 0;
@@ -89,18 +77,18 @@ static int bits_of(int64_t power)
  * many of them that a line of memory is read whole. */
 static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
 {
-    int64_t needed = kn_reduce_ceil(length, s->per_thread), lanes = 1;
+    int64_t needed = kn_divide_up(length, s->per_thread), lanes = 1;
     while (lanes < needed && lanes < s->block)
         lanes *= 2;
-    return at_most(lanes, s->block / beside);
+    return kn_least(lanes, s->block / beside);
 }
 
 /* An odd chunk, with which the lanes have the whole row, if they can. */
 static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
 {
-    int64_t chunk = kn_reduce_ceil(length, lanes);
+    int64_t chunk = kn_divide_up(length, lanes);
     chunk += 1 - chunk % 2;
-    return at_most(chunk, s->per_thread);
+    return kn_least(chunk, s->per_thread);
 }
 
 static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
@@ -111,8 +99,8 @@ static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
 /* Words of flags of all tiles, of groups of them, of sets of groups. */
 static int64_t words_of(const scan_field *f)
 {
-    int64_t groups = kn_reduce_ceil(f->tiles, GROUP), sets = kn_reduce_ceil(groups, GROUP);
-    return f->row_blocks * (groups + sets + kn_reduce_ceil(sets, GROUP));
+    int64_t groups = kn_divide_up(f->tiles, GROUP), sets = kn_divide_up(groups, GROUP);
+    return f->row_blocks * (groups + sets + kn_divide_up(sets, GROUP));
 }
 
 /* How tiles lie in a space that has elements. */
@@ -120,16 +108,16 @@ static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
 {
     scan_field f = {
         .length = kn_reduce_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
-    int64_t beside = across < 0 ? 1 : floor_power((int)at_most(COLUMNS, space->extent[across]));
+    int64_t beside = across < 0 ? 1 : kn_power_below((int)kn_least(COLUMNS, space->extent[across]));
     int64_t lanes = lanes_of(s, f.length, beside), rows = s->block / lanes;
     f.chunk = (uint32_t)chunk_of(s, f.length, lanes);
-    f.tiles = (uint32_t)kn_reduce_ceil(f.length, lanes * f.chunk);
+    f.tiles = (uint32_t)kn_divide_up(f.length, lanes * f.chunk);
     f.lane_bits = (uint32_t)bits_of(lanes);
-    f.row_blocks = (uint32_t)kn_reduce_ceil(f.rows, rows);
+    f.row_blocks = (uint32_t)kn_divide_up(f.rows, rows);
     f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
     f.by_chunk = kn_divider_make(f.chunk);
     f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
-    f.flags = f.tiles > 1 ? (uint32_t)at_most(words_of(&f), KN_MAX_COUNTERS) : 0;
+    f.flags = f.tiles > 1 ? (uint32_t)kn_least(words_of(&f), KN_MAX_COUNTERS) : 0;
     return f;
 }
 
@@ -188,7 +176,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
     out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
     if (c->block && c->block < out->block)
-        out->block = floor_power(c->block);
+        out->block = kn_power_below(c->block);
     out->vector = 1;
     scan_field f = plan(out, s, chosen.across);
     bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
