@@ -28,6 +28,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${values}
     ${loop_prep}
     ${element}
+    typedef ${type} kn_scanned;
     const long long kn_width = kn_is_across ? kn.width : 1;
     const int kn_inner = kn_is_across ? kn.reduction_rank : 0; /* the axis along which neighbours lie */
     /* A block's values; in front of them one more of each row, which an exclusive scan begins with. What comes before the block. */
@@ -132,7 +133,7 @@ KN_INDEPENDENT
             return;
         }
         const long long kn_each = kn_stretch(kn_count);
-        ${type} kn_sum;
+        ${type} kn_sum = kn_block[0];
         bool kn_is_sum = false;
         for (long long kn_begun = 0; kn_begun < kn_count;) {
             const long long kn_stop = kn_stretch_end(kn_begun, kn_each, kn_count);

@@ -12,6 +12,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${values}
     ${loop_prep}
     ${element}
+    typedef ${type} kn_scanned;
     __shared__ __align__(16) unsigned char kn_room[kn_is_staged ? sizeof(${type}) * ${block} * (kn_most + 1) : 16];
     __shared__ __align__(16) unsigned char kn_sum_room[2 * sizeof(${type}) * ${block}];
     ${type} *const kn_staged = reinterpret_cast<${type} *>(kn_room), *kn_sums_now = reinterpret_cast<${type} *>(kn_sum_room), *kn_sums_next = kn_sums_now + ${block};
