@@ -21,6 +21,7 @@ enum {
     STRUCT_SIZE = 1 << 10, /* the same of structs */
     WIDTH = 256,           /* rows side by side, at most */
     SHORT_ROW = 64,        /* elements, up to which rows are taken side by side wherever they are */
+    FEWEST_COLUMNS = 16,   /* neighbours, of which vectors are made */
     FEWEST_ROWS = 8,       /* where there are so many */
     FEW_UNITS = 64,        /* of rows, below which their blocks are units too */
     GRAIN = 1 << 14        /* elements that are worth another thread */
@@ -63,7 +64,7 @@ static int across_axis(const kn_choice *c)
     int axis = nearest_output_axis(c);
     if (axis < 0 || s->n_reduction_axes == 0)
         return axis;
-    bool is_nearer = bytes_along(c, axis) < bytes_along(c, s->ndim - 1);
+    bool is_nearer = bytes_along(c, axis) < bytes_along(c, s->ndim - 1) && s->extent[axis] >= FEWEST_COLUMNS;
     bool is_short = kn_reduce_size(s) <= SHORT_ROW && s->extent[axis] >= FEWEST_ROWS;
     return is_nearer || is_short ? axis : -1;
 }
