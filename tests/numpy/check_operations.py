@@ -495,12 +495,12 @@ def check_extremes_bfloat16(kiln, name):
 
 def check_names(kiln):
     """Each operation of the table has its counterpart here."""
-    named, definition = {*REDUCTIONS, *UNARY, *BINARY, *OTHERS}, Definition(ctypes.sizeof(Definition))
+    named, definition = {*REDUCTIONS, *SCANS, *UNARY, *BINARY, *OTHERS}, Definition(ctypes.sizeof(Definition))
     assert kiln.c.kiln_operation_count() > 100
     for index in range(kiln.c.kiln_operation_count()):
         kiln.check(kiln.c.kiln_operation_at(ctypes.byref(definition), index), "kiln_operation_at")
         name = definition.name.decode()
-        assert name in named, f"the operation {name} has no counterpart in NumPy here: REDUCTIONS, UNARY, BINARY, OTHERS"
+        assert name in named, f"the operation {name} has no counterpart in NumPy here: REDUCTIONS, SCANS, UNARY, BINARY, OTHERS"
 
 
 def main():

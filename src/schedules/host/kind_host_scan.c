@@ -112,7 +112,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
     f.width = at_most(f.run, WIDTH);
-    f.chunk = at_most(f.length, part->spec->schedule.per_thread / f.width);
+    f.chunk = kn_reduce_clamp(f.length, 1, part->spec->schedule.per_thread / f.width);
     f.blocks = kn_reduce_ceil(f.run, f.width);
     f.chunks = kn_reduce_ceil(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
@@ -122,7 +122,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->size = f.units * (f.is_parallel ? f.chunks : 1);
-    out->grain = 1 + GRAIN / cost / (f.width * (f.is_parallel ? f.chunk : f.length));
+    out->grain =
+        1 + GRAIN / cost / (f.width * (f.is_parallel ? f.chunk : kn_reduce_clamp(f.length, 1, INT64_MAX)));
     if (f.is_parallel) {
         out->counters = (int)f.units + 2;
         out->partials = f.units * f.chunks * f.width;

@@ -105,12 +105,12 @@ static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
     return at_most(lanes, s->block / beside);
 }
 
-/* An odd chunk, with which the lanes have the whole row, if they can. */
+/* An odd chunk, with which the lanes have the whole row, if they can, or all of its tiles as much of it. */
 static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
 {
-    int64_t chunk = kn_reduce_ceil(length, lanes);
-    chunk += 1 - chunk % 2;
-    return at_most(chunk, s->per_thread);
+    int64_t tiles = kn_reduce_ceil(length, lanes * s->per_thread);
+    int64_t chunk = kn_reduce_ceil(length, lanes * (tiles > 0 ? tiles : 1));
+    return chunk + 1 - chunk % 2;
 }
 
 static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
@@ -138,7 +138,7 @@ static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
     f.row_blocks = (uint32_t)kn_reduce_ceil(f.rows, rows);
     f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
     f.by_chunk = kn_divider_make(f.chunk);
-    f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
+    f.by_length = kn_divider_make(f.length > 0 && f.length < INT32_MAX ? (uint32_t)f.length : 1);
     f.flags = f.tiles > 1 ? (uint32_t)at_most(words_of(&f), KN_MAX_COUNTERS) : 0;
     return f;
 }
