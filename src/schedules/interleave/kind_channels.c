@@ -247,7 +247,7 @@ typedef struct channels_field {
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) kn_channels positions;\n", sizeof(channels_field), 8};
+    return (kn_field){"alignas(8) kn_channels channels;\n", sizeof(channels_field), 8};
 }
 
 static void put_ends(kn_placement *out, const kn_part *part, const launch_params *f)
