@@ -379,12 +379,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .recipe = &kn_recipe_reduce_columns,
-                                        .pattern = "mrk",
+                                        KN_REDUCE_KIND,
                                         .revision = 1,
-                                        .choose = choose,
                                         .field = KN_FIELD(columns_field, MEMBERS),
-                                        .place = place,
                                         .cut = kn_reduce_cut_beside,
-                                        .has_wide_axes = true,
                                         .describe = describe,
                                         .has_workspace = true};

@@ -102,12 +102,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .recipe = &kn_recipe_reduce_lanes,
-                                      .pattern = "mrk",
+                                      KN_REDUCE_KIND,
                                       .revision = 1,
-                                      .choose = choose,
                                       .field = KN_FIELD(lanes_field, MEMBERS),
-                                      .place = place,
                                       .cut = kn_reduce_cut_outermost,
-                                      .has_wide_axes = true,
                                       .describe = describe,
                                       .has_workspace = true};

@@ -164,11 +164,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
-                                        .pattern = "mrk",
+                                        KN_REDUCE_KIND,
                                         .revision = 1,
-                                        .choose = choose,
                                         .field = KN_FIELD(threads_field, MEMBERS),
-                                        .place = place,
                                         .cut = kn_reduce_cut_beside,
-                                        .has_wide_axes = true,
                                         .describe = describe};

@@ -7,6 +7,9 @@
 #include "schedule/layout.h"
 #include "space/numbers.h"
 
+/* Members that the values of all kinds of reductions have. */
+#define KN_REDUCE_KIND .pattern = "mrk", .choose = choose, .place = place, .has_wide_axes = true
+
 /* Indices that a kernel counts by 32 bits stay below this, those of a row and of its remainder together. */
 #define KN_REDUCE_STEPS (INT64_C(1) << 30)
 

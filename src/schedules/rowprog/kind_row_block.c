@@ -113,10 +113,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 const kn_kind kn_kind_row_block = {.name = "row_block",
                                    .recipe = &kn_recipe_row_block,
-                                   .pattern = "*",
+                                   KN_ROW_KIND,
                                    .revision = 1,
-                                   .choose = choose,
                                    .field = KN_FIELD(row_field, MEMBERS),
-                                   .place = place,
-                                   .cut = kn_reduce_cut_outermost,
-                                   .has_wide_axes = true};
+                                   .cut = kn_reduce_cut_outermost};

@@ -299,12 +299,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .recipe = &kn_recipe_row_columns,
-                                     .pattern = "*",
+                                     KN_ROW_KIND,
                                      .revision = 1,
-                                     .choose = choose,
                                      .field = KN_FIELD(columns_field, MEMBERS),
-                                     .place = place,
                                      .cut = kn_reduce_cut_beside,
-                                     .has_wide_axes = true,
                                      .describe = describe,
                                      .rows_of_warp = rows_of_warp};

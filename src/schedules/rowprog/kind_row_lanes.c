@@ -91,12 +91,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .recipe = &kn_recipe_row_lanes,
-                                   .pattern = "*",
+                                   KN_ROW_KIND,
                                    .revision = 1,
-                                   .choose = choose,
                                    .field = KN_FIELD(lanes_field, MEMBERS),
-                                   .place = place,
                                    .cut = kn_reduce_cut_outermost,
-                                   .has_wide_axes = true,
                                    .describe = describe,
                                    .rows_of_warp = rows_of_warp};

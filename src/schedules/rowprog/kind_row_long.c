@@ -151,11 +151,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_row_long = {.name = "row_long",
                                   .recipe = &kn_recipe_row_long,
-                                  .pattern = "*",
+                                  KN_ROW_KIND,
                                   .revision = 1,
-                                  .choose = choose,
                                   .field = KN_FIELD(long_field, MEMBERS),
-                                  .place = place,
                                   .cut = cut,
-                                  .has_wide_axes = true,
                                   .describe = describe};

@@ -61,11 +61,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 const kn_kind kn_kind_row_multipass = {.name = "row_multipass",
                                        .recipe = &kn_recipe_row_multipass,
-                                       .pattern = "*",
+                                       KN_ROW_KIND,
                                        .reads_again = true,
                                        .revision = 1,
-                                       .choose = choose,
                                        .field = KN_FIELD(multipass_field, MEMBERS),
-                                       .place = place,
-                                       .cut = kn_reduce_cut_outermost,
-                                       .has_wide_axes = true};
+                                       .cut = kn_reduce_cut_outermost};

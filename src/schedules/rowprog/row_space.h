@@ -5,6 +5,9 @@
 
 #include "schedule/kind.h"
 
+/* Members that the values of all kinds of row programs have. */
+#define KN_ROW_KIND .pattern = "*", .choose = choose, .place = place, .has_wide_axes = true
+
 /* ---- the program ---- */
 
 bool kn_stage_gives(const kn_stage *stage, int value);
