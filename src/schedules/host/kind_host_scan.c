@@ -38,7 +38,7 @@ typedef struct scan_field {
     MEMBERS
 } scan_field;
 
-/* What is chosen with the schedule, and needs no binary. */
+/* Launch parameters: no binary depends on them. */
 typedef struct scan_params {
     int across; /* the output axis along which rows lie side by side; -1 */
 } scan_params;
@@ -112,8 +112,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->size = f.units * (f.is_parallel ? f.chunks : 1);
-    int64_t of_unit = f.width * (f.is_parallel ? f.chunk : f.length);
-    out->grain = 1 + GRAIN / cost / (of_unit > 0 ? of_unit : 1);
+    int64_t of_task = f.width * (f.is_parallel ? f.chunk : f.length);
+    out->grain = 1 + GRAIN / cost / (of_task > 0 ? of_task : 1);
     if (f.is_parallel) {
         out->counters = (int)f.units + 2;
         out->partials = f.units * f.chunks * f.width;
