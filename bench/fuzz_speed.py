@@ -53,6 +53,7 @@ if options.threads == 1:
 os.environ.update(KILN_TARGET="host" if options.plans or options.worker.startswith("prepare") else options.target, KILN_FORMS="best")
 os.environ.setdefault("JAX_PLATFORMS", "cpu" if options.target == "host" else "")
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 here = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(here), str(here.parent / "tests/numpy")]
 import numpy as np  # noqa: E402
@@ -248,13 +249,13 @@ def write(path, results):
 
 def work(peers):
     """The part of a process that compiles ahead."""
-    import speed_cuda
     name, part, parts = options.worker.split(":")
     mine = [case for k, case in enumerate(cases()) if k % int(parts) == int(part)]
     if name == "warm":
+        import speed_cuda
         speed_cuda.warm(speed_cuda.Gpu(kiln, options, values_of), mine, peers)
     else:
-        speed_cuda.prepare(kiln, mine, name.split("-")[1])
+        prepare(kiln, mine, name.split("-")[1])
 
 
 def on_host(peers):

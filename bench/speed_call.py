@@ -1,8 +1,9 @@
-"""A case of bench/speed_cases.py as a kernel of kiln over arrays, which it calls, prepares, times and explains."""
+"""A case of bench/speed_cases.py as a kernel of kiln over arrays, which it calls, prepares, times and explains; how its arrays lie."""
 import ctypes
 
 import numpy as np
 
+import speed_peers
 from host_kernels import HOST, Argument
 
 KEEP = 1  # kiln_order: results that a call allocates lie as NumPy's do
@@ -93,3 +94,27 @@ class Call:
         for h in [*self.handles, self.outs[0]]:
             self.c.kiln_array_free(h)
         self.c.kiln_kernel_free(self.kernel)
+
+
+class Shadow:
+    """How arrays of a case lie, without memory: NumPy's views of zeros that nobody touches."""
+
+    def __init__(self, case):
+        self.bases = {n: np.zeros(i["shape"], i["dtype"]) for n, i in case["inputs"].items()}
+        self.arrays = speed_peers.viewed(case, self.bases, speed_peers.NUMPY)
+
+    def address(self, name, view, base):
+        """The view's, where the array behind it lies at `base`."""
+        return base + view.ctypes.data - self.bases[name].ctypes.data
+
+
+def prepare(kiln, cases, target):
+    """A worker: kiln compiles for an architecture. What fails here is said where it is measured."""
+    for case in cases:
+        shadow = Shadow(case)
+        try:
+            call = Call(kiln, case, shadow.arrays)
+            call.prepare(target)
+            call.free()
+        except RuntimeError:
+            pass

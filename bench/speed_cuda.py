@@ -14,7 +14,7 @@ import torch
 import speed_cases
 import speed_peers
 import speed_report
-from speed_call import Call
+from speed_call import Call, Shadow
 
 TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9, "complex64": 1e-4, "complex128": 1e-9}
 REPEATS, GRAPH, SECTOR = 9, 500e-6, 32  # graphs of calls; seconds of a graph; bytes
@@ -33,17 +33,6 @@ def bytes_at(a, unit=SECTOR):
     return runs * (span if runs == 1 else -(-span // unit) * unit)
 
 
-class Shadow:
-    """How arrays of a case lie, without memory: NumPy's views of zeros that nobody touches."""
-
-    def __init__(self, case):
-        self.bases = {n: np.zeros(i["shape"], i["dtype"]) for n, i in case["inputs"].items()}
-        self.arrays = speed_peers.viewed(case, self.bases, speed_peers.NUMPY)
-
-    def address(self, name, view, base):
-        return base + view.ctypes.data - self.bases[name].ctypes.data
-
-
 class Memory:
     """An address as PyTorch takes it."""
 
@@ -54,7 +43,7 @@ class Memory:
 class Gpu:
     def __init__(self, kiln, options, values_of):
         self.kiln, self.options = kiln, options
-        self.values_of, self.pools = values_of, {}
+        self.values_of, self.pools, self.stream = values_of, {}, torch.cuda.Stream()
         self.reference = speed_peers.Torch(1)
         self.reference.module.update(float32=torch.float64, float16=torch.float64)
         self.most = 0.5 * torch.cuda.mem_get_info()[1]
@@ -89,13 +78,18 @@ class Gpu:
             end.record()
             end.synchronize()
             return begin.elapsed_time(end) * 1e-3
-        function()
+        for _ in range(2):
+            function()
         torch.cuda.synchronize()
         count = max(1, min(100, int(GRAPH / max(min(timed(function), timed(function)), 1e-7))))
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            for _ in range(count):
-                function()
+        with torch.cuda.stream(self.stream):  # torch.cuda.graph collects garbage each time, which takes longer than all else
+            graph.capture_begin()
+            try:
+                for _ in range(count):
+                    function()
+            finally:
+                graph.capture_end()
         for _ in range(3):
             timed(graph.replay)
         return statistics.median(timed(graph.replay) for _ in range(REPEATS)) / count
@@ -184,28 +178,16 @@ class Gpu:
 
 # ---- processes that compile ahead ----
 
-def in_processes(work, count, until, arguments=(), environment=None):
+def in_processes(work, count, until, arguments=()):
     """Runs this program as so many workers, each with its part of the cases; those that last too long are ended."""
     running = [subprocess.Popen([sys.executable, *sys.argv, *arguments, "--worker", f"{work}:{k}:{count}"], stdout=subprocess.DEVNULL,
-                                env={**os.environ, **(environment or {})}) for k in range(count)]
+                                stderr=subprocess.DEVNULL, env=os.environ) for k in range(count)]
     for worker in running:
         try:
             worker.wait(max(until - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
             worker.kill()
             worker.wait()
-
-
-def prepare(kiln, cases, target):
-    """A worker: kiln compiles for an architecture. What fails here is said where it is measured."""
-    for case in cases:
-        shadow = Shadow(case)
-        try:
-            call = Call(kiln, case, shadow.arrays)
-            call.prepare(target)
-            call.free()
-        except RuntimeError as failure:
-            print(f"# {speed_report.first_line(failure)}: {case['text']}", file=sys.stderr)
 
 
 def warm(gpu, cases, peers):
@@ -242,7 +224,7 @@ def run(kiln, options, cases, peers, values_of, listed):
     at = lambda part: begin + part * options.budget  # noqa: E731
     processors = len(os.sched_getaffinity(0))
     target = "sm_%d%d" % torch.cuda.get_device_capability()
-    in_processes(f"prepare-{target}", processors, at(0.4), (), {"KILN_TARGET": "host"})
+    in_processes(f"prepare-{target}", processors, at(0.4))
     say(f"# {time.monotonic() - begin:.0f} s: {processors} processes have compiled for {target}")
     gpu, results, faults = Gpu(kiln, options, values_of), [], 0
     last = at(0.6 if peers and options.peer_cases else 1)
@@ -265,7 +247,8 @@ def run(kiln, options, cases, peers, values_of, listed):
     say(f"# {time.monotonic() - begin:.0f} s: {len(results)} cases by kiln")
     some = chosen(results, options.peer_cases, options.seed) if peers else []
     if some:
-        in_processes("warm", min(WARMERS, processors), at(0.75), ("--replay", listed([case for case, _ in some])), {"TORCHINDUCTOR_COMPILE_THREADS": "1"})
+        path = listed([case for case, _ in some])
+        in_processes("warm", min(WARMERS, processors), at(0.75), ("--replay", path))
         say(f"# {time.monotonic() - begin:.0f} s: peers have compiled")
     place = {case["number"]: k for k, (case, _) in enumerate(results)}
     for count, (case, sort) in enumerate(some):

@@ -100,11 +100,13 @@ class Torch:
         if target == "cuda" and not torch.cuda.is_available():
             raise ImportError("no GPU")
         self.torch, self.is_host = torch, target == "host"
-        self.module = {**words_of(torch), "max": self.fold(torch.amax, torch.max), "min": self.fold(torch.amin, torch.min), "sum": self.total(torch.sum),
-                       "mean": self.total(lambda x, **how: torch.mean(self.real(x), **how)), "var": self.spread(torch.var), "std": self.spread(torch.std), "any": self.total(torch.any),
-                       "all": self.total(torch.all), "maximum": self.mixed(torch.maximum), "minimum": self.mixed(torch.minimum), "where": self.select,
-                       "transpose": lambda x, order: x.permute(order), "argmax": lambda x, axis: torch.argmax(x, dim=axis), "clip": torch.clamp,
-                       "reverse": self.reverse, "argmin": lambda x, axis: torch.argmin(x, dim=axis)}
+        mean = lambda x, **how: torch.mean(self.real(x), **how)  # noqa: E731
+        self.module = {
+            **words_of(torch), "max": self.fold(torch.amax, torch.max), "min": self.fold(torch.amin, torch.min), "sum": self.total(torch.sum),
+            "mean": self.total(mean), "var": self.spread(torch.var), "std": self.spread(torch.std), "any": self.total(torch.any),
+            "all": self.total(torch.all), "maximum": self.mixed(torch.maximum), "minimum": self.mixed(torch.minimum), "where": self.select,
+            "transpose": lambda x, order: x.permute(order), "argmax": lambda x, axis: torch.argmax(x, dim=axis), "clip": torch.clamp,
+            "reverse": self.reverse, "argmin": lambda x, axis: torch.argmin(x, dim=axis)}
 
     def total(self, function):
         return lambda x, axis=None, keepdims=False: function(x) if axis is None else function(x, dim=axis, keepdim=keepdims)
@@ -133,7 +135,7 @@ class Torch:
 
     @staticmethod
     def reverse(x):
-        return x.permute(*range(x.ndim)[::-1])
+        return x.permute([x.ndim - 1 - a for a in range(x.ndim)])
 
     def worded(self, text):
         """NumPy's words that PyTorch lacks: steps that go down, `.T` of any array, `astype`."""
@@ -142,7 +144,7 @@ class Torch:
 
     def function_of(self, case, more=""):
         """A case as a function of the arrays behind its inputs, as one would write it: torch.compile follows no eval. `more`: of the view of each mask."""
-        views = [f"{n} = {re.sub(WORD_X, n, self.worded(i['view']))}{more if i['dtype'] == 'bool' else ''}" for n, i in case["inputs"].items()]
+        views = [f"{n} = {re.sub(WORD_X, n, self.worded(i['view']))}" + (more if i["dtype"] == "bool" else "") for n, i in case["inputs"].items()]
         *first, last = [self.worded(s.strip()) for s in case["text"].split(";")]
         lines = [f"def case({', '.join(case['inputs'])}):", *views, *first, f"return {last}"]
         space = dict(self.module)
