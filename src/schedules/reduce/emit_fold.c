@@ -381,6 +381,96 @@ static void fill_threads(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
 }
 
+/* ---- points ---- */
+
+/* Whether coordinates of the operand are parts of vectors; and its number in one. */
+static bool is_coordinate(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE;
+}
+
+static bool is_kept(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_BROADCAST;
+}
+
+/* Vectors are whole: coordinates of each letter come by a vector's number. */
+static int number_in_vector(const kn_writer *w, int k)
+{
+    int o = kn_array_of(w, k), count = 0;
+    for (int other = 0; other < o && is_coordinate(w, k); ++other)
+        count += w->spec->schedule.access[other] == kn_access_of(w, k);
+    return count % w->spec->schedule.vector;
+}
+
+/* The first coordinate of the vector that has operand k. */
+static int first_of_vector(const kn_writer *w, int k)
+{
+    int o = kn_array_of(w, k) - number_in_vector(w, k);
+    for (int first = 0; first < k; ++first)
+        if (kn_array_of(w, first) == o)
+            return first;
+    return k;
+}
+
+/* A coordinate of what is loaded: kept ones are those of result kn_k. */
+static void place_of_point(const kn_writer *w, kn_str *out, int k)
+{
+    kn_str_printf(out, "kn_%s_%s", w->program->param[first_of_vector(w, k)].name, is_kept(w, k) ? "[kn_k]" : "");
+    if (is_coordinate(w, k))
+        kn_str_printf(out, ".at[%d]", number_in_vector(w, k));
+}
+
+/* Registers for what is kept, and for what is loaded for each element, which lies a step behind the one
+ * before. */
+static void put_points(kn_writer *w)
+{
+    for (int k = 0; k < w->program->n_in; ++k) {
+        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+        int o = kn_array_of(w, k), vector = w->spec->schedule.vector;
+        if (o < 0 || first_of_vector(w, k) != k || !(is_mapped(w, k) || is_coordinate(w, k)))
+            continue;
+        kn_str *loads = &w->slot[is_kept(w, k) ? KN_SLOT_STILL : KN_SLOT_LOADS];
+        kn_str load = KN_STR_INIT, pack = KN_STR_INIT;
+        kn_str_printf(&pack, is_coordinate(w, k) ? "kn_pack<%s, %d>" : "%s", type, vector);
+        kn_str_printf(&load, is_coordinate(w, k) ? "kn_load<%s, %d>(" : "*(", type, vector);
+        if (is_kept(w, k)) {
+            kn_str_printf(&w->slot[KN_SLOT_PACKS], "%s kn_%s_[kn_results];\n", kn_str_text(&pack), name);
+            kn_str_printf(loads,
+                          "kn_%s_[kn_k] = %s(const %s *)((const char *)kn.%s_ + kn_row.at[%d] + kn_e * "
+                          "kn.axis[kn.fold_rank].stride[%d]));\n",
+                          name, kn_str_text(&load), type, name, o, o);
+        } else {
+            kn_str_printf(&w->slot[KN_SLOT_POINTERS],
+                          "const char *kn_%s_at = (const char *)kn.%s_ + kn_row.at[%d];\n", name, name, o);
+            kn_str_printf(loads, "const auto kn_%s_ = %s(const %s *)kn_%s_at);\nkn_%s_at += kn.axis[0].stride[%d];\n",
+                          name, kn_str_text(&load), type, name, name, o);
+        }
+        loads->failed |= load.failed || pack.failed;
+        kn_str_free(&load);
+        kn_str_free(&pack);
+    }
+}
+
+/* Result kn_k, and what the last stage reads beside it. */
+static void place_result_of_point(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    int o = kn_array_of(w, k);
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_row.at[%d] + kn_e * kn.axis[kn.fold_rank].stride[%d])",
+                  qualifier, kn_storage(w, k), qualifier, w->program->param[k].name, o, o);
+}
+
+static void fill_points(kn_writer *w)
+{
+    put_names(w);
+    put_points(w);
+    put_mapped(w, KN_SLOT_LANE, place_of_point,
+               "kn_row.at[%d] + kn_result(kn_k) * kn.axis[kn.fold_rank].stride[%d] + kn_j * "
+               "kn.axis[0].stride[%d]");
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_point, "", "");
+}
+
 static void fill_tile(kn_writer *w)
 {
     put_names(w);
@@ -392,6 +482,7 @@ static void fill_tile(kn_writer *w)
 #define RECIPE(name, word)                                                                                   \
     const kn_recipe kn_recipe_fold_##name = {                                                                \
         .template_name = "schedules/reduce/fold_" #name ".cu", .fill = fill_##name, .preludes = word}
+RECIPE(points, "kn_fold_lanes");
 RECIPE(rows, "kn_fold_block");
 RECIPE(lanes, "kn_fold_lanes");
 RECIPE(columns, "kn_fold_lanes");
