@@ -43,8 +43,8 @@ static const char *after_brackets(const char *at)
 /* Dynamic shared memory: how kernels declare it, what stands for it. */
 static const struct {
     const char *declared, *emulated;
-} rooms[] = {{"extern __shared__ __align__(16) unsigned char kn_room[];",
-              "__shared__ __align__(16) unsigned char kn_room[227 << 10];"},
+} rooms[] = {{"extern __shared__ __align__(16) unsigned char kn_buffer[];",
+              "__shared__ __align__(16) unsigned char kn_buffer[227 << 10];"},
              {"extern __shared__ uint4 kn_shared[];", "__shared__ uint4 kn_shared[63 << 6];"}};
 
 /* Behind such a declaration; NULL: there is none. */
