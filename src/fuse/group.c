@@ -631,8 +631,7 @@ static void use_unrolled(building *b, kn_use *u, int count)
                 index /= (int)shape[a];
             }
         for (int k = 0; k < n->n_in; ++k)
-            in[e * n->n_in + k] =
-                use_at(b, n->in[k], axes + (ndim - b->state->typed[n->in[k]].ndim));
+            in[e * n->n_in + k] = use_at(b, n->in[k], axes + (ndim - b->state->typed[n->in[k]].ndim));
     }
     u->n_unrolled = count;
     b->group->has_unrolled |= count > 1;
@@ -647,9 +646,8 @@ static bool is_unrolled(const building *b, int node, uint64_t result_axes)
     uint64_t all = 0;
     for (int a = 0; a < g->ndim; ++a)
         all |= g->extent[a] == 1 ? 0 : UINT64_C(1) << a;
-    return !s->is_host && g->is_settled && result_axes == all &&
-           !(s->flags & KILN_KERNEL_ROUND_EACH) && reduced_count(s, node) > 0 &&
-           reduced_count(s, node) <= MOST_UNROLLED;
+    return !s->is_host && g->is_settled && result_axes == all && !(s->flags & KILN_KERNEL_ROUND_EACH) &&
+           reduced_count(s, node) > 0 && reduced_count(s, node) <= MOST_UNROLLED;
 }
 
 static void use_reduction(building *b, kn_use *u)

@@ -51,8 +51,8 @@ typedef struct kn_use {
     struct kn_use **in; /* the uses of its inputs */
     int n_in;
     bool is_own_reduction; /* a reduction that this group computes */
-    int n_unrolled;        /* a reduction without a loop: the elements of a result, of each of which `in` has the
-                              inputs; 0: it is none */
+    int n_unrolled;        /* a reduction without a loop: the elements of a result; `in` has the inputs of
+                              each of them. 0: it is none */
     bool is_all;           /* it varies along the reduction axes */
     int level;             /* the number of this group's reductions on the longest chain below it */
 } kn_use;

@@ -623,8 +623,8 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
-    if (at->group.has_unrolled && (status == KILN_ERROR_UNSUPPORTED ||
-                                   (status == KILN_OK && !r->spec.schedule.kind->takes_unrolled))) {
+    if (at->group.has_unrolled &&
+        (status == KILN_ERROR_UNSUPPORTED || (status == KILN_OK && !r->spec.schedule.kind->takes_unrolled))) {
         kn_free(r);
         roll_up(l, at);
         return KILN_OK;

@@ -267,7 +267,8 @@ static const char *unrolled_text(kn_text_writer *w, const kn_use *u, const char 
         count *= kn_text_typed_of(w, u)->shape[a];
     const char *ratio = strstr(text, COUNT);
     for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
-        bool is_name = kind == KN_TOKEN_NAME, is_in = is_name && length == 7 && memcmp(text, "_in_ind", 7) == 0;
+        bool is_name = kind == KN_TOKEN_NAME;
+        bool is_in = is_name && length == 7 && memcmp(text, "_in_ind", length) == 0;
         if (text == ratio) {
             kn_str_printf(&out, "%d", u->n_unrolled);
             length = strlen(COUNT);

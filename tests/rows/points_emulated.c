@@ -1,6 +1,6 @@
-/* points_emulated - reductions over pairs of points, as expressions, by the kernels that a GPU would run: random
- * numbers of coordinates, points and centres, batches, dtypes and layouts, against plain loops in double
- * precision. Few coordinates take one kernel, in which distances are no array.
+/* points_emulated - reductions over pairs of points, as expressions, by the kernels that a GPU would run:
+ * random numbers of coordinates, points and centres, batches, dtypes and layouts, against plain loops in
+ * double precision. Few coordinates take one kernel, in which distances are no array.
  *
  * usage: points_emulated [COUNT [SEED]] */
 #include "emulated.h"
@@ -79,8 +79,8 @@ static void put(void *at, kiln_dtype dtype, double *value)
     }
 }
 
-/* Points of `shape`, whose last axis has coordinates: as they come, with a gap behind each, beginning anywhere,
- * or with the coordinates outermost. */
+/* Points of `shape`, whose last axis has coordinates: as they come, with a gap behind each, beginning
+ * anywhere, or with the coordinates outermost. */
 static void make(points *p, kiln_dtype dtype, int ndim, const int64_t *shape)
 {
     int64_t item = (int64_t)kiln_dtype_size(dtype), strides[4], count = 1, run = item;
@@ -208,7 +208,8 @@ static int run(bool is_verbose)
     static const kiln_dtype dtypes[] = {KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT64, KILN_INT8};
     pairs c = {.batches = draw(3) == 0 ? 1 + (int64_t)draw(3) : 1,
                .centres = draw(6) == 0 ? 60 + (int64_t)draw(10) : 2 + (int64_t)draw(6),
-               .coordinates = draw(2) == 0 ? INT64_C(1) << (1 + draw(4)) : 2 + (int64_t)draw(MOST_COORDINATES - 2),
+               .coordinates =
+                   draw(2) == 0 ? INT64_C(1) << (1 + draw(4)) : 2 + (int64_t)draw(MOST_COORDINATES - 2),
                .inner = (int)draw(sizeof inners / sizeof *inners),
                .outer = (int)draw(OUTERS)};
     c.dtype = dtypes[draw(c.outer == KERNEL ? 3 : 4)];

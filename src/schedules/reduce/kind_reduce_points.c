@@ -137,8 +137,7 @@ static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    const int64_t results = kn_space_output_size(s),
-                  least = (int64_t)LEAST_EACH * c->target->multiprocessors;
+    const int64_t results = kn_space_output_size(s), least = (int64_t)LEAST_EACH * c->target->multiprocessors;
     kn_reduce_params f = {0};
     if (s->size == 0 || s->n_reduction_axes != 1 || s->extent[reduced_axis(c)] > LONGEST || results < least)
         return false;
@@ -165,7 +164,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nunsigned rows;\nkn_divider across;\nkn_divider per_row;\n",
+    return (kn_field){"alignas(8) int reduction_rank;\nunsigned rows;\n"
+                      "kn_divider across;\nkn_divider per_row;\n",
                       sizeof(points_field), 8};
 }
 
@@ -197,13 +197,13 @@ static void describe(kn_str *out, const unsigned char *at)
 }
 
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
-                                     .recipe = &kn_recipe_reduce_points,
-                                     .pattern = "mrk",
-                                     .revision = 1,
-                                     .choose = choose,
-                                     .field = field,
-                                     .place = place,
-                                     .cut = kn_reduce_cut_beside,
-                                     .has_wide_axes = true,
-                                     .takes_unrolled = true,
-                                     .describe = describe};
+                                       .recipe = &kn_recipe_reduce_points,
+                                       .pattern = "mrk",
+                                       .revision = 1,
+                                       .choose = choose,
+                                       .field = field,
+                                       .place = place,
+                                       .cut = kn_reduce_cut_beside,
+                                       .has_wide_axes = true,
+                                       .takes_unrolled = true,
+                                       .describe = describe};
