@@ -167,7 +167,9 @@ void kn_put_stages(kn_writer *w)
     static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out,
                                              int stage) = {[KN_MAP] = put_map_function,
                                                            [KN_MAP_EXPRESSION] = put_map_function,
-                                                           [KN_REDUCE] = put_reduce_function};
+                                                           [KN_REDUCE] = put_reduce_function,
+                                                           [KN_SCAN] = put_reduce_function,
+                                                           [KN_SCAN_EXCLUSIVE] = put_reduce_function};
     for (int s = 0; s < w->program->n_stages; ++s)
         put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);
 }

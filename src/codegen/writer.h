@@ -74,7 +74,9 @@
     X(INDEPENDENT, independent, false)                                                                       \
     X(ITEM, item, false)                                                                                     \
     X(ROW, row, false)                                                                                       \
-    X(LEVELS, levels, false)
+    X(LEVELS, levels, false)                                                                                 \
+    X(IDENTITY, identity, false)                                                                             \
+    X(EXCLUSIVE, exclusive, false)
 enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
     KN_SLOTS(KN_SLOT_ID)

@@ -20,12 +20,12 @@ const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
     return *kind;
 }
 
-/* A pattern that ends in '*' matches all programs that begin so. */
+/* A pattern that ends in '*' matches all programs that begin so, and scan nothing. */
 static bool computes(const kn_kind *kind, const char *pattern)
 {
     size_t length = strcspn(kind->pattern, "*");
     bool begins = strncmp(kind->pattern, pattern, length) == 0;
-    return begins && (kind->pattern[length] == '*' || pattern[length] == '\0');
+    return begins && (kind->pattern[length] == '*' ? !strchr(pattern, 's') : pattern[length] == '\0');
 }
 
 static bool has_kind(kn_backend_kind backend, const char *name, size_t length)

@@ -7,13 +7,9 @@
 #include <string.h>
 
 /* By back end, in the order in which they are asked. */
-static const kn_kind *const host_kinds[] = {&kn_kind_host_interleaved,
-                                            &kn_kind_host_runs,
-                                            &kn_kind_host_indices,
-                                            &kn_kind_host_quick,
-                                            &kn_kind_host_reduce,
-                                            &kn_kind_host_row,
-                                            NULL};
+static const kn_kind *const host_kinds[] = {
+    &kn_kind_host_interleaved, &kn_kind_host_runs, &kn_kind_host_indices, &kn_kind_host_quick,
+    &kn_kind_host_reduce,      &kn_kind_host_row,  &kn_kind_host_scan,    NULL};
 static const kn_kind *const cuda_kinds[] = {&kn_kind_interleaved,
                                             &kn_kind_stencil_3d,
                                             &kn_kind_stencil,
@@ -37,6 +33,7 @@ static const kn_kind *const cuda_kinds[] = {&kn_kind_interleaved,
                                             &kn_kind_row_block,
                                             &kn_kind_row_long,
                                             &kn_kind_row_multipass,
+                                            &kn_kind_scan,
                                             NULL};
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)

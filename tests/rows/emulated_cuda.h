@@ -354,6 +354,10 @@ static void emulated_do(const char *text, const emulated_operand *o)
         unsigned *const counter = (unsigned *)o[1].value, before = *counter;
         *counter = before >= (unsigned)o[2].value ? 0 : before + 1;
         emulated_give(o[0], before);
+    } else if (is("red.release.gpu.global.or.b32")) {
+        *(unsigned *)o[0].value |= (unsigned)o[1].value;
+    } else if (is("ld.acquire.gpu.global.u32")) { // the blocks before this one have finished
+        emulated_give(o[0], *(const unsigned *)o[1].value);
     } else if (is("ld.shared.")) {
         emulated_take(text + strlen("ld.shared."), o);
     } else if (is("cvt.s32.s8")) {

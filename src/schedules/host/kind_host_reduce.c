@@ -25,7 +25,8 @@ enum {
     NARROW = 256,       /* lanes: with fewer results, a step has several elements of each */
     CHUNK = 1 << 15,    /* elements of a chunk, about; and */
     CHUNK_STEPS = 256,  /* steps at least, so that partials are few beside the elements */
-    GRAIN = 1 << 14     /* elements for a further thread: 1 us for threads that are awake */
+    GRAIN = 1 << 14,    /* elements for a further thread: 1 us for threads that are awake */
+    MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
 };
 
 /* The kind's field. */
@@ -169,7 +170,7 @@ static void set_chunks(reduction *f, int64_t units)
     }
     f->chunk = at_least(1, most / f->piece);
     f->chunks = at_least(1, (f->rows * f->pieces + f->chunk - 1) / f->chunk);
-    if (units > KN_MAX_COUNTERS || f->chunks == 1) {
+    if (units > MOST_UNITS || f->chunks == 1) {
         f->chunks = 1;
         f->chunk = f->rows * f->pieces;
     }
