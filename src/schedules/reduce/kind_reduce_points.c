@@ -18,10 +18,13 @@ enum {
     VECTOR_BYTES = 16
 };
 
-typedef struct points_field {
-    int32_t reduction_rank;
-    uint32_t rows;
+/* The kind's field. rows: elements of a result; across: blocks of a row of results. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned rows;                                                                                           \
     kn_divider across, per_row;
+typedef struct points_field {
+    MEMBERS
 } points_field;
 
 static int reduced_axis(const kn_choice *c)
@@ -124,7 +127,7 @@ static int words_kept(const kn_choice *c)
 
 static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    return kn_reduce_ceil(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
+    return kn_divide_up(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
 }
 
 /* Whether the blocks have room for more than three halves of the results. */
@@ -161,29 +164,17 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nunsigned rows;\n"
-                      "kn_divider across;\nkn_divider per_row;\n",
-                      sizeof(points_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, chosen.axis);
     const int64_t across = blocks_along(space, chosen.axis, s);
-    points_field f = {.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1),
+    points_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
                       .rows = (uint32_t)kn_reduce_size(space),
                       .across = kn_divider_make((uint32_t)across)};
     f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
     out->grid[0] = (unsigned)(out->size / space->extent[chosen.axis] * across);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -198,12 +189,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        .recipe = &kn_recipe_reduce_points,
-                                       .pattern = "mrk",
+                                       KN_REDUCE_KIND,
                                        .revision = 1,
-                                       .choose = choose,
-                                       .field = field,
-                                       .place = place,
+                                       .field = KN_FIELD(points_field, MEMBERS),
                                        .cut = kn_reduce_cut_beside,
-                                       .has_wide_axes = true,
                                        .takes_unrolled = true,
                                        .describe = describe};
