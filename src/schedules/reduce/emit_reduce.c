@@ -299,6 +299,73 @@ static void fill_threads(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
 }
 
+/* ---- pairs of points ---- */
+
+/* True for an element of a vector of coordinates. */
+static bool is_coordinate(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE;
+}
+
+static bool is_kept(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_BROADCAST;
+}
+
+/* Vectors are complete: the coordinates before this one, of the same letter, fill some of them. */
+static int number_in_vector(const kn_writer *w, int k)
+{
+    int before = 0;
+    for (int o = 0; o < kn_array_of(w, k) && is_coordinate(w, k); ++o)
+        before += w->spec->schedule.access[o] == kn_access_of(w, k);
+    return before % w->spec->schedule.vector;
+}
+
+/* The first coordinate of the vector that has operand k. */
+static int first_in_vector(const kn_writer *w, int k)
+{
+    int array = kn_array_of(w, k) - number_in_vector(w, k), first = 0;
+    while (kn_array_of(w, first) != array)
+        ++first;
+    return first;
+}
+
+static void place_of_point(const kn_writer *w, kn_str *out, int k)
+{
+    const char *part = is_kept(w, k) ? (is_coordinate(w, k) ? "kept_coordinate" : "kept")
+                                     : (is_coordinate(w, k) ? "loaded_coordinate" : "loaded_point");
+    kn_put_part_with(w, out, part, first_in_vector(w, k), "number=%d", number_in_vector(w, k));
+}
+
+static void put_points(kn_writer *w)
+{
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_vector = is_coordinate(w, k);
+        if (kn_array_of(w, k) < 0 || first_in_vector(w, k) != k || !(is_vector || is_mapped(w, k)))
+            continue;
+        if (is_kept(w, k)) {
+            kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "kept_vectors" : "kept_elements", k);
+            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], is_vector ? "keep_vector" : "keep_element", k);
+        } else {
+            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "next_point", k);
+            kn_put_part(w, &w->slot[KN_SLOT_LOADS], is_vector ? "load_point_vector" : "load_point", k);
+        }
+    }
+}
+
+static void place_result_of_points(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "result_of_points", k);
+}
+
+static void fill_points(kn_writer *w)
+{
+    put_names(w);
+    put_points(w);
+    put_mapped(w, KN_SLOT_LANE, place_of_point, "lane_of_points");
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
+}
+
 static void fill_tile(kn_writer *w)
 {
     put_names(w);
@@ -312,6 +379,7 @@ static void fill_tile(kn_writer *w)
                                                .fill = fill_##name,                                          \
                                                .preludes = word,                                             \
                                                .parts = "schedules/reduce/reduce_parts.cu"}
+RECIPE(points, "kn_reduce_lanes");
 RECIPE(rows, "kn_reduce_block");
 RECIPE(lanes, "kn_reduce_lanes");
 RECIPE(columns, "kn_reduce_lanes");
