@@ -13,7 +13,7 @@ import numpy as np
 
 from numpy_exchange import DTYPES, HOST, Kiln
 
-LAYOUTS = 30000 if os.environ.get("KILN_SOAK") else 3000
+LAYOUTS = 30000 if os.environ.get("KILN_SOAK") else 1000
 NONE = -(2**63)
 ALL_AXES = -(2**31)
 Status = ctypes.c_int
