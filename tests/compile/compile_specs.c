@@ -358,7 +358,8 @@ static void for_each_architecture(const char *what)
     assert_int_equal(failures, 0);
     assert_true(n > (is_soak() ? 200 : 70));
     assert_true(windows >= (is_soak() ? 12 : 4) * turns);
-    assert_true(narrow_ones >= (is_soak() ? 40 : 10) && joined >= (is_soak() ? 8 : 3) && skewed >= (is_soak() ? 4 : 2));
+    assert_true(narrow_ones >= (is_soak() ? 40 : 10) && joined >= (is_soak() ? 8 : 3) &&
+                skewed >= (is_soak() ? 4 : 2));
 }
 
 static void cuda_specialisations(void **state)

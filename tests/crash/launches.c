@@ -295,7 +295,7 @@ static void every_call_of_the_system_fails(void **state)
     }
     kiln_log_set_callback(NULL, NULL);
     print_message("%ld failures, no call of a kernel failed\n", tried);
-    assert_true(tried > 100);
+    assert_true(tried > 40);
 }
 
 int main(void)
