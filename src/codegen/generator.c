@@ -1,3 +1,4 @@
+/* generator.c - the identity of the generator. */
 #include "codegen/codegen.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@
 
 static char generator[96];
 
-/* Over the code that writes the source and the templates, as they were when kiln was built; with a folder of
- * one's own (KILN_TEMPLATE_DIR) over the templates as they are read, too. */
+/* A hash of the code that writes sources and of the templates, made when kiln was built; with
+ * KILN_TEMPLATE_DIR, also of the templates as they are read. */
 static void make_generator(void)
 {
     kn_str all = KN_STR_INIT;
