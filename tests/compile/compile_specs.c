@@ -2,7 +2,7 @@
  * for each architecture, without a device; `compile_specs host` through the C++ compiler; `compile_specs
  * sources` writes what the first compiles, and no more. A part of the
  * product is compiled, in which every program, dtype, layout and architecture meets many of the others;
- * windows of each kind for every architecture, as their code is made by it, a third of them without KILN_SOAK=1.
+ * windows of each kind for every architecture, as their code is made by it; without KILN_SOAK=1 a third.
  * KILN_TEST_ALL=1 compiles all of it. */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
