@@ -1,6 +1,7 @@
 /* soon_compiler - the host's compiler (CXX, else g++) for tests of results, whose time is mostly its own:
- * without optimisation (or at SOON_LEVEL, for arrays that are large). Of sixteen sources one, chosen by its text, is compiled as users have it, so that the
- * short tests see what optimisation makes of each sort of kernel, too; in tools/soak all are. */
+ * without optimisation, or at SOON_LEVEL where arrays are large. Of sixteen sources one, chosen by its text,
+ * is compiled as users have it, so that the short tests see what optimisation makes of each sort of kernel,
+ * too; in tools/soak all are. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
