@@ -42,7 +42,7 @@ static bool has_pointer(const kn_writer *w, int k)
 
 static bool is_woven(const kn_writer *w, int k)
 {
-    return kn_access_of(w, k) == KN_STAGED;
+    return w->recipe == &kn_recipe_host_woven && kn_access_of(w, k) == KN_STAGED;
 }
 
 /* Bytes of what lies at one place: an element, or all that is woven there. */
@@ -70,13 +70,26 @@ static void place_woven(const kn_writer *w, kn_str *out, int k)
                       w->program->param[first].name);
 }
 
-/* An input that stands still along a run has one element. */
+/* Elements from one of k to the next, along the loop. */
+static int step_of(const kn_writer *w, int k)
+{
+    char access = kn_access_of(w, k);
+    bool is_stepped = access == KN_GATHER || (access == KN_STAGED && !is_woven(w, k));
+    return access == KN_BROADCAST ? 0 : is_stepped ? w->spec->schedule.per_thread : 1;
+}
+
 static void place_plain(const kn_writer *w, kn_str *out, int k)
 {
-    if (kn_access_of(w, k) == KN_BROADCAST)
-        kn_str_printf(out, "kn_%s_[0]", w->program->param[k].name);
-    else
+    int first, step = step_of(w, k), number = woven_number(w, k, &first);
+    const char *name = w->program->param[first].name;
+    if (step == 0)
+        kn_str_printf(out, "kn_%s_[0]", name);
+    else if (step == 1)
         kn_place_flat(w, out, k);
+    else if (number <= 0)
+        kn_str_printf(out, "kn_%s_[%d * kn_at]", name, step);
+    else
+        kn_str_printf(out, "kn_%s_[%d * kn_at + %d]", name, step, number);
 }
 
 static void place_in_run(const kn_writer *w, kn_str *out, int k)
@@ -230,11 +243,18 @@ static void put_asking(kn_writer *w)
         if (!has_pointer(w, k))
             continue;
         const char *name = w->program->param[k].name;
-        kn_str_printf(
-            &w->slot[KN_SLOT_LOADS],
-            "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
-            "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
-            name, name, walked, EARLY_BYTES, walked, walked);
+        int step = step_of(w, k);
+        if (step == 1)
+            kn_str_printf(
+                &w->slot[KN_SLOT_LOADS],
+                "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
+                "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
+                name, name, walked, EARLY_BYTES, walked, walked);
+        else if (step > 1)
+            kn_str_printf(
+                &w->slot[KN_SLOT_LOADS],
+                "kn_ask(kn_%s_ + %d * kn_first, kn_%s_ + %d * kn_stop, kn.early >> %d & 1 ? %d : 0);\n", name,
+                step, name, step, walked, EARLY_BYTES);
         ++walked;
     }
 }
