@@ -74,6 +74,8 @@
     X(RESULT_SIZE, result_size, false)                                                                       \
     X(POINTERS, pointers, false)                                                                             \
     X(INDEPENDENT, independent, false)                                                                       \
+    X(WIDEN, widen, false)                                                                                   \
+    X(NARROW, narrow, false)                                                                                 \
     X(ITEM, item, false)                                                                                     \
     X(ROW, row, false)                                                                                       \
     X(LEVELS, levels, false)
@@ -104,6 +106,9 @@ typedef struct kn_recipe {
     bool takes_staged;     /* elements of a staged operand are taken one by one */
     bool has_rows_beside;  /* row programs: a thread's vector lies across rows, an element of each */
     bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
+    /* True if the place of operand k holds it in the dtype that the program sees. NULL: no place does where
+     * that is another than the dtype in memory. */
+    bool (*is_seen_place)(const kn_writer *w, int k);
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
     bool (*load)(kn_writer *w, int k);
     /* What has to hold beside the step along the fast axis for a gathered operand to be one run. NULL:
