@@ -193,7 +193,7 @@ static bool is_converted(const kn_writer *w, int k)
 bool kn_is_extended(const kn_writer *w, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    return o->dtype == KILN_INT8 && o->seen == o->dtype && w->spec->schedule.vector > 1 &&
+    return w->is_cuda && o->dtype == KILN_INT8 && o->seen == o->dtype && w->spec->schedule.vector > 1 &&
            !kn_is_output(w, k);
 }
 

@@ -7,13 +7,9 @@
 #include <string.h>
 
 /* By back end, in the order in which they are asked. */
-static const kn_kind *const host_kinds[] = {&kn_kind_host_woven,
-                                            &kn_kind_host_runs,
-                                            &kn_kind_host_indices,
-                                            &kn_kind_host_quick,
-                                            &kn_kind_host_fold,
-                                            &kn_kind_host_row,
-                                            NULL};
+static const kn_kind *const host_kinds[] = {
+    &kn_kind_host_woven, &kn_kind_host_runs,      &kn_kind_host_indices, &kn_kind_host_quick,
+    &kn_kind_host_fold,  &kn_kind_host_row_short, &kn_kind_host_row,     NULL};
 static const kn_kind *const cuda_kinds[] = {&kn_kind_woven,
                                             &kn_kind_planes,
                                             &kn_kind_shifted,

@@ -111,8 +111,8 @@ static bool has_widened(const kn_spec *spec)
     return halves > 0 && halves <= MOST_WIDENED && raw == 0 && kn_body_is_pure(spec->program);
 }
 
-/* Float16 that the program sees as float32: whole ranges of it are converted before the loop and behind it, by
- * instructions that compilers put into no loop by themselves. */
+/* Float16 that the program sees as float32: whole ranges of it are converted before the loop and behind it,
+ * by instructions that compilers put into no loop by themselves. */
 static bool is_widened(const kn_writer *w, int k)
 {
     return is_half(w->spec, k) && step_of(w, k) == 1 && !is_woven(w, k) && has_widened(w->spec);

@@ -7,8 +7,8 @@
 #include "schedule/kind.h"
 
 extern const kn_kind kn_kind_host_woven, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick,
-    kn_kind_host_fold, kn_kind_host_row;
+    kn_kind_host_fold, kn_kind_host_row_short, kn_kind_host_row;
 extern const kn_recipe kn_recipe_host_woven, kn_recipe_host_runs, kn_recipe_host_indices,
-    kn_recipe_host_quick, kn_recipe_host_fold, kn_recipe_host_row;
+    kn_recipe_host_quick, kn_recipe_host_fold, kn_recipe_host_row_short, kn_recipe_host_row;
 
 #endif

@@ -170,8 +170,8 @@ static bool choose_woven(kn_schedule *out, kn_launch_params *params, const kn_ch
     return out->per_thread > 0;
 }
 
-/* The operands as the loop nest sees them, interleaved ones as one, which the kernel reads as words or element by
- * element; whether all are one contiguous range each, the index left out. */
+/* The operands as the loop nest sees them, interleaved ones as one, which the kernel reads as words or
+ * element by element; whether all are one contiguous range each, the index left out. */
 static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_part *part, bool are_words)
 {
     const kn_program *p = part->spec->program;

@@ -9,6 +9,7 @@
 #include "schedule/kind.h"
 #include "schedules/host/kind_host_fold.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,11 @@ enum {
     LANE_BYTES = 64,   /* of the narrowest input: a line of the caches, and vectors of each wider type */
     WIDE_LANES = 8,    /* at least: a line of 8 bytes each, so that lines are read one after the other; and */
     STRUCT_LANES = 16, /* of structs, which take longer, so that more of them are under way */
-    SHORT_ROW = 24,    /* elements, up to which results lie side by side even if elements are nearer */
+    SHORT_ROW = 15,    /* elements, up to which results lie side by side even if elements are nearer; of */
+    SHORT_TRUTHS = 7,  /* conditions, whose lanes are folded soonest; of */
+    SHORT_NARROW = 24, /* inputs of two bytes or less, which fill more lanes; and */
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to fold */
+    NARROW_ITEM = 2,    /* bytes */
     MOST_SHORT = 256,   /* the same, up to which many rows are folded at once, */
     FEWEST_SHORT = 8,   /* where there are so many */
     NARROW = 256,       /* elements side by side, for which several steps of few results are taken at once */
@@ -41,6 +45,16 @@ typedef struct fold {
 } fold;
 
 /* ---- which way ---- */
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 static int64_t kept_extent(const kn_space *s)
 {
@@ -62,6 +76,25 @@ static int64_t input_steps(const kn_choice *c, int axis)
     return steps;
 }
 
+static int narrowest_input(const kn_choice *c)
+{
+    int size = INT_MAX;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->access[o].item_size < size)
+            size = c->access[o].item_size;
+    return size;
+}
+
+/* Elements of rows up to which results lie side by side. */
+static int64_t short_row(const kn_choice *c)
+{
+    if (kn_fold_is_struct(c))
+        return SHORT_STRUCTS;
+    if (narrowest_input(c) <= NARROW_ITEM)
+        return SHORT_NARROW;
+    return kn_fold_is_bool(c) ? SHORT_TRUTHS : SHORT_ROW;
+}
+
 /* Whether elements of a row lie side by side, rather than results. */
 static bool goes_by_rows(const kn_choice *c)
 {
@@ -71,16 +104,13 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduction_axes > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
         return false;
-    return length > (kn_fold_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || kept < length;
+    return length > short_row(c) || kept < length;
 }
 
 static int lanes_of(const kn_choice *c)
 {
-    int size = LANE_BYTES / (kn_fold_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
-    for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && c->access[o].item_size < size)
-            size = c->access[o].item_size;
-    return LANE_BYTES / size;
+    int widest = LANE_BYTES / (kn_fold_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
+    return LANE_BYTES / (int)at_most(widest, narrowest_input(c));
 }
 
 /* Whether rows are so short that the time would be that of what is done once a row. */
@@ -135,16 +165,6 @@ static bool runs_on(const kn_part *part)
 static int64_t up_to(int64_t n, int64_t align)
 {
     return (n + align - 1) / align * align;
-}
-
-static int64_t at_least(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static void set_steps(fold *f, const kn_part *part)
@@ -204,7 +224,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->rank = s->ndim;
     out->size = units * f.chunks;
     out->grain = 1 + GRAIN / at_least(1, length * f.rows * f.width / f.chunks);
-    out->partials = f.chunks > 1 ? kept * f.chunks : 0;
+    out->partials = f.chunks > 1 ? kept * f.chunks * at_least(1, kn_fold_truth_size(part->spec)) : 0;
     out->counters = f.chunks > 1 ? (int)units : 0;
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

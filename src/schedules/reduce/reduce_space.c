@@ -104,6 +104,22 @@ bool kn_fold_is_struct(const kn_choice *c)
     return value_of(c)->type == KN_TYPE_STRUCT;
 }
 
+bool kn_fold_is_bool(const kn_choice *c)
+{
+    return value_of(c)->type == KN_TYPE_DTYPE && value_of(c)->dtype == KILN_BOOL;
+}
+
+int kn_fold_truth_size(const kn_spec *spec)
+{
+    int narrowest = 0;
+    for (int k = 0; k < spec->program->n_in; ++k) {
+        int size = spec->operand[k].array < 0 ? 0 : kn_dtype_info_of(spec->operand[k].dtype)->size;
+        narrowest = size > 0 && (narrowest == 0 || size < narrowest) ? size : narrowest;
+    }
+    bool is_truth = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_BOOL;
+    return !is_truth || narrowest == 1 ? 0 : narrowest > 8 ? 8 : narrowest;
+}
+
 /* A placeholder is some parameter's dtype: the widest operand is as wide at least. */
 int kn_fold_value_size(const kn_choice *c)
 {

@@ -38,6 +38,11 @@ bool kn_fold_is_weight(const kn_choice *c, int operand);
 bool kn_fold_some_still(const kn_choice *c, int axis);
 /* Whether what is folded is a struct of the user's, whose size nobody knows here. */
 bool kn_fold_is_struct(const kn_choice *c);
+/* Whether truth values are reduced. */
+bool kn_fold_is_bool(const kn_choice *c);
+/* Bytes of a truth value as kernels of the host reduce it: compilers make no vectors of a byte beside wide
+ * inputs. 0: the program reduces values of another type, or bytes are as wide as its inputs. */
+int kn_fold_truth_size(const kn_spec *spec);
 /* Bytes of what is folded; of a struct a guess. */
 int kn_fold_value_size(const kn_choice *c);
 

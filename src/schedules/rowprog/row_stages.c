@@ -129,9 +129,11 @@ static void put_column_values(const kn_writer *w, kn_str *out, uint32_t stages)
 
 static void put_columns_begin(const kn_writer *w, kn_str *out)
 {
-    if (kn_has_columns(w))
+    if (kn_has_columns(w) && w->is_cuda)
         kn_str_printf(out, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
                       w->spec->schedule.vector);
+    else if (kn_has_columns(w))
+        kn_str_append(out, "KN_INDEPENDENT\nfor (int kn_k = 0; kn_k < kn_count; ++kn_k) {\n");
 }
 
 static void put_columns_end(const kn_writer *w, kn_str *out)
