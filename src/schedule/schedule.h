@@ -18,7 +18,7 @@ enum {
     KN_STAGED = 't',   /* transposes: through shared memory; channels: all of them interleaved */
     KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
-/* The first of 25 letters, of stencil inputs: schedules/stencil/shifted_space.h. */
+/* The first of 25 letters, of stencil inputs: schedules/stencil/stencil_windows.h. */
 enum { KN_STENCIL_LETTER = 'A' };
 #define KN_ACCESS_LETTERS "dvgtsABCDEFGHIJKLMNOPQRSTUVWXY"
 

@@ -1,3 +1,4 @@
+/* spec_text.c - writes and reads the text of a specialisation. */
 #include "schedules/spec_text.h"
 
 #include <errno.h>
@@ -77,11 +78,13 @@ static const struct {
     const char *key;
     size_t at;
     int most;
-} schedule_fields[] = {
-    {"vector", offsetof(kn_schedule, vector), 4096},    {"block", offsetof(kn_schedule, block), 4096},
-    {"lanes", offsetof(kn_schedule, per_thread), 4096}, {"form", offsetof(kn_schedule, variant), INT_MAX},
-    {"index", offsetof(kn_schedule, index), 64},        {"order", offsetof(kn_schedule, order), 1},
-    {"rank", offsetof(kn_schedule, rank), 4096}};
+} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector), 4096},
+                       {"block", offsetof(kn_schedule, block), 4096},
+                       {"lanes", offsetof(kn_schedule, per_thread), 1 << 16},
+                       {"form", offsetof(kn_schedule, variant), INT_MAX},
+                       {"index", offsetof(kn_schedule, index), 64},
+                       {"order", offsetof(kn_schedule, order), 1},
+                       {"rank", offsetof(kn_schedule, rank), 4096}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
 static int *schedule_field(const kn_schedule *s, int f)
@@ -204,7 +207,7 @@ void kn_module_spec_format(kn_str *out, const kn_module_spec *spec)
 
 /* ---- without generator and target ---- */
 
-/* What follows the head: neither a generator's nor a target's name has such text in it. */
+/* The part behind the head. No name of a generator or a target contains the text that is searched for. */
 static const char *after_head(const char *line)
 {
     const char *kind =
@@ -346,7 +349,7 @@ static const char *field(const fields *f, const char *key)
     return NULL;
 }
 
-/* All values of a key, in order; the list is the caller's (kn_free), and has room for one more. */
+/* All values of a key, in order. The list is the caller's (kn_free), with capacity for one more. */
 static kiln_status field_list(const char ***list, int *count, const fields *f, const char *key)
 {
     *count = 0;
@@ -636,7 +639,7 @@ static kiln_status read_module(kn_parsed_spec *out, const fields *f)
     return KILN_OK;
 }
 
-/* What is specialised, by the value of "kind". */
+/* Readers, by the value of "kind": the sorts of specialisations. */
 static const struct {
     const char *name;
     kiln_status (*read)(kn_parsed_spec *out, const fields *f);

@@ -41,24 +41,24 @@ static kn_program *make_program(bool is_reduction)
 
 static void make_spec(kn_spec *spec, const layout_case *c, const kn_program *p)
 {
-    static const int64_t shape[] = {ROWS, COLUMNS}, kept[] = {ROWS, 1};
+    static const int64_t shape[] = {ROWS, COLUMNS}, outputs[] = {ROWS, 1};
     static const int item[] = {2, 4, 4};
     kn_space *space = calloc(1, sizeof *space);
     kn_view view[3];
     kn_access access[3];
-    kn_launch_params figures;
+    kn_launch_params params;
     assert_non_null(space);
     *spec = (kn_spec){.program = p, .generator = "1-test"};
     assert_int_equal(kn_target_parse(&spec->target, c->target), KILN_OK);
     for (int k = 0; k < 3; ++k) {
-        view[k] = (kn_view){k == 2 && c->is_reduction ? kept : shape, c->stride[k], 2, k == 2};
+        view[k] = (kn_view){k == 2 && c->is_reduction ? outputs : shape, c->stride[k], 2, k == 2};
         access[k] = (kn_access){item[k], 4096, k == 2};
         spec->operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = k ? KILN_FLOAT32 : KILN_FLOAT16};
     }
     spec->n_arrays = kn_operands_settle(spec->operand, 3);
     kn_space_make(space, 2, shape, c->is_reduction ? 2 : 0, view, 3,
                   p->uses & KN_USES_INDEX ? KN_WITH_INDEX : 0);
-    assert_int_equal(kn_schedule_choose(&spec->schedule, &figures, p, space, access, 3, &spec->target, 0),
+    assert_int_equal(kn_schedule_choose(&spec->schedule, &params, p, space, access, 3, &spec->target, 0),
                      KILN_OK);
     assert_string_equal(spec->schedule.kind->name, c->kind);
     free(space);
@@ -68,14 +68,14 @@ static void nth_allocation_fails(void **state)
 {
     static const layout_case cases[] = {
         {"sm_90", "flat", {{1024, 2}, {2048, 4}, {2048, 4}}, false},
-        {"sm_90", "broad", {{0, 2}, {2048, 4}, {2048, 4}}, false},
+        {"sm_90", "output_bound", {{0, 2}, {2048, 4}, {2048, 4}}, false},
         {"sm_90", "rows", {{2052, 4}, {2052, 4}, {2048, 4}}, false},
         {"sm_90", "tile", {{2, 512}, {4, 1024}, {2048, 4}}, false},
         {"sm_90", "windows", {{2, 512}, {4, 1028}, {2052, 4}}, false},
         {"sm_90", "strided", {{2, 512}, {4, 1024}, {4096, 8}}, false},
-        {"sm_90", "fold_rows", {{1024, 2}, {2048, 4}, {4, 0}}, true},
+        {"sm_90", "reduce_rows", {{1024, 2}, {2048, 4}, {4, 0}}, true},
         {"host", "flat", {{1024, 2}, {2048, 4}, {2048, 4}}, false},
-        {"host", "fold", {{1024, 2}, {2048, 4}, {4, 0}}, true},
+        {"host", "reduce", {{1024, 2}, {2048, 4}, {4, 0}}, true},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {

@@ -1,4 +1,4 @@
-/* What a bundle says of a row decides whether this library launches its code. */
+/* The label of a bundle's row decides whether this library launches its code. */
 #include "store/bundle_label.h"
 #include "schedule/kind.h"
 #include "schedule/layout.h"
@@ -23,7 +23,7 @@ static int rank(const char *head, int block, const char *kind, int revision)
     return kn_bundle_label_rank(text, (size_t)length, &target);
 }
 
-/* Of another revision of either, or of a kind that is not here, code is passed over; other kinds' is not. */
+/* Code of another revision of either, or of an unknown kind, is passed over; other kinds' is not. */
 static void revisions_decide(void **state)
 {
     static const char head[] = "cuda:sm_90 binary";
@@ -45,9 +45,9 @@ static void labels_are_read_as_written(void **state)
     kn_str text = KN_STR_INIT;
     (void)state;
     assert_int_equal(kn_target_parse(&label.target, "sm_90"), 0);
-    kn_bundle_label_set_kind(&label, "kiln-spec kind=\"program\" schedule=\"fold_rows\"");
-    assert_string_equal(label.kind, "fold_rows");
-    assert_int_equal(label.revision, kn_kind_fold_rows.revision);
+    kn_bundle_label_set_kind(&label, "kiln-spec kind=\"program\" schedule=\"reduce_rows\"");
+    assert_string_equal(label.kind, "reduce_rows");
+    assert_int_equal(label.revision, kn_kind_reduce_rows.revision);
     kn_bundle_label_write(&text, &label);
     assert_true(kn_bundle_label_read(&read, kn_str_text(&text), text.length));
     assert_string_equal(read.kind, label.kind);

@@ -1,4 +1,4 @@
-/* kind_strided.c - anything: one element a thread, at the places that its strides give. */
+/* kind_strided.c - any layout: one element for each thread, at the place that strides give. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -21,6 +21,5 @@ const kn_kind kn_kind_strided = {.name = "strided",
                                  .pattern = "m",
                                  .revision = 1,
                                  .choose = choose,
-                                 .field = kn_field_none,
                                  .place = kn_place_axes,
                                  .cut = kn_cut_reach};

@@ -1,37 +1,26 @@
-/* emit_host_row_short.c - host_row_short.cpp: the levels of a program over elements of neighbouring rows. */
+/* emit_host_row_short.c - fills host_row_short.cpp: the levels of a program over elements of neighbouring
+ * rows. */
 #include "schedules/rowprog/row_stages.h"
 
 #include "schedules/host/host_kinds.h"
-
-static const char *name_of(const kn_writer *w, int k)
-{
-    return w->program->param[k].name;
-}
 
 static bool is_in_level(const kn_writer *w, const kn_level *level, int k)
 {
     return kn_is_wide_array(w, k) && (kn_level_reads(w, level, k) || kn_level_gives(w, level, k));
 }
 
-/* Operands whose neighbours are no neighbouring rows' go through tiles. */
+/* The operand goes through a tile, since its elements of neighbouring rows are not contiguous. */
 static bool is_packed(const kn_writer *w, int k)
 {
     return kn_is_wide_array(w, k) && kn_access_of(w, k) == KN_GATHER;
 }
 
-/* ---- an element kn_j of row kn_k ---- */
+/* ---- an element ---- */
 
 static void put_in_rows(const kn_writer *w, kn_str *out, int k)
 {
-    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k),
-               *type = kn_storage(w, k);
     char access = kn_access_of(w, k);
-    if (access == KN_DENSE)
-        kn_str_printf(out, "((%s%s *)kn_%s_at)[kn_k]", qualifier, type, name);
-    else if (access == KN_BROADCAST)
-        kn_str_printf(out, "*(%s%s *)kn_%s_at", qualifier, type, name);
-    else
-        kn_str_printf(out, "kn_%s_tile[kn_j * kn_across + kn_k]", name);
+    kn_put_part(w, out, access == KN_DENSE ? "dense" : access == KN_BROADCAST ? "one" : "packed", k);
 }
 
 static void place_in_rows(const kn_writer *w, kn_str *out, int k)
@@ -39,7 +28,7 @@ static void place_in_rows(const kn_writer *w, kn_str *out, int k)
     if (!kn_is_wide_array(w, k))
         kn_place_of_row(w, out, k);
     else if (kn_is_output(w, k))
-        kn_str_printf(out, "kn_%s_now", name_of(w, k));
+        kn_put_part(w, out, "now", k);
     else
         put_in_rows(w, out, k);
 }
@@ -51,24 +40,15 @@ static void put_results(const kn_writer *w, kn_str *out, const kn_level *level)
         if (!is_in_level(w, level, k))
             continue;
         bool is_variable = kn_level_gives(w, level, k) && !kn_level_stores(w, level, k);
-        kn_str_printf(out, "%s %skn_%s_now = ", kn_storage(w, k), is_variable ? "" : "&", name_of(w, k));
-        put_in_rows(w, out, k);
-        kn_str_append(out, ";\n");
+        kn_put_part_of(w, out, is_variable ? "result_variable" : "result_here", k, "element=%s", put_in_rows);
     }
 }
 
-/* Where the element of the first row lies. */
 static void put_pointers(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    for (int k = 0; k < kn_param_count(w); ++k) {
-        const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
-        int o = kn_array_of(w, k);
+    for (int k = 0; k < kn_param_count(w); ++k)
         if (is_in_level(w, level, k) && !is_packed(w, k))
-            kn_str_printf(out,
-                          "    %schar *const kn_%s_at = (%schar *)kn.%s_ + kn_here.at[%d] + kn_j * "
-                          "kn.axis[0].stride[%d];\n",
-                          qualifier, name, qualifier, name, o, o);
-    }
+            kn_put_part(w, out, "pointer", k);
 }
 
 static const kn_element_places places = {place_in_rows, "", "_held[kn_j * kn_across + kn_k]",
@@ -76,11 +56,8 @@ static const kn_element_places places = {place_in_rows, "", "_held[kn_j * kn_acr
 
 /* ---- levels ---- */
 
-/* The beginning of a loop over the rows, for element kn_j of each. */
-static void put_rows_begin(const kn_writer *w, kn_str *out, const kn_level *level)
+static void put_element(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    put_pointers(w, out, level);
-    kn_str_append(out, "KN_INDEPENDENT\n    for (int kn_k = 0; kn_k < kn_count; ++kn_k) {\n");
     put_results(w, out, level);
     kn_put_level_stages(w, out, level, &places);
 }
@@ -88,81 +65,55 @@ static void put_rows_begin(const kn_writer *w, kn_str *out, const kn_level *leve
 static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     int result = w->program->stage[level->end].value[1];
+    kn_str pointers = KN_STR_INIT, element = KN_STR_INIT, reduced = KN_STR_INIT, function = KN_STR_INIT;
+    put_pointers(w, &pointers, level);
+    put_element(w, &element, level);
+    kn_put_reduced_value(w, &reduced, level);
+    kn_put_function(w, &function, level->end);
     kn_put_declaration(w, out, result);
-    kn_str_printf(out,
-                  "const auto kn_level_%d = [&](const long long kn_j, const auto kn_is_first) "
-                  "__attribute__((always_inline)) {\n",
-                  level->end);
-    put_rows_begin(w, out, level);
-    for (int is_first = 1; is_first >= 0; --is_first) {
-        kn_str_append(out, is_first ? "if constexpr (kn_is_first.is)\n    " : "else\n    ");
-        kn_put_row_value(w, out, result);
-        kn_str_append(out, "[kn_k] = ");
-        if (!is_first) {
-            kn_put_function(w, out, level->end);
-            kn_str_append(out, "(");
-            kn_put_row_value(w, out, result);
-            kn_str_append(out, "[kn_k], ");
-        }
-        kn_put_folded(w, out, level);
-        kn_str_append(out, is_first ? ";\n" : ");\n");
-    }
-    kn_str_printf(out,
-                  "    }\n};\nkn_level_%d(0, kn_bool<true>());\n"
-                  "for (long long kn_j = 1; kn_j < kn_length; ++kn_j)\n"
-                  "    kn_level_%d(kn_j, kn_bool<false>());\n",
-                  level->end, level->end);
+    kn_put_part_with(w, out, "reduce_rows", result, "level=%d pointers=%s element=%s reduced=%s function=%s",
+                     level->end, kn_str_text(&pointers), kn_str_text(&element), kn_str_text(&reduced),
+                     kn_str_text(&function));
+    out->failed = out->failed || pointers.failed || element.failed || reduced.failed || function.failed;
+    kn_str_free(&pointers);
+    kn_str_free(&element);
+    kn_str_free(&reduced);
+    kn_str_free(&function);
 }
 
 static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
 {
+    kn_str pointers = KN_STR_INIT, element = KN_STR_INIT;
     if (level->stages == 0)
         return;
-    kn_str_append(out, "for (long long kn_j = 0; kn_j < kn_length; ++kn_j) {\n");
-    put_rows_begin(w, out, level);
-    kn_str_append(out, "    }\n}\n");
+    put_pointers(w, &pointers, level);
+    put_element(w, &element, level);
+    kn_put_part_with(w, out, "last_pass", -1, "pointers=%s element=%s", kn_str_text(&pointers),
+                     kn_str_text(&element));
+    out->failed = out->failed || pointers.failed || element.failed;
+    kn_str_free(&pointers);
+    kn_str_free(&element);
 }
 
-/* What stays of the program's own values, on the thread's stack. */
+/* The program's own values that a later level needs: on the thread's stack. */
 static void put_held_values(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_ITEM];
-    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k) {
-        if (!kn_is_held_value(w, k))
-            continue;
-        kn_put_type(w, out, k);
-        kn_str_append(out, " *const ");
-        kn_put_value(w, out, k);
-        kn_str_append(out, "_held = (");
-        kn_put_type(w, out, k);
-        kn_str_append(out, " *)__builtin_alloca_with_align(kn_length * kn_across * sizeof(");
-        kn_put_type(w, out, k);
-        kn_str_append(out, "), 512);\n");
-    }
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
+        if (kn_is_held_value(w, k))
+            kn_put_part(w, &w->slot[KN_SLOT_ITEM], "held_value", k);
 }
 
-/* The results' tiles hold what was there, where a body may leave or read it. */
+/* A body may leave or read a result, so its tile is filled from memory too. */
 static void put_tiles(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
-        const char *name = name_of(w, k), *type = kn_storage(w, k);
-        int o = kn_array_of(w, k);
         if (!is_packed(w, k))
             continue;
-        kn_str_printf(&w->slot[KN_SLOT_ITEM],
-                      "%s *const kn_%s_tile = (%s *)__builtin_alloca_with_align(kn_length * kn_across * "
-                      "sizeof(%s), 512);\n",
-                      type, name, type, type);
+        kn_put_part(w, &w->slot[KN_SLOT_ITEM], "tile", k);
         if (!kn_is_output(w, k) || w->program->left_outputs >> (k - w->program->n_in) & 1)
-            kn_str_printf(&w->slot[KN_SLOT_ROW],
-                          "kn_pack(kn_%s_tile, (const char *)kn.%s_ + kn_here.at[%d], kn.axis[0].stride[%d], "
-                          "kn.axis[kn.fold_rank].stride[%d], kn_length, kn_count);\n",
-                          name, name, o, o, o);
+            kn_put_part(w, &w->slot[KN_SLOT_ROW], "pack", k);
         if (kn_is_output(w, k))
-            kn_str_printf(&w->slot[KN_SLOT_STORES],
-                          "kn_unpack((char *)kn.%s_ + kn_here.at[%d], kn.axis[0].stride[%d], "
-                          "kn.axis[kn.fold_rank].stride[%d], kn_%s_tile, kn_length, kn_count);\n",
-                          name, o, o, o, name);
+            kn_put_part(w, &w->slot[KN_SLOT_STORES], "unpack", k);
     }
 }
 
@@ -177,5 +128,7 @@ static void fill(kn_writer *w)
 const kn_recipe kn_recipe_host_row_short = {.template_name = "schedules/host/host_row_short.cpp",
                                             .fill = fill,
                                             .preludes = "kn_line",
+                                            .parts = "schedules/host/host_row_short_parts.cpp",
+                                            .more_parts = "schedules/rowprog/row_stage_parts.cpp",
                                             .has_rows_beside = true,
                                             .repeats_stages = true};

@@ -109,9 +109,9 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
         const long long kn_outer = kn_group / kn.groups, kn_first = (kn_group - kn_outer * kn.groups) * kn_across;
         const int kn_count = kn.run - kn_first < kn_across ? (int)(kn.run - kn_first) : kn_across;
         kn_place kn_here = {};
-        kn_move(kn_here, kn, kn.fold_rank + 1, kn.rank, kn_outer);
+        kn_move(kn_here, kn, kn.reduction_rank + 1, kn.rank, kn_outer);
         for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
-            kn_here.at[kn_o] += kn_first * kn.axis[kn.fold_rank].stride[kn_o];
+            kn_here.at[kn_o] += kn_first * kn.axis[kn.reduction_rank].stride[kn_o];
         ${row}
         ${levels}
         ${stores}

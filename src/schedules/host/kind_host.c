@@ -1,9 +1,9 @@
-/* kind_host.c - the host's kernels know runs alone: one call goes over all, or a walk makes runs of any
- * layout. Two kinds, by what the kernel is told of the logical index: a number that counts up along a run, or
- * the index of each element. The second serves for all layouts, and has a quick form: the compiler makes no
- * vectors of it. One kind more is for operands that lie in each other's gaps and are one array together (the
- * two of each pair that a rotary embedding turns): its kernels read and store what they have of it as one
- * word. */
+/* kind_host.c - elementwise programs on the host. Kernels compute contiguous ranges; a loop nest around
+ * them makes such ranges of any layout. Two kinds differ in the logical index that a kernel gets: a number
+ * that counts up along the range, or an array of indices. The second takes all layouts, and has a baseline
+ * tier, which is compiled without vectors. A third kind is for operands that are interleaved in one array
+ * (the two of each pair that a rotary embedding rotates): it reads and stores all operands at one place as
+ * one word. */
 #include "schedule/kind.h"
 
 #include <stdlib.h>
@@ -17,13 +17,15 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    GRAIN = 1 << 16,   /* fewest elements that are worth a thread, where a body is cheap */
-    MOST_WORD = 8,     /* bytes of what is woven at one place */
-    MOST_IN_PLACE = 3, /* inputs read as one element, or with a stride: a binary for each choice of them */
-    MOST_STEP = 4,     /* elements of that stride: compilers load vectors and take what they need of them */
-    MANY = 1 << 21,    /* elements of products of outer shape, whose results are stored past the caches */
-    SHORT_RUN = 32,    /* elements, below which to begin each run takes longer than buffers; where elements */
-    DEAR_RUN = 256 /* take functions, which at the end of a run are called for vectors that are not full */
+    GRAIN = 1 << 16, /* fewest elements for a further thread if a body is cheap */
+    MOST_WORD = 8,   /* bytes of the interleaved elements at one place */
+    MOST_IN_PLACE =
+        3,          /* inputs that are broadcast, or read with a stride: each choice of them is one binary */
+    MOST_STEP = 4,  /* elements of that stride: compilers load vectors and take what they need of them */
+    MANY = 1 << 21, /* elements of an outer product, whose results are stored past the caches */
+    SHORT_RUN =
+        32, /* elements of a range, below which buffers are faster than beginning each range; for bodies */
+    EXPENSIVE_RUN = 256 /* that call functions, since the vectors at the end of a range are partial */
 };
 
 static bool counts_up(const kn_space *space)
@@ -31,7 +33,7 @@ static bool counts_up(const kn_space *space)
     return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
-/* Whether some input has an element of its own for each of the space. */
+/* Some input has a different element for each of the space. */
 static bool reads_as_much(const kn_choice *c)
 {
     bool reads = false;
@@ -44,7 +46,7 @@ static bool reads_as_much(const kn_choice *c)
     return reads;
 }
 
-/* Whether the operand is an element behind the one before, and lies as that does. */
+/* The operand is one element behind the one before it, with the same strides. */
 static bool goes_on(const kn_choice *c, int o)
 {
     const kn_access *x = &c->access[o];
@@ -55,7 +57,7 @@ static bool goes_on(const kn_choice *c, int o)
     return goes;
 }
 
-/* Whether the operand's elements along another axis lie nearer than along the fastest: blocks of both axes
+/* The operand's elements along another axis are nearer than along the fastest: blocks of both axes
  * read each line once. */
 static bool is_nearer_elsewhere(const kn_choice *c, int o)
 {
@@ -107,8 +109,8 @@ static void find_in_place(kn_schedule *out, const kn_choice *c)
     int inner = kn_choice_inner(c), step = 0;
     if (c->space->size >= MANY && !reads_as_much(c))
         return;
-    bool is_dear = c->program && kn_cost_functions(c->program) > 0;
-    if (inner < 0 || c->space->extent[inner] < (is_dear ? DEAR_RUN : SHORT_RUN))
+    bool is_expensive = c->program && kn_cost_functions(c->program) > 0;
+    if (inner < 0 || c->space->extent[inner] < (is_expensive ? EXPENSIVE_RUN : SHORT_RUN))
         return;
     for (int o = 0; o < c->count; ++o) {
         access[o] = access_in_place(&step, c, o);
@@ -138,8 +140,8 @@ static bool choose_indices(kn_schedule *out, kn_launch_params *params, const kn_
     return true;
 }
 
-/* Whether so many operands from `first` on fill one array along the fastest axis. */
-static bool are_woven(const kn_choice *c, int first, int count)
+/* The `count` operands from `first` on fill one array along the fastest axis. */
+static bool are_interleaved(const kn_choice *c, int first, int count)
 {
     int64_t item = c->access[first].item_size;
     if (first + count > c->count || c->space->stride[first][kn_choice_inner(c)] != count * item ||
@@ -151,8 +153,9 @@ static bool are_woven(const kn_choice *c, int first, int count)
     return true;
 }
 
-/* Those that are woven, by as many as the first are; others are runs. */
-static bool choose_woven(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+/* The first operands that are interleaved give the count for all others. Operands that are not interleaved
+ * are contiguous. */
+static bool choose_interleaved(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
     if (c->space->size == 0 || !counts_up(c->space))
@@ -160,18 +163,18 @@ static bool choose_woven(kn_schedule *out, kn_launch_params *params, const kn_ch
     for (int o = 0; o < c->count;) {
         int count = out->per_thread;
         if (count == 0)
-            for (count = MOST_WORD; count > 1 && !are_woven(c, o, count);)
+            for (count = MOST_WORD; count > 1 && !are_interleaved(c, o, count);)
                 count /= 2;
-        bool is_woven = count > 1 && are_woven(c, o, count);
-        out->per_thread = is_woven ? count : out->per_thread;
-        for (int end = o + (is_woven ? count : 1); o < end; ++o)
-            out->access[o] = is_woven ? KN_STAGED : KN_DENSE;
+        bool is_interleaved = count > 1 && are_interleaved(c, o, count);
+        out->per_thread = is_interleaved ? count : out->per_thread;
+        for (int end = o + (is_interleaved ? count : 1); o < end; ++o)
+            out->access[o] = is_interleaved ? KN_STAGED : KN_DENSE;
     }
     return out->per_thread > 0;
 }
 
-/* The operands as the loop nest sees them, interleaved ones as one, which the kernel reads as words or
- * element by element; whether all are one contiguous range each, the index left out. */
+/* Lists the operands of the loop nest, interleaved ones as one, which the kernel reads as words or element by
+ * element. Returns true if each of them, the index aside, is one contiguous range. */
 static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_part *part, bool are_words)
 {
     const kn_program *p = part->spec->program;
@@ -203,7 +206,8 @@ static bool is_copy(const kn_spec *spec)
            z->seen == z->dtype;
 }
 
-static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_nest_kind index, bool are_words)
+static kiln_status place_loop_nest(kn_placement *out, const kn_part *part, kn_loop_nest_kind index,
+                                   bool are_words)
 {
     kn_loop_nest_operand operand[KN_MAX_OPERANDS];
     const kn_space *space = part->space;
@@ -229,53 +233,52 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_ne
 
 static kiln_status place_runs(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_LOOP_COUNT, false);
+    return place_loop_nest(out, part, KN_LOOP_COUNT, false);
 }
 
 static kiln_status place_words(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_LOOP_COUNT, true);
+    return place_loop_nest(out, part, KN_LOOP_COUNT, true);
 }
 
 static kiln_status place_indices(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_LOOP_INDICES, false);
+    return place_loop_nest(out, part, KN_LOOP_INDICES, false);
 }
 
-/* kn_loop_nest_rows. */
-static kn_field rows_field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long rows;\nlong long row_group;\nconst long long *row_step;\n"
-                      "unsigned long long early;\nunsigned long long rows_early;\nlong long how_early;\n",
-                      sizeof(kn_loop_nest_rows), 8};
-}
+/* The members of kn_loop_nest_rows. */
+#define ROWS_FIELD                                                                                           \
+    {                                                                                                        \
+        "long long rows; long long row_group; const long long *row_step; unsigned long long early; "         \
+        "unsigned long long rows_early; long long how_early;",                                               \
+            sizeof(kn_loop_nest_rows), 8                                                                     \
+    }
 
-const kn_kind kn_kind_host_woven = {.name = "woven",
-                                    .recipe = &kn_recipe_host_woven,
-                                    .pattern = "m",
-                                    .revision = 1,
-                                    .choose = choose_woven,
-                                    .field = rows_field,
-                                    .place = place_words};
+const kn_kind kn_kind_host_interleaved = {.name = "interleaved",
+                                          .recipe = &kn_recipe_host_interleaved,
+                                          .pattern = "m",
+                                          .revision = 1,
+                                          .choose = choose_interleaved,
+                                          .field = ROWS_FIELD,
+                                          .place = place_words};
 const kn_kind kn_kind_host_runs = {.name = "flat",
                                    .recipe = &kn_recipe_host_runs,
                                    .pattern = "m",
                                    .revision = 1,
                                    .choose = choose_runs,
-                                   .field = rows_field,
+                                   .field = ROWS_FIELD,
                                    .place = place_runs};
 const kn_kind kn_kind_host_indices = {.name = "strided",
                                       .recipe = &kn_recipe_host_indices,
                                       .pattern = "m",
                                       .revision = 1,
                                       .choose = choose_indices,
-                                      .field = rows_field,
+                                      .field = ROWS_FIELD,
                                       .place = place_indices};
 const kn_kind kn_kind_host_quick = {.name = "quick",
                                     .recipe = &kn_recipe_host_quick,
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose_indices,
-                                    .field = rows_field,
+                                    .field = ROWS_FIELD,
                                     .place = place_indices};

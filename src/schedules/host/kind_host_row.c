@@ -1,6 +1,6 @@
-/* kind_host_row.c - row programs on the host: threads have rows, and go over each once for each reduction and
- * once more for the results. What elements are given stays in memory of the thread meanwhile, unless rows are
- * long. Anything: several reduced axes or none, any strides. */
+/* kind_host_row.c - row programs on the host, for any layout. A thread reads each row one time for each
+ * reduction, and one more time for the results. Values of elements stay in the thread's memory meanwhile,
+ * unless rows are long: then they are computed again. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -13,30 +13,32 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    ROOM = 1 << 17, /* bytes that a thread holds of a row: half of a usual L2 */
-    GRAIN = 1 << 15 /* elements that are worth another thread */
+    HELD_BYTES = 1 << 17, /* that a thread holds of a row: half of a usual L2 */
+    GRAIN = 1 << 15       /* elements for a further thread */
 };
 
-/* The kind's field. */
+/* The kind's field. Of a result, rows along the outer reduction axes, and their length; capacity: elements
+ * that are held, at most. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int row_unused;                                                                                          \
+    long long rows, length, capacity;
 typedef struct row_field {
-    int32_t fold_rank, unused;
-    int64_t rows, length,
-        room; /* of a result: along the outer reduced axes, along the innermost; held, at most */
+    MEMBERS
 } row_field;
 
-/* Bytes of an element of all that some stage gives it for after a reduction. A struct's are not known
- * here. */
+/* All values of elements that a later level needs fit. The size of a struct is not known here. */
 static bool is_held(const kn_choice *c)
 {
-    return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;
+    return kn_reduce_size(c->space) * kn_row_given_across(c) <= HELD_BYTES;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
     const kn_space *s = c->space;
-    out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
-    out->rank = kn_fold_rank(s);
+    out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_MULTIPASS;
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;
         out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
@@ -44,27 +46,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
-                      "long long room;\n",
-                      sizeof(row_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    int64_t size = kn_fold_size(s), dear = 1 + 2 * kn_cost_functions(part->spec->program);
-    row_field f = {.room = (size + 63) / 64 * 64};
-    kn_fold_put_kept(&out->own_space, s, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, s, -1);
+    int64_t size = kn_reduce_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
+    row_field f = {.capacity = (size + 63) / 64 * 64};
+    f.reduction_rank = kn_reduce_place_axes(out, s, -1, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->size = kn_space_output_size(s);
-    out->grain = 1 + GRAIN / dear / (size > 0 ? size : 1);
+    out->grain = 1 + GRAIN / cost / (size > 0 ? size : 1);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -74,6 +64,6 @@ const kn_kind kn_kind_host_row = {.name = "row",
                                   .pattern = "*",
                                   .revision = 1,
                                   .choose = choose,
-                                  .field = field,
+                                  .field = KN_FIELD(row_field, MEMBERS),
                                   .place = place,
                                   .has_wide_axes = true};

@@ -11,22 +11,25 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    BESIDE = 128,     /* rows side by side: what is stored in tiles is not read again at once, for which */
-    LONGEST_ROW = 16, /* processors would wait; elements of a row, at most, and */
-    SHORTEST_ROW = 2, /* at least */
-    FEWEST_ROWS = 16, /* neighbours: of fewer most lanes of vectors would have none */
-    MOST_ITEM = 4,    /* bytes of what goes through tiles: of wider elements few fit a vector */
-    ROOM = 1 << 16,   /* bytes that a thread holds of such rows */
-    GRAIN = 1 << 15   /* elements that are worth another thread */
+    BESIDE = 128,         /* rows side by side: so many that a tile's stores are done when it is loaded */
+    LONGEST_ROW = 16,     /* elements of a row, at most, and */
+    SHORTEST_ROW = 2,     /* at least */
+    FEWEST_ROWS = 16,     /* neighbours: with fewer, most lanes of a vector would be empty */
+    MOST_ITEM = 4,        /* bytes of an element in a tile: few wider ones fit a vector */
+    HELD_BYTES = 1 << 16, /* that a thread holds of such rows */
+    GRAIN = 1 << 15       /* elements for a further thread */
 };
 
-/* The kind's field: of a row, elements; of the innermost output axis, rows, and groups of BESIDE. */
+/* The kind's field: elements of a row; rows along the innermost output axis, and groups of BESIDE. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int row_unused;                                                                                          \
+    long long length, run, groups;
 typedef struct row_short_field {
-    int32_t fold_rank, unused;
-    int64_t length, run, groups;
+    MEMBERS
 } row_short_field;
 
-/* Whether a stage reduces structs, of which compilers make poor vectors. */
+/* Some stage reduces structs, which compilers vectorise poorly. */
 static bool reduces_structs(const kn_program *p)
 {
     bool is_struct = false;
@@ -49,40 +52,28 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int64_t length = kn_row_length(c);
     int across = s->ndim - 2;
     if (s->n_reduction_axes != 1 || length < SHORTEST_ROW || length > LONGEST_ROW || across < 0 ||
-        s->extent[across] < FEWEST_ROWS || length * BESIDE * kn_row_given_across(c) > ROOM ||
+        s->extent[across] < FEWEST_ROWS || length * BESIDE * kn_row_given_across(c) > HELD_BYTES ||
         reduces_structs(c->program))
         return false;
     for (int o = 0; o < c->count; ++o)
         if (access_of(c, o) == KN_GATHER && c->access[o].item_size > MOST_ITEM)
             return false;
     out->vector = BESIDE;
-    out->rank = kn_fold_rank(s);
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o)
         out->access[o] = access_of(c, o);
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint row_unused;\nlong long length;\nlong long run;\n"
-                      "long long groups;\n",
-                      sizeof(row_short_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    int64_t dear = 1 + 2 * kn_cost_functions(part->spec->program);
-    row_short_field f = {.run = s->extent[s->ndim - 2]};
-    kn_fold_put_kept(&out->own_space, s, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, s, -1);
-    f.length = s->extent[s->ndim - 1];
+    int64_t cost = 1 + 2 * kn_cost_functions(part->spec->program);
+    row_short_field f = {.length = s->extent[s->ndim - 1], .run = s->extent[s->ndim - 2]};
+    f.reduction_rank = kn_reduce_place_axes(out, s, -1, -1);
     f.groups = (f.run + BESIDE - 1) / BESIDE;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
     out->size = kn_space_output_size(s) / f.run * f.groups;
-    out->grain = 1 + GRAIN / dear / (f.length * BESIDE);
+    out->grain = 1 + GRAIN / cost / (f.length * BESIDE);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -92,6 +83,6 @@ const kn_kind kn_kind_host_row_short = {.name = "row_short",
                                         .pattern = "*",
                                         .revision = 1,
                                         .choose = choose,
-                                        .field = field,
+                                        .field = KN_FIELD(row_short_field, MEMBERS),
                                         .place = place,
                                         .has_wide_axes = true};

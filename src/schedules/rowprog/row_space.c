@@ -1,19 +1,19 @@
+/* row_space.c - questions of row programs about a program and a space. */
 #include "schedules/rowprog/row_space.h"
 
 #include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
 #include "types/dtype.h"
 
 enum {
-    ACCESS = 16, /* bytes of one load */
-    GUESSED_STRUCT = 16 /* bytes */,
-    HELD_BYTES =
-        176,        /* of a thread, in 64 registers: what it holds, and what an item is folded from and to */
-    MOST_HELD = 64, /* elements */
+    ACCESS = 16,      /* bytes of one load */
+    HELD_BYTES = 176, /* bytes of a thread's 64 registers for held elements and the values of a reduction */
+    MOST_HELD = 64,   /* elements */
     WARP = 32,
     UNKNOWN = 1 << 20,       /* bytes */
-    PLAIN_SHARED = 48 << 10, /* bytes that a block has without asking */
-    WITH_CLUSTERS = 90,      /* compute capability from which on there are clusters, */
-    WITHOUT_LARGE = 110,     /* and those that have none of more blocks than all have: */
+    PLAIN_SHARED = 48 << 10, /* bytes of shared memory that a block has without asking */
+    WITH_CLUSTERS = 90,      /* compute capability from which on there are clusters */
+    WITHOUT_LARGE = 110,     /* compute capability from which on clusters have at most */
     PORTABLE_CLUSTER = 8,
     LARGEST_CLUSTER = 16
 };
@@ -67,7 +67,7 @@ int kn_row_first_read(const kn_program *p, int value)
     return s;
 }
 
-int kn_row_first_reduce(const kn_program *p)
+static int first_reduce(const kn_program *p)
 {
     int s = 0;
     while (s < p->n_stages && p->stage[s].kind != KN_REDUCE)
@@ -77,7 +77,7 @@ int kn_row_first_reduce(const kn_program *p)
 
 bool kn_row_is_early(const kn_program *p, int value)
 {
-    return value < p->n_in && kn_row_first_read(p, value) < kn_row_first_reduce(p);
+    return value < p->n_in && kn_row_first_read(p, value) < first_reduce(p);
 }
 
 uint32_t kn_row_stages_for(const kn_program *p, bool *wanted)
@@ -104,29 +104,20 @@ static int inner(const kn_choice *c)
     return c->space->ndim - 1;
 }
 
-/* A result of a row has no steps along it, and lies by itself. */
+/* False for results of a row and for broadcast inputs: they have stride 0 along it. */
 static bool is_along(const kn_choice *c, int o)
 {
     return c->space->stride[o][inner(c)] != 0;
 }
 
-/* Whether the operand is another one for each row. */
-static bool is_of_each_row(const kn_choice *c, int o)
-{
-    bool moves = c->space->ndim == c->space->n_reduction_axes;
-    for (int a = 0; a < c->space->ndim - c->space->n_reduction_axes; ++a)
-        moves = moves || c->space->stride[o][a] != 0;
-    return moves;
-}
-
-/* Elements of 16 bytes of the widest operand that is another one for each row. */
+/* Elements in 16 bytes of the widest operand of which each row has other elements. */
 static int wide_vector(const kn_choice *c)
 {
     int widest = 0, any = 0;
     for (int o = 0; o < c->count; ++o) {
         int size = c->access[o].item_size;
         any = size > any ? size : any;
-        if (is_along(c, o) && is_of_each_row(c, o) && size > widest)
+        if (is_along(c, o) && kn_reduce_is_of_each_result(c, o) && size > widest)
             widest = size;
     }
     return ACCESS / (widest ? widest : any ? any : ACCESS);
@@ -138,23 +129,6 @@ int kn_row_vector(const kn_choice *c)
     return vector < most ? vector : most;
 }
 
-/* Elements by which the operand's first place and each step along a kept axis are off a vector's boundary
- * are the same as those of operand `as`; as < 0: there are none. */
-static bool is_off_as(const kn_choice *c, int o, int as, int vector)
-{
-    int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
-    uintptr_t address = as < 0 ? 0 : c->access[as].address, whole = (uintptr_t)vector;
-    if (c->access[o].address % (uintptr_t)item != 0 ||
-        c->access[o].address / (uintptr_t)item % whole != address / (uintptr_t)other % whole)
-        return false;
-    for (int a = 0; a < inner(c); ++a) {
-        int64_t step = c->space->stride[o][a], step_as = as < 0 ? 0 : c->space->stride[as][a];
-        if (step % item != 0 || (step / item - step_as / other) % vector != 0)
-            return false;
-    }
-    return true;
-}
-
 kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
 {
     int first = -1;
@@ -163,16 +137,17 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
         if (!is_along(c, o))
             continue;
         first = first < 0 ? o : first;
-        if (c->space->stride[o][inner(c)] != c->access[o].item_size || !is_off_as(c, o, first, vector))
+        if (c->space->stride[o][inner(c)] != c->access[o].item_size ||
+            !kn_reduce_is_off_as(c, o, first, inner(c), vector))
             return KN_ROW_SINGLE;
-        aligned = aligned && is_off_as(c, o, -1, vector);
+        aligned = aligned && kn_reduce_is_off_as(c, o, -1, inner(c), vector);
     }
     int64_t length = c->space->extent[inner(c)];
     if (first < 0 || vector == 1)
         return KN_ROW_SINGLE;
     if (aligned && length % vector == 0)
         return KN_ROW_ALIGNED;
-    return length >= 2 * vector ? KN_ROW_SHIFTED : KN_ROW_SINGLE;
+    return length >= 2 * vector ? KN_ROW_UNALIGNED : KN_ROW_SINGLE;
 }
 
 int64_t kn_row_length(const kn_choice *c)
@@ -180,25 +155,13 @@ int64_t kn_row_length(const kn_choice *c)
     return c->space->n_reduction_axes == 1 ? c->space->extent[inner(c)] : 0;
 }
 
-/* A placeholder is some parameter's dtype: the widest operand is as wide at least. Halves are computed
- * with in four bytes. */
-static int value_size(const kn_choice *c, int value)
-{
-    const kn_param *p = &c->program->param[value];
-    int in = kn_choice_widest(c, false), out = kn_choice_widest(c, true), widest = in > out ? in : out;
-    int size = p->type == KN_TYPE_STRUCT  ? GUESSED_STRUCT
-               : p->type == KN_TYPE_DTYPE ? kn_dtype_info_of(p->dtype)->size
-                                          : widest;
-    return size < 4 ? 4 : size;
-}
-
-/* Which parameters are arrays nobody knows here: there are no more inputs than operands. Of what stands
- * still along the row there is one element, unless rows are taken by single elements. */
-static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
+/* An upper bound, since the parameters that are arrays are unknown here. Inputs that are broadcast along the
+ * row have one element, unless rows are read by single elements. */
+static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_broadcast)
 {
     int most = 0, widest = 0;
     for (int o = 0; o < c->count; ++o) {
-        if (c->access[o].is_output || (!with_still && !is_along(c, o)))
+        if (c->access[o].is_output || (!with_broadcast && !is_along(c, o)))
             continue;
         widest = c->access[o].item_size > widest ? c->access[o].item_size : widest;
         ++most;
@@ -206,7 +169,8 @@ static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
     return (inputs < most ? inputs : most) * widest;
 }
 
-/* Whether a stage before the reduction gives the elements a value that one behind it reads. */
+/* True if a stage before the reduction gives each element the value, and a stage behind it reads the value.
+ * */
 static bool is_given_across(const kn_program *p, int value, int reduce)
 {
     bool is_given = false;
@@ -224,7 +188,7 @@ static int held_across(const kn_choice *c, int reduce)
         inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, KN_OVER_ALL, reduce + 1);
     int bytes = bytes_of_inputs(c, inputs, false);
     for (int k = p->n_in; k < param_count(p) + p->n_values; ++k)
-        bytes += is_given_across(p, k, reduce) ? value_size(c, k) : 0;
+        bytes += is_given_across(p, k, reduce) ? kn_reduce_size_of_value(c, k) : 0;
     return bytes;
 }
 
@@ -236,7 +200,9 @@ int64_t kn_row_given_across(const kn_choice *c)
         bool is_across = false;
         for (int s = 0; s < p->n_stages; ++s)
             is_across = is_across || (p->stage[s].kind == KN_REDUCE && is_given_across(p, k, s));
-        bytes += !is_across ? 0 : p->param[k].type == KN_TYPE_STRUCT ? UNKNOWN : value_size(c, k);
+        bytes += !is_across                           ? 0
+                 : p->param[k].type == KN_TYPE_STRUCT ? UNKNOWN
+                                                      : kn_reduce_size_of_value(c, k);
     }
     return bytes;
 }
@@ -252,14 +218,15 @@ int kn_row_early_bytes(const kn_choice *c, int vector)
 int kn_row_most_held(const kn_choice *c)
 {
     const kn_program *p = c->program;
-    int held = kn_row_early_bytes(c, 0), folded = 0, elements = MOST_HELD;
+    int held = kn_row_early_bytes(c, 0), reduced = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
-            int across = held_across(c, s), size = value_size(c, p->stage[s].value[p->stage[s].n_read]);
+            int across = held_across(c, s),
+                size = kn_reduce_size_of_value(c, p->stage[s].value[p->stage[s].n_read]);
             held = across > held ? across : held;
-            folded = size > folded ? size : folded;
+            reduced = size > reduced ? size : reduced;
         }
-    while (elements > 1 && elements * held + (wide_vector(c) + 2) * folded > HELD_BYTES)
+    while (elements > 1 && elements * held + (wide_vector(c) + 2) * reduced > HELD_BYTES)
         elements /= 2;
     return elements;
 }
@@ -280,7 +247,7 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
 
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
 {
-    return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
+    return fit == KN_ROW_UNALIGNED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
 }
 
 int kn_row_largest_cluster(const kn_target *t)

@@ -1,0 +1,28 @@
+${head}
+${axes}
+${begin}
+
+    /* A thread has ${vector} neighbouring results, whose rows are ${per_thread} contiguous vectors; a row of results has kn.across times as many. */
+    const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
+    if (kn_at < kn.vectors) {
+        ${from}
+        ${packs}
+#pragma unroll
+        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u) {
+            ${loads}
+        }
+        ${results}
+#pragma unroll
+        for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+            ${type} ${result};
+#pragma unroll
+            for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u) {
+                ${lane}
+                ${result} = kn_u == 0 ? ${mapped} : ${next}(${result}, ${mapped});
+            }
+            ${post}
+        }
+        ${stores}
+    }
+    ${after_loop}
+}

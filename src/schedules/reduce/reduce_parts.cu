@@ -1,0 +1,85 @@
+// Parts of the templates of reductions: emit_reduce.c. Items, and elements of them; offsets of operands are in bytes.
+#inline loaded kn_${name}_[kn_u]
+#inline loaded_lane kn_${name}_[kn_u].at[kn_k]
+#inline item_along kn_from.at[${array}]
+#inline lane_along kn_from.at[${array}] + kn_k * kn.axis[0].stride[${array}]
+#inline item_beside kn_from.at[${array}]
+#inline lane_beside kn_from.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}]
+#inline item_with_base kn_first.at[${array}] + ((long long)kn_q + kn_u * ${block}) * (${vector} * kn.axis[0].stride[${array}])
+#inline lane_with_base kn_first.at[${array}] + ((long long)kn_q + kn_u * ${block}) * (${vector} * kn.axis[0].stride[${array}]) + kn_k * kn.axis[0].stride[${array}]
+#inline lane_in_rows kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}] + kn_u * kn.axis[0].stride[${array}]
+#inline end kn_here.at[${array}] + kn_j * kn.axis[0].stride[${array}]
+#inline place kn_from.at[${array}]
+#inline index kn.${start} + ${offset}
+
+#inline read *(const ${type} *)((const char *)kn.${name}_ + ${offset})
+#inline read_end *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}] + kn_j * ${size})
+#inline staged kn_staged<${type}, kn_is_padded>(kn_${name}_buffer, kn_${name}_off, kn_e)
+#inline result_lane kn_${name}_.at[kn_k]
+#inline result *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}])
+#inline row_lane kn_${name}_[(kn_k * ${per_thread} + kn_u) / ${vector}].at[(kn_k * ${per_thread} + kn_u) % ${vector}]
+
+// Elements in front of the first aligned vector, and the misalignment.
+#inline until (long long)(-(((unsigned long long)kn.${name}_ + kn_here.at[${array}]) / ${size}) & ${mask})
+#inline off (int)(((unsigned long long)kn.${name}_ + kn_from.at[${array}]) / ${size} & ${mask})
+
+#part vectors
+kn_pack<${type}, ${vector}> kn_${name}_[kn_steps];
+
+#part elements
+${type} kn_${name}_[kn_steps];
+
+#part base
+const auto *const kn_${name}_at = (const kn_pack<${type}, ${vector}> *)((const char *)kn.${name}_ + kn_first.at[${array}]);
+
+#part load_from_base
+kn_${name}_[kn_u] = (kn_${name}_at + kn_q)[kn_u * ${block}];
+
+#part load_vector
+kn_${name}_[kn_u] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}));
+
+#part load_along
+kn_${name}_[kn_u] = kn_load_along<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}), ${along}.stride[${array}] != 0);
+
+#part load_element
+kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + ${offset});
+
+#part from
+kn_place kn_from = kn_first;
+kn_go<2, ${operands}>(kn_from, kn, kn_column + kn_item, ${vector}, kn_row);
+
+// A thread's vector of results.
+#part results_of_thread
+const unsigned kn_outer = kn_divide(kn_at, kn.across);
+kn_place kn_here = {};
+for (int o = 0; o < ${operands}; ++o)
+    kn_here.at[o] = (long long)((kn_at - kn_outer * kn.across.extent) * ${vector}) * kn.axis[kn.reduction_rank].stride[o];
+kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank + 1, kn_outer);
+
+#part stage
+__shared__ __align__(16) unsigned char kn_${name}_buffer[kn_tile_elements * ${size} / 8 * 9 + 48];
+const unsigned kn_${name}_off = kn_stage<kn_is_padded>(kn_${name}_buffer, (const char *)(kn.${name}_ + kn_begun * kn_chunk), kn_chunks * kn_chunk * ${size});
+
+#part next
+const auto kn_next = [&](const ${value_type} a, const ${value_type} b) { return ${function}(a, b, true); };
+
+#part empty
+if (!kn_some)
+    ${result} = kn_${label}_identity;
+
+// Rows of a few elements: as many vectors as a row has elements.
+#part row_vectors
+kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+
+#part row_elements
+${type} kn_${name}_[${per_thread}];
+
+#part load_row_vector
+kn_${name}_[kn_u] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]) + kn_u * ${vector});
+
+#part load_row_element
+kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}] + kn_u * kn.axis[0].stride[${array}]);
+
+#part result_vector
+${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_here.at[${array}]);
+auto kn_${name}_ = kn_load<${type}, ${vector}>(kn_${name}_to);

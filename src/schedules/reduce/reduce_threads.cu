@@ -1,0 +1,49 @@
+${head}
+${axes}
+enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* rows that a thread loads before it reduces any */
+
+${begin}
+
+    /* A thread has ${vector} neighbouring results; a row of results has kn.across times as many. */
+    const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
+    if (kn_at < kn.vectors) {
+        ${from}
+        ${type} kn_reduced[${vector}];
+#pragma unroll 1
+        for (unsigned kn_q = 0; kn_q < kn.rows; kn_q += kn_steps) {
+            ${packs}
+#pragma unroll
+            for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+                if (kn_q + kn_u < kn.rows) {
+                    kn_place kn_from = kn_here;
+                    kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
+                    ${loads}
+                }
+            }
+            ${type} kn_sum[${vector}];
+#pragma unroll
+            for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+                if (kn_q + kn_u < kn.rows) {
+                    kn_place kn_from = kn_here;
+                    kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
+#pragma unroll
+                    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+                        ${lane}
+                        kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
+                    }
+                }
+            }
+#pragma unroll
+            for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
+                kn_reduced[kn_k] = kn_q == 0 ? kn_sum[kn_k] : ${next}(kn_reduced[kn_k], kn_sum[kn_k]);
+        }
+        ${results}
+#pragma unroll
+        for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+            ${type} ${result} = kn_reduced[kn_k];
+            ${post}
+        }
+        ${stores}
+    }
+    ${after_loop}
+}
