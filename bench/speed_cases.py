@@ -76,7 +76,7 @@ class Drawing:
         self.domain = drawn(rng, {d: w for d, (_, _, w) in DOMAINS.items()})
         make, dtypes, _ = DOMAINS[self.domain]
         self.dtype = drawn(rng, dtypes)
-        elements = int(2 ** rng.uniform(least, most))
+        self.most, elements = most, int(2 ** rng.uniform(least, most))
         self.shape, self.channel = make(rng, elements)
         self.inputs = {}
 
@@ -317,7 +317,7 @@ def weighted(d):
 
 def products(d):
     d.dtype = "float32"
-    n = min(math.prod(d.shape), 1 << 22)
+    n = min(math.prod(d.shape), 1 << max(22, int(d.most) - 2))
     if d.rng.random() < 0.5:
         side = max(int(round(n ** (1 / 3))), 4)
         d.add("a", [side, side], layout=False)

@@ -1,8 +1,12 @@
 """How the peers of bench/fuzz_speed.py run a case: each a function of the case and its arrays that gives a callable, which returns its result. What is not
 installed, or has no words for a case, is left out."""
+import os
+import re
+
 import numpy as np
 
-HOST_PEERS, CUDA_PEERS = ("numpy", "numba", "jax"), ("torch", "jax", "cupy")
+WORD_X = r"\bx\b"
+HOST_PEERS, CUDA_PEERS = ("numpy", "numba", "jax"), ("torch", "jax")
 
 
 def compiled(text):
@@ -68,13 +72,16 @@ class Jax:
         jax.config.update("jax_enable_x64", True)
         self.jax, self.module, self.is_host = jax, words_of(jax.numpy), target == "host"
         self.device = jax.devices("cpu" if target == "host" else "gpu")[0]
+        if not self.is_host:  # whose compiles another process may have made
+            jax.config.update("jax_compilation_cache_dir", os.path.expanduser("~/.cache/jax"))
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
     def make(self, case, bases, arrays):
         def function(given):
             return evaluated(statements, {**self.module, **viewed(case, given, self.module)})
         statements = compiled(case["text"])
         call = self.jax.jit(function)
-        given = {n: self.jax.device_put(b, self.device) for n, b in bases.items()}
+        given = {n: self.jax.device_put(b, self.device) if isinstance(b, np.ndarray) else self.jax.dlpack.from_dlpack(b) for n, b in bases.items()}
         call(given).block_until_ready()
         if self.is_host:  # which runs calls side by side: the last one's end is not all of them
             return lambda: call(given).block_until_ready()
@@ -90,14 +97,16 @@ class Torch:
 
     def __init__(self, threads, target="cuda"):
         import torch
-        if not torch.cuda.is_available():
+        if target == "cuda" and not torch.cuda.is_available():
             raise ImportError("no GPU")
-        self.torch = torch
-        self.module = {**words_of(torch), "max": self.fold(torch.amax, torch.max), "min": self.fold(torch.amin, torch.min), "sum": self.total(torch.sum),
-                       "mean": self.total(torch.mean), "var": self.spread(torch.var), "std": self.spread(torch.std), "any": self.total(torch.any),
-                       "all": self.total(torch.all), "maximum": self.mixed(torch.maximum), "minimum": self.mixed(torch.minimum), "where": self.select,
-                       "transpose": lambda x, order: x.permute(order), "argmax": lambda x, axis: torch.argmax(x, dim=axis), "clip": torch.clamp,
-                       "argmin": lambda x, axis: torch.argmin(x, dim=axis)}
+        self.torch, self.is_host = torch, target == "host"
+        mean = lambda x, **how: torch.mean(self.real(x), **how)  # noqa: E731
+        self.module = {
+            **words_of(torch), "max": self.fold(torch.amax, torch.max), "min": self.fold(torch.amin, torch.min), "sum": self.total(torch.sum),
+            "mean": self.total(mean), "var": self.spread(torch.var), "std": self.spread(torch.std), "any": self.total(torch.any),
+            "all": self.total(torch.all), "maximum": self.mixed(torch.maximum), "minimum": self.mixed(torch.minimum), "where": self.select,
+            "transpose": lambda x, order: x.permute(order), "argmax": lambda x, axis: torch.argmax(x, dim=axis), "clip": torch.clamp,
+            "reverse": self.reverse, "argmin": lambda x, axis: torch.argmin(x, dim=axis)}
 
     def total(self, function):
         return lambda x, axis=None, keepdims=False: function(x) if axis is None else function(x, dim=axis, keepdim=keepdims)
@@ -106,10 +115,17 @@ class Torch:
         return lambda x, axis=None, keepdims=False: every(x) if axis is None else along(x, dim=axis, keepdim=keepdims)
 
     def spread(self, function):
-        return lambda x, axis=None, keepdims=False: function(x, dim=axis, correction=0, keepdim=keepdims)
+        return lambda x, axis=None, keepdims=False: function(self.real(x), dim=axis, correction=0, keepdim=keepdims)
+
+    def real(self, x):
+        """Whole numbers have no mean in PyTorch; NumPy's is a float64."""
+        return x if x.is_floating_point() or x.is_complex() else x.to(self.torch.float64)
 
     def like(self, a, b):
-        return a if isinstance(a, self.torch.Tensor) else self.torch.as_tensor(a, dtype=b.dtype, device=b.device)
+        if isinstance(a, self.torch.Tensor):
+            return a
+        is_wider = isinstance(a, float) and not b.is_floating_point()
+        return self.torch.as_tensor(a, dtype=self.torch.get_default_dtype() if is_wider else b.dtype, device=b.device)
 
     def mixed(self, function):
         return lambda a, b: function(self.like(a, b), self.like(b, a))
@@ -117,19 +133,46 @@ class Torch:
     def select(self, m, a, b):
         return self.torch.where(m, a, b)
 
+    @staticmethod
+    def reverse(x):
+        return x.permute([x.ndim - 1 - a for a in range(x.ndim)])
+
+    def worded(self, text):
+        """NumPy's words that PyTorch lacks: steps that go down, `.T` of any array, `astype`."""
+        text = re.sub(r"(\w+)\[((?:\.\.\., |:, )*)::-1\]", lambda m: f"{m[1]}.flip({-1 if '...' in m[2] else m[2].count(':')})", text)
+        return re.sub(r"(\w+)\.T\b", r"reverse(\1)", text).replace(".astype(", ".to(")
+
+    def function_of(self, case, more=""):
+        """A case as a function of the arrays behind its inputs, as one would write it: torch.compile follows no eval. `more`: of the view of each mask."""
+        views = [f"{n} = {re.sub(WORD_X, n, self.worded(i['view']))}" + (more if i["dtype"] == "bool" else "") for n, i in case["inputs"].items()]
+        *first, last = [self.worded(s.strip()) for s in case["text"].split(";")]
+        lines = [f"def case({', '.join(case['inputs'])}):", *views, *first, f"return {last}"]
+        space = dict(self.module)
+        exec("\n    ".join(lines), space)
+        return space["case"]
+
+    def called(self, case, given, change=lambda function: function):
+        """The function, changed, which has been called, and its result. PyTorch subtracts no masks."""
+        try:
+            function = change(self.function_of(case))
+            return function, function(*given)
+        except (RuntimeError, TypeError):
+            function = change(self.function_of(case, ".to(int8)"))
+            return function, function(*given)
+
+    def eager(self, case, given):
+        return self.called(case, given)[1]
+
     def make(self, case, bases, arrays):
-        text = case["text"].replace(".astype(", ".to(").replace(".T", ".mT" if len(next(iter(arrays.values())).shape) == 2 else ".T")
-        given = {n: self.torch.from_numpy(np.ascontiguousarray(b)).cuda() for n, b in bases.items()}
-        if any("::-1" in i["view"] for i in case["inputs"].values()) or "::-1" in text:
-            return None
         self.torch._dynamo.reset()
-        call = self.torch.compile(lambda given: evaluated(compiled(text), {**self.module, **viewed(case, given, self.module)}), dynamic=False)
-        call(given)
-        self.torch.cuda.synchronize()
-        return lambda: call(given)
+        given = list(bases.values())
+        call, value = self.called(case, given, lambda function: self.torch.compile(function, dynamic=False))
+        self.wait(value)
+        return lambda: call(*given)
 
     def wait(self, result):
-        self.torch.cuda.synchronize()
+        if not self.is_host:
+            self.torch.cuda.synchronize()
 
 
 class Cupy:
@@ -139,7 +182,7 @@ class Cupy:
         self.cupy, self.module = cupy, words_of(cupy)
 
     def make(self, case, bases, arrays):
-        given = viewed(case, {n: self.cupy.asarray(b) for n, b in bases.items()}, self.module)
+        given = viewed(case, {n: self.cupy.asarray(b) if isinstance(b, np.ndarray) else self.cupy.from_dlpack(b) for n, b in bases.items()}, self.module)
         statements, space = compiled(case["text"]), {**self.module, **given}
         return lambda: evaluated(statements, space)
 

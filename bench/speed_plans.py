@@ -9,6 +9,7 @@ import numpy as np
 
 import speed_cases
 import speed_peers
+from speed_call import Call
 
 SMALL = 1 << 20   # bytes, by which plans may differ in what they store in between
 LARGE = 64 << 20  # bytes, from which on several kernels beat one that gathers on any device
@@ -52,12 +53,12 @@ def faults_of(case, plan, target, arrays):
                 yield f"{kind.group(1)} gathers {', '.join(across)}"
 
 
-def check(cases, Call, say):
+def check(cases, kiln, say):
     count, faults, kinds = 0, 0, {}
     for case in cases:
         bases = {n: np.zeros(i["shape"], i["dtype"]) for n, i in case["inputs"].items()}  # which nobody touches: no memory
         arrays = speed_peers.viewed(case, bases, speed_peers.NUMPY)
-        call = Call(case, bases, arrays, None, False)
+        call = Call(kiln, case, arrays)
         for target in ("host", "sm_90"):
             plan = call.plan(target.encode())
             count += 1

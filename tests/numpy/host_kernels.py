@@ -39,13 +39,14 @@ class Library:
         if status:
             raise RuntimeError(f"{what}\n{self.c.kiln_error_message().decode()}\n{self.c.kiln_error_log().decode()}")
 
-    def wrap(self, array, dtype):
+    def wrap(self, array, dtype, address=None, device=HOST):
+        """An array that lies as one of NumPy's does; at another address, on another device."""
         number, out = ctypes.c_int(), ctypes.c_void_p()
         self.check(self.c.kiln_dtype_from_name(ctypes.byref(number), dtype.encode()), dtype)
         size = max(array.ndim, 1)
         spec = ArraySpec(ctypes.sizeof(ArraySpec), number.value, array.ndim, (ctypes.c_int64 * size)(*array.shape), (ctypes.c_int64 * size)(*array.strides),
-                         HOST, False)
-        self.check(self.c.kiln_array_wrap(ctypes.byref(out), ctypes.c_void_p(array.ctypes.data), ctypes.byref(spec), None, None), "wrap")
+                         device, False)
+        self.check(self.c.kiln_array_wrap(ctypes.byref(out), ctypes.c_void_p(array.ctypes.data if address is None else address), ctypes.byref(spec), None, None), "wrap")
         return out
 
     def run(self, inputs, outputs, body, in_arrays, out_arrays, in_dtypes=None, out_dtypes=None):

@@ -383,6 +383,9 @@ static void emulated_do(const char *text, const emulated_operand *o)
         emulated_give(o[0], (unsigned short)(is_nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16));
     } else if (is("cvt.rn.f16.f64")) {
         emulated_give(o[0], (_Float16)emulated_value<double>(o[1]));
+    } else if (is("min.NaN.f32") || is("max.NaN.f32")) {
+        const float a = emulated_value<float>(o[1]), b = emulated_value<float>(o[2]);
+        emulated_give(o[0], a != a ? a : b != b ? b : (a < b) == is("min.NaN.f32") ? a : b);
     } else if (is("mov.u32 %0, %%cluster_ctarank")) {
         *(unsigned *)o[0].at = emulated_here->rank;
     } else if (is("mapa")) {

@@ -43,19 +43,17 @@ struct kn_columns {
     unsigned across, shift, width, x, y, held, rank, blocks;
 };
 
-// Lanes `across` apart: kn_reduce_group, of which a group's lanes are neighbours.
-template <class T, class Reduce>
-__device__ __forceinline__ void kn_reduce_apart(T &value, unsigned y, unsigned held, const kn_columns &at, const Reduce &reduce) {
+// Lanes `across` apart, of each column: kn_reduce_group, of which a group's lanes are neighbours.
+template <int N, class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_apart(T (&value)[N], unsigned y, unsigned held, const kn_columns &at, const Reduce &reduce) {
+#pragma unroll 1
+    for (unsigned apart = at.across; apart < 32; apart *= 2) {
+        const unsigned by = apart >> at.shift;
+        const bool is_upper = y & by, is_pair = (y & ~(2 * by - 1)) + by < held;
 #pragma unroll
-    for (unsigned apart = 1; apart < 32; apart *= 2) {
-        if (apart >= at.across) {
-            const unsigned by = apart >> at.shift;
-            const T other = kn_shuffle<'^'>(value, apart);
-            const bool is_upper = y & by;
-            if ((y & ~(2 * by - 1)) + by < held)
-                value = reduce(is_upper ? other : value, is_upper ? value : other);
-            else if (is_upper)
-                value = other;
+        for (int k = 0; k < N; ++k) {
+            const T other = kn_shuffle<'^'>(value[k], apart), both = reduce(is_upper ? other : value[k], is_upper ? value[k] : other);
+            value[k] = is_pair ? both : is_upper ? other : value[k];
         }
     }
 }
@@ -88,18 +86,21 @@ __device__ __forceinline__ unsigned *kn_send_columns(const T *sums, unsigned col
     return sent;
 }
 
-// A column of what all blocks have sent, reduced.
+// Combines what all blocks have sent of each column.
 template <class T, class Reduce>
-__device__ __forceinline__ T kn_reduce_sent(const unsigned *sent, unsigned columns, unsigned column, unsigned blocks, const Reduce &reduce) {
+__device__ __forceinline__ void kn_reduce_sent(T *sums, const unsigned *sent, unsigned columns, unsigned blocks, const Reduce &reduce) {
     constexpr int words = (sizeof(T) + 3) / 4;
-    T all;
 #pragma unroll 1
-    for (unsigned block = 0; block < blocks; ++block) {
-        T one;
-        memcpy(&one, sent + (block * columns + column) * words, sizeof(T));
-        all = block == 0 ? one : reduce(all, one);
+    for (unsigned column = threadIdx.x; column < columns; column += blockDim.x) {
+        T all;
+#pragma unroll 1
+        for (unsigned block = 0; block < blocks; ++block) {
+            T one;
+            memcpy(&one, sent + (block * columns + column) * words, sizeof(T));
+            all = block == 0 ? one : reduce(all, one);
+        }
+        sums[column] = all;
     }
-    return all;
 }
 
 // Combines the values of all threads that have elements of a row: each of them gets the result, with the same bits. Lanes of a warp are combined first, then warps of a block, then
@@ -109,9 +110,7 @@ __device__ __forceinline__ void kn_reduce_down(T (&value)[N], const kn_columns &
     if (blockDim.x == at.across && at.blocks == 1)
         return; /* each thread has whole rows */
     const unsigned rows = 32 >> at.shift, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, above = warp * rows;
-#pragma unroll
-    for (int k = 0; k < N; ++k)
-        kn_reduce_apart(value[k], at.y - above, at.held > above ? at.held - above : 0, at, reduce);
+    kn_reduce_apart(value, at.y - above, at.held > above ? at.held - above : 0, at, reduce);
     if (warps == 1 && at.blocks == 1)
         return;
     const unsigned holding = (at.held + rows - 1) / rows, columns = at.across * N, most = warps > at.blocks ? warps : at.blocks;
@@ -131,18 +130,23 @@ __device__ __forceinline__ void kn_reduce_down(T (&value)[N], const kn_columns &
         for (unsigned base = warp * groups; warps > 1 && base < count; base += warps * groups) {
             const unsigned wanted = base + group, column = wanted < count ? wanted : base;
             T sum = shared[(other < holding ? other : 0) * pitch + column];
-            kn_reduce_group(sum, other, holding, at.width, reduce);
+            kn_reduce_lanes(sum, holding, other, reduce);
             __syncwarp();
             if (other == 0 && wanted < count)
                 shared[column] = sum;
         }
         __syncthreads();
-        const unsigned *const sent = at.blocks > 1 ? kn_send_columns(shared, count, at, turn) : nullptr;
+        const T *sums = shared;
+        if (at.blocks > 1) { /* the part of a warp that nobody reads any more is for the sums of all blocks */
+            kn_reduce_sent(shared + pitch, kn_send_columns(shared, count, at, turn), count, at.blocks, reduce);
+            __syncthreads();
+            sums += pitch;
+        }
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             const unsigned column = at.x * N + k - first;
             if (column < count)
-                value[k] = at.blocks > 1 ? kn_reduce_sent<T>(sent, count, column, at.blocks, reduce) : shared[column];
+                value[k] = sums[column];
         }
     }
 }

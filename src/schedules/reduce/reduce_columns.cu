@@ -73,11 +73,7 @@ ${begin}
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
             kn_place kn_from = kn_first;
             kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-                kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
-            }
+            ${lanes}
         }
 #pragma unroll
         for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
@@ -110,11 +106,7 @@ ${begin}
             if (kn_q + kn_u * kn.down < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                    kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
-                }
+                ${lanes}
             }
         }
 #pragma unroll

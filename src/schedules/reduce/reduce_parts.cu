@@ -67,6 +67,24 @@ const auto kn_next = [&](const ${value_type} a, const ${value_type} b) { return 
 if (!kn_some)
     ${result} = kn_${label}_identity;
 
+// The lanes of an item: each added to the sum of its column, or combined to one value, neighbours first.
+#part add_lanes
+#pragma unroll
+for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+    ${lane}
+    kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
+}
+
+#part combine_lanes
+${value_type} kn_side[${vector}];
+#pragma unroll
+for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+    ${lane}
+    kn_side[kn_k] = ${mapped};
+}
+const ${value_type} kn_one = kn_reduce_tree(kn_side, ${next});
+kn_sum = ${item} == 0 ? kn_one : ${next}(kn_sum, kn_one);
+
 // Rows of a few elements: as many vectors as a row has elements.
 #part row_vectors
 kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
@@ -83,3 +101,34 @@ kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${
 #part result_vector
 ${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_here.at[${array}]);
 auto kn_${name}_ = kn_load<${type}, ${vector}>(kn_${name}_to);
+
+// Pairs of points: coordinates that a thread keeps for each result kn_k, and those that it loads for each element.
+#inline kept kn_${name}_[kn_k]
+#inline kept_coordinate kn_${name}_[kn_k].at[${number}]
+#inline loaded_point kn_${name}_
+#inline loaded_coordinate kn_${name}_.at[${number}]
+#inline lane_of_points kn_row.at[${array}] + kn_result(kn_k) * kn.axis[kn.reduction_rank].stride[${array}] + kn_j * kn.axis[0].stride[${array}]
+#inline result_of_points *(${const}${type} *)((${const}char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}])
+
+#part kept_vectors
+kn_pack<${type}, ${vector}> kn_${name}_[kn_results];
+
+#part kept_elements
+${type} kn_${name}_[kn_results];
+
+#part keep_vector
+kn_${name}_[kn_k] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}]));
+
+#part keep_element
+kn_${name}_[kn_k] = *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}]);
+
+#part next_point
+const char *kn_${name}_at = (const char *)kn.${name}_ + kn_row.at[${array}];
+
+#part load_point_vector
+const auto kn_${name}_ = kn_load<${type}, ${vector}>((const ${type} *)kn_${name}_at);
+kn_${name}_at += kn.axis[0].stride[${array}];
+
+#part load_point
+const ${type} kn_${name}_ = *(const ${type} *)kn_${name}_at;
+kn_${name}_at += kn.axis[0].stride[${array}];
