@@ -202,6 +202,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_select_create(kiln_kernel **out, const 
                                                        const char *body, const char *name,
                                                        const kiln_kernel_options *options);
 
+/* kiln_select_create and kiln_kernel_call in one, with no options. The kernel is remembered by its
+ * texts: a second call with the same texts finds it. */
+KILN_NODISCARD KILN_API kiln_status kiln_select(kiln_array **out, int n_out, const char *in_params,
+                                                const char *out_params, const char *keep,
+                                                const char *body, const kiln_arg *in, int n_in);
+
 /* One more reference to the same kernel: returns kernel. NULL is taken. */
 KILN_API kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel);
 /* Gives one reference back; NULL is taken. Work that is queued still runs. */

@@ -210,11 +210,47 @@ static void selections_are_refused(void **state)
     kiln_kernel_free(k);
 }
 
+/* By name: in C, and as results of expressions, of which nothing is computed. */
+static void selections_by_name(void **state)
+{
+    static const float odd[] = {-1, -3, -5, -7, -9, -11};
+    kiln_array *x = numbers(), *at = NULL, *y = NULL, *z = NULL, *below = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_kernel *k = NULL;
+    (void)state;
+    OK(kiln_flatnonzero(&at, in));
+    assert_int_equal(kiln_array_shape(at)[0], 11);
+    assert_int_equal(((int64_t *)kiln_array_data(at))[10], 11);
+    OK(kiln_less(&below, in, kiln_arg_int(0)));
+    OK(kiln_extract(&y, kiln_arg_array(below), in));
+    assert_floats(y, 6, odd);
+    OK(kiln_expression_create(&k, "x", "extract(x < 0, x)", NULL));
+    OK(kiln_kernel_call(k, &z, 1, &in, 1, NULL));
+    assert_floats(z, 6, odd);
+    kiln_kernel_free(k);
+    k = NULL;
+    OK(kiln_expression_create(&k, "x", "flatnonzero(x) + 1", NULL));
+    FAILS(kiln_kernel_call(k, (kiln_array *[]){NULL}, 1, &in, 1, NULL), KILN_ERROR_UNSUPPORTED,
+          "it can be a result");
+    kiln_kernel_free(k);
+    kiln_array_free(z);
+    z = NULL;
+    FAILS(kiln_select(&z, 1, "T x", "T y", "x > 0", "y = x", &in, 1), KILN_ERROR_INVALID,
+          "1 output argument was given, 2 expected");
+    FAILS(kiln_select(&z, 1, "T x", "T y", NULL, "y = x", &in, 1), KILN_ERROR_INVALID, "keep");
+    kiln_array_free(x);
+    kiln_array_free(at);
+    kiln_array_free(y);
+    kiln_array_free(below);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_refused),
-                                       cmocka_unit_test(calls_are_refused), cmocka_unit_test(directions),
+                                       cmocka_unit_test(calls_are_refused),
+                                       cmocka_unit_test(directions),
                                        cmocka_unit_test(scans_are_nodes),
-                                       cmocka_unit_test(selections_are_refused)};
+                                       cmocka_unit_test(selections_are_refused),
+                                       cmocka_unit_test(selections_by_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -362,7 +362,7 @@ static void fill_points(kn_writer *w)
 {
     put_names(w);
     put_points(w);
-    put_mapped(w, KN_SLOT_LANE, place_of_point, "lane_of_points");
+    put_mapped(w, &w->slot[KN_SLOT_LANE], place_of_point, "lane_of_points");
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
 }
 
