@@ -1,5 +1,5 @@
 /* kind_reduce_points.c - reductions over pairs of points, the distances of k-means: of many inputs, which are
- * coordinates, some stand still along the reduced axis, and others along the results. A thread keeps the
+ * coordinates, some are broadcast along the reduced axis, and others along the results. A thread keeps the
  * former in registers, and reads the latter, which are the same for all results of a block. */
 #include "schedule/kind.h"
 
@@ -32,7 +32,7 @@ static int reduced_axis(const kn_choice *c)
     return c->space->ndim - 1;
 }
 
-/* What an input does beside a reduction over the last axis of results along `axis`. */
+/* An input's part in a reduction over the last axis, of results along `axis`. */
 static bool is_held(const kn_choice *c, int o)
 {
     return c->space->stride[o][reduced_axis(c)] == 0;
@@ -43,17 +43,17 @@ static bool is_shared(const kn_choice *c, int o, int axis)
     return c->space->stride[o][axis] == 0;
 }
 
-/* Whether each input is kept by the threads of some results, or shared by those along the axis; there are
+/* True if each input is held by the threads of some results, or shared by those along the axis; there are
  * some of each. */
 static bool are_points(const kn_choice *c, int axis)
 {
-    int kept = 0, shared = 0;
+    int held = 0, shared = 0;
     for (int o = 0; o < c->count; ++o) {
         if (c->access[o].is_output)
             continue;
         if (!is_held(c, o) && !is_shared(c, o, axis))
             return false;
-        kept += is_held(c, o);
+        held += is_held(c, o);
         shared += !is_held(c, o);
     }
     return held > 0 && shared > 0 && held + shared >= FEWEST;
