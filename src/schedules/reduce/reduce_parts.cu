@@ -103,17 +103,17 @@ ${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_here.at[${ar
 auto kn_${name}_ = kn_load<${type}, ${vector}>(kn_${name}_to);
 
 // Pairs of points: coordinates that a thread keeps for each result kn_k, and those that it loads for each element.
-#inline kept kn_${name}_[kn_k]
-#inline kept_coordinate kn_${name}_[kn_k].at[${number}]
+#inline element_of_result kn_${name}_[kn_k]
+#inline coordinate_of_result kn_${name}_[kn_k].at[${number}]
 #inline loaded_point kn_${name}_
 #inline loaded_coordinate kn_${name}_.at[${number}]
 #inline lane_of_points kn_row.at[${array}] + kn_result(kn_k) * kn.axis[kn.reduction_rank].stride[${array}] + kn_j * kn.axis[0].stride[${array}]
 #inline result_of_points *(${const}${type} *)((${const}char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}])
 
-#part kept_vectors
+#part vectors_of_results
 kn_pack<${type}, ${vector}> kn_${name}_[kn_results];
 
-#part kept_elements
+#part elements_of_results
 ${type} kn_${name}_[kn_results];
 
 #part keep_vector
