@@ -1,6 +1,6 @@
-/* kind_reduce_points.c - reductions over pairs of points, the distances of k-means: of many inputs, which are
- * coordinates, some are broadcast along the reduced axis, and others along the results. A thread keeps the
- * former in registers, and reads the latter, which are the same for all results of a block. */
+/* kind_reduce_points.c - reductions over pairs of points, the distances of k-means: the inputs are
+ * coordinates. Some are broadcast along the reduction axis: a thread holds them in registers. The others are
+ * broadcast along the results: each thread loads them for each element, and all load the same. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -32,7 +32,8 @@ static int reduced_axis(const kn_choice *c)
     return c->space->ndim - 1;
 }
 
-/* An input's part in a reduction over the last axis, of results along `axis`. */
+/* Inputs of which a thread holds one element for each of its results; and those that results along `axis`
+ * share. */
 static bool is_held(const kn_choice *c, int o)
 {
     return c->space->stride[o][reduced_axis(c)] == 0;
@@ -130,11 +131,11 @@ static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *sche
     return kn_divide_up(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
 }
 
-/* True if the blocks have capacity for more than three halves of the results. */
+/* True if the blocks have places for more than three halves of the results. */
 static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    int64_t capacity = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
-    return 2 * capacity > 3 * s->extent[axis];
+    int64_t places = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
+    return 2 * places > 3 * s->extent[axis];
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
