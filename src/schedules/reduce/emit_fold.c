@@ -389,6 +389,62 @@ static void fill_tile(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_kept, "", "");
 }
 
+/* Where rows begin in memory, for all threads that copy them, and in shared memory; how they are copied. */
+static void put_slice(kn_writer *w, int k)
+{
+    const char *name = w->program->param[k].name;
+    int size = kn_item_size(w, k), o = kn_array_of(w, k);
+    kn_str *stage = &w->slot[KN_SLOT_STAGE];
+    kn_str_printf(stage, "__shared__ unsigned long long kn_%s_rows[%d];\n", name, w->spec->schedule.block);
+    kn_str_printf(stage, "const unsigned kn_%s_pitch = kn_slice_pitch(kn.slice, %d);\n", name, size);
+    kn_str_printf(stage, "unsigned char *const kn_%s_room = kn_next_room;\n", name);
+    kn_str_printf(stage, "kn_next_room += kn.results * kn_%s_pitch;\n", name);
+    kn_str_printf(stage, "if (kn_is_here && kn_lane == 0)\n");
+    kn_str_printf(stage,
+                  "    kn_%s_rows[kn_own] = (unsigned long long)((const char *)kn.%s_ + kn_here.at[%d]);\n",
+                  name, name, o);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS],
+                  "kn_stage_rows(kn_%s_room, kn_%s_rows, kn_step.at[%d], kn_count, kn_elements * %d, "
+                  "kn_%s_pitch);\n",
+                  name, name, o, size, name);
+    kn_str_printf(&w->slot[KN_SLOT_POINTERS],
+                  "const unsigned char *kn_%s_at = kn_%s_room + kn_own * kn_%s_pitch + "
+                  "((unsigned)(kn_%s_rows[kn_own] + kn_step.at[%d]) & 15) + kn_lane * %d;\n",
+                  name, name, name, name, o, size);
+    kn_str_printf(&w->slot[KN_SLOT_STEP_LOADS], "kn_%s_at += kn.lanes * %d;\n", name, size);
+}
+
+/* What is read where it is: its first element for a thread, and how it goes on. */
+static void put_across(kn_writer *w, int k)
+{
+    const char *name = w->program->param[k].name;
+    int o = kn_array_of(w, k);
+    kn_str_printf(&w->slot[KN_SLOT_POINTERS],
+                  "const char *kn_%s_at = (const char *)kn.%s_ + (kn_here.at[%d] + kn_step.at[%d] + "
+                  "kn_lane * kn.axis[0].stride[%d]);\n",
+                  name, name, o, o, o);
+    kn_str_printf(&w->slot[KN_SLOT_POINTERS],
+                  "const long long kn_%s_on = kn.lanes * kn.axis[0].stride[%d];\n", name, o);
+    kn_str_printf(&w->slot[KN_SLOT_STEP_LOADS], "kn_%s_at += kn_%s_on;\n", name, name);
+}
+
+static void fill_slices(kn_writer *w)
+{
+    put_names(w);
+    kn_str_append(&w->slot[KN_SLOT_STAGE], "unsigned char *kn_next_room = kn_room;\n");
+    for (int k = 0; k < w->program->n_in; ++k) {
+        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
+            continue;
+        (kn_access_of(w, k) == KN_STAGED ? put_slice : put_across)(w, k);
+        kn_str_printf(&w->slot[KN_SLOT_PACKS], "%s kn_%s_[kn_flight];\n", type, name);
+        kn_str_printf(&w->slot[KN_SLOT_FROM], "kn_%s_[kn_u] = *(const %s *)kn_%s_at;\n", name, type, name);
+    }
+    put_mapped(w, KN_SLOT_SINGLE, place_loaded,
+               "kn_here.at[%d] + kn_step.at[%d] + kn_j * kn.axis[0].stride[%d]");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_kept, "", "");
+}
+
 #define RECIPE(name, word)                                                                                   \
     const kn_recipe kn_recipe_fold_##name = {                                                                \
         .template_name = "schedules/reduce/fold_" #name ".cu", .fill = fill_##name, .preludes = word}
@@ -400,3 +456,5 @@ const kn_recipe kn_recipe_fold_threads = {.template_name = "schedules/reduce/fol
                                           .choose_template = template_of_threads,
                                           .fill = fill_threads,
                                           .preludes = "kn_fold_lanes"};
+const kn_recipe kn_recipe_reduce_slices = {
+    .template_name = "schedules/reduce/reduce_slices.cu", .fill = fill_slices, .preludes = "kn_stage"};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_reduce_slices.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -200,7 +201,8 @@ static int threads_of(const kn_choice *c, const kn_fold_params *f)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_fold_params f = {0};
-    if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS)
+    if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS ||
+        kn_reduce_slices_crosses(c))
         return false;
     out->block = c->block ? c->block : kn_fold_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
     out->vector = vector_of(&f, c, out->block);

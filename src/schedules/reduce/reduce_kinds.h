@@ -7,8 +7,8 @@
 #include "schedule/kind.h"
 
 extern const kn_kind kn_kind_fold_threads, kn_kind_fold_tile, kn_kind_fold_columns, kn_kind_fold_lanes,
-    kn_kind_fold_rows;
+    kn_kind_fold_rows, kn_kind_reduce_slices;
 extern const kn_recipe kn_recipe_fold_threads, kn_recipe_fold_tile, kn_recipe_fold_columns,
-    kn_recipe_fold_lanes, kn_recipe_fold_rows;
+    kn_recipe_fold_lanes, kn_recipe_fold_rows, kn_recipe_reduce_slices;
 
 #endif
