@@ -127,6 +127,18 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
         place.at[o] += (long long)inner * scale * kn.axis[0].stride[o];
 }
 
+// The same along two to four axes, whose rows are fewer than 2^31 (of two kn_begin has gone to the first): without a branch, since vectors that are gathered wait for their loads at the next one.
+template <int Operands, class Place, class Args>
+__device__ __forceinline__ void kn_go_near(Place &place, const Args &kn, unsigned at, int scale, unsigned row) {
+    const unsigned rows = kn_divide(at, kn.per_row), inner = at - rows * kn.per_row.extent;
+    const unsigned extent1 = kn.fold_rank > 2 ? (unsigned)kn.axis[1].extent : ~0u, extent2 = kn.fold_rank > 3 ? (unsigned)kn.axis[2].extent : ~0u;
+    const unsigned all = kn.fold_rank > 2 ? row + rows : rows, second = all / extent1, third = second / extent2;
+#pragma unroll
+    for (int o = 0; o < Operands; ++o)
+        place.at[o] += (long long)inner * scale * kn.axis[0].stride[o] + (all - second * extent1) * kn.axis[1].stride[o] + (second - third * extent2) * kn.axis[2].stride[o] +
+                       third * kn.axis[3].stride[o];
+}
+
 // Moves to result `index`, along the kept axes from `first` on. Launches have fewer than 2^31 results: divisions of 64 bits are slow, to compile too. All threads go through
 // the same axes, whatever their index: what an axis has is read by one instruction then.
 template <int Operands, class Place, class Args>

@@ -49,10 +49,17 @@ static bool reads_vectors(const kn_writer *w, int k)
            (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
 }
 
+/* Vectors that begin anywhere. */
+static bool gathers_vectors(const kn_writer *w, int k)
+{
+    return !kn_is_output(w, k) && is_mapped(w, k) && kn_access_of(w, k) == KN_GATHER &&
+           w->spec->schedule.vector > 1;
+}
+
 /* Element kn_k of item kn_u, which has been loaded. */
 static void place_loaded(const kn_writer *w, kn_str *out, int k)
 {
-    bool is_vector = reads_vectors(w, k);
+    bool is_vector = reads_vectors(w, k) || gathers_vectors(w, k);
     kn_str_printf(out, "kn_%s_[kn_u]%s", w->program->param[k].name, is_vector ? ".at[kn_k]" : "");
 }
 
@@ -99,9 +106,9 @@ static void put_loads(kn_writer *w, const places *from)
         int o = kn_array_of(w, k), vector = w->spec->schedule.vector;
         if (o < 0 || !is_mapped(w, k))
             continue;
-        bool is_vector = reads_vectors(w, k);
+        bool is_vector = reads_vectors(w, k), is_gathered = gathers_vectors(w, k);
         kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
-        if (is_vector)
+        if (is_vector || is_gathered)
             kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[kn_steps];\n", type, vector, name);
         else
             kn_str_printf(packs, "%s kn_%s_[kn_steps];\n", type, name);
@@ -116,12 +123,15 @@ static void put_loads(kn_writer *w, const places *from)
         }
         if (is_vector)
             kn_str_printf(loads, "%s<%s, %d>(", may_repeat(w) ? "kn_load_along" : "kn_load", type, vector);
-        kn_str_printf(loads, "%s(const %s *)((const char *)kn.%s_ + ", is_vector ? "" : "*", type, name);
+        if (is_gathered)
+            kn_str_printf(loads, "kn_gather<%s, %d>((const char *)kn.%s_ + (", type, vector, name);
+        else
+            kn_str_printf(loads, "%s(const %s *)((const char *)kn.%s_ + ", is_vector ? "" : "*", type, name);
         kn_str_printf(loads, from->item, o, o);
         kn_str_append(loads, ")");
         if (is_vector && may_repeat(w))
             kn_str_printf(loads, ", %s.stride[%d] != 0", from->axis, o);
-        kn_str_append(loads, is_vector ? ");\n" : ";\n");
+        kn_str_append(loads, is_vector || is_gathered ? ");\n" : ";\n");
     }
 }
 
@@ -244,26 +254,61 @@ static void place_end(const kn_writer *w, kn_str *out, int k)
         kn_str_printf(out, "kn.axis[0].stride[%d])", o);
 }
 
+static bool gathers_some(const kn_writer *w)
+{
+    bool some = false;
+    for (int k = 0; k < w->program->n_in; ++k)
+        some = some || (kn_array_of(w, k) >= 0 && gathers_vectors(w, k));
+    return some;
+}
+
+/* Vectors that are gathered are shifted behind their loads. So all items that are in flight are found before
+ * any is loaded, and loaded without a condition: in place of those behind the end, the last one. */
+static void put_gathered(kn_writer *w, const char *go)
+{
+    kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
+    kn_str_printf(
+        packs,
+        "kn_place kn_from_of[kn_steps];\n#pragma unroll\nfor (int kn_u = 0; kn_u < kn_steps; ++kn_u) "
+        "{\nkn_place &kn_from = kn_from_of[kn_u] = kn_first;\n%s}\n",
+        go);
+    kn_str_printf(packs,
+                  "#pragma unroll\nfor (int kn_u = 0; kn_u < kn_steps; ++kn_u) {\n"
+                  "const kn_place &kn_from = kn_from_of[kn_u];\n%s}\n",
+                  kn_str_text(loads));
+    packs->failed |= loads->failed;
+    kn_str_free(loads);
+    *loads = (kn_str)KN_STR_INIT;
+    kn_str_append(&w->slot[KN_SLOT_FROM], "const kn_place &kn_from = kn_from_of[kn_u];\n");
+}
+
 /* Rows along one axis: item kn_item lies so many vectors behind the first. */
 static void fill_rows(kn_writer *w)
 {
-    int vector = w->spec->schedule.vector;
-    char item[112];
+    int vector = w->spec->schedule.vector, block = w->spec->schedule.block,
+        operands = kn_layout_space_operands(w->spec);
+    bool several = w->spec->schedule.variant == KN_FOLD_SEVERAL_AXES, gathered = gathers_some(w);
+    char item[112], go[160];
     snprintf(item, sizeof item,
-             "kn_first.at[%%d] + ((long long)kn_q + kn_u * %d) * (%d * kn.axis[0].stride[%%d])",
-             w->spec->schedule.block, vector);
+             "kn_first.at[%%d] + ((long long)kn_q + kn_u * %d) * (%d * kn.axis[0].stride[%%d])", block,
+             vector);
     const places of_run = {"kn.axis[0]", item, true};
-    if (w->spec->schedule.variant == KN_FOLD_SEVERAL_AXES) {
+    fill_along(w, several || gathered ? &along : &of_run);
+    if (gathered) {
+        snprintf(go, sizeof go,
+                 several ? "kn_go_near<%d>(kn_from, kn, kn_column + min(kn_q + kn_u * %d, kn_count - 1), %d, "
+                           "(unsigned)kn_row);\n"
+                         : "kn_go<1, %d>(kn_from, kn, min(kn_q + kn_u * %d, kn_count - 1), %d, 0);\n",
+                 operands, block, vector);
+        put_gathered(w, go);
+    } else if (several) {
         kn_str_printf(
             &w->slot[KN_SLOT_FROM],
             "kn_place kn_from = kn_first;\nkn_go<2, %d>(kn_from, kn, kn_column + kn_item, %d, kn_row);\n",
-            kn_layout_space_operands(w->spec), vector);
-        fill_along(w, &along);
-    } else {
-        fill_along(w, &of_run);
+            operands, vector);
     }
     put_mapped(w, KN_SLOT_SINGLE, place_end, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
-    put_until(w, vector > 1 && w->spec->schedule.variant != KN_FOLD_SEVERAL_AXES);
+    put_until(w, vector > 1 && !several);
 }
 
 static void fill_lanes(kn_writer *w)
@@ -277,7 +322,22 @@ static void fill_lanes(kn_writer *w)
 
 static void fill_columns(kn_writer *w)
 {
+    int variant = w->spec->schedule.variant, operands = kn_layout_space_operands(w->spec);
+    const char *at = "kn_row_column + kn_q + kn_u * kn.down";
+    char go[160];
     fill_along(w, &beside);
+    if (gathers_some(w)) {
+        at = "kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1)";
+        snprintf(go, sizeof go,
+                 variant > 1 ? "kn_go_near<%d>(kn_from, kn, %s, 1, (unsigned)kn_row);\n"
+                             : "kn_go<1, %d>(kn_from, kn, %s, 1, kn_row);\n",
+                 operands, at);
+        put_gathered(w, go);
+    } else {
+        kn_str_printf(&w->slot[KN_SLOT_FROM],
+                      "kn_place kn_from = kn_first;\nkn_go<%d, %d>(kn_from, kn, %s, 1, kn_row);\n", variant,
+                      operands, at);
+    }
     put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.fold_rank]",
             "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");

@@ -69,15 +69,13 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            kn_place kn_from = kn_first;
-            kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            ${from}
             ${loads}
         }
         ${type} kn_sum[${vector}];
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            kn_place kn_from = kn_first;
-            kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            ${from}
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                 ${lane}
@@ -104,8 +102,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
-                kn_place kn_from = kn_first;
-                kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+                ${from}
                 ${loads}
             }
         }
@@ -113,8 +110,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
-                kn_place kn_from = kn_first;
-                kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+                ${from}
 #pragma unroll
                 for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                     ${lane}

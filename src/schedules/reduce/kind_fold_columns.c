@@ -21,10 +21,12 @@ enum {
     SINGLE_STEPS = 8,     /* the same, of one column each */
     GROUP = 16,           /* blocks whose partial results are folded first: the same template */
     WIDEST_VECTOR = 8,    /* results of a thread */
-    ACROSS = 16,          /* vectors of a tile of wide rows */
-    ACROSS_SLIDING = 32,  /* the same, whose rows begin anywhere: one of them is read for a neighbour too */
-    WIDE = 8192,          /* vectors of such rows from which on tiles have twice as many */
-    ACROSS_SINGLE = 64,   /* the same, of one column each */
+    VECTOR_BYTES = 16,
+    LEAST_SINGLE = 4,    /* bytes of elements that are loaded one by one as fast as by halves of vectors */
+    ACROSS = 16,         /* vectors of a tile of wide rows */
+    ACROSS_SLIDING = 32, /* the same, whose rows begin anywhere: one of them is read for a neighbour too */
+    WIDE = 8192,         /* vectors of such rows from which on tiles have twice as many */
+    ACROSS_SINGLE = 64,  /* the same, of one column each */
     WHOLE_ROWS = 32, /* vectors, up to which a tile has rows as a whole; at most, where they are of structs */
     THREADS_SHORT = 128,    /* of blocks, of which many have */
     SHORT = 1 << 16,        /* elements each at most */
@@ -153,8 +155,17 @@ static bool may_shift(const kn_choice *c, const kn_fold_params *f, int vector)
            rows_of(s, f) >= (int64_t)4 * vector;
 }
 
+/* Vectors that begin anywhere: where they save more than they take to be gathered. */
+static int gathered_vector(const kn_choice *c, const kn_fold_params *f, int most)
+{
+    int vector = kn_fold_vector_anywhere(c, f->axis), widest = kn_choice_widest(c, false);
+    vector = vector > most ? most : vector;
+    bool worth = vector * widest >= VECTOR_BYTES || widest < LEAST_SINGLE || axes_of(c->space, f) > 1;
+    return f->inner < 0 && !kn_fold_is_struct(c) && worth ? vector : 1;
+}
+
 /* Elements of a thread: as wide as the inputs allow. */
-static int vector_of(kn_fold_params *f, const kn_choice *c, int block)
+static int aligned_vector(kn_fold_params *f, const kn_choice *c, int block)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), size = kn_fold_value_size(c);
@@ -186,6 +197,19 @@ static int vector_of(kn_fold_params *f, const kn_choice *c, int block)
     return vector;
 }
 
+static int vector_of(bool *gathered, kn_fold_params *f, const kn_choice *c, int block)
+{
+    int vector = aligned_vector(f, c, block), most = kn_fold_vector(c);
+    *gathered = false;
+    if (vector > 1)
+        return vector;
+    while (most > WIDEST_VECTOR || most * block * kn_fold_value_size(c) > SHARED)
+        most /= 2;
+    vector = gathered_vector(c, f, most);
+    *gathered = vector > 1;
+    return vector;
+}
+
 /* Many blocks of little each: smaller ones are more often at different points of their work. */
 static int threads_of(const kn_choice *c, const kn_fold_params *f)
 {
@@ -205,7 +229,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         kn_reduce_slices_crosses(c))
         return false;
     out->block = c->block ? c->block : kn_fold_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
-    out->vector = vector_of(&f, c, out->block);
+    bool gathered;
+    out->vector = vector_of(&gathered, &f, c, out->block);
     if (out->vector > 1 && kn_fold_is_struct(c) && c->block == 0)
         out->block = THREADS_STRUCTS;
     if (out->vector == 1 && !kn_fold_is_struct(c) && c->block == 0)
@@ -214,7 +239,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->variant = kn_fold_form(axes_of(c->space, &f));
     out->rank = kn_fold_rank(c->space);
-    kn_fold_set_access(out, c, out->vector);
+    if (gathered)
+        kn_fold_set_gathered(out, c, f.axis, false);
+    else
+        kn_fold_set_access(out, c, out->vector);
     kn_fold_set_index(out, c);
     memcpy(params, &f, sizeof f);
     return true;

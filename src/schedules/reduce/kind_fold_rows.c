@@ -37,18 +37,20 @@ static bool is_whole(const kn_choice *c, int vector)
     return kn_fold_fit_of(c, inner, vector) == KN_FIT_ALIGNED && c->space->extent[inner] % vector == 0;
 }
 
-/* Rows that are not whole are left to single elements, unless there is but one a result. */
-static int vector_of(const kn_choice *c)
+/* Rows that are not whole are read by vectors too where there is but one a result; where inputs disagree,
+ * or rows lie along several axes, by vectors that are gathered. */
+static int vector_of(bool *gathered, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), inner = s->ndim - 1;
+    *gathered = false;
     if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
         s->extent[inner] / vector >= KN_FOLD_STEPS)
         return 1;
-    return is_whole(c, vector) ||
-                   (s->n_reduction_axes == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE)
-               ? vector
-               : 1;
+    if (is_whole(c, vector) || (s->n_reduction_axes == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE))
+        return vector;
+    *gathered = kn_fold_vector_anywhere(c, inner) > 1;
+    return *gathered ? kn_fold_vector_anywhere(c, inner) : 1;
 }
 
 static int64_t turn_of(const kn_schedule *s)
@@ -103,10 +105,14 @@ static void choose_form(kn_schedule *out, const kn_choice *c)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
-    out->vector = vector_of(c);
+    bool gathered;
+    out->vector = vector_of(&gathered, c);
     choose_form(out, c);
     out->rank = kn_fold_rank(c->space);
-    kn_fold_set_access(out, c, out->vector);
+    if (gathered)
+        kn_fold_set_gathered(out, c, c->space->ndim - 1, out->variant != KN_FOLD_SEVERAL_AXES);
+    else
+        kn_fold_set_access(out, c, out->vector);
     kn_fold_set_index(out, c);
     return true;
 }

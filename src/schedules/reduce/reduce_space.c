@@ -9,6 +9,7 @@
 enum {
     ACCESS = 16 /* bytes of one load */,
     GUESSED_STRUCT = 16 /* bytes */,
+    NEAR_AXES = 4,     /* along which vectors are gathered: kn_go_near of src/codegen/prelude/cuda_fold.cu */
     WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
 };
 
@@ -120,6 +121,32 @@ void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector)
 {
     for (int o = 0; o < c->count; ++o)
         out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
+}
+
+int kn_fold_vector_anywhere(const kn_choice *c, int axis)
+{
+    bool can = kn_fold_running(c, axis) > 0 && kn_fold_size(c->space) < KN_FOLD_STEPS &&
+               c->space->n_reduction_axes <= NEAR_AXES;
+    for (int o = 0; o < c->count; ++o)
+        can = can && (c->access[o].is_output || c->space->stride[o][axis] == 0 || runs(c, o, axis));
+    int vector = can ? kn_fold_vector(c) : 1;
+    while (c->space->extent[axis] % vector != 0)
+        vector /= 2;
+    return vector;
+}
+
+void kn_fold_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool from_first)
+{
+    int first = -1;
+    for (int o = 0; o < c->count; ++o) {
+        bool is_still = c->space->stride[o][axis] == 0;
+        out->access[o] = KN_GATHER;
+        if (c->access[o].is_output)
+            continue;
+        first = from_first && first < 0 && runs(c, o, axis) ? o : first;
+        if (is_still || (runs(c, o, axis) && is_off_as(c, o, first, axis, out->vector)))
+            out->access[o] = KN_VECTOR;
+    }
 }
 
 void kn_fold_set_index(kn_schedule *out, const kn_choice *c)

@@ -44,6 +44,13 @@ int kn_fold_value_size(const kn_choice *c);
 /* Letters of the operands: vectors, or one element repeated, as strides say; or elements one by one. */
 void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
+/* Elements of vectors that begin anywhere, as many as divide the axis, along which all inputs are contiguous
+ * or broadcast; 1: they are not. */
+int kn_fold_vector_anywhere(const kn_choice *c, int axis);
+/* Letters of the operands where these are taken: vectors of inputs that are at a boundary wherever the first
+ * moving one is (`from_first`), or everywhere, and elements repeated; the others are gathered as vectors. */
+void kn_fold_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool from_first);
+
 /* The width of indices in texts, and whether a thread that goes along the only reduced axis meets its
  * indices in their order; of a schedule with its vector and lanes. The order is said only where a text
  * asks and a thread folds several items of vectors, since each is a binary more. */
