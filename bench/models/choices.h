@@ -1,5 +1,5 @@
 /* choices.h - the choices that the models of schedules/transpose/tile_sides.c and
- * schedules/transpose/window_boxes.c have for one call, listed and taken one after the other: the library's
+ * schedules/transpose/window_tiles.c have for one call, listed and taken one after the other: the library's
  * own planning runs, with its models replaced. */
 #ifndef BENCH_MODELS_CHOICES_H
 #define BENCH_MODELS_CHOICES_H

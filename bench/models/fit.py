@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits and evaluates the models by which schedules/transpose/tile_sides.c and schedules/transpose/window_boxes.c choose, from what measure_models has measured.
+"""Fits and evaluates the models by which schedules/transpose/tile_sides.c and schedules/transpose/window_tiles.c choose, from what measure_models has measured.
 
     bench/models/fit.py [FOLDER]            evaluates: how much slower what is chosen is than the best that was measured (default: bench/models/h200)
     bench/models/fit.py [FOLDER] --fit      searches for better weights, too, and leaves each out in turn
@@ -225,7 +225,7 @@ def main():
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    tile, box = constants("tile_sides.c"), constants("window_boxes.c")
+    tile, box = constants("tile_sides.c"), constants("window_tiles.c")
     if options.check:
         return 0 if check(options.folder, [("tile", tile_cost, tile), ("windows", box_cost, box)]) else 1
     evaluate("tile", load(options.folder, "tile"), tile_cost, tile, TILE_WEIGHTS, ["before", "now", "model"], None, options.fit)

@@ -34,15 +34,15 @@ static kiln_status place_rows(kn_placement *out, const kn_part *part)
         choices.count = 0;
         choice_kind = "rows";
         choice_add("model", "model");
-        if (own.stripe > 0)
+        if (own.row_vectors > 0)
             choice_add("along", "along");
         if (out->kernel_space != space)
             choice_add("apart", "apart");
     }
     if (is_wanted("along")) {
-        own.stripe = 0;
+        own.row_vectors = 0;
         memcpy(out->field, &own, sizeof own);
-        kn_place_along(out, part, space->size + own.skew);
+        kn_place_along(out, part, space->size + own.misalignment);
         out->grid[1] = 1;
     }
     if (is_wanted("apart")) {
@@ -61,7 +61,7 @@ const kn_kind kn_kind_rows = {.name = "rows",
                               .cut = kn_cut_reach,
                               .describe = describe};
 
-static const kn_kind *const all[] = {&kn_kind_tile, &kn_kind_windows, &kn_kind_flat, &kn_kind_steps,
+static const kn_kind *const all[] = {&kn_kind_tile, &kn_kind_windows, &kn_kind_flat, &kn_kind_coarsened,
                                      &kn_kind_rows, &kn_kind_strided, NULL};
 static const kn_kind *const host[] = {&kn_kind_host_runs, &kn_kind_host_indices, NULL};
 

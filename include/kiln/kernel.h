@@ -85,7 +85,9 @@ enum {
      * / and functions of 16-bit numbers, and of integers beside them, give 16-bit numbers then; +x
      * is a float32. The environment's KILN_ROUND=each sets this for all kernels that are made, of
      * expressions and traces too; KILN_ROUND=stored, and none, is the default. */
-    KILN_KERNEL_ROUND_EACH = 8
+    KILN_KERNEL_ROUND_EACH = 8,
+    KILN_KERNEL_EXCLUSIVE = 16, /* kiln_scan_create alone: of the elements before each one */
+    KILN_KERNEL_REVERSED = 32   /* kiln_scan_create alone: from the last element to the first */
 };
 
 /* Options of a kernel besides its texts; the default is all zero. */
@@ -104,7 +106,7 @@ typedef struct kiln_kernel_options {
     const char *const *header_names; /* headers that an #include finds in memory */
     const char *const *header_texts; /* what each of them holds */
     int n_headers;                   /* how many */
-    /* kiln_reduction_create alone: the type in which is reduced, a dtype's name, a placeholder or a
+    /* reductions and scans alone: the type in which values are combined, a dtype's name, a placeholder or a
      * struct of the preamble ("pair", "pair<T>" of a template, of which T is a placeholder).
      * NULL: that of the first output, float32 for float16 and bfloat16 */
     const char *reduce_type;
@@ -155,6 +157,30 @@ KILN_NODISCARD KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, con
                                                           const char *identity, const char *name,
                                                           const kiln_kernel_options *options);
 
+/* A scan: each result is what `scan`, an expression of `a` and `b`, makes of the mapped elements
+ * from the first one up to this one, or, with KILN_KERNEL_EXCLUSIVE, up to the one before it. The
+ * elements stand along the axes of the call (kiln_call_options.axes; several, or all by default,
+ * in C order; NULL: all), and begin with the last one where KILN_KERNEL_REVERSED is set. `a` is of
+ * the earlier elements: the expression has to be associative, and need not be commutative. The
+ * outputs have the inputs' broadcast shape. `post`, statements, assigns them from `a`, and may read
+ * the element's inputs. identity is what comes before the first element, which only an exclusive
+ * scan needs: KILN_ERROR_INVALID where it is NULL there. How elements are grouped is kiln's, by
+ * their index and the layout alone: the bits are the same on every run, whatever the expression.
+ * Structs (options.reduce_type) have at most 76 bytes on CUDA. In map and post, `_J` is the C-order
+ * index among the scanned axes. Otherwise texts and errors are those of kiln_reduction_create.
+ * Balances of accounts in the rows of an array, y = 1.01 y + x:
+ *
+ *     options.preamble = "struct map { float m, c; };";
+ *     options.reduce_type = "map";
+ *     kiln_scan_create(&k, "float32 x", "float32 y", "map{1.01f, x}",
+ *                      "map{a.m * b.m, a.c * b.m + b.c}", "y = a.c", NULL, "balance", &options);
+ */
+KILN_NODISCARD KILN_API kiln_status kiln_scan_create(kiln_kernel **out, const char *in_params,
+                                                     const char *out_params, const char *map,
+                                                     const char *scan, const char *post,
+                                                     const char *identity, const char *name,
+                                                     const kiln_kernel_options *options);
+
 /* One more reference to the same kernel: returns kernel. NULL is taken. */
 KILN_API kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel);
 /* Gives one reference back; NULL is taken. Work that is queued still runs. */
@@ -199,8 +225,8 @@ typedef struct kiln_call_options {
      * all. Beside other arrays the shape to which these broadcast. NULL: none */
     const int64_t *shape;
     int ndim;
-    /* reductions: the axes of the inputs' broadcast shape that are reduced, negative ones from the
-     * last on; NULL: all of them. Not NULL with n_axes 0: none */
+    /* reductions and scans: the axes of the inputs' broadcast shape that are reduced, or scanned,
+     * negative ones from the last on; NULL: all of them. Not NULL with n_axes 0: none */
     const int *axes;
     int n_axes;
 } kiln_call_options;

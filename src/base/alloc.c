@@ -1,6 +1,8 @@
 /* base/alloc.c - memory from malloc, counted, with a switch by which tests make the nth allocation fail. */
 #include "base/alloc.h"
+#include "base/shortage.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,22 +45,29 @@ unsigned long long kn_alloc_bytes(void)
     return atomic_load(&bytes);
 }
 
+static void *noted(void *pointer)
+{
+    if (!pointer)
+        kn_shortage_note(ENOMEM);
+    return pointer;
+}
+
 /* malloc(0) may give NULL, which callers would take for a failure. */
 void *kn_malloc(size_t size)
 {
-    return may_allocate(size) ? malloc(size ? size : 1) : NULL;
+    return noted(may_allocate(size) ? malloc(size ? size : 1) : NULL);
 }
 
 void *kn_calloc(size_t count, size_t size)
 {
     if (!may_allocate(count * size))
-        return NULL;
-    return count && size ? calloc(count, size) : calloc(1, 1);
+        return noted(NULL);
+    return noted(count && size ? calloc(count, size) : calloc(1, 1));
 }
 
 void *kn_realloc(void *pointer, size_t size)
 {
-    return may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL;
+    return noted(may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL);
 }
 
 char *kn_strndup(const char *text, size_t length)

@@ -2,8 +2,10 @@
 #include "base/error.h"
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/shortage.h"
 #include "base/unload.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,7 +57,9 @@ const char *kiln_status_name(kiln_status status)
 
 static void create_key(void)
 {
-    has_log_key = pthread_key_create(&log_key, free) == 0; /* the C library's: it stays where it is */
+    int reason = pthread_key_create(&log_key, free); /* the C library's: it stays where it is */
+    kn_shortage_note(reason);
+    has_log_key = reason == 0;
 }
 
 static void replace_log(char *log);
@@ -128,6 +132,13 @@ void kn_error_set_log(const char *log)
 kiln_status kn_error_memory(size_t bytes, const char *what)
 {
     return kn_error(KILN_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}
+
+kiln_status kn_error_shortage(const char *what)
+{
+    int reason = kn_shortage_last();
+    return reason == ENOMEM ? kn_error_memory(0, what)
+                            : kn_error(KILN_ERROR_IO, "%s: %s", what, strerror(reason));
 }
 
 void kn_error_save(kn_error_state *state)

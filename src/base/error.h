@@ -18,6 +18,9 @@ void kn_error_set_log(const char *log);
 
 /* "out of memory: N bytes for WHAT". */
 kiln_status kn_error_memory(size_t bytes, const char *what);
+/* The same for what ended with the shortage that the thread noted last (base/shortage.h): KILN_ERROR_MEMORY,
+ * or KILN_ERROR_IO with the system's reason. */
+kiln_status kn_error_shortage(const char *what);
 
 /* The calling thread's last error taken aside and put back, around clean-up that may fail itself. */
 typedef struct kn_error_state {

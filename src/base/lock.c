@@ -1,6 +1,7 @@
 /* base/lock.c - takes and gives the locks of the library, and takes all of them at a fork. */
 #include "base/lock.h"
 #include "base/cancel.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -136,17 +137,20 @@ void kn_lock_wake(kn_lock lock)
     pthread_cond_broadcast(&locks[lock].changed);
 }
 
-void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
+bool kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
 {
     if (atomic_load_explicit(is_made, memory_order_acquire))
-        return;
+        return true;
     KN_UNCANCELLED;
     kn_lock_take(lock);
     if (!atomic_load_explicit(is_made, memory_order_relaxed)) {
+        unsigned before = kn_shortages();
         make();
-        atomic_store_explicit(is_made, true, memory_order_release);
+        atomic_store_explicit(is_made, kn_shortages() == before, memory_order_release);
     }
+    bool is_there = atomic_load_explicit(is_made, memory_order_relaxed);
     kn_lock_give(lock);
+    return is_there;
 }
 
 /* ---- the loader ---- */

@@ -69,8 +69,10 @@ void kn_lock_give(kn_lock lock);
 void kn_lock_wait(kn_lock lock);
 void kn_lock_wake(kn_lock lock);
 
-/* Calls make() where *is_made is not yet set, then sets it: once, under the lock. Cheap when it is made. */
-void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
+/* Calls make() where *is_made is not yet set, then sets it: once, under the lock. Cheap when it is made.
+ * False, and not set, if make() met a shortage (base/shortage.h): what it left must not be read, since the
+ * next caller makes it anew. */
+bool kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
 
 /* Brackets loading and unloading of code: a fork waits until no thread is inside, since the child would find
  * the loader's lists half-changed. Other loaders may enter too, so that a constructor may call us while

@@ -1,8 +1,10 @@
 /* base/os_cpu.c - the processors' number, name, architecture and affinity. */
 #include "base/os.h"
 #include "base/alloc.h"
+#include "base/shortage.h"
 
 #include <sched.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +37,10 @@ static int affinity_count(void)
         size_t size = CPU_ALLOC_SIZE((size_t)limit);
         cpu_set_t *set = CPU_ALLOC((size_t)limit);
         int count = -1;
-        if (!set)
+        if (!set) {
+            kn_shortage_note(ENOMEM);
             return 1;
+        }
         if (sched_getaffinity(0, size, set) == 0)
             count = CPU_COUNT_S(size, set);
         CPU_FREE(set);

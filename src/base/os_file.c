@@ -2,6 +2,7 @@
 #include "base/os.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,16 +121,24 @@ bool kn_os_write_full(int fd, const void *data, size_t size)
 
 /* ---- folders ---- */
 
+static bool has_info(struct stat *out, const char *path)
+{
+    if (stat(path, out) == 0)
+        return true;
+    kn_shortage_note(errno);
+    return false;
+}
+
 bool kn_os_is_folder(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return has_info(&info, path) && S_ISDIR(info.st_mode);
 }
 
 bool kn_os_is_file(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    return has_info(&info, path) && S_ISREG(info.st_mode);
 }
 
 kiln_status kn_os_make_folders(const char *path, unsigned mode)

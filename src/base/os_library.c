@@ -4,6 +4,7 @@
 #include "base/elf.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/shortage.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,6 +37,8 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     kn_free(library);
     if (!reason)
         reason = "no reason given";
+    if (kn_shortage_note_words(reason))
+        failure = KILN_ERROR_IO;
     if (strncmp(reason, path, strlen(path)) == 0 && strncmp(reason + strlen(path), ": ", 2) == 0)
         reason += strlen(path) + 2; /* the message names the library already */
     kn_error(failure, "cannot load %s: %s", name, reason);

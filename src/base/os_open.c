@@ -4,6 +4,7 @@
  * program's output. So none of ours is 0, 1 or 2. tools/check_layers refuses open and its like anywhere else.
  */
 #include "base/os.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,15 +13,22 @@
 
 enum { FIRST_OF_OURS = STDERR_FILENO + 1 };
 
+static int noted(int fd)
+{
+    if (fd < 0)
+        kn_shortage_note(errno);
+    return fd;
+}
+
 int kn_os_copy_descriptor(int fd)
 {
-    return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_OF_OURS);
+    return noted(fcntl(fd, F_DUPFD_CLOEXEC, FIRST_OF_OURS));
 }
 
 static int move_descriptor(int fd)
 {
     if (fd < 0 || fd >= FIRST_OF_OURS)
-        return fd;
+        return noted(fd);
     int moved = kn_os_copy_descriptor(fd), reason = errno;
     close(fd);
     errno = reason;
@@ -48,7 +56,7 @@ DIR *kn_os_open_folder(const char *path)
 
 bool kn_os_open_pipe(int ends[2])
 {
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (noted(pipe2(ends, O_CLOEXEC)) != 0)
         return false;
     ends[0] = move_descriptor(ends[0]);
     ends[1] = move_descriptor(ends[1]);

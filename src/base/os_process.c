@@ -1,6 +1,7 @@
 /* base/os_process.c - runs programs and collects their output. */
 #include "base/os.h"
 #include "base/error.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -187,6 +188,7 @@ kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int 
         status = check_time(command, state);
     }
     close(ends[0]);
+    kn_shortage_note(rc);
     if (rc != 0)
         return kn_error(rc == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "cannot run %s: %s",
                         command->argv[0], strerror(rc));

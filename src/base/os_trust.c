@@ -1,5 +1,6 @@
 /* base/os_trust.c - whether others can change the file at a path: code that is found there will be run. */
 #include "base/os.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,13 +21,19 @@ static bool others_may_write(const struct stat *info)
     return info->st_mode & (S_IWGRP | S_IWOTH);
 }
 
+static void put_cause(const char *path, char *reason, size_t size)
+{
+    kn_shortage_note(errno);
+    snprintf(reason, size, "%s: %s", path, strerror(errno));
+}
+
 /* One folder on the way, its name without links. In one with the sticky bit others may make entries of their
  * own, but they can neither rename nor remove ours. */
 static bool is_safe_step(const char *path, bool is_last, char *reason, size_t size)
 {
     struct stat info;
     if (lstat(path, &info) != 0)
-        snprintf(reason, size, "%s: %s", path, strerror(errno));
+        put_cause(path, reason, size);
     else if (!S_ISDIR(info.st_mode))
         snprintf(reason, size, "%s is not a folder", path);
     else if (!is_own_or_roots(&info))
@@ -65,7 +72,10 @@ static bool is_safe_way(char *path, char *reason, size_t size)
 bool kn_os_folder_is_private(char *real, const char *folder, char *reason, size_t size)
 {
     if (!realpath(folder, real)) {
-        snprintf(reason, size, errno == ENOTDIR ? "%s is not a folder" : "%s: %s", folder, strerror(errno));
+        if (errno == ENOTDIR)
+            snprintf(reason, size, "%s is not a folder", folder);
+        else
+            put_cause(folder, reason, size);
         return false;
     }
     return is_safe_way(real, reason, size);
@@ -77,7 +87,7 @@ bool kn_os_file_is_private(const char *path, unsigned allowed, char *reason, siz
     if (lstat(path, &info) != 0) {
         if ((allowed & KN_OS_MAY_BE_MISSING) && errno == ENOENT)
             return true;
-        snprintf(reason, size, "%s: %s", path, strerror(errno));
+        put_cause(path, reason, size);
     } else if (!S_ISREG(info.st_mode))
         snprintf(reason, size, "%s is not a plain file", path);
     else if (!is_own_or_roots(&info))

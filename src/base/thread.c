@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/lock.h"
+#include "base/shortage.h"
 #include "base/unload.h"
 
 #include <errno.h>
@@ -92,8 +93,10 @@ int kn_thread_start(void (*body)(void *user), void *user)
             kn_lock_wait(KN_LOCK_THREADS);
     }
     kn_lock_give(KN_LOCK_THREADS);
-    if (rc != 0)
+    if (rc != 0) {
+        kn_shortage_note(rc);
         kn_free(t);
+    }
     return rc;
 }
 

@@ -3,6 +3,7 @@
 #include "cache/database.h"
 #include "base/error.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,8 +43,10 @@ static kiln_status node_local(char *out, size_t size)
     struct stat info;
     if ((size_t)snprintf(out, size, "/tmp/kiln-cache-%lu", (unsigned long)geteuid()) >= size)
         return kn_error(KILN_ERROR_INVALID, "size is %zu, too small for the cache's path", size);
-    if (mkdir(out, 0700) != 0 && errno != EEXIST)
+    if (mkdir(out, 0700) != 0 && errno != EEXIST) {
+        kn_shortage_note(errno);
         return kn_error(KILN_ERROR_NOT_FOUND, "no place for a cache: %s: %s", out, strerror(errno));
+    }
     if (lstat(out, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077))
         return kn_error(KILN_ERROR_NOT_FOUND, "no place for a cache: %s is not this user's own folder", out);
     return KILN_OK;
@@ -55,7 +58,10 @@ kiln_status kn_cache_default_folder(char *out, size_t size)
                *home = kn_os_env("HOME");
     char here[PATH_MAX];
     int length;
-    if (own && own[0] != '/' && getcwd(here, sizeof here)) /* the program may change its folder later */
+    bool is_below_here = own && own[0] != '/' && getcwd(here, sizeof here);
+    if (own && own[0] != '/' && !is_below_here)
+        kn_shortage_note(errno);
+    if (is_below_here) /* the program may change its folder later */
         length = snprintf(out, size, "%s/%s", here, own);
     else if (own)
         length = snprintf(out, size, "%s", own);

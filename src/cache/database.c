@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/shortage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,6 +197,7 @@ static bool remember_file(kn_database *database)
 {
     struct stat info;
     if (lstat(database->file, &info) != 0) {
+        kn_shortage_note(errno);
         kn_database_note(database, "%s: %s", database->path, strerror(errno));
         return false;
     }
@@ -362,12 +364,27 @@ static bool is_damage(int rc)
     return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
 }
 
+static int system_errno(const kn_database *database, int rc)
+{
+    bool is_of_system = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
+    return database->db && is_of_system ? sqlite3_system_errno(database->db) : 0;
+}
+
+/* False for a file that is no cache of ours, or not to be opened, whenever it is tried. */
+static bool may_pass(const kn_database *database, int rc)
+{
+    static const int passing[] = {SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM, SQLITE_FULL, SQLITE_IOERR};
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if ((rc & 0xff) == passing[i])
+            return true;
+    return kn_shortage_note(system_errno(database, rc));
+}
+
 /* The system's reason for SQLite's "disk I/O error"; "" where it says no more. */
 static const char *system_reason(const kn_database *database, int rc)
 {
     static const int telling[] = {EDQUOT, ENOSPC, EROFS, ESTALE, EMFILE, ENFILE};
-    bool is_of_system = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
-    int reason = database->db && is_of_system ? sqlite3_system_errno(database->db) : 0;
+    int reason = system_errno(database, rc);
     for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
         if (telling[i] == reason)
             return strerror(reason);
@@ -446,8 +463,10 @@ static void open_database(kn_database *database)
 {
     for (;;) {
         int rc;
+        unsigned before = kn_shortages();
         if (!prepare_place(database)) {
-            give_up(database);
+            if (kn_shortages() == before)
+                give_up(database);
             return;
         }
         rc = open_file(database);
@@ -457,8 +476,9 @@ static void open_database(kn_database *database)
             continue;
         if (!is_damage(rc))
             back_off(database, rc);
+        bool is_final = !may_pass(database, rc);
         kn_database_close(database);
-        if ((rc & 0xff) != SQLITE_BUSY)
+        if (is_final)
             database->state = KN_DATABASE_UNUSABLE;
         return;
     }

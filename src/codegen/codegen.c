@@ -1,3 +1,4 @@
+/* codegen.c - writes the parts that every kernel has, and expands the template of its kind. */
 #include "codegen/codegen.h"
 
 #include <stdio.h>
@@ -22,26 +23,22 @@ static bool is_checked(const kn_writer *w)
     return w->program->flags & KILN_KERNEL_CHECK;
 }
 
-/* A checked one reports by its number. */
+/* A checked operand reports its number. */
 static void put_raw(const kn_writer *w, kn_str *out, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    const char *name = w->program->param[k].name;
-    kn_str_printf(out, "const %s<%s%s, %d, %s", is_checked(w) ? "kn_checked" : "kn_raw",
-                  kn_spec_constness(w->spec, k), kn_spec_c_name(w->spec, k), o->raw_rank,
-                  o->raw_contiguous ? "true" : "false");
-    if (is_checked(w))
-        kn_str_printf(out, ", %d", k);
-    kn_str_printf(out, "> %s = {kn.%s_};\n", name, name);
+    kn_put_part_with(w, out, is_checked(w) ? "checked" : "raw", k,
+                     "constness=%s c_name=%s raw_rank=%d is_contiguous=%s number=%d",
+                     kn_spec_constness(w->spec, k), kn_spec_c_name(w->spec, k), o->raw_rank,
+                     o->raw_contiguous ? "true" : "false", k);
 }
 
-/* The block as launch fills it: a kind's field that declares other bytes than it has would move all behind
- * it. */
+/* The size of the argument block as launch fills it: a kind's field whose declaration has another size would
+ * move all members behind it. */
 static void put_layout_check(kn_writer *w)
 {
     if (w->layout)
-        kn_str_printf(&w->slot[KN_SLOT_VALUES],
-                      "static_assert(sizeof(kn_args) == %d, \"the argument block\");\n", w->layout->size);
+        kn_put_part_with(w, &w->slot[KN_SLOT_VALUES], "layout_check", -1, "bytes=%d", w->layout->size);
 }
 
 static void put_values(kn_writer *w)
@@ -49,41 +46,39 @@ static void put_values(kn_writer *w)
     kn_str *out = &w->slot[KN_SLOT_VALUES];
     put_layout_check(w);
     if (w->program->uses & KN_USES_COUNT)
-        kn_str_printf(out, "const long long %s = kn.n;\n", kn_count_name(w));
+        kn_put_part_with(w, out, "count", -1, "count=%s", kn_count_name(w));
     if (w->program->uses & KN_USES_SIZES)
-        kn_str_append(
-            out, "struct kn_sizes { long long count; __device__ long long size() const { return count; } };\n"
-                 "const kn_sizes _in_ind = {kn.n}, _out_ind = {kn.results};\n");
+        kn_put_part(w, out, "sizes", -1);
     if (w->program->uses & KN_USES_INDEXER_OUTSIDE)
         kn_put_indexer(w, out, "0");
     for (int k = 0; k < kn_param_count(w); ++k) {
-        const char *name = w->program->param[k].name;
         kn_pass pass = w->spec->operand[k].pass;
         if (pass == KN_PASS_RAW)
             put_raw(w, out, k);
         else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
-            kn_str_printf(out, "const %s %s = kn.%s_%s;\n", kn_spec_c_name(w->spec, k), name, name,
-                          kn_is_bool(w, k) ? " != 0" : "");
+            kn_put_part_with(w, out, "value", k, "c_name=%s is_set=%s", kn_spec_c_name(w->spec, k),
+                             kn_is_bool(w, k) ? " != 0" : "");
     }
 }
 
 static void put_typedefs(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
-        char letter = w->program->param[k].placeholder;
+        const char letter[] = {w->program->param[k].placeholder, '\0'};
         bool seen = w->program->param[k].type != KN_TYPE_PLACEHOLDER;
         for (int j = 0; j < k && !seen; ++j)
             seen = w->program->param[j].type == KN_TYPE_PLACEHOLDER &&
-                   w->program->param[j].placeholder == letter;
+                   w->program->param[j].placeholder == letter[0];
         if (!seen)
-            kn_str_printf(out, "typedef %s %c;\n", kn_spec_c_name(w->spec, k), letter);
+            kn_put_part_with(w, out, "typedef", k, "c_name=%s as=%s", kn_spec_c_name(w->spec, k), letter);
     }
     if (w->program->uses & KN_USES_INDEX_TYPE)
-        kn_str_printf(out, "typedef %s _index;\n", w->spec->schedule.index == 32 ? "int" : "long long");
+        kn_put_part_with(w, out, "typedef", -1, "c_name=%s as=%s",
+                         w->spec->schedule.index == 32 ? "int" : "long long", "_index");
 }
 
-/* CuPy's reductions have both names. */
-static void put_fold_index_name(const kn_writer *w, kn_str *out)
+/* The index of a reduction has two names in CuPy. */
+static void put_reduction_index_name(const kn_writer *w, kn_str *out)
 {
     for (int t = KN_TEXT_STAGE; t < kn_program_texts(w->program); ++t)
         if (kn_text_has_word(w->program->text[t], "_j")) {
@@ -92,14 +87,13 @@ static void put_fold_index_name(const kn_writer *w, kn_str *out)
         }
 }
 
-/* A struct of another size than the caller's would move everything behind it. */
+/* A struct of another size than the caller's would move all members behind it. */
 static void put_struct_checks(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
         if (w->spec->operand[k].pass == KN_PASS_STRUCT)
-            kn_str_printf(out, "static_assert(sizeof(%s) == %d, \"'%s' was given with %d bytes\");\n",
-                          kn_spec_c_name(w->spec, k), w->spec->operand[k].struct_size,
-                          w->program->param[k].name, w->spec->operand[k].struct_size);
+            kn_put_part_with(w, out, "struct_check", k, "c_name=%s bytes=%d", kn_spec_c_name(w->spec, k),
+                             w->spec->operand[k].struct_size);
 }
 
 /* Launch asks how large the program's struct is by the size of this object. */
@@ -109,13 +103,15 @@ static void put_value_symbol(const kn_writer *w, kn_str *out)
     if (!w->spec->schedule.kind->has_workspace || value < 0 ||
         kn_spec_value_dtype(w->spec, value) != KILN_DTYPE_NONE)
         return;
-    kn_str_printf(out, "extern \"C\" { %s unsigned char " KN_VALUE_SYMBOL "[sizeof(",
-                  w->is_cuda ? "__device__" : "__attribute__((visibility(\"default\")))");
-    kn_put_type(w, out, value);
-    kn_str_append(out, ")]; }\n");
+    kn_str type = KN_STR_INIT;
+    kn_put_type(w, &type, value);
+    kn_put_part_with(w, out, w->is_cuda ? "value_symbol_cuda" : "value_symbol_host", -1,
+                     "value_type=%s symbol=%s", kn_str_text(&type), KN_VALUE_SYMBOL);
+    out->failed = out->failed || type.failed;
+    kn_str_free(&type);
 }
 
-/* The preludes are chosen by what the user's texts and the operands' types mention. */
+/* The preludes are chosen by the words of the user's texts and of the operands' types. */
 static kiln_status put_head(kn_writer *w)
 {
     kn_str types = KN_STR_INIT, *out = &w->slot[KN_SLOT_HEAD];
@@ -152,12 +148,12 @@ static kiln_status put_head(kn_writer *w)
     texts[n_texts++] = kn_str_text(&types);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts, w->failed);
-    if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions that it rounds */
+    if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions whose results it rounds */
         status = kn_template_read(out, "codegen/shared/rounded.cpp");
     put_typedefs(w, out);
     if (p->preamble[0])
-        kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");
-    put_fold_index_name(w, out);
+        kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", false);
+    put_reduction_index_name(w, out);
     put_struct_checks(w, out);
     put_value_symbol(w, out);
     out->failed = out->failed || types.failed;
@@ -168,10 +164,10 @@ static kiln_status put_head(kn_writer *w)
 static void put_lines(kn_writer *w, enum kn_slot_id slot, int text, const char *label)
 {
     if (kn_str_text(&w->user[text])[0])
-        kn_put_user_text(w, &w->slot[slot], text, label, ";\n");
+        kn_put_user_text(w, &w->slot[slot], text, label, true);
 }
 
-/* Integers divide and shift as NumPy's do. */
+/* Division and shifts of integers have NumPy's results. */
 static kiln_status guard_texts(kn_writer *w)
 {
     const kn_program *p = w->program;
@@ -201,7 +197,7 @@ static void put_numbers(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_PER_THREAD], "%d", s->per_thread);
     kn_str_printf(&w->slot[KN_SLOT_VARIANT], "%d", s->variant);
     if (w->spec->target.waits_for_kernels)
-        kn_str_append(&w->slot[KN_SLOT_WAIT], "kn_wait();\n");
+        kn_put_part(w, &w->slot[KN_SLOT_WAIT], "wait", -1);
     kn_str_printf(&w->slot[KN_SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
 }
 
@@ -233,7 +229,7 @@ static kiln_status expand_template(kn_slot *slots, kn_str *out, const char *name
     return status;
 }
 
-/* Text that the template has no place for would be lost. */
+/* Text without a slot in the template would be lost. */
 static kiln_status check_all_used(const kn_slot *slots, const char *template_name)
 {
     for (int s = 0; s < KN_SLOT_COUNT; ++s)
@@ -264,8 +260,8 @@ static kiln_status check_texts(const kn_writer *w)
     return status;
 }
 
-/* How the axes of the argument block are declared and walked; NULL where kernels have none, or, on the host,
- * know runs alone. */
+/* The template that declares the axes of the argument block and iterates over them; NULL if kernels have
+ * none, or, on the host, get contiguous ranges only. */
 static const char *axes_template(const kn_writer *w)
 {
     if (w->spec->schedule.rank == 0)
@@ -275,7 +271,7 @@ static const char *axes_template(const kn_writer *w)
                                                  : NULL;
 }
 
-/* The template of the kind, in which that of the axes stands where operands are located. */
+/* Expands the template of the kind, with that of the axes in it if operands are located. */
 static kiln_status expand_all(kn_writer *w, kn_str *out)
 {
     const kn_recipe *r = w->recipe;
@@ -318,20 +314,22 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     if (w->is_cuda && w->spec->schedule.rank > 0 && !w->spec->schedule.kind->has_wide_axes)
         kn_put_locate(w);
     w->recipe->fill(w);
-    return expand_all(w, out);
+    return *w->status == KILN_OK ? expand_all(w, out) : *w->status;
 }
 
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_try *failed)
 {
     kn_str user[KN_TEXT_STAGE + 2 * KN_MAX_STAGES] = {KN_STR_INIT};
     kn_layout layout;
+    kiln_status of_parts = KILN_OK;
     kn_writer w = {.spec = spec,
                    .program = spec->program,
                    .recipe = spec->schedule.kind->recipe,
                    .layout = kn_layout_make(&layout, spec) == KILN_OK ? &layout : NULL,
                    .is_cuda = spec->target.backend == KN_CUDA,
                    .failed = failed,
-                   .user = user};
+                   .user = user,
+                   .status = &of_parts};
     if (!w.recipe)
         return kn_error(KILN_ERROR_UNSUPPORTED, "there is no template for the schedule '%s'",
                         spec->schedule.kind->name);

@@ -1,3 +1,4 @@
+/* divisor.c - finds broadcast divisors, and decides whether reciprocals pay. */
 #include "codegen/divisor.h"
 
 #include <string.h>
@@ -5,11 +6,11 @@
 #include "program/pure.h"
 #include "base/caret.h"
 
-/* Measured on an H200: 132 multiprocessors start 7.2 instructions of a thread in the time in which memory
- * moves a byte. */
+/* Measured on an H200: its 132 multiprocessors start 7.2 instructions per thread while memory moves a byte.
+ * */
 enum {
     DIVISION_COST = 15, /* instructions of IEEE's division */
-    OTHER_COST = 10,    /* of what else is done for an element */
+    OTHER_COST = 10,    /* of everything else for an element */
     COST_OF_BYTE = 7
 };
 
@@ -21,7 +22,7 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* How often the body divides by that name; -1 where it does anything else with it. */
+/* The number of divisions by that name; -1 if the body uses it in any other way. */
 static int count_divisions(const char *text, const char *name)
 {
     int count = 0;
@@ -42,7 +43,7 @@ static int count_divisions(const char *text, const char *name)
     }
 }
 
-/* Bytes an element of what moves. */
+/* Bytes of an element, of all operands that are not broadcast. */
 static int moving_bytes(const kn_writer *w)
 {
     int bytes = 0;

@@ -1,6 +1,8 @@
+/* generator.c - the identity of the generator. */
 #include "codegen/codegen.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/lock.h"
@@ -11,8 +13,8 @@
 
 static char generator[96];
 
-/* Over the code that writes the source and the templates, as they were when kiln was built; with a folder of
- * one's own (KILN_TEMPLATE_DIR) over the templates as they are read, too. */
+/* A hash of the code that writes sources and of the templates, made when kiln was built; with
+ * KILN_TEMPLATE_DIR, also of the templates as they are read. */
 static void make_generator(void)
 {
     kn_str all = KN_STR_INIT;
@@ -31,9 +33,15 @@ static void make_generator(void)
     kn_str_free(&all);
 }
 
+static const char unknown[] = "unknown";
+
+bool kn_codegen_knows_generator(const char *text)
+{
+    return strcmp(text, unknown) != 0;
+}
+
 const char *kn_codegen_generator(void)
 {
     static atomic_bool is_made;
-    kn_lock_once(&is_made, KN_LOCK_GENERATOR, make_generator);
-    return generator;
+    return kn_lock_once(&is_made, KN_LOCK_GENERATOR, make_generator) ? generator : unknown;
 }

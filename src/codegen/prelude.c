@@ -1,3 +1,4 @@
+/* prelude.c - selects preludes, and lines of them, by words. */
 #include "codegen/prelude.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static const char *next_word(const char *at, char word[WORD_MAX])
     return at + length;
 }
 
-static bool is_mentioned(const selection *s, const char *word)
+static bool is_used(const selection *s, const char *word)
 {
     for (int t = 0; t < s->n_texts; ++t)
         if (kn_text_has_word(s->texts[t], word))
@@ -38,7 +39,7 @@ static bool is_mentioned(const selection *s, const char *word)
     return kn_text_has_word(s->header_words, word);
 }
 
-/* The leading comment lines that begin with `tag`, one after the other. */
+/* The next leading comment line that begins with `tag`. */
 static const char *tagged_line(const char *text, const char *tag)
 {
     for (; strncmp(text, "//", 2) == 0; text += strcspn(text, "\n"), text += *text == '\n')
@@ -55,7 +56,7 @@ static bool is_wanted(const selection *s, const char *text)
         return true;
     for (; line; line = tagged_line(line + strcspn(line, "\n") + 1, "// needs:"))
         for (const char *at = next_word(line + 9, word); at; at = next_word(at, word))
-            if (is_mentioned(s, word))
+            if (is_used(s, word))
                 return true;
     return false;
 }
@@ -118,10 +119,10 @@ static kiln_status take_others(kn_str *out, selection *s, const char *text)
 static void put_without_tags(kn_str *out, const char *text)
 {
     while (*text) {
-        const char *kept = skip_tags(text);
-        size_t length = strcspn(kept, "\n");
-        kn_str_append_n(out, kept, length + (kept[length] == '\n'));
-        text = kept + length + (kept[length] == '\n');
+        const char *line = skip_tags(text);
+        size_t length = strcspn(line, "\n");
+        kn_str_append_n(out, line, length + (line[length] == '\n'));
+        text = line + length + (line[length] == '\n');
     }
     kn_str_append(out, "\n");
 }
@@ -152,14 +153,14 @@ static kiln_status consider(kn_str *out, selection *s, const char *name)
     return wanted ? take(out, s, name) : status;
 }
 
-/* ---- lines that are wanted by themselves ---- */
+/* ---- lines with words of their own ---- */
 
 enum { MAX_LINES = 128 };
 static const char line_tag[] = " // needs:";
 
 typedef struct line {
     const char *text, *words, *end; /* without its end */
-    bool is_wanted, is_counted;     /* of counted ones the names count as mentioned */
+    bool is_wanted, is_counted;     /* of counted lines the names are used */
 } line;
 
 typedef struct lines {
@@ -203,17 +204,17 @@ static void count_names(lines *list, const char *text, const char *end)
             l->is_wanted = l->is_wanted || is_called(l, text, length);
 }
 
-/* Headers may mention anything. */
+/* Headers may use any name. */
 static void want_all(lines *list)
 {
     for (line *l = list->item; l < list->item + list->n; l++)
         l->is_wanted = true;
 }
 
-/* What a line mentions counts where the line itself is wanted. */
+/* The names of a line count if the line itself is wanted. */
 static void want_lines(lines *list, const selection *s, const char *text)
 {
-    if (is_mentioned(s, "include"))
+    if (is_used(s, "include"))
         want_all(list);
     for (int t = 0; t < s->n_texts; t++)
         count_names(list, s->texts[t], s->texts[t] + strlen(s->texts[t]));
@@ -265,8 +266,8 @@ static bool has_name(const char *text, const char *name)
     return false;
 }
 
-/* In front of the preludes the names that others define are macros, so that their guards hold, and behind
- * them they are none. */
+/* Names that others define are macros in front of the preludes, so that the guards leave them out, and are
+ * undefined behind them. */
 static void put_unwanted(kn_str *out, const kn_failed_try *failed, const char *directive)
 {
     static const char guard[] = "\n#ifndef ";

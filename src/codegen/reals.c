@@ -33,7 +33,7 @@ static bool is_real_operand(const kn_writer *w, const char *text, size_t length)
     return false;
 }
 
-/* Of one real, and a real. */
+/* A function of one real with a real result. */
 static bool is_real_function(const char *text, size_t length)
 {
     static const char *const names[] = {"exp",  "log",  "sqrt", "rsqrt", "sin",  "cos",   "tan",  "sinh",
@@ -76,9 +76,9 @@ static bool read_name(reader *r, const char *text, size_t length)
            is_real_operand(r->w, text, length) || is_real_function(text, length);
 }
 
-/* What C++ makes of a text is not known here: it is one of plain statements whose every name is a real's, a
- * real type's, or a function's from reals to reals. Integers are then no more than literals in it, and a
- * divisor begins with a name, so that it is none of these. */
+/* A text is accepted only if it has plain statements, and each of its names is a real, a type of reals, or a
+ * function from reals to reals. Its integers are then literals, and a divisor begins with a name, so that it
+ * is none of them. */
 bool kn_divides_reals(const kn_writer *w, const char *text)
 {
     reader r = {.w = w};

@@ -1,4 +1,4 @@
-/* stages.c - a program's stages as functions of the source, and calls of them. */
+/* stage_functions.c - a program's stages as functions of the source, and calls of them. */
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
 
@@ -9,7 +9,7 @@ static bool is_param(const kn_writer *w, int value)
     return value < kn_param_count(w);
 }
 
-/* What the program indexes by itself, or has by one value for all elements, is no argument. */
+/* Raw operands and constant scalars are no arguments: the body sees them by name. */
 static bool is_argument(const kn_writer *w, int value)
 {
     if (!is_param(w, value))
@@ -26,15 +26,11 @@ const char *kn_count_name(const kn_writer *w)
     return "n";
 }
 
-/* Its rank is known only where the texts ask for the index along each axis. */
+/* Its rank is a constant only if the texts use the index along each axis. */
 void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
 {
-    const char *count = kn_count_name(w);
-    if (w->program->uses & KN_USES_PLACE)
-        kn_str_printf(out, "const kn_indexer_of<%d> _ind = {%s, (int)kn.logical_rank, kn.logical, %s};\n",
-                      w->spec->loop_rank, count, index);
-    else
-        kn_str_printf(out, "const kn_indexer _ind = {%s, (int)kn.logical_rank, kn.logical};\n", count);
+    kn_put_part_with(w, out, w->program->uses & KN_USES_PLACE ? "indexer_of_rank" : "indexer", -1,
+                     "rank=%d count=%s index=%s", w->spec->loop_rank, kn_count_name(w), index);
 }
 
 void kn_put_type(const kn_writer *w, kn_str *out, int value)
@@ -55,10 +51,11 @@ void kn_put_value(const kn_writer *w, kn_str *out, int value)
     kn_str_printf(out, "kn_value_%s", kn_value_name(&w->program->param[value]));
 }
 
-void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, const char *end)
+void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, bool is_statement)
 {
-    kn_str_printf(out, "#line 1 \"%s%s%s\"\n%s\n%s#line 0\n", w->program->name, label[0] ? "." : "", label,
-                  kn_str_text(&w->user[text]), end);
+    kn_put_part_with(w, out, is_statement ? "user_statement" : "user_expression", -1,
+                     "kernel=%s separator=%s label=%s text=%s", w->program->name, label[0] ? "." : "", label,
+                     kn_str_text(&w->user[text]));
 }
 
 /* ---- functions ---- */
@@ -70,26 +67,23 @@ void kn_put_function(const kn_writer *w, kn_str *out, int stage)
     kn_str_printf(out, "kn_%s", label[0] ? label : "element");
 }
 
-/* What runs once for all reduced elements has no index among them. */
+/* A stage over results has no index along the reduction axes. */
 static bool has_index(const kn_writer *w, const kn_stage *s, unsigned which)
 {
     return w->program->uses & which && s->over == KN_OVER_ALL;
 }
 
-/* Compilers leave what is called at several places alone, and loops around it are no vectors then. */
+/* Compilers do not inline functions that are called at several places, and loops around the calls are not
+ * vectorised. */
 static const char *inlining(const kn_writer *w)
 {
     return w->recipe->repeats_stages ? " __attribute__((always_inline))" : "";
 }
 
-/* "const auto kn_element = [&](const float x, float &z, const long long i) {" */
 static void put_parameters(const kn_writer *w, kn_str *out, int stage)
 {
     const kn_stage *s = &w->program->stage[stage];
     const char *separator = "";
-    kn_str_append(out, "const auto ");
-    kn_put_function(w, out, stage);
-    kn_str_append(out, " = [&](");
     for (int v = 0; v < s->n_read + s->n_given; ++v) {
         int k = s->value[v];
         bool is_given = v >= s->n_read;
@@ -113,71 +107,77 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
     }
     if (has_index(w, s, KN_USES_REDUCTION_INDEX))
         kn_str_printf(out, "%sconst long long _J", separator);
-    kn_str_printf(out, ")%s {\n", inlining(w));
-    if (kn_text_has_word(s->body, "_ind")) {
-        kn_str_append(out, "    ");
-        kn_put_indexer(w, out, "i");
+}
+
+/* "const auto kn_element = [&](const float x, float &z, const long long i) {": a map, or an expression, which
+ * is alone on its lines, in brackets, and is converted to the value's type. */
+static void put_map_function(const kn_writer *w, kn_str *out, int stage)
+{
+    enum { FUNCTION, PARAMETERS, INDEXER, TYPE, USER, TEXTS };
+    const kn_stage *s = &w->program->stage[stage];
+    bool is_expression = s->kind == KN_MAP_EXPRESSION;
+    kn_str text[TEXTS] = {KN_STR_INIT};
+    kn_put_function(w, &text[FUNCTION], stage);
+    put_parameters(w, &text[PARAMETERS], stage);
+    if (kn_text_has_word(s->body, "_ind"))
+        kn_put_indexer(w, &text[INDEXER], "i");
+    if (is_expression)
+        kn_put_type(w, &text[TYPE], s->value[s->n_read]);
+    kn_put_user_text(w, &text[USER], KN_TEXT_STAGE + stage, s->label, !is_expression);
+    kn_put_part_with(w, out,
+                     is_expression                         ? "map_expression"
+                     : w->program->uses & KN_USES_CONTINUE ? "map_with_continue"
+                                                           : "map",
+                     -1, "function=%s parameters=%s inlining=%s indexer=%s given=%s value_type=%s user=%s",
+                     kn_str_text(&text[FUNCTION]), kn_str_text(&text[PARAMETERS]), inlining(w),
+                     kn_str_text(&text[INDEXER]),
+                     is_expression ? kn_value_name(&w->program->param[s->value[s->n_read]]) : "",
+                     kn_str_text(&text[TYPE]), kn_str_text(&text[USER]));
+    for (int k = 0; k < TEXTS; ++k) {
+        out->failed = out->failed || text[k].failed;
+        kn_str_free(&text[k]);
     }
 }
 
-static void put_map_function(const kn_writer *w, kn_str *out, int stage)
-{
-    bool loop = w->program->uses & KN_USES_CONTINUE;
-    put_parameters(w, out, stage);
-    kn_str_append(out, loop ? "    do {\n" : "");
-    kn_put_user_text(w, out, KN_TEXT_STAGE + stage, w->program->stage[stage].label, ";\n");
-    kn_str_append(out, loop ? "    } while (0);\n" : "");
-    kn_str_append(out, "};\n");
-}
-
-/* The expression stands alone on its lines, and in brackets: what it gives has the value's type. */
-static void put_yield_function(const kn_writer *w, kn_str *out, int stage)
+static void put_reduce_part(const kn_writer *w, kn_str *out, const char *part, int stage, int text,
+                            const char *suffix)
 {
     const kn_stage *s = &w->program->stage[stage];
-    int given = s->value[s->n_read];
-    put_parameters(w, out, stage);
-    kn_str_printf(out, "    %s = static_cast<", kn_value_name(&w->program->param[given]));
-    kn_put_type(w, out, given);
-    kn_str_append(out, ">(\n");
-    kn_put_user_text(w, out, KN_TEXT_STAGE + stage, s->label, "");
-    kn_str_append(out, "    );\n};\n");
+    kn_str type = KN_STR_INIT, label = KN_STR_INIT, user = KN_STR_INIT;
+    kn_put_type(w, &type, s->value[s->n_read]);
+    kn_str_printf(&label, "%s%s", s->label, suffix);
+    kn_put_user_text(w, &user, text, kn_str_text(&label), true);
+    kn_put_part_with(w, out, part, -1, "label=%s value_type=%s inlining=%s user=%s", s->label,
+                     kn_str_text(&type), inlining(w), kn_str_text(&user));
+    out->failed = out->failed || type.failed || label.failed || user.failed;
+    kn_str_free(&type);
+    kn_str_free(&label);
+    kn_str_free(&user);
 }
 
 static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
 {
-    const kn_stage *s = &w->program->stage[stage];
-    kn_str type = KN_STR_INIT, label = KN_STR_INIT;
-    kn_put_type(w, &type, s->value[s->n_read]);
-    const char *name = kn_str_text(&type);
-    kn_str_printf(
-        out,
-        "const auto kn_%s = [&](const %s a, const %s b, const bool _follows = false)%s -> %s {\n    return\n",
-        s->label, name, name, inlining(w), name);
-    kn_put_user_text(w, out, KN_TEXT_STAGE + stage, s->label, ";\n");
-    kn_str_append(out, "};\n");
-    if (s->identity[0]) {
-        kn_str_printf(&label, "%s.identity", s->label);
-        kn_str_printf(out, "const %s kn_%s_identity =\n", name, s->label);
-        kn_put_user_text(w, out, KN_TEXT_STAGE + w->program->n_stages + stage, kn_str_text(&label), ";\n");
-    }
-    out->failed = out->failed || type.failed || label.failed;
-    kn_str_free(&type);
-    kn_str_free(&label);
+    put_reduce_part(w, out, "reduce", stage, KN_TEXT_STAGE + stage, "");
+    if (w->program->stage[stage].identity[0])
+        put_reduce_part(w, out, "identity", stage, KN_TEXT_STAGE + w->program->n_stages + stage, ".identity");
 }
 
 void kn_put_stages(kn_writer *w)
 {
     static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out,
                                              int stage) = {[KN_MAP] = put_map_function,
-                                                           [KN_MAP_EXPRESSION] = put_yield_function,
-                                                           [KN_REDUCE] = put_reduce_function};
+                                                           [KN_MAP_EXPRESSION] = put_map_function,
+                                                           [KN_REDUCE] = put_reduce_function,
+                                                           [KN_SCAN] = put_reduce_function,
+                                                           [KN_SCAN_EXCLUSIVE] = put_reduce_function};
     for (int s = 0; s < w->program->n_stages; ++s)
         put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);
 }
 
 /* ---- calls ---- */
 
-/* What lies in memory as another dtype, booleans among them: those are bytes, and normalised. */
+/* True for operands that have another dtype in memory, booleans among them: those are bytes, and normalised.
+ * */
 static bool is_converted(const kn_writer *w, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
@@ -197,7 +197,7 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
     bool is_byte = kn_is_extended(w, k);
-    /* Compilers make no vectors of a condition that becomes a number, but of one that chooses. */
+    /* Compilers vectorise a condition that selects a number, but not one that is converted to it. */
     bool is_chosen = is_bit && is_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
     if (is_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
@@ -208,24 +208,24 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
     kn_str_append(out, is_cast || is_byte ? ")" : "");
 }
 
-/* A result that is converted comes in as a variable, and goes back when the stage is done. */
+/* A converted result is a variable during the call, and is stored afterwards. */
 static void put_back(const kn_writer *w, kn_str *before, kn_str *after, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    const char *name = w->program->param[k].name;
-    kn_str_printf(before, "%s kn_%s_seen = ", kn_spec_c_name(w->spec, k), name);
-    put_seen(w, before, place, k);
-    kn_str_append(before, ";\n");
-    place(w, after, k);
-    if (o->seen == o->dtype)
-        kn_str_printf(after, " = kn_%s_seen;\n", name);
-    else if (o->dtype == KILN_BOOL)
-        kn_str_printf(after, " = kn_%s_seen != 0;\n", name);
-    else
-        kn_str_printf(after, " = static_cast<%s>(kn_%s_seen);\n", kn_storage(w, k), name);
+    kn_str seen = KN_STR_INIT;
+    put_seen(w, &seen, place, k);
+    kn_put_part_with(w, before, "seen", k, "c_name=%s seen=%s", kn_spec_c_name(w->spec, k),
+                     kn_str_text(&seen));
+    kn_put_part_of(w, after,
+                   o->seen == o->dtype     ? "put_back"
+                   : o->dtype == KILN_BOOL ? "put_back_bool"
+                                           : "put_back_converted",
+                   k, "place=%s", place);
+    before->failed = before->failed || seen.failed;
+    kn_str_free(&seen);
 }
 
-/* One argument; what has to be done before and after the call as well. */
+/* One argument, with its statements before and after the call. */
 static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_str *after,
                          kn_place_writer place, int k)
 {
@@ -245,31 +245,33 @@ static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_st
 }
 
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
-                const char *fold_index)
+                const char *reduction_index)
 {
+    enum { BEFORE, FUNCTION, ARGUMENTS, AFTER, TEXTS };
     const kn_stage *s = &w->program->stage[stage];
-    kn_str before = KN_STR_INIT, call = KN_STR_INIT, after = KN_STR_INIT;
+    kn_str text[TEXTS] = {KN_STR_INIT}, *arguments = &text[ARGUMENTS];
     const char *separator = "";
+    kn_put_function(w, &text[FUNCTION], stage);
     for (int v = 0; v < s->n_read + s->n_given; ++v) {
         if (!is_argument(w, s->value[v]))
             continue;
-        kn_str_append(&call, separator);
-        put_argument(w, &before, &call, &after, place, s->value[v]);
+        kn_str_append(arguments, separator);
+        put_argument(w, &text[BEFORE], arguments, &text[AFTER], place, s->value[v]);
         separator = ", ";
     }
     if (has_index(w, s, KN_USES_INDEX)) {
-        kn_str_printf(&call, "%s%s", separator, index);
+        kn_str_printf(arguments, "%s%s", separator, index);
         separator = ", ";
     }
     if (has_index(w, s, KN_USES_REDUCTION_INDEX))
-        kn_str_printf(&call, "%s%s", separator, fold_index);
-    kn_str_append(out, kn_str_text(&before));
-    kn_put_function(w, out, stage);
-    kn_str_printf(out, "(%s);\n%s", kn_str_text(&call), kn_str_text(&after));
-    out->failed = out->failed || before.failed || call.failed || after.failed;
-    kn_str_free(&before);
-    kn_str_free(&call);
-    kn_str_free(&after);
+        kn_str_printf(arguments, "%s%s", separator, reduction_index);
+    kn_put_part_with(w, out, "call", -1, "before=%s function=%s arguments=%s after=%s",
+                     kn_str_text(&text[BEFORE]), kn_str_text(&text[FUNCTION]), kn_str_text(arguments),
+                     kn_str_text(&text[AFTER]));
+    for (int k = 0; k < TEXTS; ++k) {
+        out->failed = out->failed || text[k].failed;
+        kn_str_free(&text[k]);
+    }
 }
 
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)

@@ -1,3 +1,4 @@
+/* templates.c - reads templates and expands their slots. */
 #include "codegen/templates.h"
 
 #include <limits.h>
@@ -16,7 +17,7 @@ static const kn_template *find_embedded(const char *name)
     return NULL;
 }
 
-/* Templates decide code that will be run. */
+/* Templates become code that is run: nobody else may be able to write them. */
 static kiln_status check_trust(const char *file)
 {
     char folder[PATH_MAX], real[PATH_MAX], reason[PATH_MAX + 256];
@@ -63,7 +64,7 @@ static const char *slot_value(kn_slot *slots, int count, const char *name, size_
     return NULL;
 }
 
-/* Appends a value of several lines, each indented, but for preprocessor lines and what stands between "#line"
+/* Appends a value of several lines, each indented, except preprocessor lines and the lines between "#line"
  * and the next "#line". */
 static void put_indented(kn_str *out, const char *value, const char *indent, size_t width)
 {
@@ -81,8 +82,8 @@ static void put_indented(kn_str *out, const char *value, const char *indent, siz
     }
 }
 
-/* A line that holds one slot and nothing else: its name's place, or NULL. */
-static const char *lone_slot(const char *line, size_t length, size_t *indent, size_t *name_length)
+/* The name of the slot on a line that has nothing else; or NULL. */
+static const char *single_slot(const char *line, size_t length, size_t *indent, size_t *name_length)
 {
     *indent = strspn(line, " ");
     if (length < *indent + 3 || line[*indent] != '$' || line[*indent + 1] != '{' || line[length - 1] != '}')
@@ -122,7 +123,7 @@ kiln_status kn_template_expand(kn_str *out, const char *text, kn_slot *slots, in
 {
     while (*text) {
         size_t length = strcspn(text, "\n"), indent, name_length = 0;
-        const char *name = lone_slot(text, length, &indent, &name_length);
+        const char *name = single_slot(text, length, &indent, &name_length);
         if (name) {
             const char *value = slot_value(slots, count, name, name_length);
             if (!value)

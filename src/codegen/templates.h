@@ -27,9 +27,9 @@ typedef struct kn_slot {
     bool is_used; /* set where a template has the slot; the caller's to clear */
 } kn_slot;
 
-/* Appends text with each ${name} replaced. A slot alone on its line is indented as the line is (preprocessor
- * lines and user text under #line are not), and an empty one takes its line along. KILN_ERROR_INTERNAL for a
- * slot that is not in the list. */
+/* Appends text with each ${name} replaced. The value of a slot that is alone on its line is indented as the
+ * line is (except preprocessor lines and user text under #line); if it is empty, the line is left out.
+ * KILN_ERROR_INTERNAL for a slot that is not in the list. */
 kiln_status kn_template_expand(kn_str *out, const char *text, kn_slot *slots, int count);
 
 #endif

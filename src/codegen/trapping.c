@@ -1,7 +1,7 @@
-/* trapping.c - texts that make no number of an integer that was made of one. Without floating-point
- * exceptions, which nobody asks for, g++ makes vectors of more conditions; but it then takes (float)(int)x
- * for trunc(x), whose zeros have signs. Once a text has made integers, all that follows has to be integers:
- * by words that say so, numbers, and the names that kiln itself gives. */
+/* trapping.c - finds texts that convert no number to an integer and back. Without floating-point exceptions,
+ * which kiln does not use, g++ vectorises more conditions; but it then replaces (float)(int)x by trunc(x),
+ * whose zeros have signs. After a text has converted to integers, everything that follows has to be integers
+ * too: by the words of integer types, numbers, and the names that kiln itself gives. */
 #include <string.h>
 
 #include "codegen/codegen.h"

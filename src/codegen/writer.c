@@ -1,3 +1,4 @@
+/* writer.c - places of elements. */
 #include "codegen/writer.h"
 
 #include <stdio.h>

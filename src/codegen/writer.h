@@ -1,8 +1,6 @@
-/* codegen/writer.h - what is being written: a specialisation's texts on their way into the slots of its
- * template. Internal to this folder.
- *
- * codegen.c writes what every kernel has, the fill of a kind (emit_NAME.c) the slots that its template has
- * besides. */
+/* codegen/writer.h - the source that is being written: the slots of a template and their texts. For codegen
+ * and the kinds. codegen.c writes the slots that every kernel has, a kind's `fill` (emit_NAME.c) those of its
+ * template. */
 #ifndef KN_CODEGEN_WRITER_H
 #define KN_CODEGEN_WRITER_H
 
@@ -12,8 +10,8 @@
 #include "schedule/layout.h"
 #include "types/dtype.h"
 
-/* The slots that templates may have. A fill that puts text into one that its template has not got is an
- * error; `offered` ones, which every kernel fills, are there for those templates that want them. */
+/* The slots that templates may have. Text in a slot that the template does not have is an error, except in
+ * `offered` slots, which are filled for every kernel. */
 #define KN_SLOTS(X)                                                                                          \
     X(HEAD, head, false)                                                                                     \
     X(AXES, axes, false)                                                                                     \
@@ -25,7 +23,7 @@
     X(VARIANT, variant, true)                                                                                \
     X(UNTIL, until, false)                                                                                   \
     X(OFF, off, false)                                                                                       \
-    X(RAGGED, ragged, false)                                                                                 \
+    X(UNALIGNED, unaligned, false)                                                                           \
     X(POST, post, false)                                                                                     \
     X(RESULTS, results, false)                                                                               \
     X(OPERANDS, operands, true)                                                                              \
@@ -42,7 +40,7 @@
     X(CORNER, corner, false)                                                                                 \
     X(SINGLE, single, false)                                                                                 \
     X(TYPE, type, false)                                                                                     \
-    X(FOLD, fold, true)                                                                                      \
+    X(REDUCE, reduce, true)                                                                                  \
     X(NEXT, next, false)                                                                                     \
     X(EMPTY, empty, true)                                                                                    \
     X(DEPTH, depth, false)                                                                                   \
@@ -59,9 +57,9 @@
     X(LANE, lane, false)                                                                                     \
     X(STORES, stores, false)                                                                                 \
     X(BLOCKS, blocks, false)                                                                                 \
-    X(STRIPE_WIDTH, stripe_width, false)                                                                     \
+    X(RASTER_WIDTH, raster_width, false)                                                                     \
     X(THREAD_STEPS, thread_steps, false)                                                                     \
-    X(STILL, still, false)                                                                                   \
+    X(INVARIANT, invariant, false)                                                                           \
     X(STEP_PACKS, step_packs, false)                                                                         \
     X(STEP_LOADS, step_loads, false)                                                                         \
     X(TILES, tiles, false)                                                                                   \
@@ -76,7 +74,9 @@
     X(INDEPENDENT, independent, false)                                                                       \
     X(ITEM, item, false)                                                                                     \
     X(ROW, row, false)                                                                                       \
-    X(LEVELS, levels, false)
+    X(LEVELS, levels, false)                                                                                 \
+    X(IDENTITY, identity, false)                                                                             \
+    X(EXCLUSIVE, exclusive, false)
 enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
     KN_SLOTS(KN_SLOT_ID)
@@ -86,28 +86,28 @@ enum kn_slot_id {
 
 typedef struct kn_writer kn_writer;
 
-/* How the source of a kind is written. */
+/* The writer of a kind's source. */
 typedef struct kn_recipe {
     const char *template_name;
-    /* Where a kind has several templates; NULL: it has one. */
+    /* For kinds with several templates; NULL: it has one. */
     const char *(*choose_template)(const kn_spec *spec);
     void (*fill)(kn_writer *w);
-    /* The axis along which a thread's elements lie, where operands are located: "kn.axis[0]". NULL: they are
+    /* The axis along which a thread's elements lie, if operands are located: "kn.axis[0]". NULL: they are
      * found by the index. */
     const char *fast_axis;
-    /* along which a thread takes several steps, kn_m the number of one; NULL: it takes one */
+    /* The axis along which a thread takes several steps, kn_m being the number of one; NULL: it takes one. */
     const char *step_axis;
-    const char *preludes;  /* words that call for preludes; NULL: none */
-    bool has_places_alone; /* of where an element is it asks for the places, not for steps along axes; nothing
-                             is gathered in vectors */
-    bool takes_divisors;   /* numbers that stand still may be kn_divisor: its `lane` names them so */
-    bool takes_staged;     /* elements of a staged operand are taken one by one */
-    bool has_rows_beside;  /* row programs: a thread's vector lies across rows, an element of each */
+    const char *preludes;           /* words that select preludes; NULL: none */
+    const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
+    bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */
+    bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */
+    bool takes_staged;     /* elements of a staged operand are read one by one */
+    bool has_rows_beside;  /* row programs: a thread's vector has an element of each of several rows */
     bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
-    /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
+    /* Loads a vector of operand k in a way of its own; false, or NULL: the usual way. */
     bool (*load)(kn_writer *w, int k);
-    /* What has to hold beside the step along the fast axis for a gathered operand to be one run. NULL:
-     * nothing. */
+    /* The condition, besides the stride along the fast axis, for a gathered operand to be contiguous. NULL:
+     * none. */
     void (*put_run_condition)(kn_str *out, int array, int size);
 } kn_recipe;
 
@@ -118,9 +118,10 @@ struct kn_writer {
     const kn_layout *layout; /* of the argument block; NULL: nobody can launch it */
     bool is_cuda;
     const kn_failed_try *failed; /* NULL: this is the first try */
-    kn_str *user;                /* the program's texts as they stand in the source, in its order */
-    int result;                  /* of each operand, where a thread has several: the one that is written */
+    kn_str *user;                /* the program's texts as they are in the source, in its order */
+    int result;                  /* the one of a thread's results that is being written, if it has several */
     kn_str slot[KN_SLOT_COUNT];
+    kiln_status *status; /* the first error of a part */
 };
 
 static inline int kn_param_count(const kn_writer *w)
@@ -133,7 +134,7 @@ static inline bool kn_is_output(const kn_writer *w, int k)
     return k >= w->program->n_in;
 }
 
-/* Its number among the space's operands; -1 for what is no array. */
+/* The parameter's number among the space's operands; -1 if it is no array. */
 static inline int kn_array_of(const kn_writer *w, int k)
 {
     return w->spec->operand[k].array;
@@ -154,39 +155,51 @@ static inline int kn_item_size(const kn_writer *w, int k)
     return kn_dtype_info_of(w->spec->operand[k].dtype)->size;
 }
 
-/* The letter of an array operand; 0 for what is none. */
+/* The letter of an array; 0 for other parameters. */
 static inline char kn_access_of(const kn_writer *w, int k)
 {
     return kn_array_of(w, k) < 0 ? '\0' : w->spec->schedule.access[kn_array_of(w, k)];
 }
 
-/* Whether it is a signed byte of a vector: src/codegen/prelude/cuda_extended.cu. */
+/* True for signed bytes in vectors: src/codegen/prelude/cuda_extended.cu. */
 bool kn_is_extended(const kn_writer *w, int k);
-/* Whether some operand is gathered. */
+/* True if some operand is gathered. */
 bool kn_gathers(const kn_writer *w);
 
-/* ---- calls of stages, which stand in the source as functions ---- */
+/* ---- parts: pieces of source for an operand, from files of them (parts.c) ---- */
 
-/* Where an array's element is. */
+/* Appends an array's element, as an lvalue, or another text of an operand. */
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
-/* "kn_element(...);": a stage that maps or yields; values of the program's own are variables, kn_value_NAME.
- * What runs once for all reduced elements has no index, nor has a program fold_index that does not use it. */
+/* Appends the part with its slots replaced: ${name}, ${type} (in memory), ${const}, ${array} (its number) and
+ * ${size} (bytes) of operand k (-1: none), ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis}. */
+void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
+/* The same with slots of one's own before these, as "place=%s count=%d". */
+void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for one slot, "load=%s", whose value `put` appends. */
+void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,
+                    kn_place_writer put);
+
+/* ---- stages: functions in the source, and calls of them ---- */
+
+/* "kn_element(...);": the call of a map or map expression. The program's own values are variables,
+ * kn_value_NAME. Stages over results have no index; reduction_index is for programs that use it. */
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
-                const char *fold_index);
-/* The same of the first stage, all that elementwise programs have. */
+                const char *reduction_index);
+/* The same for the first stage, the only one of elementwise programs. */
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
-/* "kn_fold": the function that a stage is. */
+/* "kn_sum": the function of a stage. */
 void kn_put_function(const kn_writer *w, kn_str *out, int stage);
-/* "kn_value_sum": the variable of a value of the program's own. */
+/* "kn_value_sum": the variable of one of the program's own values. */
 void kn_put_value(const kn_writer *w, kn_str *out, int value);
-/* One of the program's texts, by number, on lines of its own which messages count as those of "NAME.label";
- * `end` stands behind it. */
-void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, const char *end);
+/* One of the program's texts, by number, on lines of its own, which messages of compilers number as lines of
+ * "NAME.label"; a statement is ended. */
+void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, bool is_statement);
 /* "float64": the type of any value in the source. */
 void kn_put_type(const kn_writer *w, kn_str *out, int value);
-/* Declares the functions of all stages, and what nothing yields: kn_NAME_identity. */
+/* Declares the functions of all stages, and the identities of reductions: kn_NAME_identity. */
 void kn_put_stages(kn_writer *w);
-/* "const kn_indexer _ind = ...": what `_ind` means at that index. */
+/* Declares `_ind` for that index: "const kn_indexer _ind = ...". */
 void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index);
 /* "n", unless a value has taken that name. */
 const char *kn_count_name(const kn_writer *w);
@@ -194,58 +207,57 @@ void kn_place_lane(const kn_writer *w, kn_str *out, int k);    /* element kn_k o
 void kn_place_flat(const kn_writer *w, kn_str *out, int k);    /* at the index kn_at */
 void kn_place_located(const kn_writer *w, kn_str *out, int k); /* at kn_here */
 
-/* One element at kn_here. */
+/* Slot `single`: the call for the element at kn_here. */
 void kn_put_single(kn_writer *w);
 
-/* Blocks side by side on a multiprocessor for which registers are to be left, by the threads that are wanted
- * there. */
+/* Slot `blocks`: the number of blocks on a multiprocessor that registers have to suffice for, by the number
+ * of threads. */
 void kn_put_blocks(kn_writer *w, int threads);
 
-/* Whether no operator of the text can divide integers or shift them. (reals.c) */
+/* True if no operator of the text divides integers or shifts them. (reals.c) */
 bool kn_divides_reals(const kn_writer *w, const char *text);
 
-/* ---- vectors.c: a thread's vectors, loaded, gathered and stored ---- */
+/* ---- a thread's vectors (vectors.c) ---- */
 
-/* Declares, loads and stores all operands. What is gathered is declared alone. */
+/* Declares, loads and stores all operands; gathered ones are declared only. */
 void kn_put_vectors(kn_writer *w);
+/* "kn_load<float, 4>(kn.x_ + kn_first)". */
 void kn_put_vector_load(const kn_writer *w, kn_str *out, int k);
-/* The gathered operands, by `function`: of one row, or of this one and the next; one that takes runs alone
- * needs no step. */
-void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool two_rows, bool with_step);
-/* Elements of one row: at steps of the fast axis. */
-void kn_put_gather_in_row(const kn_writer *w, kn_str *out);
-/* The same where it is known whether all are runs. */
+/* Gathers the operands by `function`. more: a part with further arguments, "crossing" (the next row) or
+ * "stride"; NULL: none. */
+void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, const char *more);
+/* Gathers elements of one row, along the fast axis; it is known whether all operands are contiguous. */
 void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs);
-/* What element kn_k gathers at kn_here. */
+/* Gathers element kn_k at kn_here. */
 void kn_put_gather_lane(const kn_writer *w, kn_str *out);
-/* "a.stride[0] == 4 && a.stride[1] == 4": all gathered operands are runs. Empty where they cannot be loaded
- * as such. */
+/* The condition for all gathered operands to be contiguous: "a.stride[0] == 4 && a.stride[1] == 4". Empty if
+ * they cannot be loaded as vectors. */
 void kn_put_all_runs(const kn_writer *w, kn_str *out);
 
-/* Bytes and halves that are gathered in one of several ways are kept as words meanwhile: the compiler would
- * take them apart and put them together again. */
-bool kn_is_kept_in_words(const kn_writer *w, int k);
-bool kn_are_some_kept_in_words(const kn_writer *w);
-/* After elements have been gathered one by one; after all ways to gather. */
+/* True for bytes and halves, which are gathered as words: the compiler would otherwise unpack and pack them
+ * again. */
+bool kn_is_packed_in_words(const kn_writer *w, int k);
+bool kn_are_some_packed_in_words(const kn_writer *w);
+/* Conversions: of elements that were gathered one by one, and back, after any way to gather. */
 void kn_put_words_of_lanes(const kn_writer *w, kn_str *out);
 void kn_put_lanes_of_words(const kn_writer *w, kn_str *out);
 
-/* Where the element is whose index is `index`, into `place`: the axes' template has it (CUDA). */
+/* Slot `locate` of the axes' template: the places of the element whose index is `index` (CUDA). */
 void kn_put_locate(kn_writer *w);
-/* Vectors that lie `carry` bytes further behind `left` of them, and then behind each `row`. */
-typedef struct kn_turn_rows {
+/* Rows of vectors: `carry` bytes are added behind the first `left` vectors, and then behind each `row`. */
+typedef struct kn_transpose_rows {
     const char *left, *row, *carry;
-} kn_turn_rows;
-/* `count` vectors of as many elements of `size` bytes, one `step` bytes behind the other from the address
- * `from`, turned, to shared memory at `to`, one `pitch` bytes behind the other; false: they are no words.
- * rows: NULL where all lie in one. (turn.c) */
-bool kn_put_turn(kn_str *out, int count, int size, const char *from, const char *step,
-                 const kn_turn_rows *rows, const char *to, const char *pitch);
-/* Of a tile: ${corner}. */
+} kn_transpose_rows;
+/* Loads `count` vectors of as many elements of `size` bytes, `step` bytes apart from the address `from` on,
+ * and stores them, transposed, to shared memory at `to`, `pitch` bytes apart. rows NULL: all are of one row.
+ * False if vectors are no words. (transposed_vectors.c) */
+bool kn_put_transposed(const kn_writer *w, kn_str *out, int count, int size, const char *from,
+                       const char *step, const kn_transpose_rows *rows, const char *to, const char *pitch);
+/* Slot `corner`: the places of a tile's corner, and the steps along its first axes. */
 enum { KN_CORNER_STEPS = 4 };
 void kn_put_corner(kn_writer *w);
 
-/* Everything of a kernel whose operands are located; `gather` writes what a thread gathers. */
+/* All slots of a kernel whose operands are located; `gather` writes the gathers of a thread. */
 void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out));
 /* A `gather` for kernels whose vectors lie in one row. */
 void kn_put_gather_of_one_row(const kn_writer *w, kn_str *out);

@@ -41,6 +41,10 @@ const char *kn_compile_dependencies_lowered(const char *text, size_t size, int n
  * where there is none. Static lifetime. */
 const char *kn_compile_identity(kn_backend_kind backend);
 
+/* KILN_ERROR_MEMORY where the search for the compiler met a shortage (base/shortage.h): there may be one, and
+ * its identity is "" for now. Once this is KILN_OK, identity and place are what they will be. */
+kiln_status kn_compile_look(kn_backend_kind backend);
+
 /* The place of the compiler, for people: "/usr/local/cuda/lib64/libnvrtc.so.13", or the reason why there is
  * none. Static lifetime. */
 const char *kn_compile_location(kn_backend_kind backend);

@@ -2,12 +2,18 @@
  * options. */
 #include "compile/compiler.h"
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/os.h"
 #include "compile/compiler_sources.h"
 
 #include <stdio.h>
 #include <string.h>
+
+kiln_status kn_compiler_missing(const kn_compiler_place *place)
+{
+    return kn_error(place->is_unknown ? KILN_ERROR_MEMORY : KILN_ERROR_NOT_FOUND, "%s", place->location);
+}
 
 static const char *const file_variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH",
                                              "SDKROOT"},

@@ -9,8 +9,8 @@ enum { KN_COMPILER_PATH_SIZE = 4096 };
 
 /* The place of a compiler: filled once per process, static afterwards. */
 typedef struct kn_compiler_place {
-    bool is_searched;
     bool is_found;
+    bool is_unknown; /* the search met a shortage (base/shortage.h), and is not this place's last */
     char path[KN_COMPILER_PATH_SIZE];     /* the real file where found */
     char identity[256];                   /* "" where not found; of bounded parts alone, so never cut */
     char location[KN_COMPILER_PATH_SIZE]; /* path, or why there is none */
@@ -24,6 +24,16 @@ typedef struct kn_compiler {
      * compiler's and the system's own, a line each: as far as the compiler says, which may be to none. */
     void (*list_headers)(kn_str *out, const kn_compile_request *request);
 } kn_compiler;
+
+/* The place that a search has which met a shortage. */
+#define KN_COMPILER_PLACE_UNKNOWN                                                                            \
+    {                                                                                                        \
+        .is_unknown = true, .location = "a compiler could not be looked for: memory, or descriptors of "     \
+                                        "files, ran out; the next call looks again"                          \
+    }
+/* The error of a compiler that is not found: KILN_ERROR_NOT_FOUND, or KILN_ERROR_MEMORY where that is
+ * unknown. */
+kiln_status kn_compiler_missing(const kn_compiler_place *place);
 
 extern const kn_compiler kn_compiler_nvrtc;
 extern const kn_compiler kn_compiler_host;

@@ -1,6 +1,7 @@
 /* compile/host_compiler_search.c - finds the C++ compiler on PATH, or by KILN_CXX, and its identity. */
 #include "compile/host_compiler_search.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 
 static kn_host_compiler host;
 
@@ -28,20 +30,27 @@ static bool is_wrapper(const char *path)
     return false;
 }
 
+static bool noted(bool has_succeeded)
+{
+    if (!has_succeeded)
+        kn_shortage_note(errno);
+    return has_succeeded;
+}
+
 /* The path as it is called by, absolute: the process may change its folder before it compiles. */
 static bool make_absolute(char *out, const char *path)
 {
     char here[PATH_MAX];
-    int length = path[0] == '/'              ? snprintf(out, PATH_MAX, "%s", path)
-                 : getcwd(here, sizeof here) ? snprintf(out, PATH_MAX, "%s/%s", here, path)
-                                             : -1;
+    int length = path[0] == '/'                     ? snprintf(out, PATH_MAX, "%s", path)
+                 : noted(getcwd(here, sizeof here)) ? snprintf(out, PATH_MAX, "%s/%s", here, path)
+                                                    : -1;
     return length > 0 && length < PATH_MAX;
 }
 
 static bool take_executable(const char *file, char *path, char *real)
 {
-    return kn_os_is_file(file) && access(file, X_OK) == 0 && realpath(file, real) && !is_wrapper(real) &&
-           make_absolute(path, file);
+    return kn_os_is_file(file) && noted(access(file, X_OK) == 0) && noted(realpath(file, real)) &&
+           !is_wrapper(real) && make_absolute(path, file);
 }
 
 static const char *search_path(void)
@@ -80,7 +89,7 @@ static void add_word(kn_str *out, const char *word, size_t length)
             continue;
         snprintf(text, sizeof text, "%.*s", (int)(length - skipped), word + skipped);
         bool is_relative = text[0] != '/' && (skipped > 0 || strchr(text, '/'));
-        if (!is_relative || access(text, F_OK) != 0 || !make_absolute(path, text))
+        if (!is_relative || !noted(access(text, F_OK) == 0) || !make_absolute(path, text))
             continue;
         kn_str_append(out, prefixes[f]);
         kn_str_append_n(out, path, strlen(path) + 1);
@@ -141,12 +150,7 @@ static void name_identity(const char *real)
     }
     kn_compile_environment_hash(host.environment, KN_ENVIRONMENT_OF_CODE);
     kn_str_append(&all, host.environment);
-    host.place.is_found = !all.failed;
-    if (host.place.is_found)
-        kn_compile_make_identity(&host.place, base_name(real), build, &all);
-    else
-        snprintf(host.place.location, sizeof host.place.location,
-                 "there is no memory to look for a C++ compiler");
+    kn_compile_make_identity(&host.place, base_name(real), build, &all);
     kn_str_free(&all);
 }
 
@@ -187,13 +191,18 @@ static void search_usual(char *path, char *real)
              kn_os_env("PATH") ? kn_os_env("PATH") : "which is not set");
 }
 
+/* Nobody reads what a shortage leaves: without memory a string may have lost its end. */
 static void search(void)
 {
     char path[PATH_MAX] = "", real[PATH_MAX] = "";
+    kn_str_free(&host.command);
+    memset(&host, 0, sizeof host);
     const char *variable = kn_setting("KILN_CXX") ? "KILN_CXX" : "CXX", *told = kn_os_env(variable);
     if (told)
         split_words(told);
-    if (host.n_words > 0 && !host.command.failed) {
+    if (host.command.failed)
+        return;
+    if (host.n_words > 0) {
         host.place.is_found = find_program(host.command.data, path, real);
         snprintf(host.place.location, sizeof host.place.location,
                  "no C++ compiler: %s names %.3000s, which is not an executable file%s", variable,
@@ -204,21 +213,17 @@ static void search(void)
     if (!host.place.is_found)
         return;
     take_first_word(path);
-    host.place.is_found = !host.command.failed;
+    if (host.command.failed)
+        return;
     snprintf(host.place.path, sizeof host.place.path, "%s", path);
     memcpy(host.place.location, host.place.path, sizeof host.place.location);
     name_installation(real);
-    if (host.place.is_found)
-        name_identity(real);
+    name_identity(real);
 }
 
 const kn_host_compiler *kn_host_compiler_find(void)
 {
-    kn_lock_take(KN_LOCK_HOST_COMPILER);
-    if (!host.place.is_searched) {
-        host.place.is_searched = true;
-        search();
-    }
-    kn_lock_give(KN_LOCK_HOST_COMPILER);
-    return &host;
+    static const kn_host_compiler unknown = {.place = KN_COMPILER_PLACE_UNKNOWN};
+    static atomic_bool is_searched;
+    return kn_lock_once(&is_searched, KN_LOCK_HOST_COMPILER, search) ? &host : &unknown;
 }

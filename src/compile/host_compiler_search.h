@@ -16,7 +16,7 @@ typedef struct kn_host_compiler {
     bool words_reach;            /* the words alone make it read files: "g++ -include x.h" */
 } kn_host_compiler;
 
-/* Looked for once a process. */
+/* Looked for once a process, unless the search meets a shortage. */
 const kn_host_compiler *kn_host_compiler_find(void);
 
 /* The words are adjacent: the next begins behind the NUL of the last. */

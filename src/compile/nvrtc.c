@@ -1,6 +1,7 @@
 /* compile/nvrtc.c - CUDA source to a cubin (or PTX) by NVRTC, which is loaded at the first compile and stays
  * loaded. */
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/shortage.h"
 #include "base/unload.h"
 #include "compile/compiler.h"
 #include "compile/nvrtc_library.h"
@@ -28,6 +30,8 @@ static kiln_status nvrtc_version(kn_str *out)
 
 static kiln_status nvrtc_failed(int result, const char *what)
 {
+    if (result == KN_NVRTC_OUT_OF_MEMORY)
+        kn_shortage_note(ENOMEM);
     kiln_status status = result == KN_NVRTC_OUT_OF_MEMORY ? KILN_ERROR_MEMORY : KILN_ERROR_COMPILE;
     return kn_error(status, "%s: %s", what, kn_nvrtc.api.error_string(result));
 }

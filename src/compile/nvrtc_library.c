@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/shortage.h"
 #include "base/unload.h"
 
 kn_nvrtc_library kn_nvrtc;
@@ -40,9 +41,7 @@ static const struct {
 
 static void search(void)
 {
-    if (kn_nvrtc.place.is_searched)
-        return;
-    kn_nvrtc.place.is_searched = true;
+    kn_nvrtc.place.is_found = false;
     kn_nvrtc_search(&kn_nvrtc.place);
     if (!kn_nvrtc.place.is_found)
         return;
@@ -60,10 +59,9 @@ static void search(void)
 
 const kn_compiler_place *kn_nvrtc_place(void)
 {
-    kn_lock_take(KN_LOCK_NVRTC);
-    search();
-    kn_lock_give(KN_LOCK_NVRTC);
-    return &kn_nvrtc.place;
+    static const kn_compiler_place unknown = KN_COMPILER_PLACE_UNKNOWN;
+    static atomic_bool is_searched;
+    return kn_lock_once(&is_searched, KN_LOCK_NVRTC, search) ? &kn_nvrtc.place : &unknown;
 }
 
 static kiln_status resolve(kn_library *library, kn_nvrtc_api *out)
@@ -92,36 +90,38 @@ static void ask_what_it_knows(const kn_nvrtc_api *a)
 
 /* NVRTC opens a library of built-in functions by its bare name when it first compiles. pip's wheel lies where
  * the loader does not look: so the one beside NVRTC is loaded by its path, and the loader then knows the
- * name. Where it is not there, NVRTC says so itself. */
-static void load_builtins(void)
+ * name. Where it is not there, NVRTC says so itself. False with the last error: it met a shortage. */
+static bool load_builtins(void)
 {
+    unsigned before = kn_shortages();
     char path[KN_COMPILER_PATH_SIZE + 64];
     const char *end = strrchr(kn_nvrtc.place.path, '/');
     snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", end ? (int)(end - kn_nvrtc.place.path) : 0,
              kn_nvrtc.place.path, kn_nvrtc.version / 1000, kn_nvrtc.version % 1000 / 10);
     if (end && kn_os_is_file(path))
         (void)kn_os_library_open(&builtins, path);
+    return kn_shortages() == before;
 }
 
 static kiln_status load_locked(void)
 {
     if (loaded)
         return KILN_OK;
-    search();
-    if (!kn_nvrtc.place.is_found)
-        return kn_error(KILN_ERROR_NOT_FOUND, "%s", kn_nvrtc.place.location);
     kn_library *library = NULL;
     kn_nvrtc_api found;
     kiln_status status = kn_os_library_open(&library, kn_nvrtc.place.path);
     if (status != KILN_OK)
         return kn_error_context("NVRTC cannot be loaded");
     status = resolve(library, &found);
+    if (status == KILN_OK) {
+        ask_what_it_knows(&found);
+        if (!load_builtins())
+            status = kn_error_context("NVRTC cannot be loaded");
+    }
     if (status != KILN_OK) {
         kn_os_library_close(library);
         return status;
     }
-    ask_what_it_knows(&found);
-    load_builtins();
     kn_nvrtc.api = found;
     loaded = library;
     kn_unload_watch_library();
@@ -130,6 +130,8 @@ static kiln_status load_locked(void)
 
 kiln_status kn_nvrtc_load(void)
 {
+    if (!kn_nvrtc_place()->is_found)
+        return kn_compiler_missing(kn_nvrtc_place());
     kn_lock_take(KN_LOCK_NVRTC);
     kiln_status status = load_locked();
     kn_lock_give(KN_LOCK_NVRTC);

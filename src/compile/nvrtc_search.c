@@ -4,7 +4,9 @@
 
 #include "base/os.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -61,8 +63,12 @@ static const char *const below_named[] = {
 static bool take_file(kn_compiler_place *place, const char *file)
 {
     char real[PATH_MAX];
-    if (!kn_os_is_file(file) || !realpath(file, real))
+    if (!kn_os_is_file(file))
         return false;
+    if (!realpath(file, real)) {
+        kn_shortage_note(errno);
+        return false;
+    }
     snprintf(place->path, sizeof place->path, "%s", real);
     place->is_found = true;
     return true;
@@ -84,12 +90,23 @@ static int by_version_descending(const void *a, const void *b)
     return -strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* A folder that cannot be read is passed over. */
+static int note_reason(const char *path, int reason)
+{
+    (void)path;
+    kn_shortage_note(reason);
+    return 0;
+}
+
 static bool look_in_pattern(kn_compiler_place *place, const char *pattern)
 {
     if (!strpbrk(pattern, "*?["))
         return look_in_folder(place, pattern, strlen(pattern));
     glob_t found;
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+    int failure = glob(pattern, GLOB_NOSORT, note_reason, &found);
+    if (failure == GLOB_NOSPACE)
+        kn_shortage_note(ENOMEM);
+    if (failure != 0)
         return false;
     qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, by_version_descending);
     for (size_t i = 0; i < found.gl_pathc && !place->is_found; i++)

@@ -29,6 +29,8 @@ static kiln_status read_backend(kn_backend_kind *out, const char *name)
 static kiln_status describe(kiln_toolchain_info *info, kn_backend_kind backend)
 {
     kn_str version = KN_STR_INIT;
+    if (kn_compile_look(backend) != KILN_OK)
+        return kiln_error_status();
     if (!*kn_compile_identity(backend))
         return kn_error(KILN_ERROR_NOT_FOUND, "%s", kn_compile_location(backend));
     kiln_status status = kn_compile_version(backend, &version);

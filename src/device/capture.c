@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/shortage.h"
 #include "device/capture_forbid.h"
 #include "device/capture_foreign.h"
 #include "device/capture_hold.h"
@@ -173,7 +174,9 @@ static void thread_ends(void *unused)
 
 static void make_key(void)
 {
-    key.has_key = pthread_key_create(&key.leaving, thread_ends) == 0;
+    int reason = pthread_key_create(&key.leaving, thread_ends);
+    kn_shortage_note(reason);
+    key.has_key = reason == 0;
 }
 
 /* The library's code may be gone before the threads are. */

@@ -1,6 +1,7 @@
 /* Loads the CUDA driver and its functions; in a forked child they are replaced. */
 #include "device/cuda_driver.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "device/first_use.h"
 #include "device/launch_name.h"
 #include "device/lost.h"
@@ -55,6 +57,8 @@ static bool call_succeeded(kn_cu_result result, const char *call)
 {
     if (result == KN_CU_SUCCESS)
         return true;
+    if (result == KN_CU_OUT_OF_MEMORY)
+        kn_shortage_note(ENOMEM);
     const char *name = NULL, *text = NULL;
     KN_CU_CALL(GetErrorName, result, &name);
     KN_CU_CALL(GetErrorString, result, &text);
@@ -80,7 +84,9 @@ static void load(void)
     if (!path)
         path = "libcuda.so.1";
     kn_error_save(&before);
-    if (kn_os_library_open(&driver.library, path) != KILN_OK) {
+    unsigned shortages = kn_shortages();
+    driver.why_not[0] = 0;
+    if (!driver.library && kn_os_library_open(&driver.library, path) != KILN_OK) {
         snprintf(driver.why_not, sizeof driver.why_not, "%s", kiln_error_message());
     } else if (fetch_symbols(path) && start_driver() &&
                call_succeeded(KN_CU_CALL(DriverGetVersion, &driver.version), "cuDriverGetVersion") &&
@@ -91,6 +97,9 @@ static void load(void)
     if (driver.why_not[0])
         driver.device_count = 0;
     kn_error_restore(&before);
+    if (kn_shortages() != shortages) /* the caller's failure, then: another thread may begin anew */
+        kn_error(kn_shortage_last() == ENOMEM ? KILN_ERROR_MEMORY : KILN_ERROR_IO,
+                 "CUDA devices cannot be looked for: %s", driver.why_not);
 }
 
 /* ---- forks ---- */
@@ -132,9 +141,17 @@ __attribute__((constructor)) static void register_fork(void)
     kn_fork_on_child(lose_in_child);
 }
 
+/* False with the last error after a load that met a shortage: `driver` is not to be read, and the next load
+ * begins anew. */
+static bool is_ready(void)
+{
+    return kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
+}
+
 kiln_status kn_cuda_load(int *device_count)
 {
-    kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
+    if (!is_ready())
+        return kiln_error_status();
     *device_count = driver.device_count;
     if (driver.device_count == 0)
         return kn_error(KILN_ERROR_NOT_FOUND, "there is no CUDA device: %s", driver.why_not);
@@ -143,8 +160,13 @@ kiln_status kn_cuda_load(int *device_count)
 
 const char *kn_cuda_why_not(void)
 {
-    kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
-    return driver.why_not;
+    kn_error_state before;
+    kn_error_save(&before);
+    bool is_known = is_ready();
+    kn_error_restore(&before);
+    return is_known ? driver.why_not
+                    : "memory, or descriptors, ran out when CUDA devices were looked for; the next call "
+                      "looks again";
 }
 
 int kn_cuda_version(void)

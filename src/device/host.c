@@ -4,7 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/os.h"
+#include "base/shortage.h"
 #include "device/host_memory.h"
 #include "device/host_module.h"
 #include "device/host_stream.h"
@@ -65,7 +67,12 @@ kn_device *kn_host_device_create(void)
     device.id = KILN_DEVICE_HOST;
     device.backend = &host_backend;
     kn_target_host(&device.target);
+    unsigned before = kn_shortages();
     device.multiprocessors = kn_os_cpu_count();
+    if (kn_shortages() != before) {
+        kn_error_shortage("counting processors");
+        return NULL;
+    }
     device.pool = kn_pool_create(&device, 64);
     return device.pool ? &device : NULL;
 }

@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "base/unload.h"
 
 enum {
@@ -70,18 +71,21 @@ static void reset_in_child(void)
     is_inside = false;
 }
 
-kiln_status kn_host_threads_check(void)
-{
-    const char *unused;
-    return kn_setting_read(&unused, "KILN_NUM_THREADS");
-}
-
 static void set_up(void)
 {
     const char *told;
     bool is_told = kn_setting_read(&told, "KILN_NUM_THREADS") == KILN_OK && told;
     long count = is_told ? strtol(told, NULL, 10) : kn_os_cpu_count();
     pool.thread_limit = count > WORKERS_MAX ? WORKERS_MAX + 1 : (int)count;
+}
+
+kiln_status kn_host_threads_check(void)
+{
+    const char *unused;
+    kiln_status status = kn_setting_read(&unused, "KILN_NUM_THREADS");
+    if (status == KILN_OK && !kn_lock_once(&is_set_up, KN_LOCK_HOST_THREADS, set_up))
+        status = kn_error_shortage("counting processors");
+    return status;
 }
 
 __attribute__((constructor)) static void register_fork(void)
@@ -243,9 +247,9 @@ void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int
         return;
     if (grain < 1)
         grain = 1;
-    kn_lock_once(&is_set_up, KN_LOCK_HOST_THREADS, set_up);
-    int64_t shares = count / grain, most = (int64_t)pool.thread_limit * SHARES_PER_THREAD;
-    if (shares < 2 || pool.thread_limit < 2 || is_inside || !kn_lock_try(KN_LOCK_HOST_JOB)) {
+    bool has_limit = kn_lock_once(&is_set_up, KN_LOCK_HOST_THREADS, set_up);
+    int64_t shares = count / grain, most = has_limit ? (int64_t)pool.thread_limit * SHARES_PER_THREAD : 0;
+    if (most == 0 || shares < 2 || pool.thread_limit < 2 || is_inside || !kn_lock_try(KN_LOCK_HOST_JOB)) {
         body(user, 0, count);
         return;
     }

@@ -4,7 +4,8 @@
 
 #include <kiln/base.h>
 
-/* KILN_ERROR_INVALID where KILN_NUM_THREADS is no number from 1. */
+/* KILN_ERROR_INVALID where KILN_NUM_THREADS is no number from 1; the error of a shortage that leaves the
+ * number of threads unknown. */
 kiln_status kn_host_threads_check(void);
 /* Runs body(user, begin, end) over [0, count) on the host's threads, each share at least grain; in the
  * calling thread alone for small counts or one core. Survives fork (a child starts its own threads). */

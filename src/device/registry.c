@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/setting.h"
 #include "base/lock.h"
@@ -80,16 +81,28 @@ kiln_status kiln_device_parse(kiln_device *out, const char *name)
 
 /* ---- which devices there are ---- */
 
+/* 0 if there is no driver. KILN_ERROR_MEMORY or KILN_ERROR_IO if a shortage leaves that open. */
+static kiln_status count_cuda(int *out)
+{
+    kn_error_state before;
+    kn_error_save(&before);
+    kiln_status status = kn_cuda_load(out);
+    if (status != KILN_OK && status != KILN_ERROR_NOT_FOUND) {
+        kn_free(before.log);
+        return status;
+    }
+    kn_error_restore(&before);
+    return KILN_OK;
+}
+
 kiln_status kiln_device_count(int *out)
 {
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "kiln_device_count: out is NULL");
     *out = 0;
-    if (!kn_cuda_why_not()[0]) {
-        kiln_status status = kn_cuda_load(out);
-        if (status != KILN_OK)
-            return status;
-    }
+    kiln_status status = count_cuda(out);
+    if (status != KILN_OK)
+        return status;
     if (*out > KN_CUDA_DEVICES_MAX)
         *out = KN_CUDA_DEVICES_MAX;
     return KILN_OK;
@@ -110,11 +123,10 @@ static kiln_status default_device(kiln_device *out)
         id = KILN_DEVICE_DEFAULT; /* it was the parent's */
     if (id == KILN_DEVICE_DEFAULT) {
         const char *name = kn_setting("KILN_TARGET");
-        kiln_status status = KILN_OK;
-        if (name)
-            status = read_name(&id, name, "KILN_TARGET");
-        else
-            id = kn_cuda_why_not()[0] ? KILN_DEVICE_HOST : KILN_DEVICE_CUDA(0);
+        int count = 0;
+        kiln_status status = name ? read_name(&id, name, "KILN_TARGET") : count_cuda(&count);
+        if (!name)
+            id = count > 0 ? KILN_DEVICE_CUDA(0) : KILN_DEVICE_HOST;
         if (status != KILN_OK)
             return status;
         atomic_store_explicit(&remembered, id, memory_order_relaxed);

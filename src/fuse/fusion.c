@@ -78,7 +78,7 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     kn_spec_access(access, spec);
     f->is_host = spec->target.backend == KN_HOST;
     f->rows = kn_space_output_size(s);
-    f->length = kn_fold_size(s);
+    f->length = kn_reduce_size(s);
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
     f->side =

@@ -16,7 +16,8 @@ enum {
     MOST_PARAMS = 56, /* leaves, scalars and results; the rest of KN_MAX_PARAMS is for ranges and counts of
                          elements */
     MOST_LEVELS = (KN_MAX_STAGES - 3) / 3,
-    MOST_REDUCTIONS = 64
+    MOST_REDUCTIONS = 64,
+    MOST_UNROLLED = 16 /* elements of a reduction without a loop; those of two inputs are 32 leaves */
 };
 
 /* ---- nodes that wait ---- */
@@ -594,29 +595,59 @@ static bool joins(kn_group *g, uint64_t result_axes, const int64_t *extent, int 
     return true;
 }
 
-bool kn_reduces_singles(const kn_lower_state *s, int node)
+/* The elements of each of a node's results. */
+static int64_t reduced_count(const kn_lower_state *s, int node)
 {
     int64_t shape[KILN_MAX_NDIM], count = 1;
     int ndim = kn_node_in_shape(shape, s, node);
     for (int a = 0; a < ndim; ++a)
         count *= s->typed[node].axes >> a & 1 ? shape[a] : 1;
-    return s->typed[node].is_reduction && count == 1;
+    return count;
 }
 
-/* A reduction of one element is no loop: its result is used at the place of that element. */
-static void use_single(building *b, kn_use *u)
+bool kn_reduces_singles(const kn_lower_state *s, int node)
+{
+    return s->typed[node].is_reduction && reduced_count(s, node) == 1;
+}
+
+/* A reduction of few elements is no loop: it uses its inputs at the place of each of them. */
+static void use_unrolled(building *b, kn_use *u, int count)
 {
     const kn_node *n = &b->state->graph->node[u->node];
     int64_t shape[KILN_MAX_NDIM];
-    kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
-    int ndim = kn_node_in_shape(shape, b->state, u->node), own = 0;
-    for (int a = 0; a < ndim; ++a) {
-        bool is_reduced = b->state->typed[u->node].axes >> a & 1;
-        axes[a] = is_reduced ? (kn_axis_map){-1, 0, 0} : u->map[own];
-        own += !is_reduced || n->keepdims;
+    int ndim = kn_node_in_shape(shape, b->state, u->node);
+    kn_use **in = inputs_of(b, u, count * n->n_in);
+    for (int e = 0; e < count && in && b->result != KN_GROUP_FAILED; ++e) {
+        kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
+        int own = 0, index = e;
+        for (int a = 0; a < ndim; ++a) {
+            bool is_reduced = b->state->typed[u->node].axes >> a & 1;
+            axes[a] = is_reduced ? (kn_axis_map){-1, 0, 0} : u->map[own];
+            own += !is_reduced || n->keepdims;
+        }
+        for (int a = ndim; a-- > 0;)
+            if (b->state->typed[u->node].axes >> a & 1) {
+                axes[a].start = index % shape[a];
+                index /= (int)shape[a];
+            }
+        for (int k = 0; k < n->n_in; ++k)
+            in[e * n->n_in + k] = use_at(b, n->in[k], axes + (ndim - b->state->typed[n->in[k]].ndim));
     }
-    u->is_single = true;
-    use_broadcast(b, u, axes, ndim);
+    u->n_unrolled = count;
+    b->group->has_unrolled |= count > 1;
+}
+
+/* True if the reduction needs no loop in a kernel that reads its results element by element to reduce them:
+ * such results would be written and read again. */
+static bool is_unrolled(const building *b, int node, uint64_t result_axes)
+{
+    const kn_group *g = b->group;
+    const kn_lower_state *s = b->state;
+    uint64_t all = 0;
+    for (int a = 0; a < g->ndim; ++a)
+        all |= g->extent[a] == 1 ? 0 : UINT64_C(1) << a;
+    return !s->is_host && g->is_settled && result_axes == all && !(s->flags & KILN_KERNEL_ROUND_EACH) &&
+           reduced_count(s, node) > 0 && reduced_count(s, node) <= MOST_UNROLLED;
 }
 
 static void use_reduction(building *b, kn_use *u)
@@ -631,8 +662,15 @@ static void use_reduction(building *b, kn_use *u)
     for (int a = 0; a < ndim; ++a)
         if (t->axes >> a & 1 && shape[a] != 1)
             extent[count++] = shape[a];
-    if (!output_axes(&result_axes, g, u, t->ndim, t->shape) || !joins(g, result_axes, extent, count)) {
+    if (!output_axes(&result_axes, g, u, t->ndim, t->shape)) {
         ask_for_buffer(b, u->node);
+        return;
+    }
+    if (!joins(g, result_axes, extent, count)) {
+        if (is_unrolled(b, u->node, result_axes))
+            use_unrolled(b, u, (int)reduced_count(b->state, u->node));
+        else
+            ask_for_buffer(b, u->node);
         return;
     }
     int at = 0; /* the next reduction axis of the space */
@@ -680,7 +718,7 @@ static void expand(building *b, kn_use *u)
     case KN_NODE_CALL:
     case KN_NODE_KERNEL:
         if (kn_reduces_singles(s, u->node))
-            use_single(b, u);
+            use_unrolled(b, u, 1);
         else if (s->typed[u->node].is_reduction)
             use_reduction(b, u);
         else
@@ -798,6 +836,30 @@ bool kn_is_handed(const kn_lower_state *s, int node)
     return kn_is_number(s, node) && s->graph->node[node].kind != KN_NODE_NUMBER;
 }
 
+static bool precedes(const kn_axis_map *a, const kn_axis_map *b, int ndim)
+{
+    int k = 0;
+    while (k < ndim && a[k].start == b[k].start)
+        ++k;
+    return k == ndim || a[k].start < b[k].start;
+}
+
+/* Sorts the uses of a node by their places: elements of a reduction without a loop are read in the order in
+ * which they lie. */
+static kn_use *sorted_by_place(kn_use *list, int ndim)
+{
+    kn_use *out = NULL;
+    while (list) {
+        kn_use *u = list, **at = &out;
+        list = u->next;
+        while (*at && precedes((*at)->map, u->map, ndim))
+            at = &(*at)->next;
+        u->next = *at;
+        *at = u;
+    }
+    return out;
+}
+
 static void list_uses(building *b)
 {
     kn_group *g = b->group;
@@ -807,6 +869,8 @@ static void list_uses(building *b)
     for (int k = c->queue.n_taken; k-- > 0;) {
         int n = c->queue.taken[k];
         g->n_scalars += kn_is_handed(b->state, n);
+        if (g->has_unrolled)
+            c->use[n] = sorted_by_place(c->use[n], b->state->typed[n].ndim);
         for (kn_use *u = c->use[n]; u; u = u->next) {
             settle_use(g, u);
             u->number = number++;
@@ -881,6 +945,11 @@ static void build(building *b)
     list_uses(b);
     const kn_group_size size = kn_group_measure(g);
     if (b->result != KN_GROUP_DONE || kn_group_size_fits(&size))
+        return;
+    for (const kn_use *u = g->first_use; u && g->has_unrolled; u = u->after)
+        if (u->n_unrolled > 1)
+            ask_for_buffer(b, u->node);
+    if (b->result != KN_GROUP_DONE)
         return;
     g->is_too_large = true;
     b->result = g->n_roots > 1 ? KN_GROUP_REFUSED : KN_GROUP_TOO_LARGE;

@@ -8,7 +8,9 @@
  *
  * All reductions of a group have the same reduction axes. A reduction is part of the group if its results
  * are used with the space's output axes as they are, and its reduction axes are all other axes of the
- * space. Any other reduction is computed by an earlier kernel, into a buffer between the two. */
+ * space. One of few elements that is read by such a reduction, element by element, has no loop: it uses its
+ * input at a place for each of them (the distances of k-means). Any other is computed by an earlier kernel,
+ * into a buffer between the two. */
 #ifndef KN_FUSE_GROUP_H
 #define KN_FUSE_GROUP_H
 
@@ -49,7 +51,8 @@ typedef struct kn_use {
     struct kn_use **in; /* the uses of its inputs */
     int n_in;
     bool is_own_reduction; /* a reduction that this group computes */
-    bool is_single;        /* a reduction of one element each: no loop, its map's value goes to its post */
+    int n_unrolled;        /* a reduction without a loop: the elements of a result; `in` has the inputs of
+                              each of them. 0: it is none */
     bool is_all;           /* it varies along the reduction axes */
     int level;             /* the number of this group's reductions on the longest chain below it */
 } kn_use;
@@ -102,6 +105,7 @@ typedef struct kn_group {
     kn_use **root_use;
     kn_use *first_use; /* the list of all uses, from low nodes to high ones */
     int n_uses, n_leaves, n_scalars, n_reductions;
+    bool has_unrolled; /* some use is a reduction without a loop, of more than one element */
     kn_leaf *leaf;
     kn_arena arena; /* uses, places and leaves of this group */
 } kn_group;

@@ -607,14 +607,28 @@ static void split(lowering *l, const placed *at, kn_why why)
         }
 }
 
-/* Splits a kernel that would pass over long rows several times, leave most of the device idle, or gather
- * elements across its rows. */
+/* Stores the results of reductions without a loop, each by a kernel with one. */
+static void roll_up(lowering *l, const placed *at)
+{
+    for (const kn_use *u = at->group.first_use; u; u = u->after)
+        if (u->n_unrolled > 1 && !l->state.is_buffered[u->node])
+            add_buffer(l, u->node, KN_WHY_PLACE);
+}
+
+/* Splits a kernel that would pass over long rows several times, leave most of the device idle, gather
+ * elements across its rows, or gather those of reductions without a loop one by one. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    if (at->group.has_unrolled &&
+        (status == KILN_ERROR_UNSUPPORTED || (status == KILN_OK && !r->spec.schedule.kind->takes_unrolled))) {
+        kn_free(r);
+        roll_up(l, at);
+        return KILN_OK;
+    }
     kn_why why = status == KILN_ERROR_UNSUPPORTED ? KN_WHY_ROWS
                  : status == KILN_OK              ? why_split(at, r)
                                                   : KN_WHY_NONE;

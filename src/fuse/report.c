@@ -111,6 +111,30 @@ static void put_node(kn_str *out, const kn_lower_state *s, int node)
         kn_str_append(out, " ...");
 }
 
+static bool are_of_one(const kn_text *text, int a, int b)
+{
+    const kn_leaf *one = text->in[a].leaf, *other = text->in[b].leaf;
+    return one && other && one->kind == other->kind && one->node == other->node;
+}
+
+/* Elements that a reduction without a loop reads are a parameter each: together they are one array. */
+static bool is_first_of(const kn_text *text, int k)
+{
+    int first = 0;
+    while (!are_of_one(text, first, k))
+        ++first;
+    return first == k;
+}
+
+static double bytes_of_leaves(const kn_lower_state *s, const kn_group *g, const kn_text *text, int k)
+{
+    double bytes = 0;
+    for (int other = k; other < text->n_in; ++other)
+        if (other == k || (g->has_unrolled && are_of_one(text, k, other)))
+            bytes += bytes_along(g, text->in[other].leaf->stride, item_of_leaf(s, text->in[other].leaf));
+    return bytes;
+}
+
 void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, const kn_text *text,
                     const kn_program *program)
 {
@@ -118,13 +142,13 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
     kn_str_printf(out, "%s:", program->name);
     for (int k = 0; k < text->n_in; ++k) {
         const kn_leaf *leaf = text->in[k].leaf;
-        if (!leaf)
+        if (!leaf || (g->has_unrolled && !is_first_of(text, k)))
             continue;
         kn_str_printf(out, " %s ", before);
         put_node(out, s, leaf->node);
         kn_str_printf(out, " (%.0f bytes)",
                       g->is_opaque ? bytes_of_node(s, s->graph->node[g->root[0]].in[k])
-                                   : bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
+                                   : bytes_of_leaves(s, g, text, k));
         before = "and";
     }
     before = "writes";

@@ -104,6 +104,10 @@ int kn_text_reductions_of_level(const kn_text_writer *w, int level);
 /* Appends the value to be reduced: "v0 = x * x;" */
 void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_reduction *f, const char *text,
                         const char *to, bool is_declared);
+/* Appends a reduction's expression of a and b, or its identity. follows: whether b's elements are those
+ * behind a's. */
+void kn_text_put_reduction(const kn_text_reduction *f, kn_str *out, bool is_identity, const char *a,
+                           const char *b, const char *follows);
 /* Appends a use to the stage: a declaration, or only its name. */
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u);
 

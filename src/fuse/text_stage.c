@@ -364,24 +364,6 @@ static void write_map(kn_text_writer *w, int level)
     kn_str_free(&own);
 }
 
-/* Appends a reduction's expression of a and b, or its identity. */
-static void put_reduction_text(const kn_text_reduction *f, kn_str *out, bool is_identity, const char *a,
-                               const char *b)
-{
-    bool is_dtype = f->op->value != KILN_DTYPE_NONE;
-    if (f->space >= 0 && is_identity)
-        kn_str_printf(out, "f%d::none()", f->space);
-    else if (f->space >= 0)
-        kn_str_printf(out, "f%d::fold(%s, %s, %s)", f->space, a, b,
-                      kn_text_has_word(f->op->reduce, "_follows") ? "_follows" : "false");
-    else {
-        kn_str_printf(out, is_dtype ? "static_cast<%s>(" : "(",
-                      is_dtype ? kn_computed_name(f->op->value) : "");
-        kn_op_put(out, f->op, is_identity ? f->op->identity : f->op->reduce, NULL, a, b);
-        kn_str_append(out, ")");
-    }
-}
-
 static void write_reduce(kn_text_writer *w, int level)
 {
     kn_text_stage *s = new_stage(w, KN_REDUCE, KN_OVER_ALL, 'r', level - 1);
@@ -410,10 +392,11 @@ static void write_reduce(kn_text_writer *w, int level)
             snprintf(b, KN_TEXT_NAME, count > 1 ? "b.f%d" : "b", index);
             const char *before = count == 1 ? "" : index == 0 ? "{" : ", ";
             kn_str_printf(&s->body, "%s%s", index == 0 && count > 1 ? type : "", before);
-            put_reduction_text(f, &s->body, false, a, b);
+            kn_text_put_reduction(f, &s->body, false, a, b,
+                                  kn_text_has_word(f->op->reduce, "_follows") ? "_follows" : "false");
             if (has_identity) {
                 kn_str_printf(&s->identity, "%s%s", index == 0 && count > 1 ? type : "", before);
-                put_reduction_text(f, &s->identity, true, "a", "b");
+                kn_text_put_reduction(f, &s->identity, true, "a", "b", "false");
             }
         }
     kn_str_append(&s->body, count > 1 ? "}" : "");

@@ -241,30 +241,48 @@ void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_reduction 
     kn_str_free(&type);
 }
 
-/* The text of a reduction with one element for each result. */
-static const char *single_text(kn_text_writer *w, const kn_use *u, const char *text)
+void kn_text_put_reduction(const kn_text_reduction *f, kn_str *out, bool is_identity, const char *a,
+                           const char *b, const char *follows)
+{
+    bool is_dtype = f->op->value != KILN_DTYPE_NONE;
+    if (f->space >= 0 && is_identity)
+        kn_str_printf(out, "f%d::none()", f->space);
+    else if (f->space >= 0)
+        kn_str_printf(out, "f%d::fold(%s, %s, %s)", f->space, a, b, follows);
+    else {
+        kn_str_printf(out, is_dtype ? "static_cast<%s>(" : "(",
+                      is_dtype ? kn_computed_name(f->op->value) : "");
+        kn_op_put(out, f->op, is_identity ? f->op->identity : f->op->reduce, NULL, a, b);
+        kn_str_append(out, ")");
+    }
+}
+
+/* The text of a reduction without a loop, for one element of its result. */
+static const char *unrolled_text(kn_text_writer *w, const kn_use *u, const char *text, int element)
 {
     kn_str out = KN_STR_INIT;
     size_t length;
     int64_t count = 1;
     for (int a = 0; a < kn_text_typed_of(w, u)->ndim; ++a)
         count *= kn_text_typed_of(w, u)->shape[a];
-    const kn_text_param results = {.input = -1, .number = kiln_arg_int(count), .dtype = KILN_INT64};
     const char *ratio = strstr(text, COUNT);
     for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
         bool is_name = kind == KN_TOKEN_NAME;
+        bool is_in = is_name && length == 7 && memcmp(text, "_in_ind", length) == 0;
         if (text == ratio) {
-            kn_str_append(&out, "1");
+            kn_str_printf(&out, "%d", u->n_unrolled);
             length = strlen(COUNT);
         } else if (is_name && length == 2 && memcmp(text, "_J", length) == 0) {
-            kn_str_append(&out, "0ll");
-        } else if (is_name && ((length == 7 && memcmp(text, "_in_ind", length) == 0) ||
-                               (length == 8 && memcmp(text, "_out_ind", length) == 0))) {
+            kn_str_printf(&out, "%dll", element);
+        } else if (is_in || (is_name && length == 8 && memcmp(text, "_out_ind", length) == 0)) {
+            const kn_text_param size = {.input = -1,
+                                        .number = kiln_arg_int(is_in ? count * u->n_unrolled : count),
+                                        .dtype = KILN_INT64};
             if (!w->has_sizes)
                 kn_str_append(&w->preamble, "struct kn_single {\n    long long count;\n"
                                             "    __device__ long long size() const { return count; }\n};\n");
             w->has_sizes = true;
-            kn_str_printf(&out, "kn_single{%s}", kn_text_param_name(w, &results));
+            kn_str_printf(&out, "kn_single{%s}", kn_text_param_name(w, &size));
         } else {
             kn_str_append_n(&out, text, length);
         }
@@ -272,14 +290,27 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
     return kn_text_keep(w, &out);
 }
 
-static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
+/* A reduction without a loop: the elements of its result one after the other. */
+static void put_unrolled(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_op *op = w->op[u->number];
-    const kn_text_reduction one = {.use = u, .op = op, .space = w->space_of[u->number]};
-    char value[KN_TEXT_NAME];
-    snprintf(value, KN_TEXT_NAME, "t%d_v", u->number);
-    kn_text_put_mapped(w, out, &one, single_text(w, u, op->map), value, false);
-    put_operation(w, out, u, single_text(w, u, op->post), value);
+    const int n_in = u->n_in / u->n_unrolled;
+    char all[KN_TEXT_NAME], next[KN_TEXT_NAME];
+    snprintf(all, KN_TEXT_NAME, "t%d_v", u->number);
+    for (int e = 0; e < u->n_unrolled; ++e) {
+        kn_use element = *u;
+        element.in = u->in + (ptrdiff_t)e * n_in;
+        element.n_in = n_in;
+        const kn_text_reduction one = {.use = &element, .op = op, .space = w->space_of[u->number]};
+        snprintf(next, KN_TEXT_NAME, "t%d_v%d", u->number, e);
+        kn_text_put_mapped(w, out, &one, unrolled_text(w, u, op->map, e), e == 0 ? all : next, false);
+        if (e == 0)
+            continue;
+        kn_str_printf(out, "%s = ", all);
+        kn_text_put_reduction(&one, out, false, all, next, "true");
+        kn_str_append(out, ";\n");
+    }
+    put_operation(w, out, u, unrolled_text(w, u, op->post, 0), all);
 }
 
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
@@ -297,8 +328,8 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
         return;
     } else if (u->is_own_reduction) {
         put_reduction_result(w, out, u);
-    } else if (u->is_single) {
-        put_single(w, out, u);
+    } else if (u->n_unrolled > 0) {
+        put_unrolled(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->number]->map, NULL);
     } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index == 1) ||

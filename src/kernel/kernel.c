@@ -101,6 +101,18 @@ kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params, cons
     return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
+kiln_status kiln_scan_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                             const char *map, const char *scan, const char *post, const char *identity,
+                             const char *name, const kiln_kernel_options *options)
+{
+    kn_program *program = NULL;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
+    kiln_status status =
+        kn_program_scan(&program, in_params, out_params, map, scan, post, identity, name, options);
+    return status == KILN_OK ? kn_kernel_create(out, program) : status;
+}
+
 kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel)
 {
     if (kernel)

@@ -370,7 +370,11 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     status = gather_all(&v, b, r);
     if (status != KILN_OK)
         return status;
-    kn_space_make(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, kn_layout_indices(p));
+    if (kn_program_scans(p))
+        kn_space_make_in_order(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count,
+                               kn_layout_indices(p), p->is_reversed);
+    else
+        kn_space_make(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, kn_layout_indices(p));
     r->spec.program = p;
     memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
     r->spec.n_arrays = b->n_arrays;
@@ -519,7 +523,8 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
         status = set_layouts(plan, b, r);
     if (status != KILN_OK)
         goto out;
-    plan->is_empty = kn_space_output_size(&r->space) == 0;
+    plan->is_empty =
+        kn_space_output_size(&r->space) == 0 || (r->space.size == 0 && !b->program->reduced_outputs);
     if (!plan->is_empty)
         status = make_launch(plan, r, b, options->block, build_flags, info);
 out:

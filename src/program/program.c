@@ -10,6 +10,8 @@
 #include "program/identifiers.h"
 #include "base/caret.h"
 
+enum { SCAN_FLAGS = KILN_KERNEL_EXCLUSIVE | KILN_KERNEL_REVERSED };
+
 static bool is_identifier(const char *text)
 {
     if (!text[0] || (text[0] >= '0' && text[0] <= '9') || strlen(text) >= KN_NAME_MAX)
@@ -347,8 +349,8 @@ static kiln_status check_given(kn_program *p, const kn_stage *s, int k, given_va
     return KILN_OK;
 }
 
-/* A map expression gives one value of the program's own, and a reduction combines one: parameters have no
- * elements to be combined in. */
+/* A map expression gives one value of the program's own, and a reduction or a scan combines one: parameters
+ * have no elements to be combined in. */
 static kiln_status check_expression(const kn_program *p, const kn_stage *s)
 {
     int first = p->n_in + p->n_out;
@@ -358,7 +360,9 @@ static kiln_status check_expression(const kn_program *p, const kn_stage *s)
         return KILN_OK;
     return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' %s was expected", p->name, s->label,
                     s->kind == KN_REDUCE ? "reduces: one value of the program's own to another"
-                                         : "is an expression: one value of the program's own to be given");
+                    : kn_stage_scans(s->kind)
+                        ? "scans: one value of the program's own to another"
+                        : "is an expression: one value of the program's own to be given");
 }
 
 /* A text that runs once for all reduced elements is at no place among them. */
@@ -447,9 +451,9 @@ static kiln_status check_arguments(const kn_program_text *given, const kiln_kern
                         "name: '%s' was given; a C identifier of at most %d characters was expected",
                         given->name, KN_NAME_MAX - 1);
     if (options->flags & ~known)
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.flags: 0x%x was given; only KILN_KERNEL_* (0x%x) are known", options->flags,
-                        known);
+        return kn_error(
+            KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_KERNEL_* (0x%x) are known%s",
+            options->flags, known, options->flags & ~(known | SCAN_FLAGS) ? "" : ", those of scans aside");
     return KILN_OK;
 }
 
@@ -475,6 +479,7 @@ static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_
     p->flags = o->flags;
     p->reduced = given->reduced;
     p->casts = given->casts;
+    p->is_reversed = given->is_reversed;
     kiln_status status = copy_texts(p, given, o);
     if (status == KILN_OK && !given->is_sound)
         status = check_texts(p);

@@ -17,7 +17,7 @@ typedef struct kn_program_text {
     const kn_stage_text *stage;
     int n_stages;
     int reduced;
-    bool casts;
+    bool casts, is_reversed;
     bool
         is_sound; /* written by kiln: its brackets close, outputs are assigned, and no raw array is indexed */
     const kiln_kernel_options *options; /* NULL: all defaults */
@@ -38,6 +38,10 @@ kiln_status kn_program_elementwise(kn_program **out, const char *in_params, cons
 kiln_status kn_program_reduction(kn_program **out, const char *in_params, const char *out_params,
                                  const char *map, const char *reduce, const char *post, const char *identity,
                                  const char *name, const kiln_kernel_options *options);
+/* The same of a scan; post reads those inputs that it names, too. */
+kiln_status kn_program_scan(kn_program **out, const char *in_params, const char *out_params, const char *map,
+                            const char *scan, const char *post, const char *identity, const char *name,
+                            const kiln_kernel_options *options);
 void kn_program_free(kn_program *program);
 
 #endif

@@ -8,7 +8,9 @@ static const struct {
     char letter, result_letter; /* of a map of each element; of each result */
 } stage_kinds[KN_STAGE_KINDS] = {[KN_MAP] = {"map", 'm', 'k'},
                                  [KN_MAP_EXPRESSION] = {"yield", 'm', 'k'},
-                                 [KN_REDUCE] = {"reduce", 'r', 'r'}};
+                                 [KN_REDUCE] = {"reduce", 'r', 'r'},
+                                 [KN_SCAN] = {"scan", 's', 's'},
+                                 [KN_SCAN_EXCLUSIVE] = {"exclusive", 's', 's'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
@@ -18,6 +20,21 @@ const char *kn_stage_kind_name(kn_stage_kind kind)
 char kn_stage_letter(kn_stage_kind kind, kn_over over)
 {
     return over == KN_OVER_RESULTS ? stage_kinds[kind].result_letter : stage_kinds[kind].letter;
+}
+
+bool kn_stage_combines(kn_stage_kind kind)
+{
+    return kind == KN_REDUCE || kn_stage_scans(kind);
+}
+
+bool kn_stage_scans(kn_stage_kind kind)
+{
+    return kind == KN_SCAN || kind == KN_SCAN_EXCLUSIVE;
+}
+
+bool kn_program_scans(const kn_program *program)
+{
+    return strchr(program->pattern, 's') != NULL;
 }
 
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name)

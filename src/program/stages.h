@@ -11,9 +11,11 @@
 typedef enum kn_stage_kind {
     KN_MAP, /* statements, run for each element: assigns the values that it gives from those that it reads */
     KN_MAP_EXPRESSION, /* a map expression: the one value of the program's own that it gives */
-    KN_REDUCE          /* combines one value of all elements along the reduction axes, two by two */
+    KN_REDUCE,         /* combines one value of all elements along the reduction axes, two by two */
+    KN_SCAN,           /* the same of each element and those before it, in their order, for each element */
+    KN_SCAN_EXCLUSIVE  /* ... of those before it alone; of the first one the identity */
 } kn_stage_kind;
-enum { KN_STAGE_KINDS = 3, KN_MAX_STAGES = 32 };
+enum { KN_STAGE_KINDS = 5, KN_MAX_STAGES = 32 };
 
 /* The iterations of a stage: one for each element of the space, or one for each result, for all elements
  * along the reduction axes. */
@@ -24,8 +26,8 @@ typedef struct kn_stage {
     kn_stage_kind kind;
     kn_over over;   /* KN_REDUCE: KN_OVER_ALL; it gives one value a result */
     char *label;    /* names the text in messages; "": by the kernel's name alone */
-    char *body;     /* KN_MAP: statements; KN_MAP_EXPRESSION: an expression; KN_REDUCE: one of `a` and `b` */
-    char *identity; /* KN_REDUCE: an expression, the result of no elements; "": there is none */
+    char *body;     /* KN_MAP: statements; KN_MAP_EXPRESSION: an expression; others: one of `a` and `b` */
+    char *identity; /* of those: an expression, the result of no elements; "": there is none */
     int n_read, n_given;
     int *value; /* those that it reads, then those that it gives */
 } kn_stage;
@@ -58,6 +60,7 @@ typedef struct kn_program {
     int reduced; /* reduction axes of the broadcast shape, from the last on; KN_REDUCED_BY_CALL */
     bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored, and
                     numbers as NumPy's operations do */
+    bool is_reversed;         /* its scans begin with the last element; a matter of the space alone */
     bool is_in_c_order;       /* outputs that calls allocate are in C order, whatever options.order says */
     uint64_t reduced_outputs; /* outputs (bits) without elements along the reduction axes */
     uint64_t left_outputs;    /* ... that an element may leave unassigned, or read before it assigns them */
@@ -86,8 +89,13 @@ const char *kn_value_name(const kn_param *value);
 /* "map": a kind of stage, as specialisations write it. */
 const char *kn_stage_kind_name(kn_stage_kind kind);
 /* The stage's letter in a program's pattern: 'm' for a map of each element, 'k' for a map of each result,
- * 'r'. */
+ * 'r', and 's' for a scan. */
 char kn_stage_letter(kn_stage_kind kind, kn_over over);
+/* Whether a stage of that kind combines values two by two; whether it scans. */
+bool kn_stage_combines(kn_stage_kind kind);
+bool kn_stage_scans(kn_stage_kind kind);
+/* Whether some stage of the program scans: the axes of the call are in C order then. */
+bool kn_program_scans(const kn_program *program);
 /* False: there is none of that name. */
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name);
 

@@ -16,7 +16,7 @@
 #include "space/loop_nest.h"
 
 /* The most counters that a launch may have. */
-enum { KN_MAX_COUNTERS = 4096 };
+enum { KN_MAX_COUNTERS = 1 << 16 };
 
 /* A part of a call's space, computed by one launch. */
 typedef struct kn_part {
@@ -46,8 +46,9 @@ typedef struct kn_placement {
 } kn_placement;
 
 struct kn_kind {
-    const char *name;    /* in a specialisation; unique among the kinds of a back end */
-    const char *pattern; /* of its programs: kn_program.pattern; "mr*": those that begin so */
+    const char *name; /* in a specialisation; unique among the kinds of a back end */
+    const char
+        *pattern; /* of its programs: kn_program.pattern; "mr*": those that begin so, and scan nothing */
     /* Counted up where its kernels expect something else of a launch: the members of its field, grid, block,
      * shared memory, workspace. Older code in bundles is passed over then. From 1. */
     int revision;
@@ -72,8 +73,9 @@ struct kn_kind {
     bool has_workspace;
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
-    bool holds_rows;  /* of row programs: reads a row once, whatever its reductions */
-    bool reads_again; /* of row programs: reads a row once for each reduction and once more */
+    bool holds_rows;     /* of row programs: reads a row once, whatever its reductions */
+    bool reads_again;    /* of row programs: reads a row once for each reduction and once more */
+    bool takes_unrolled; /* of reductions: many inputs that are neighbours in memory cost it one load */
     /* The rows, of `length` elements each, that a warp loads at once, element by element. NULL: one. */
     int (*rows_of_warp)(const kn_schedule *schedule, int64_t length);
 };

@@ -119,7 +119,7 @@ static void put_all(builder *b, const kn_spec *spec)
     if (p->uses & KN_USES_INDEX)
         l->start_at = put(b, 8, 8, "long long start;\n");
     if (p->uses & KN_USES_REDUCTION_INDEX)
-        l->reduction_start_at = put(b, 8, 8, "long long fold_start;\n");
+        l->reduction_start_at = put(b, 8, 8, "long long reduction_start;\n");
     if (p->uses & KN_USES_SIZES)
         l->results_at = put(b, 8, 8, "long long results;\n");
     l->own_at = put(b, own.size, own.align, "%s", own.declaration);

@@ -4,7 +4,7 @@
  *   long long size         elements of this launch
  *   long long n            elements of the whole call (where the program uses it)
  *   long long start        logical index of the first one (where the program uses it)
- *   long long fold_start   the same among the reduction axes (where the program uses it)
+ *   long long reduction_start   the same among the reduction axes (where the program uses it)
  *   long long results      elements along the output axes of the whole call (where the program uses it)
  *   the kind's own field   (where the kind of the schedule has one)
  *   partials, counters     addresses (where the kind has workspace)

@@ -18,7 +18,10 @@ enum {
     KN_STAGED = 't',   /* transposes: through shared memory; channels: all of them interleaved */
     KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
-/* The first of 25 letters, of stencil inputs: schedules/stencil/shifted_space.h. */
+/* Inputs of pairs of points (reduce_points): KN_VECTOR and KN_BROADCAST if a thread keeps them for all
+ * elements of a result, KN_DENSE and KN_GATHER if it loads them for each element; the first of either pair
+ * are elements of vectors. */
+/* The first of 25 letters, of stencil inputs: schedules/stencil/stencil_windows.h. */
 enum { KN_STENCIL_LETTER = 'A' };
 #define KN_ACCESS_LETTERS "dvgtsABCDEFGHIJKLMNOPQRSTUVWXY"
 

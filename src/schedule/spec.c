@@ -87,7 +87,7 @@ int kn_spec_reduced_value(const kn_spec *spec)
 {
     const kn_program *p = spec->program;
     for (int s = 0; s < p->n_stages; ++s)
-        if (p->stage[s].kind == KN_REDUCE)
+        if (kn_stage_combines(p->stage[s].kind))
             return p->stage[s].value[p->stage[s].n_read];
     return -1;
 }

@@ -51,7 +51,7 @@ bool kn_spec_widens(const kn_spec *spec, int value);
 /* True if each operation on 16-bit floats is rounded: the user asked for it (KILN_KERNEL_ROUND_EACH), and
  * some operand, value or text has them. Other kernels have the code that they have without. */
 bool kn_spec_rounds_each(const kn_spec *spec);
-/* The value that the program's first reduce stage gives; -1 where nothing is reduced. */
+/* The value that the program's first reduce stage, or scan, gives; -1 where nothing is combined. */
 int kn_spec_reduced_value(const kn_spec *spec);
 
 /* A raw module, as far as its code depends on it. The contents of folders stand in its code's dependency

@@ -1,3 +1,4 @@
+/* choose.c - asks the kinds of a target in turn, without those that KILN_KINDS switches off. */
 #include "schedules/choose.h"
 
 #include <string.h>
@@ -6,9 +7,9 @@
 #include "base/setting.h"
 #include "program/cost.h"
 
-/* Functions in the texts of a flat kernel up to which it compiles nearly as soon as the quick form: each
- * stands there once an element of a vector. Of an add 30 ms against 23, with exp 33 against 25, a stencil by
- * hand 21 (NVRTC 13.0, two Zen 4 cores). */
+/* Calls of functions in the texts of a flat kernel up to which it compiles nearly as soon as the baseline
+ * tier: each is repeated for each element of a vector. An add takes 30 ms instead of 23, with exp 33 instead
+ * of 25 (NVRTC 13.0, two Zen 4 cores). */
 enum { SOON_FUNCTIONS = 2 };
 
 const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
@@ -19,12 +20,12 @@ const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
     return *kind;
 }
 
-/* A pattern that ends in '*' is that of all programs that begin so. */
+/* A pattern that ends in '*' matches all programs that begin so, and scan nothing. */
 static bool computes(const kn_kind *kind, const char *pattern)
 {
     size_t length = strcspn(kind->pattern, "*");
     bool begins = strncmp(kind->pattern, pattern, length) == 0;
-    return begins && (kind->pattern[length] == '*' || pattern[length] == '\0');
+    return begins && (kind->pattern[length] == '*' ? !strchr(pattern, 's') : pattern[length] == '\0');
 }
 
 static bool has_kind(kn_backend_kind backend, const char *name, size_t length)
@@ -35,7 +36,7 @@ static bool has_kind(kn_backend_kind backend, const char *name, size_t length)
     return *kind != NULL;
 }
 
-/* What KILN_KINDS says, "-tile,-windows", each name that of a kind of some target; NULL: nothing. */
+/* The value of KILN_KINDS, "-tile,-windows", with the names of any target's kinds; NULL: it is not set. */
 static kiln_status read_switched_off(const char **out)
 {
     kiln_status status = kn_setting_read(out, "KILN_KINDS");
@@ -82,7 +83,7 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params
         switched_off ? " and is not switched off by KILN_KINDS=" : "", switched_off ? switched_off : "");
 }
 
-/* Of a table the last kind of elementwise programs. */
+/* The baseline tier: the last kind of elementwise programs in a table. */
 static const kn_kind *quick_kind(kn_backend_kind backend)
 {
     const kn_kind *quick = NULL;

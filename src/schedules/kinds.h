@@ -7,6 +7,7 @@
 #include "schedules/interleave/interleave_kinds.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "schedules/rowprog/rowprog_kinds.h"
+#include "schedules/scan/scan_kinds.h"
 #include "schedules/stencil/stencil_kinds.h"
 #include "schedules/transpose/transpose_kinds.h"
 

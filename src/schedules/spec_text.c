@@ -1,3 +1,4 @@
+/* spec_text.c - writes and reads the text of a specialisation. */
 #include "schedules/spec_text.h"
 
 #include <errno.h>
@@ -204,7 +205,7 @@ void kn_module_spec_format(kn_str *out, const kn_module_spec *spec)
 
 /* ---- without generator and target ---- */
 
-/* What follows the head: neither a generator's nor a target's name has such text in it. */
+/* The part behind the head. No name of a generator or a target contains the text that is searched for. */
 static const char *after_head(const char *line)
 {
     const char *kind =
@@ -346,7 +347,7 @@ static const char *field(const fields *f, const char *key)
     return NULL;
 }
 
-/* All values of a key, in order; the list is the caller's (kn_free), and has room for one more. */
+/* All values of a key, in order. The list is the caller's (kn_free), with capacity for one more. */
 static kiln_status field_list(const char ***list, int *count, const fields *f, const char *key)
 {
     *count = 0;
@@ -636,7 +637,7 @@ static kiln_status read_module(kn_parsed_spec *out, const fields *f)
     return KILN_OK;
 }
 
-/* What is specialised, by the value of "kind". */
+/* Readers, by the value of "kind": the sorts of specialisations. */
 static const struct {
     const char *name;
     kiln_status (*read)(kn_parsed_spec *out, const fields *f);

@@ -1,6 +1,6 @@
 /* schedules/spec_text.h - the one serialised form of a specialisation: a single line of key="value" pairs
- * with C escapes in the values. The line is at once the key material of the cache, the line of a record, the
- * input of a bake and what `explain` shows; kn_spec_parse(kn_spec_format(s)) is s. */
+ * with C escapes in the values. The same line is the key material of the cache, the line of a record, the
+ * input of a bake and the output of `explain`; kn_spec_parse(kn_spec_format(s)) is s. */
 #ifndef KN_SCHEDULES_SPEC_TEXT_H
 #define KN_SCHEDULES_SPEC_TEXT_H
 
@@ -13,20 +13,20 @@
 void kn_spec_format(kn_str *out, const kn_spec *spec);
 void kn_module_spec_format(kn_str *out, const kn_module_spec *spec);
 
-/* The line without generator and target: what bundles find code by, and records hold. Appends; an error of
- * format where the line does not begin as one that kn_spec_format wrote. */
+/* Appends the line without generator and target: the key of bundles and the line of records. An error of
+ * format if the line does not begin as those of kn_spec_format do. */
 kiln_status kn_spec_make_portable(kn_str *out, const char *line);
 /* The line again, for a target; generator NULL: a module's that needs none. */
 kiln_status kn_spec_make_line(kn_str *out, const char *portable, const kn_target *target,
                               const char *generator);
 
-/* The value of a line's key, as it stands there (with escapes), and its length; NULL where it has none. */
+/* The value of a line's key, with its escapes, and its length; NULL if it has none. */
 const char *kn_spec_field(const char *line, const char *key, size_t *length);
 
-/* What a line specialises: the value of "kind". */
+/* The sort of a specialisation: the value of "kind". */
 typedef enum kn_spec_kind { KN_SPEC_PROGRAM, KN_SPEC_MODULE } kn_spec_kind;
 
-/* What kn_spec_parse made, and owns; one of spec and module, by kind. */
+/* The result of kn_spec_parse; it owns one of spec and module, by kind. */
 typedef struct kn_parsed_spec {
     kn_spec_kind kind;
     kn_spec spec;

@@ -139,17 +139,21 @@ static int64_t deciding_stride(const axes *x, const axis *a)
     return 0;
 }
 
-/* Flips the axes along which results would be written (or, where no result moves, inputs read) backwards. */
-static void flip_axes(axes *x, int64_t *offset)
+static void flip_axis(axes *x, int64_t *offset, int a)
 {
-    for (int a = 0; a < x->count; ++a) {
-        if (deciding_stride(x, &x->axis[a]) >= 0)
-            continue;
-        for (int o = 0; o < x->operands; ++o) {
-            offset[o] += x->axis[a].stride[o] * (x->axis[a].extent - 1);
-            x->axis[a].stride[o] = -x->axis[a].stride[o];
-        }
+    for (int o = 0; o < x->operands; ++o) {
+        offset[o] += x->axis[a].stride[o] * (x->axis[a].extent - 1);
+        x->axis[a].stride[o] = -x->axis[a].stride[o];
     }
+}
+
+/* Flips the first `count` axes along which results would be written (or, where no result moves, inputs read)
+ * backwards. */
+static void flip_axes(axes *x, int64_t *offset, int count)
+{
+    for (int a = 0; a < count; ++a)
+        if (deciding_stride(x, &x->axis[a]) < 0)
+            flip_axis(x, offset, a);
 }
 
 /* Decides if axis `a` belongs outside axis `b`: the first operand, by priority, that moves along both has
@@ -225,8 +229,10 @@ static void scatter(kn_space *out, const axes *x)
     }
 }
 
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
-                   const kn_view *view, int count, unsigned indices)
+typedef enum axis_order { ANY_ORDER, FORWARD, BACKWARD } axis_order;
+
+static void make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes, const kn_view *view,
+                 int count, unsigned indices, axis_order order)
 {
     axes x;
     gather(&x, ndim, shape, reduction_axes, view, count, indices);
@@ -236,12 +242,27 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduc
     memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
     memset(out->after, 0, (size_t)x.operands * sizeof *out->after);
     if (out->size > 0) {
-        flip_axes(&x, out->offset);
+        flip_axes(&x, out->offset, order == ANY_ORDER ? x.count : x.n_output_axes);
+        for (int a = x.n_output_axes; a < x.count && order == BACKWARD; ++a)
+            flip_axis(&x, out->offset, a);
         sort_axes(&x, 0, x.n_output_axes);
-        sort_axes(&x, x.n_output_axes, x.count);
+        if (order == ANY_ORDER)
+            sort_axes(&x, x.n_output_axes, x.count);
         merge_axes(&x);
     }
     scatter(out, &x);
+}
+
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
+                   const kn_view *view, int count, unsigned indices)
+{
+    make(out, ndim, shape, reduction_axes, view, count, indices, ANY_ORDER);
+}
+
+void kn_space_make_in_order(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
+                            const kn_view *view, int count, unsigned indices, bool is_reversed)
+{
+    make(out, ndim, shape, reduction_axes, view, count, indices, is_reversed ? BACKWARD : FORWARD);
 }
 
 int64_t kn_space_output_size(const kn_space *space)

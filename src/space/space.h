@@ -56,6 +56,11 @@ kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, c
 void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
                    const kn_view *view, int count, unsigned indices);
 
+/* The same for scans along the reduction axes: these keep their order, and their elements go from the first
+ * to the last in C order, or the other way round. */
+void kn_space_make_in_order(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
+                            const kn_view *view, int count, unsigned indices, bool is_reversed);
+
 /* Elements along the output axes: of each result. */
 int64_t kn_space_output_size(const kn_space *space);
 

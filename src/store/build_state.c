@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/unload.h"
@@ -36,7 +37,7 @@ static void free_state(kn_build_state *state)
     kn_free(state);
 }
 
-/* False without memory. */
+/* False after a shortage. */
 static bool open_stores(kn_build_state *state)
 {
     bool is_open = true;
@@ -75,7 +76,7 @@ kiln_status kn_build_state_get(kn_build_state **out)
         kiln_variables_check();
     }
     *out = state;
-    return state ? KILN_OK : kn_error_memory(sizeof *state, "the table of kernels");
+    return state ? KILN_OK : kn_error_shortage("opening the stores of kernels");
 }
 
 unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin)

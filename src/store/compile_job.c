@@ -8,6 +8,11 @@
 
 kiln_status kn_compile_job_check_generator(const char *name, const char *generator)
 {
+    if (!kn_codegen_knows_generator(generator))
+        return kn_error(KILN_ERROR_MEMORY,
+                        "%s: out of memory, or of descriptors, when the templates of KILN_TEMPLATE_DIR were "
+                        "read",
+                        name);
     if (strcmp(generator, kn_codegen_generator()) == 0)
         return KILN_OK;
     return kn_error(KILN_ERROR_UNSUPPORTED,

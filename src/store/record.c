@@ -117,19 +117,25 @@ static bool append(const char *file, const kn_str *text)
     return is_written;
 }
 
-/* The lines that are new; without memory a line may be written twice, which does no harm. */
+/* The lines that are new. */
 static void take_new(kn_str *out, const char *lines)
+{
+    for (size_t length; *lines; lines += length) {
+        length = strcspn(lines, "\n") + 1;
+        if (!written.lines || !kn_map_get(written.lines, lines, length))
+            kn_str_append_n(out, lines, length);
+    }
+}
+
+/* Without memory a line may be written twice, which does no harm. */
+static void remember(const char *lines)
 {
     static char present;
     if (!written.lines)
         written.lines = kn_map_create();
-    for (size_t length; *lines; lines += length) {
+    for (size_t length; *lines && written.lines; lines += length) {
         length = strcspn(lines, "\n") + 1;
-        if (written.lines && kn_map_get(written.lines, lines, length))
-            continue;
-        if (written.lines)
-            kn_map_put(written.lines, lines, length, &present);
-        kn_str_append_n(out, lines, length);
+        kn_map_put(written.lines, lines, length, &present);
     }
 }
 
@@ -139,7 +145,9 @@ void kn_record_write(const char *file, const char *lines)
     char trouble[256] = "";
     kn_lock_take(KN_LOCK_RECORD);
     take_new(&text, lines);
-    if (text.length > 0 && !append(file, &text) && !written.has_failed) {
+    if (text.length > 0 && append(file, &text)) {
+        remember(kn_str_text(&text));
+    } else if (text.length > 0 && !written.has_failed) {
         written.has_failed = true;
         snprintf(trouble, sizeof trouble, "%s", strerror(errno));
     }

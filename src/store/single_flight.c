@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/map.h"
+#include "base/shortage.h"
 
+#include <errno.h>
 #include <string.h>
 
 typedef enum flight_state { BEING_MADE, MADE, FAILED } flight_state;
@@ -14,6 +16,8 @@ struct kn_flight { /* one key's entry */
     flight_state state;
     unsigned maker; /* kn_fork_count(): a forked child has no such thread, and takes over */
     int waiting;    /* threads that still look at a failed entry */
+    unsigned shortages; /* that its maker had met before */
+    bool is_short;      /* it failed by a shortage, which those that waited have met, too */
     void *value;
     kn_error_state failure;
     kn_flight *retired; /* values that were forgotten */
@@ -91,6 +95,8 @@ static kiln_status share_failure(kn_flight *entry)
     kiln_status status = kn_error(entry->failure.status, "%s", entry->failure.message);
     if (entry->failure.log)
         kn_error_set_log(entry->failure.log);
+    if (entry->is_short)
+        kn_shortage_note(ENOMEM);
     if (--entry->waiting == 0)
         free_entry(entry);
     return status;
@@ -134,7 +140,9 @@ kiln_status kn_flight_begin(kn_flight_table *table, const void *key, size_t key_
     else
         status = entry ? wait_for(entry, value, flight) : add_entry(table, key, key_size, flight);
     kn_lock_give(KN_LOCK_FLIGHTS);
-    if (!*flight)
+    if (*flight)
+        (*flight)->shortages = kn_shortages();
+    else
         kn_cancel_release(NULL);
     return status;
 }
@@ -154,6 +162,7 @@ static void fail(kn_flight_table *table, kn_flight *mine, kiln_status status)
     kn_lock_take(KN_LOCK_FLIGHTS);
     kn_map_remove(table->entries, mine->key, mine->key_size);
     mine->failure.status = status;
+    mine->is_short = kn_shortages() != mine->shortages;
     memcpy(mine->failure.message, kiln_error_message(), strlen(kiln_error_message()) + 1);
     if (mine->waiting && *kiln_error_log())
         mine->failure.log = kn_strdup(kiln_error_log());

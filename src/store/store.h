@@ -45,7 +45,8 @@ typedef struct kn_store {
     const char *name; /* in messages: "the cache" */
     unsigned roles;   /* KN_STORE_*; a remote store reads, too */
 
-    /* Once a process, which keeps *self for the store; false without memory alone. */
+    /* Once a process, which keeps *self for the store; false where a shortage left something out
+     * (base/shortage.h): it is closed, and opened again by the next call. */
     bool (*open)(void **self);
     void (*close)(void *self);
     /* At the end of the process, while other threads may still be at work: writes pending data, unless

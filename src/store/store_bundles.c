@@ -2,6 +2,7 @@
 #include "store/store_bundles.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "store/bundle_label.h"
 #include "schedules/spec_text.h"
 
@@ -56,10 +58,11 @@ void kn_bundles_fill_stats(kiln_cache_stats *stats, kn_build_state *state)
 
 /* ---- those that the environment and the system name ---- */
 
-/* One that cannot be used is said, and is no reason for anything to fail. */
+/* One that cannot be used is said, and is no reason for anything to fail; a shortage is (open_store). */
 static void add_file(kn_bundles *bundles, const char *path)
 {
     kn_bundle *bundle = NULL;
+    unsigned before = kn_shortages();
     kiln_status status = kn_bundle_open(&bundle, path);
     if (status == KILN_OK)
         status = kn_bundles_add(bundles, bundle);
@@ -68,6 +71,8 @@ static void add_file(kn_bundles *bundles, const char *path)
                kn_bundle_rows(bundle));
         return;
     }
+    if (kn_shortages() != before)
+        return;
     atomic_fetch_add(&bundles->refused, 1);
     kn_store_add_refusal(&bundles->refusals, "left out: %s", kiln_error_message());
     kn_log(KILN_LOG_WARNING, "a bundle is left out: %s", kiln_error_message());
@@ -95,6 +100,8 @@ static void add_place(kn_bundles *bundles, const char *place, bool may_be_missin
 {
     struct dirent **files = NULL;
     int count = scandir(place, &files, is_bundle_name, alphasort);
+    if (count < 0 && kn_shortage_note(errno))
+        return;
     if (count == 0 && !may_be_missing)
         kn_log(KILN_LOG_WARNING, "KILN_BUNDLE_PATH: there is no file *%s in %s", ENDING, place);
     if (count >= 0)
@@ -132,11 +139,12 @@ static bool open_store(void **self)
     if (!bundles)
         return false;
     kn_error_save(&before);
+    unsigned shortages = kn_shortages();
     add_places(bundles, system_folders, true);
     if (setting)
         add_places(bundles, setting, false);
     kn_error_restore(&before);
-    return true;
+    return kn_shortages() == shortages;
 }
 
 static void close_store(void *self)

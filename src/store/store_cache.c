@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "compile/timeout.h"
 
 /* Longer than any compile should take, or may; then two processes compile the same. */
@@ -20,18 +21,19 @@ static int wait_ms(void)
     return compile_ms < LOCK_TIMEOUT_MS ? compile_ms : LOCK_TIMEOUT_MS;
 }
 
-/* Having no place for a cache is no failure, and is remembered. */
+/* Having no place for a cache is no failure, and is remembered, unless a shortage is the cause: false. */
 static bool find_place(kn_user_cache *user)
 {
     char folder[PATH_MAX];
     kn_error_state before;
+    unsigned shortages = kn_shortages();
     kn_error_save(&before);
     if (kn_cache_default_folder(folder, sizeof folder) == KILN_OK)
         user->cache = kn_cache_create(folder, false);
     else
         snprintf(user->trouble, sizeof user->trouble, "%s", kiln_error_message());
     kn_error_restore(&before);
-    return user->cache || user->trouble[0];
+    return kn_shortages() == shortages;
 }
 
 static kn_cache *cache_of(void *self)
@@ -104,12 +106,15 @@ static void list_refusals(kn_str *out, void *self, const kn_code_search *search)
 static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
     const kn_compile_job *job = search->job;
+    if (!cache_of(self))
+        return KILN_OK;
+    if (kn_compile_look(job->target.backend) != KILN_OK)
+        return kiln_error_status();
     /* A machine without a compiler takes code of any compiler, since it has none to compare with. */
     const char *identity = kn_compile_identity(job->target.backend);
     const char *producer = *identity ? identity : NULL;
     kn_blob code = KN_BLOB_INIT, dependencies = KN_BLOB_INIT;
-    if (!cache_of(self) ||
-        !kn_cache_get(cache_of(self), job->what.data, job->what.length, producer, &code, &dependencies))
+    if (!kn_cache_get(cache_of(self), job->what.data, job->what.length, producer, &code, &dependencies))
         return KILN_OK;
     *out = kn_code_new(search);
     if (!*out) {
@@ -141,7 +146,8 @@ static void settle(void *self, kn_code_search *search, kn_code *code, kiln_statu
     const kn_compile_job *job = search->job;
     kn_error_state before;
     kn_error_save(&before);
-    if (cache_of(self) && status == KILN_OK && kn_search_may_keep(search))
+    if (cache_of(self) && status == KILN_OK && kn_search_may_keep(search) &&
+        kn_compile_look(job->target.backend) == KILN_OK)
         kn_cache_put(cache_of(self), job->what.data, job->what.length,
                      kn_compile_identity(job->target.backend), &code->code, &code->dependencies);
     kn_os_unlock_file(&search->lock);

@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/setting.h"
+#include "base/shortage.h"
 #include "base/os.h"
 #include "base/thread.h"
 #include "base/unload.h"
@@ -88,18 +89,20 @@ static bool is_ending(void)
 }
 
 /* Makes the optimised tier, and returns the final state; the caller, who has set KN_TIERS_RUNNING, stores it.
- * Leaves the thread's last error unchanged. */
+ * A failure by a shortage is not final: the next call has it made again. Leaves the thread's last error
+ * unchanged. */
 static kn_tiers_state make(kn_tiers *tiers)
 {
     kn_parsed_spec parsed;
     kn_error_state before;
     kn_error_save(&before);
+    unsigned shortages = kn_shortages();
     kiln_status status = kn_spec_parse(&parsed, tiers->what);
-    bool had_baseline = true;
+    bool is_final = kn_shortages() == shortages;
     if (status == KILN_OK) {
         status = build(tiers, &parsed.spec);
-        had_baseline = atomic_load(&tiers->current) != NULL;
-        if (status != KILN_OK && had_baseline && !is_ending()) {
+        is_final = kn_shortages() == shortages && atomic_load(&tiers->current);
+        if (status != KILN_OK && is_final && !is_ending()) {
             kn_log(KILN_LOG_WARNING,
                    "%s: the best form for a layout cannot be had, the quick one goes on: %s",
                    parsed.program->name, kiln_error_message());
@@ -109,7 +112,7 @@ static kn_tiers_state make(kn_tiers *tiers)
     }
     kn_error_restore(&before);
     if (status != KILN_OK)
-        return had_baseline ? KN_TIERS_FAILED : KN_TIERS_IDLE;
+        return is_final ? KN_TIERS_FAILED : KN_TIERS_IDLE;
     atomic_store_explicit(&tiers->current, tiers->optimised, memory_order_release);
     return KN_TIERS_OPTIMISED;
 }

@@ -14,7 +14,8 @@
 #include "launch/launch.h"
 
 typedef enum kn_tiers_state {
-    KN_TIERS_IDLE, /* the optimised tier is to come, and no thread makes it: the queue was full */
+    KN_TIERS_IDLE, /* the optimised tier is to come, and no thread makes it: the queue was full, or the maker
+                      met a shortage (base/shortage.h) */
     KN_TIERS_QUEUED,
     KN_TIERS_RUNNING,
     KN_TIERS_OPTIMISED,

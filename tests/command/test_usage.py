@@ -241,9 +241,9 @@ class Usage(CommandCase):
             self.assertRegex(launches, r'^elements="\d+"')
 
     def test_reductions_are_explained_along_their_axes(self):
-        for words, kind, figure in (((), "fold_rows", 'items="4194304"'), (("--axis", "-1"), "fold_rows", 'items="1024"'),
-                                    (("--axis", "0"), "fold_columns", 'columns="64 of 4096"'),
-                                    (("--axis", "0,1", "--keepdims"), "fold_rows", 'items="4194304"')):
+        for words, kind, figure in (((), "reduce_rows", 'items="4194304"'), (("--axis", "-1"), "reduce_rows", 'items="1024"'),
+                                    (("--axis", "0"), "reduce_columns", 'columns="64 of 4096"'),
+                                    (("--axis", "0,1", "--keepdims"), "reduce_rows", 'items="4194304"')):
             with self.subTest(words=words):
                 report = self.json("explain", "reduce", *TOTAL, "float32[4096,4096]", "--arch", "sm_90", *words)
                 self.assertIn(f'schedule="{kind}"', report["specialisation"])
@@ -253,7 +253,7 @@ class Usage(CommandCase):
         self.assertIn('values="float64 _kn_mapped, float64 _a"', text)
 
     def test_sources_of_reductions(self):
-        for words, expected in ((("--arch", "sm_90"), "__global__"), (("--target", "host"), "kn_fold_piece_of_row")):
+        for words, expected in ((("--arch", "sm_90"), "__global__"), (("--target", "host"), "kn_reduce_piece_of_row")):
             with self.subTest(words=words):
                 self.assertIn(expected, self.ok("source", "reduce", *TOTAL, "--name", "total", *words))
         text = self.refused(1, "source", "reduce", *TOTAL, "float32[2,3]", "--axis", "2", "--target", "host")

@@ -333,9 +333,10 @@ static int compile_all(const kn_target *target, int turn, int turns)
                     compile_one(&spec, dtype, layout);
                     compiled++;
                     windows += spec.schedule.kind == &kn_kind_windows;
-                    narrow_ones += spec.schedule.kind == &kn_kind_pixels;
-                    joined += spec.schedule.kind == &kn_kind_woven || spec.schedule.kind == &kn_kind_shifted;
-                    skewed += spec.schedule.kind == &kn_kind_shifted && layout == SHIFTED_ODD;
+                    narrow_ones += spec.schedule.kind == &kn_kind_channels;
+                    joined +=
+                        spec.schedule.kind == &kn_kind_interleaved || spec.schedule.kind == &kn_kind_stencil;
+                    skewed += spec.schedule.kind == &kn_kind_stencil && layout == SHIFTED_ODD;
                 }
             }
         kn_map_free(specs, NULL);

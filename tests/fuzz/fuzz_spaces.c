@@ -694,9 +694,10 @@ typedef struct expected_schedule {
 } expected_schedule;
 static const expected_schedule host_schedules[] = {{"flat", 5}, {"strided", 5}, {NULL, 0}};
 static const expected_schedule cuda_schedules[] = {
-    {"flat", 5},     {"rows", 5},    {"strided", 5}, {"tile", 5},    {"steps", 1},
-    {"windows", 2},  {"pixels", 50}, {"woven", 2},   {"shifted", 2}, {"broad", 2},
-    {"mirrored", 1}, {"planes", 1},  {NULL, 0}};
+    {"flat", 5},      {"rows", 5},         {"strided", 5},         {"tile", 5},
+    {"coarsened", 1}, {"windows", 2},      {"channels", 50},       {"interleaved", 2},
+    {"stencil", 2},   {"output_bound", 2}, {"transpose_pairs", 1}, {"stencil_3d", 1},
+    {NULL, 0}};
 
 static bool met_each(const tally *t, const expected_schedule *expected, int64_t count)
 {

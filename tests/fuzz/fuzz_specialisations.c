@@ -81,7 +81,7 @@ typedef struct parted {
 static bool is_of_narrow(const char *line)
 {
     bool is_staged = strstr(line, " schedule=\"tile\"") || strstr(line, " schedule=\"windows\"");
-    return strstr(line, " schedule=\"pixels\"") || (is_staged && strstr(line, " form=\"1\""));
+    return strstr(line, " schedule=\"channels\"") || (is_staged && strstr(line, " form=\"1\""));
 }
 
 static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, bool narrow,
@@ -249,7 +249,7 @@ static void random_input(place *p, int ndim, const int64_t *shape, dice *d)
     memcpy(p->shape, shape, (size_t)ndim * sizeof *shape);
     layout_plain(&p->layout, ndim);
     p->layout.shift = dice_one_in(d, 2) ? dice_between(d, 0, 64) : 0;
-    bool is_permuted = dice_one_in(d, 2), is_sliced = dice_one_in(d, 3), is_still = dice_one_in(d, 8);
+    bool is_permuted = dice_one_in(d, 2), is_sliced = dice_one_in(d, 3), is_broadcast = dice_one_in(d, 8);
     for (int a = ndim; is_permuted && a-- > 1;) {
         int other = (int)dice_between(d, 0, a), kept = p->layout.order[a];
         p->layout.order[a] = p->layout.order[other];
@@ -258,7 +258,7 @@ static void random_input(place *p, int ndim, const int64_t *shape, dice *d)
     for (int a = 0; a < ndim; ++a) {
         p->layout.reversed[a] = is_sliced && dice_one_in(d, 3);
         p->layout.step[a] = is_sliced && dice_one_in(d, 3) ? (int)dice_between(d, 2, 5) : 1;
-        p->layout.broadcast[a] = is_still && dice_one_in(d, 2);
+        p->layout.broadcast[a] = is_broadcast && dice_one_in(d, 2);
     }
 }
 

@@ -23,6 +23,8 @@ static const char **text_of(description *d, const char *key)
                  {"reduce_type", &d->options.reduce_type},
                  {"axes", &d->axes},
                  {"values", &d->values},
+                 {"reversed", &d->reversed},
+                 {"block", &d->block},
                  {"preamble", &d->options.preamble},
                  {"loop_prep", &d->options.loop_prep},
                  {"after_loop", &d->options.after_loop}};
@@ -52,7 +54,9 @@ static void take_stage(description *d, char *kind)
                  {"map", KN_MAP, KN_OVER_ALL},
                  {"expression results", KN_MAP_EXPRESSION, KN_OVER_RESULTS},
                  {"expression", KN_MAP_EXPRESSION, KN_OVER_ALL},
-                 {"reduce", KN_REDUCE, KN_OVER_ALL}};
+                 {"reduce", KN_REDUCE, KN_OVER_ALL},
+                 {"scan", KN_SCAN, KN_OVER_ALL},
+                 {"exclusive", KN_SCAN_EXCLUSIVE, KN_OVER_ALL}};
     static const char *const labels[DESCRIBED_STAGES] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
     size_t k = 0, count = sizeof kinds / sizeof kinds[0];
     char *reads = cut_at_bar(kind), *gives = cut_at_bar(reads), *body = cut_at_bar(gives);
@@ -152,6 +156,7 @@ static kiln_kernel *staged_kernel(const description *d)
                                   .stage = d->stage,
                                   .n_stages = d->n_stages,
                                   .reduced = KN_REDUCED_BY_CALL,
+                                  .is_reversed = d->reversed != NULL,
                                   .options = &d->options};
     if (succeeded(kn_program_create(&program, &text), "kn_program_create"))
         succeeded(kn_kernel_create(&kernel, program), "kn_kernel_create");
@@ -195,6 +200,7 @@ void description_options(kiln_call_options *call, int *axes, const description *
     int used = 0;
     const char *text = d->axes;
     *call = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
+    call->block = d->block ? atoi(d->block) : 0;
     for (; text && sscanf(text, "%d%n", &axes[call->n_axes], &used) == 1;
          text += used + (text[used] == ',')) {
         call->axes = axes;

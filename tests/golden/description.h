@@ -21,12 +21,14 @@
  *     reduce_type: float64              without it the first output's
  *     axes: 0,2                         without it all
  * A program of several stages has `axes`, `values`, and a line a stage, in their order, of its kind, what it
- * reads, what it gives, and its text. Kinds are map, expression and reduce IDENTITY; those of each result
- * rather than of each element have the word `results` behind them:
+ * reads, what it gives, and its text. Kinds are map, expression, reduce IDENTITY, scan and exclusive IDENTITY;
+ * those of each result rather than of each element have the word `results` behind them:
  *     values: float32 _v, float32 _r
  *     stage: expression | x | _v | x * x
  *     stage: reduce 0 | _v | _r | a + b
- *     stage: map results | _r | z | z = sqrt(r) */
+ *     stage: map results | _r | z | z = sqrt(r)
+ * `reversed: 1` has its scans begin with the last element.
+ * `block: 32` asks for blocks of so many threads. */
 #ifndef GOLDEN_DESCRIPTION_H
 #define GOLDEN_DESCRIPTION_H
 
@@ -37,7 +39,8 @@ enum { DESCRIBED_STAGES = 8 };
 
 typedef struct description {
     char *text; /* cut up in place */
-    const char *target, *schedule, *tier, *in, *out, *body, *map, *reduce, *post, *identity, *axes, *values;
+    const char *target, *schedule, *tier, *in, *out, *body, *map, *reduce, *post, *identity, *axes, *values,
+        *reversed, *block;
     kiln_kernel_options options;
     const char *operand[STAGE_OPERANDS], *kind[STAGE_OPERANDS];
     int n_operands;

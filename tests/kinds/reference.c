@@ -183,6 +183,23 @@ static void write_reduce(FILE *to, const declarations *l, const kn_stage_text *s
             !stage->identity, result->type, result->name, value->name, result->name, stage->body);
 }
 
+/* Each element and those before it, in their order. */
+static void write_scan(FILE *to, const declarations *l, const description *d, const kn_stage_text *stage)
+{
+    const declared *result = given_by(l, stage->gives), *value = given_by(l, stage->reads);
+    bool is_exclusive = stage->kind == KN_SCAN_EXCLUSIVE;
+    const char *at = d->reversed ? "[kn->length - 1 - kn_k]" : "[kn_k]";
+    fprintf(to, "%s kn_sum = %s();\nfor (long long kn_k = 0; kn_k < kn->length; ++kn_k) {\n", result->type,
+            result->type);
+    if (is_exclusive)
+        fprintf(to, "kn_%s%s = kn_k ? kn_sum : %s;\n", result->name, at, stage->identity);
+    fprintf(to, "const %s a = kn_sum, b = kn_%s%s;\nkn_sum = kn_k ? %s : b;\n", result->type, value->name, at,
+            stage->body);
+    if (!is_exclusive)
+        fprintf(to, "kn_%s%s = kn_sum;\n", result->name, at);
+    fprintf(to, "}\n");
+}
+
 /* One iteration for each element, or for each result. */
 static void write_map(FILE *to, const declarations *l, const description *d, const kn_stage_text *stage)
 {
@@ -216,6 +233,8 @@ static void write_function(FILE *to, const description *d, int number)
     for (int k = 0; k < s.count; ++k)
         if (s.at[k].kind == KN_REDUCE)
             write_reduce(to, &l, &s.at[k]);
+        else if (kn_stage_scans(s.at[k].kind))
+            write_scan(to, &l, d, &s.at[k]);
         else
             write_map(to, &l, d, &s.at[k]);
     fprintf(to, "}\n}\n}\n");

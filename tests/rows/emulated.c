@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "codegen/codegen.h"
+#include "kernel/algorithm.h"
 #include "launch/block.h"
 #include "types/dtype.h"
 
@@ -43,8 +44,8 @@ static const char *after_brackets(const char *at)
 /* Dynamic shared memory: how kernels declare it, what stands for it. */
 static const struct {
     const char *declared, *emulated;
-} rooms[] = {{"extern __shared__ __align__(16) unsigned char kn_room[];",
-              "__shared__ __align__(16) unsigned char kn_room[227 << 10];"},
+} rooms[] = {{"extern __shared__ __align__(16) unsigned char kn_buffer[];",
+              "__shared__ __align__(16) unsigned char kn_buffer[227 << 10];"},
              {"extern __shared__ uint4 kn_shared[];", "__shared__ uint4 kn_shared[63 << 6];"}};
 
 /* Behind such a declaration; NULL: there is none. */
@@ -222,32 +223,80 @@ static kiln_status run_part(void *user, const kn_part *part)
     return take_workspace(&w, &p);
 }
 
-kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
-                          const kiln_arg *in, int n_in, const kiln_call_options *options)
+/* Runs one program, whose arrays are bound. */
+static kiln_status run_program(const kn_binding *b, const kiln_arg *in, const kiln_call_options *options,
+                               const kn_target *target)
 {
     static kn_resolved r; /* large */
-    kn_binding b;
     kn_layout layout;
-    kn_target target;
     launcher launch = NULL;
-    bool is_given = out[0] != NULL;
-    kiln_status status = is_given ? KILN_OK : kiln_kernel_call(kernel, out, n_out, in, n_in, options);
-    if (status == KILN_OK)
-        status = kn_target_parse(&target, architecture);
-    if (status == KILN_OK)
-        status = kn_bind(&b, kernel->program, out, n_out, in, n_in);
-    if (status == KILN_OK)
-        status = kn_resolve(&r, &b, options, &target);
+    kiln_status status = kn_resolve(&r, b, options, target);
     if (status == KILN_OK)
         status = kn_layout_make(&layout, &r.spec);
     if (status == KILN_OK)
         status = find_launcher(&launch, &r.spec);
     if (status != KILN_OK)
         return status;
-    for (int j = 0; j < n_out && !is_given; ++j)
-        memset(kiln_array_data(out[j]), 0x5b, kiln_array_nbytes(out[j]));
     const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, NULL, NULL,
                                    NULL,    false};
     const kn_part whole = {&r.spec, &layout, &r.launch_params, &r.space, &r.space};
-    return kn_part_each(&whole, run_part, &(running){&input, &b, in, launch});
+    return kn_part_each(&whole, run_part, &(running){&input, b, in, launch});
+}
+
+/* Runs a step of an expression: views of buffers have offsets in place of addresses. */
+static kiln_status run_step(kn_lowered_part *part, const kiln_arg *in, unsigned char *const *buffer,
+                            const kn_target *target)
+{
+    kiln_arg number[KN_MAX_PARAMS];
+    if (!part->program)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: only programs are emulated", part->label);
+    for (int k = 0; k < kn_lowered_params(part); ++k) {
+        const kn_source *from = &part->source[k];
+        kiln_array *view = part->binding.array[k];
+        if (from->kind == KN_FROM_BUFFER)
+            view->data = (char *)buffer[from->index] + (intptr_t)view->data;
+        if (!view)
+            number[k] = from->kind == KN_FROM_NUMBER ? from->number : in[from->index];
+    }
+    return run_program(&part->binding, number, &part->options, target);
+}
+
+int emulated_steps;
+
+static kiln_status run_steps(const kiln_kernel *kernel, kiln_array **out, const kiln_arg *in,
+                             const kiln_call_options *options, const kn_target *target)
+{
+    const kiln_call_options none = KILN_CALL_OPTIONS_INIT;
+    const kn_lowering_call call = {out, in, options ? options : &none, NULL, target};
+    kn_lowered lowered = {0};
+    kiln_status status = kn_lower_call(&lowered, kernel, &call);
+    unsigned char **buffer = calloc((size_t)lowered.n_buffers + 1, sizeof *buffer);
+    for (int k = 0; k < lowered.n_buffers; ++k)
+        buffer[k] = aligned_alloc(256, (lowered.buffer[k].size + 511) / 256 * 256);
+    for (int p = 0; p < lowered.n_parts && status == KILN_OK; ++p)
+        status = run_step(&lowered.part[p], in, buffer, target);
+    emulated_steps = lowered.n_parts;
+    for (int k = 0; k < lowered.n_buffers; ++k)
+        free(buffer[k]);
+    free(buffer);
+    kn_lowered_free(&lowered);
+    return status;
+}
+
+kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
+                          const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    kn_binding b;
+    kn_target target;
+    bool is_given = out[0] != NULL;
+    kiln_status status = is_given ? KILN_OK : kiln_kernel_call(kernel, out, n_out, in, n_in, options);
+    for (int j = 0; j < n_out && !is_given && status == KILN_OK; ++j)
+        memset(kiln_array_data(out[j]), 0x5b, kiln_array_nbytes(out[j]));
+    if (status == KILN_OK)
+        status = kn_target_parse(&target, architecture);
+    if (status == KILN_OK && kernel->algorithm)
+        return run_steps(kernel, out, in, options, &target);
+    if (status == KILN_OK)
+        status = kn_bind(&b, kernel->program, out, n_out, in, n_in);
+    return status == KILN_OK ? run_program(&b, in, options, &target) : status;
 }

@@ -8,5 +8,7 @@
  * a call on the host, overwritten. */
 kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
                           const kiln_arg *in, int n_in, const kiln_call_options *options);
+/* The kernels of the last call of an expression. */
+extern int emulated_steps;
 
 #endif

@@ -354,6 +354,10 @@ static void emulated_do(const char *text, const emulated_operand *o)
         unsigned *const counter = (unsigned *)o[1].value, before = *counter;
         *counter = before >= (unsigned)o[2].value ? 0 : before + 1;
         emulated_give(o[0], before);
+    } else if (is("red.release.gpu.global.or.b32")) {
+        *(unsigned *)o[0].value |= (unsigned)o[1].value;
+    } else if (is("ld.acquire.gpu.global.u32")) { // the blocks before this one have finished
+        emulated_give(o[0], *(const unsigned *)o[1].value);
     } else if (is("ld.shared.")) {
         emulated_take(text + strlen("ld.shared."), o);
     } else if (is("cvt.s32.s8")) {
@@ -368,6 +372,9 @@ static void emulated_do(const char *text, const emulated_operand *o)
         emulated_give(o[0], (unsigned short)(is_nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16));
     } else if (is("cvt.rn.f16.f64")) {
         emulated_give(o[0], (_Float16)emulated_value<double>(o[1]));
+    } else if (is("min.NaN.f32") || is("max.NaN.f32")) {
+        const float a = emulated_value<float>(o[1]), b = emulated_value<float>(o[2]);
+        emulated_give(o[0], a != a ? a : b != b ? b : (a < b) == is("min.NaN.f32") ? a : b);
     } else if (is("mov.u32 %0, %%cluster_ctarank")) {
         *(unsigned *)o[0].at = emulated_here->rank;
     } else if (is("mapa")) {

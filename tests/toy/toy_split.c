@@ -63,7 +63,7 @@ static void fill(kn_writer *w)
     kn_put_type(w, &w->slot[KN_SLOT_TYPE], folded);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], folded);
-    kn_put_function(w, &w->slot[KN_SLOT_FOLD], 1);
+    kn_put_function(w, &w->slot[KN_SLOT_REDUCE], 1);
     kn_put_type(w, &w->slot[KN_SLOT_LOADS], mapped);
     kn_str_printf(&w->slot[KN_SLOT_LOADS], " %s;\n", kn_str_text(&w->slot[KN_SLOT_MAPPED]));
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], 0, put_place, "kn_j", NULL);

@@ -66,7 +66,7 @@ static void flat_kernels_cover(void **state)
     (void)state;
     assert_int_equal(lines(text), 1);
     assert_int_equal(number(text, "elements"), 1000003);
-    assert_int_equal(number(text, "skew"), 0);
+    assert_int_equal(number(text, "misalignment"), 0);
     long long grid = number(text, "grid"), block = number(text, "block");
     assert_true(grid * block * 4 >= 1000003 && (grid - 1) * block * 4 < 1000003);
     free(text);
@@ -87,14 +87,14 @@ static void tiles_show_their_sides(void **state)
     free(text);
 }
 
-static void windows_show_their_boxes(void **state)
+static void windows_show_their_tiles(void **state)
 {
     char *text = launches(KILN_FLOAT32, 2, S(1001, 1003), S(4, 4004), "sm_90");
     unsigned rows, run;
     (void)state;
-    const char *at = strstr(text, "box=\"");
+    const char *at = strstr(text, "tile=\"");
     assert_non_null(at);
-    assert_int_equal(sscanf(at, "box=\"%u runs of %u", &rows, &run), 2);
+    assert_int_equal(sscanf(at, "tile=\"%u runs of %u", &rows, &run), 2);
     assert_true(number(text, "grid") * rows * run >= 1001LL * 1003);
     assert_true(number(text, "pitch") * 4 <= number(text, "shared"));
     free(text);
@@ -144,7 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_kernels_cover),       cmocka_unit_test(tiles_show_their_sides),
-        cmocka_unit_test(windows_show_their_boxes), cmocka_unit_test(large_spaces_are_cut),
+        cmocka_unit_test(windows_show_their_tiles), cmocka_unit_test(large_spaces_are_cut),
         cmocka_unit_test(hosts_and_empty_spaces),   cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,10 @@
 #include "schedules/kinds.h"
 #include "schedule/layout.h"
 #include "program/program.h"
-#include "schedules/contiguous/kind_broad.h"
-#include "schedules/stencil/planes_windows.h"
+#include "schedules/contiguous/kind_output_bound.h"
+#include "schedules/stencil/stencil_windows.h"
 #include "schedules/contiguous/kind_rows.h"
-#include "schedules/contiguous/kind_steps.h"
+#include "schedules/contiguous/kind_coarsened.h"
 #include "schedules/transpose/tile_sides.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,15 +193,16 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
             assert_side(s, c, o, &f, true);
             break;
         }
-        assert_true(c->kind == &kn_kind_rows || c->kind == &kn_kind_tile || c->kind == &kn_kind_steps ||
-                    c->kind == &kn_kind_broad);
+        assert_true(c->kind == &kn_kind_rows || c->kind == &kn_kind_tile || c->kind == &kn_kind_coarsened ||
+                    c->kind == &kn_kind_output_bound);
         assert_int_equal(skew_of(c, figures), 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_BROADCAST:
-        assert_true((c->kind == &kn_kind_steps || c->kind == &kn_kind_broad) && !s->access[o].is_output);
+        assert_true((c->kind == &kn_kind_coarsened || c->kind == &kn_kind_output_bound) &&
+                    !s->access[o].is_output);
         assert_int_equal(
-            s->space.stride[o][c->kind == &kn_kind_steps ? first_figure(figures) : s->space.ndim - 1], 0);
+            s->space.stride[o][c->kind == &kn_kind_coarsened ? first_figure(figures) : s->space.ndim - 1], 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STAGED:
@@ -227,7 +228,7 @@ static void assert_broad(const scene *s, const kn_schedule *c)
     int inner = s->space.ndim - 1;
     assert_true(c->per_thread >= 2 && c->per_thread <= 4 && c->vector > 1);
     assert_int_equal(s->space.extent[inner] %
-                         (c->variant & KN_BROAD_TOGETHER ? 32 * c->per_thread * c->vector : c->vector),
+                         (c->variant & KN_OUTPUT_BOUND_ONE_ROW ? 32 * c->per_thread * c->vector : c->vector),
                      0);
     for (int o = 0; o < s->count; ++o)
         if (c->access[o] == KN_GATHER)
@@ -351,8 +352,8 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_p
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
     assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
-    kn_steps_space(&steps, &s->space, first_figure(figures));
-    groups = (s->space.extent[axis] + KN_THREAD_STEPS - 1) / KN_THREAD_STEPS;
+    kn_coarsened_space(&steps, &s->space, first_figure(figures));
+    groups = (s->space.extent[axis] + KN_COARSENING - 1) / KN_COARSENING;
     assert_int_equal(steps.ndim, s->space.ndim + 1);
     assert_true(steps.ndim <= c->rank);
     assert_int_equal(steps.extent[0], s->space.extent[axis]);
@@ -374,15 +375,15 @@ static void assert_sound(const scene *s, const kn_schedule *c, const kn_launch_p
     }
     if (c->kind == &kn_kind_strided)
         assert_int_equal(c->vector, 1);
-    for (int o = 0; o < s->count && c->kind != &kn_kind_pixels; ++o)
+    for (int o = 0; o < s->count && c->kind != &kn_kind_channels; ++o)
         assert_access(s, c, figures, o);
-    if (c->kind == &kn_kind_pixels)
+    if (c->kind == &kn_kind_channels)
         assert_pixels(s, c, figures);
     if (c->kind == &kn_kind_tile)
         assert_tile(s, c, figures);
-    if (c->kind == &kn_kind_broad)
+    if (c->kind == &kn_kind_output_bound)
         assert_broad(s, c);
-    if (c->kind == &kn_kind_steps)
+    if (c->kind == &kn_kind_coarsened)
         assert_steps(s, c, figures);
 }
 
@@ -419,8 +420,9 @@ static void every_wide_access_is_sound(void **state)
     assert_true(together > 30);
     /* Woven, shifted and mirrored operands, and planes, have to be known as such: below. */
     for (int k = 0; kn_kinds_of(KN_CUDA)[k]; ++k)
-        if (kn_kinds_of(KN_CUDA)[k] != &kn_kind_woven && kn_kinds_of(KN_CUDA)[k] != &kn_kind_shifted &&
-            kn_kinds_of(KN_CUDA)[k] != &kn_kind_mirrored && kn_kinds_of(KN_CUDA)[k] != &kn_kind_planes &&
+        if (kn_kinds_of(KN_CUDA)[k] != &kn_kind_interleaved && kn_kinds_of(KN_CUDA)[k] != &kn_kind_stencil &&
+            kn_kinds_of(KN_CUDA)[k] != &kn_kind_transpose_pairs &&
+            kn_kinds_of(KN_CUDA)[k] != &kn_kind_stencil_3d &&
             strcmp(kn_kinds_of(KN_CUDA)[k]->pattern, "m") == 0 && met[k] <= 30)
             fail_msg("%s was met %d times", kn_kinds_of(KN_CUDA)[k]->name, met[k]);
     free(s);
@@ -558,14 +560,15 @@ static void results_that_interleave_are_woven(void **state)
                     shifted[] = {{4, 4096, false}, {4, 8200, true}, {4, 8204, true}};
     (void)state;
     kn_schedule c = choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 4));
-    assert_ptr_equal(c.kind, &kn_kind_woven);
+    assert_ptr_equal(c.kind, &kn_kind_interleaved);
     assert_true(c.vector == 2 && c.per_thread == 2 && c.block == 128);
     assert_string_equal(c.access, "vtt");
     /* Nothing known, the other way round, with a gap, off a vector's boundary: not woven. */
-    assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 0)).kind, &kn_kind_woven);
-    assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, -4)).kind, &kn_kind_woven);
-    assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 8)).kind, &kn_kind_woven);
-    assert_ptr_not_equal(choose_after(2, S(64, 32), view, shifted, 3, S(0, 0, 4)).kind, &kn_kind_woven);
+    assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 0)).kind, &kn_kind_interleaved);
+    assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, -4)).kind,
+                         &kn_kind_interleaved);
+    assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 8)).kind, &kn_kind_interleaved);
+    assert_ptr_not_equal(choose_after(2, S(64, 32), view, shifted, 3, S(0, 0, 4)).kind, &kn_kind_interleaved);
 }
 
 /* On the host words are, wherever they begin, inputs alone too, two, four or eight elements in 8 bytes at
@@ -589,11 +592,11 @@ static void the_host_has_words(void **state)
     const char *host = "x86-64-v3";
     (void)state;
     kn_schedule c = choose_after_on(host, NULL, 2, S(64, 32), pairs, words, 3, S(0, 0, 4), KN_WITH_INDEX);
-    assert_ptr_equal(c.kind, &kn_kind_host_woven);
+    assert_ptr_equal(c.kind, &kn_kind_host_interleaved);
     assert_true(c.vector == 0 && c.per_thread == 2 && c.block == 0);
     assert_string_equal(c.access, "dtt");
     c = choose_after_on(host, NULL, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 1, 0), 0);
-    assert_true(c.kind == &kn_kind_host_woven && c.per_thread == 4);
+    assert_true(c.kind == &kn_kind_host_interleaved && c.per_thread == 4);
     assert_string_equal(c.access, "ttttd");
     /* Nothing known, the other way round, with a gap, three of four; words too wide; the index counts
      * down. */
@@ -621,20 +624,20 @@ static void shifted_inputs_are_merged(void **state)
     const kn_access access[] = {{4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
     (void)state;
     kn_schedule c = choose_after(2, S(64, 64), view, access, 4, S(0, -pitch, 2 * pitch, 0));
-    assert_ptr_equal(c.kind, &kn_kind_shifted);
+    assert_ptr_equal(c.kind, &kn_kind_stencil);
     assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
     assert_string_equal(c.access, "FAKv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 4, -8, 0));
-    assert_true(c.kind == &kn_kind_shifted && c.variant == 0);
+    assert_true(c.kind == &kn_kind_stencil && c.variant == 0);
     assert_string_equal(c.access, "BCAv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 3 * pitch - 4, -3 * pitch + 12, 0));
-    assert_true(c.kind == &kn_kind_shifted && c.variant == 0);
+    assert_true(c.kind == &kn_kind_stencil && c.variant == 0);
     assert_string_equal(c.access, "BFDv");
     /* Two of them alone, too far along the row, no whole elements, nothing known: by themselves. */
-    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 0, 0)).kind, &kn_kind_shifted);
-    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 16, 0)).kind, &kn_kind_shifted);
-    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 2, 0)).kind, &kn_kind_shifted);
-    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 0, 0, 0)).kind, &kn_kind_shifted);
+    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 0, 0)).kind, &kn_kind_stencil);
+    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 16, 0)).kind, &kn_kind_stencil);
+    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 2, 0)).kind, &kn_kind_stencil);
+    assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 0, 0, 0)).kind, &kn_kind_stencil);
 }
 
 /* Rows of whole vectors that begin off one, of 365 elements one behind the other, and of 130. */
@@ -662,7 +665,7 @@ static void shifted_inputs_of_skewed_rows_are_merged(void **state)
                          KILN_OK);
         kn_schedule c = choose_after_on("sm_90", program, 2, shape, view, access, 4,
                                         S(0, -cases[k].pitch, 2 * cases[k].pitch, 0), 0);
-        if ((c.kind == &kn_kind_shifted) != cases[k].is_skewed)
+        if ((c.kind == &kn_kind_stencil) != cases[k].is_skewed)
             fail_msg("%zu: %s", k, c.kind->name);
         if (cases[k].is_skewed) {
             assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
@@ -699,23 +702,24 @@ static void narrow_inputs_and_small_ones_are_broad(void **state)
                     results_off[] = {{1, 4096, false}, {4, 4096, false}, {4, 8196, true}};
     (void)state;
     kn_schedule c = choose_for(2, S(512, 1024), narrow, bytes, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.vector == 4 && c.per_thread == 4 &&
-                c.variant == KN_BROAD_TOGETHER && c.block == 256);
+    assert_true(c.kind == &kn_kind_output_bound && c.vector == 4 && c.per_thread == 4 &&
+                c.variant == KN_OUTPUT_BOUND_ONE_ROW && c.block == 256);
     assert_string_equal(c.access, "vsv");
     c = choose_for(2, S(512, 1024), narrow, off, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.variant == KN_BROAD_TOGETHER);
+    assert_true(c.kind == &kn_kind_output_bound && c.variant == KN_OUTPUT_BOUND_ONE_ROW);
     assert_string_equal(c.access, "gsv");
     c = choose_for(2, S(512, 1020), short_rows, bytes, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.per_thread == 4 && c.variant == 0);
+    assert_true(c.kind == &kn_kind_output_bound && c.per_thread == 4 && c.variant == 0);
     c = choose_for(2, S(65536, 64), windows, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.per_thread == 2 && c.variant == KN_BROAD_PAST &&
-                c.block == 512);
+    assert_true(c.kind == &kn_kind_output_bound && c.per_thread == 2 &&
+                c.variant == KN_OUTPUT_BOUND_STREAMED && c.block == 512);
     assert_string_equal(c.access, "gvv");
     /* As wide as the results, fewer, results off their vectors, inputs that are not small. */
-    assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, floats, 3, false).kind, &kn_kind_broad);
-    assert_ptr_not_equal(choose_for(2, S(16, 1024), few, bytes, 3, false).kind, &kn_kind_broad);
-    assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, results_off, 3, false).kind, &kn_kind_broad);
-    assert_ptr_not_equal(choose_for(2, S(65536, 64), far, floats, 3, false).kind, &kn_kind_broad);
+    assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, floats, 3, false).kind, &kn_kind_output_bound);
+    assert_ptr_not_equal(choose_for(2, S(16, 1024), few, bytes, 3, false).kind, &kn_kind_output_bound);
+    assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, results_off, 3, false).kind,
+                         &kn_kind_output_bound);
+    assert_ptr_not_equal(choose_for(2, S(65536, 64), far, floats, 3, false).kind, &kn_kind_output_bound);
     assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).per_thread, 2);
 }
 
@@ -736,14 +740,15 @@ static void small_inputs_are_kept_in_the_cache(void **state)
     const kn_access floats[] = {{4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
     (void)state;
     kn_schedule c = choose_for(2, S(1 << 20, 64), windows, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.variant == (KN_BROAD_PAST | 1 << KN_BROAD_KEPT));
+    assert_true(c.kind == &kn_kind_output_bound &&
+                c.variant == (KN_OUTPUT_BOUND_STREAMED | 1 << KN_OUTPUT_BOUND_RESIDENT));
     c = choose_for(2, S(1 << 20, 64), turned, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && kn_broad_kept(&c) == 1);
+    assert_true(c.kind == &kn_kind_output_bound && kn_output_bound_resident(&c) == 1);
     /* More than the cache holds beside results, and less than is worth it. */
     c = choose_for(2, S(1 << 20, 64), large, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && kn_broad_kept(&c) == -1);
+    assert_true(c.kind == &kn_kind_output_bound && kn_output_bound_resident(&c) == -1);
     c = choose_for(2, S(1 << 16, 64), tiny, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.variant == KN_BROAD_PAST);
+    assert_true(c.kind == &kn_kind_output_bound && c.variant == KN_OUTPUT_BOUND_STREAMED);
 }
 
 static void an_array_and_its_transpose_are_mirrored(void **state)
@@ -765,19 +770,20 @@ static void an_array_and_its_transpose_are_mirrored(void **state)
     const int64_t same[] = {0, KN_SAME_ARRAY, 0}, nothing[] = {0, 0, 0};
     (void)state;
     kn_schedule c = choose_after(2, S(1024, 1024), view, floats, 3, same);
-    assert_true(c.kind == &kn_kind_mirrored && c.vector == 4 && c.block == 256);
+    assert_true(c.kind == &kn_kind_transpose_pairs && c.vector == 4 && c.block == 256);
     assert_string_equal(c.access, "vtv");
     c = choose_after(2, S(1024, 1024), turned_first, floats, 3, same);
-    assert_ptr_equal(c.kind, &kn_kind_mirrored);
+    assert_ptr_equal(c.kind, &kn_kind_transpose_pairs);
     assert_string_equal(c.access, "tvv");
     /* Another array, other pitches, smaller than the cache, no whole vectors, off them, results of another
      * width. */
     assert_ptr_equal(choose_after(2, S(1024, 1024), view, floats, 3, nothing).kind, &kn_kind_tile);
-    assert_ptr_not_equal(choose_after(2, S(1024, 1024), padded, floats, 3, same).kind, &kn_kind_mirrored);
-    assert_ptr_not_equal(choose_after(2, S(512, 512), small, floats, 3, same).kind, &kn_kind_mirrored);
-    assert_ptr_not_equal(choose_after(2, S(1023, 1023), odd, floats, 3, same).kind, &kn_kind_mirrored);
-    assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, off, 3, same).kind, &kn_kind_mirrored);
-    assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, wider, 3, same).kind, &kn_kind_mirrored);
+    assert_ptr_not_equal(choose_after(2, S(1024, 1024), padded, floats, 3, same).kind,
+                         &kn_kind_transpose_pairs);
+    assert_ptr_not_equal(choose_after(2, S(512, 512), small, floats, 3, same).kind, &kn_kind_transpose_pairs);
+    assert_ptr_not_equal(choose_after(2, S(1023, 1023), odd, floats, 3, same).kind, &kn_kind_transpose_pairs);
+    assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, off, 3, same).kind, &kn_kind_transpose_pairs);
+    assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, wider, 3, same).kind, &kn_kind_transpose_pairs);
 }
 
 static void shifted_planes_are_walked_along(void **state)
@@ -794,23 +800,23 @@ static void shifted_planes_are_walked_along(void **state)
     /* The middle, the plane before, the one after, the line before. */
     kn_schedule c =
         choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0));
-    assert_true(c.kind == &kn_kind_planes && c.vector == 4 && c.per_thread == 2 && c.block == 256);
+    assert_true(c.kind == &kn_kind_stencil_3d && c.vector == 4 && c.per_thread == 2 && c.block == 256);
     assert_string_equal(c.access, "AFKPv");
-    kn_planes_window w[KN_PLANES_WINDOWS];
-    int count = kn_planes_list(w, &c), fresh = 0;
+    kn_stencil_3d_window w[KN_STENCIL_3D_WINDOWS];
+    int count = kn_stencil_3d_windows(w, &c), fresh = 0;
     for (int k = 0; k < count; ++k)
         fresh += w[k].is_fresh;
     assert_int_equal(count, 2 + 3 + 2);
     assert_int_equal(fresh, 3);
     /* One plane alone, too few planes, too far apart. */
     assert_ptr_equal(choose_after(3, S(64, 64, 64), view, access, 5, S(0, -pitch, 2 * pitch, 4, 0)).kind,
-                     &kn_kind_shifted);
+                     &kn_kind_stencil);
     assert_ptr_not_equal(
         choose_after(3, S(3, 64, 64), few, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0)).kind,
-        &kn_kind_planes);
+        &kn_kind_stencil_3d);
     assert_ptr_not_equal(
         choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 6 * plane, -plane, 0)).kind,
-        &kn_kind_planes);
+        &kn_kind_stencil_3d);
 }
 
 static void reversed_index_is_not_flat(void **state)
@@ -974,7 +980,7 @@ static void kinds_are_switched_off(void **state)
             const kn_kind *first = chosen.kind;
             if (kn_kind_is_quick(backend, first)) /* behind it are kinds of rows, which want a program */
                 continue;
-            snprintf(value, sizeof value, time % 2 ? "-%s" : "-fold_rows,-%s,", first->name);
+            snprintf(value, sizeof value, time % 2 ? "-%s" : "-reduce_rows,-%s,", first->name);
             setenv("KILN_KINDS", value, 1);
             assert_int_equal(
                 kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),

@@ -68,14 +68,14 @@ static void nth_allocation_fails(void **state)
 {
     static const layout_case cases[] = {
         {"sm_90", "flat", {{1024, 2}, {2048, 4}, {2048, 4}}, false},
-        {"sm_90", "broad", {{0, 2}, {2048, 4}, {2048, 4}}, false},
+        {"sm_90", "output_bound", {{0, 2}, {2048, 4}, {2048, 4}}, false},
         {"sm_90", "rows", {{2052, 4}, {2052, 4}, {2048, 4}}, false},
         {"sm_90", "tile", {{2, 512}, {4, 1024}, {2048, 4}}, false},
         {"sm_90", "windows", {{2, 512}, {4, 1028}, {2052, 4}}, false},
         {"sm_90", "strided", {{2, 512}, {4, 1024}, {4096, 8}}, false},
-        {"sm_90", "fold_rows", {{1024, 2}, {2048, 4}, {4, 0}}, true},
+        {"sm_90", "reduce_rows", {{1024, 2}, {2048, 4}, {4, 0}}, true},
         {"host", "flat", {{1024, 2}, {2048, 4}, {2048, 4}}, false},
-        {"host", "fold", {{1024, 2}, {2048, 4}, {4, 0}}, true},
+        {"host", "reduce", {{1024, 2}, {2048, 4}, {4, 0}}, true},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {

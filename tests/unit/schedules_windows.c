@@ -2,7 +2,7 @@
  * is given: random layouts, each block's chunks of 16 bytes, slots and ends of runs, thread by thread with
  * the steps that threads take. Memory is modelled by addresses: shared memory knows of each byte where it
  * came from, and what a result is computed from has to be what the strides say. */
-#include "schedules/transpose/window_boxes.h"
+#include "schedules/transpose/window_tiles.h"
 #include "schedules/choose.h"
 #include "schedule/layout.h"
 #include "program/program.h"

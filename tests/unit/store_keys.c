@@ -94,7 +94,7 @@ static const struct change {
     {1, "identity=\"0\"", ""},
     {1, "over=\"kept\"", ""},
     {1, "reads=\"s, y\"", "reads=\"y, s\""},
-    {1, "schedule=\"row\"", "schedule=\"fold\""},
+    {1, "schedule=\"row\"", "schedule=\"reduce\""},
     {2, "generator=\"1-test\"", ""},
     {2, "name=\"m\"", "name=\"n\""},
     {2, "fast_math=\"1\"", ""},

@@ -45,9 +45,9 @@ static void labels_are_read_as_written(void **state)
     kn_str text = KN_STR_INIT;
     (void)state;
     assert_int_equal(kn_target_parse(&label.target, "sm_90"), 0);
-    kn_bundle_label_set_kind(&label, "kiln-spec kind=\"program\" schedule=\"fold_rows\"");
-    assert_string_equal(label.kind, "fold_rows");
-    assert_int_equal(label.revision, kn_kind_fold_rows.revision);
+    kn_bundle_label_set_kind(&label, "kiln-spec kind=\"program\" schedule=\"reduce_rows\"");
+    assert_string_equal(label.kind, "reduce_rows");
+    assert_int_equal(label.revision, kn_kind_reduce_rows.revision);
     kn_bundle_label_write(&text, &label);
     assert_true(kn_bundle_label_read(&read, kn_str_text(&text), text.length));
     assert_string_equal(read.kind, label.kind);

@@ -21,7 +21,7 @@ KN_REPORTED kn_outside_report kn_outside;
 // An element for indices that have none.
 static __device__ unsigned long long kn_nowhere[2];
 
-__device__ inline bool kn_claim(unsigned int *flag) {
+__device__ inline bool kn_is_first_report(unsigned int *flag) {
 #ifdef __CUDACC_RTC__
     return atomicCAS(flag, 0u, 1u) == 0u;
 #else
@@ -30,7 +30,7 @@ __device__ inline bool kn_claim(unsigned int *flag) {
 }
 
 template <class T> __device__ inline typename kn_element_of<T>::type kn_report(int operand, int axis, long long index, long long bound) {
-    if (kn_claim(&kn_outside.is_set)) {
+    if (kn_is_first_report(&kn_outside.is_set)) {
         kn_outside.operand = operand;
         kn_outside.axis = axis;
         kn_outside.index = index;

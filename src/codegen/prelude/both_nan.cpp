@@ -1,5 +1,5 @@
-// Whether a number of any dtype is NaN, and whether it is below zero. Texts for all dtypes ask here: compilers warn of `x != x` where x is a whole
-// number, and of `x < 0` where it has no sign.
+// Tests for NaN and for negative numbers of any dtype. Texts for all dtypes use them, since compilers warn of `x != x` if x is an integer, and of `x < 0`
+// if it is unsigned.
 // needs: kn_is_nan kn_is_negative
 template <class T>
 static __device__ __forceinline__ bool kn_is_nan(const T x) {

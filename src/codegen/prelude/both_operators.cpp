@@ -1,7 +1,7 @@
-// Integers as NumPy has them where C++ says nothing and processors trap or differ: a quotient or a remainder by zero is 0, the least integer by -1
-// is itself and leaves 0, and a shift by a count outside of the type has shifted every bit out.
+// Operators on integers with NumPy's results where C++ has none and processors trap or differ: a quotient or a remainder by zero is 0, the least
+// integer by -1 is itself with remainder 0, and a shift by a count outside of the type gives 0, or -1 for negative numbers to the right.
 //
-// The operators of a snippet get a word in front of their right operand, which takes exactly that operand by C++'s own precedence:
+// Operators of a snippet get a word in front of their right operand, which applies to exactly that operand by C++'s own precedence:
 //     x / kn_by()->* y        x << kn_by() + y        x /= kn_by() = y
 // An integer comes back guarded, and then the operators below are the ones that fit; anything else comes back as it is.
 //
@@ -24,7 +24,7 @@ template <class T> struct kn_plain<const T> : kn_plain<T> {};
 template <class T> struct kn_plain<volatile T> : kn_plain<T> {};
 template <class T> struct kn_plain<const volatile T> : kn_plain<T> {};
 
-// Of the types that integers are promoted to: the same without a sign.
+// For the types to which integers are promoted: the unsigned type of the same size.
 template <class T> struct kn_bits_of {};
 template <> struct kn_bits_of<int> { typedef unsigned int type; enum { has_sign = 1 }; };
 template <> struct kn_bits_of<unsigned int> { typedef unsigned int type; enum { has_sign = 0 }; };
@@ -76,7 +76,7 @@ template <class T, class U, class = kn_integer<U>> KN_GUARD kn_guarded<decltype(
     return kn_guarded<decltype(T() - U())>(x.value - y);
 }
 
-// Of a zero, and of -1 where there is a sign. x * y is then what the quotient has to be.
+// True for 0, and for -1 of signed types. The quotient is then x * y.
 template <class R, class B = kn_bits_of<R>, class U = typename B::type> KN_GUARD bool kn_is_odd(R y) {
     return (U)((U)y + (U)B::has_sign) < (U)(1 + B::has_sign);
 }

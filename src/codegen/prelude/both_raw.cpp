@@ -11,7 +11,7 @@ template <> struct kn_multi_index<0> {
     __device__ __forceinline__ ptrdiff_t operator[](int) const { return 0; }
 };
 
-// What `_ind` is: the size of the loop, and its broadcast shape.
+// The type of `_ind`: the size of the loop, and its broadcast shape.
 struct kn_indexer {
     ptrdiff_t count;
     int rank;

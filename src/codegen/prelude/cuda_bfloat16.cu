@@ -18,7 +18,7 @@ struct bfloat16 {
         bits = x == x ? (u + 0x7fff + (u >> 16 & 1)) >> 16 : 0x7fff;
 #endif
     }
-    // What float32 cannot hold is cut off and leaves its last bit set, so that only the second rounding counts.
+    // Bits that float32 cannot hold are cut off and set its last bit, so that only the second rounding counts.
     __device__ __forceinline__ bfloat16(double x) : bfloat16(odd(__double2float_rz(x), x)) {}
     __device__ __forceinline__ bfloat16(int x) : bfloat16(odd(__int2float_rz(x), x)) {}
     __device__ __forceinline__ bfloat16(unsigned int x) : bfloat16(odd(__uint2float_rz(x), x)) {}

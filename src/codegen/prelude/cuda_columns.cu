@@ -1,26 +1,26 @@
-// needs: kn_fold_down
+// needs: kn_reduce_down
 // with: row
-// What row programs share whose rows lie side by side: a thread has elements of N rows, in N values of each reduction.
+// Functions of row programs whose rows are side by side: a thread has elements of N rows, and N values of each reduction.
 
-// What a thread holds, folded; `one` writes the values of an item's elements, each of another row.
-template <class T, int N, int Items, class Item, class Deal, class Load, class One, class Fold>
-__device__ __forceinline__ void kn_fold_held_columns(T (&to)[N], Item (&held)[Items], const Deal &deal, const Load &load, const One &one, const Fold &fold) {
+// Reduces the items that a thread holds; `one` writes the values of an item's elements, each of another row.
+template <class T, int N, int Items, class Item, class Deal, class Load, class One, class Reduce>
+__device__ __forceinline__ void kn_reduce_held_columns(T (&to)[N], Item (&held)[Items], const Deal &deal, const Load &load, const One &one, const Reduce &reduce) {
     kn_chain<T> chain[N];
     kn_each_held<1>(held, deal, load, [&](Item &item, const int first, const int turn) {
         T side[N];
         one(item, first, side);
 #pragma unroll
         for (int k = 0; k < N; ++k)
-            kn_chain_put(chain[k], turn, side[k], fold);
+            kn_chain_put(chain[k], turn, side[k], reduce);
     });
 #pragma unroll
     for (int k = 0; k < N; ++k)
-        to[k] = Items > 16 && deal.has(16) ? fold(chain[k].far, chain[k].near) : chain[k].near;
+        to[k] = Items > 16 && deal.has(16) ? reduce(chain[k].far, chain[k].near) : chain[k].near;
 }
 
-// What lies in shared memory, folded behind that; `each` calls its argument for each item with its number, and with what writes its values.
-template <class T, int N, class Each, class Fold>
-__device__ __forceinline__ void kn_fold_staged_columns(T (&to)[N], const Each &each, const Fold &fold) {
+// Reduces the items in shared memory behind those; `each` calls its argument for each item, with its number and a function that writes its values.
+template <class T, int N, class Each, class Reduce>
+__device__ __forceinline__ void kn_reduce_staged_columns(T (&to)[N], const Each &each, const Reduce &reduce) {
     kn_chain<T> chain[N];
     int count = 0;
     each([&](const int turn, const auto &one) {
@@ -28,13 +28,13 @@ __device__ __forceinline__ void kn_fold_staged_columns(T (&to)[N], const Each &e
         one(side);
 #pragma unroll
         for (int k = 0; k < N; ++k)
-            kn_chain_put(chain[k], turn, side[k], fold);
+            kn_chain_put(chain[k], turn, side[k], reduce);
         count = turn + 1;
     });
     if (count > 0)
 #pragma unroll
         for (int k = 0; k < N; ++k)
-            to[k] = fold(to[k], kn_chain_all(chain[k], count, fold));
+            to[k] = reduce(to[k], kn_chain_all(chain[k], count, reduce));
 }
 
 // Where a thread is among those that have a tile of rows: `across` (2 to the power of `shift`, 32 at most) lie side by side, the first `held` of those one below the other
@@ -43,19 +43,17 @@ struct kn_columns {
     unsigned across, shift, width, x, y, held, rank, blocks;
 };
 
-// Lanes `across` apart: kn_fold_group, of which a group's lanes are neighbours.
-template <class T, class Fold>
-__device__ __forceinline__ void kn_fold_apart(T &value, unsigned y, unsigned held, const kn_columns &at, const Fold &fold) {
+// Lanes `across` apart, of each column: kn_reduce_group, of which a group's lanes are neighbours.
+template <int N, class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_apart(T (&value)[N], unsigned y, unsigned held, const kn_columns &at, const Reduce &reduce) {
+#pragma unroll 1
+    for (unsigned apart = at.across; apart < 32; apart *= 2) {
+        const unsigned by = apart >> at.shift;
+        const bool is_upper = y & by, is_pair = (y & ~(2 * by - 1)) + by < held;
 #pragma unroll
-    for (unsigned apart = 1; apart < 32; apart *= 2) {
-        if (apart >= at.across) {
-            const unsigned by = apart >> at.shift;
-            const T other = kn_shuffle<'^'>(value, apart);
-            const bool is_upper = y & by;
-            if ((y & ~(2 * by - 1)) + by < held)
-                value = fold(is_upper ? other : value, is_upper ? value : other);
-            else if (is_upper)
-                value = other;
+        for (int k = 0; k < N; ++k) {
+            const T other = kn_shuffle<'^'>(value[k], apart), both = reduce(is_upper ? other : value[k], is_upper ? value[k] : other);
+            value[k] = is_pair ? both : is_upper ? other : value[k];
         }
     }
 }
@@ -73,7 +71,7 @@ __device__ __forceinline__ T *kn_columns_values(unsigned turn) {
     return reinterpret_cast<T *>(values[turn % 2]);
 }
 
-// The sums of `columns` columns go to all blocks of the cluster, and come from all of them (kn_fold_cluster).
+// The sums of `columns` columns go to all blocks of the cluster, and come from all of them (kn_reduce_cluster).
 template <class T>
 __device__ __forceinline__ unsigned *kn_send_columns(const T *sums, unsigned columns, const kn_columns &at, unsigned turn) {
     constexpr int words = (sizeof(T) + 3) / 4;
@@ -88,30 +86,31 @@ __device__ __forceinline__ unsigned *kn_send_columns(const T *sums, unsigned col
     return sent;
 }
 
-// A column of what all blocks have sent, folded.
-template <class T, class Fold>
-__device__ __forceinline__ T kn_fold_sent(const unsigned *sent, unsigned columns, unsigned column, unsigned blocks, const Fold &fold) {
+// Combines what all blocks have sent of each column.
+template <class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_sent(T *sums, const unsigned *sent, unsigned columns, unsigned blocks, const Reduce &reduce) {
     constexpr int words = (sizeof(T) + 3) / 4;
-    T all;
 #pragma unroll 1
-    for (unsigned block = 0; block < blocks; ++block) {
-        T one;
-        memcpy(&one, sent + (block * columns + column) * words, sizeof(T));
-        all = block == 0 ? one : fold(all, one);
+    for (unsigned column = threadIdx.x; column < columns; column += blockDim.x) {
+        T all;
+#pragma unroll 1
+        for (unsigned block = 0; block < blocks; ++block) {
+            T one;
+            memcpy(&one, sent + (block * columns + column) * words, sizeof(T));
+            all = block == 0 ? one : reduce(all, one);
+        }
+        sums[column] = all;
     }
-    return all;
 }
 
-// All threads that have elements of a row have what is folded of it, of the same bits: of a thread's items first, then of lanes of a warp, warps of a block, blocks of a cluster.
-// As many columns as shared memory has room for are done at a time; large structs alone need more than one turn.
-template <int N, class T, class Fold>
-__device__ __forceinline__ void kn_fold_down(T (&value)[N], const kn_columns &at, unsigned &turn, const Fold &fold) {
+// Combines the values of all threads that have elements of a row: each of them gets the result, with the same bits. Lanes of a warp are combined first, then warps of a block, then
+// blocks of a cluster. As many columns as fit shared memory are combined at a time; only large structs need several iterations.
+template <int N, class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_down(T (&value)[N], const kn_columns &at, unsigned &turn, const Reduce &reduce) {
     if (blockDim.x == at.across && at.blocks == 1)
         return; /* each thread has whole rows */
     const unsigned rows = 32 >> at.shift, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32, above = warp * rows;
-#pragma unroll
-    for (int k = 0; k < N; ++k)
-        kn_fold_apart(value[k], at.y - above, at.held > above ? at.held - above : 0, at, fold);
+    kn_reduce_apart(value, at.y - above, at.held > above ? at.held - above : 0, at, reduce);
     if (warps == 1 && at.blocks == 1)
         return;
     const unsigned holding = (at.held + rows - 1) / rows, columns = at.across * N, most = warps > at.blocks ? warps : at.blocks;
@@ -131,18 +130,23 @@ __device__ __forceinline__ void kn_fold_down(T (&value)[N], const kn_columns &at
         for (unsigned base = warp * groups; warps > 1 && base < count; base += warps * groups) {
             const unsigned wanted = base + group, column = wanted < count ? wanted : base;
             T sum = shared[(other < holding ? other : 0) * pitch + column];
-            kn_fold_group(sum, other, holding, at.width, fold);
+            kn_reduce_lanes(sum, holding, other, reduce);
             __syncwarp();
             if (other == 0 && wanted < count)
                 shared[column] = sum;
         }
         __syncthreads();
-        const unsigned *const sent = at.blocks > 1 ? kn_send_columns(shared, count, at, turn) : nullptr;
+        const T *sums = shared;
+        if (at.blocks > 1) { /* the part of a warp that nobody reads any more is for the sums of all blocks */
+            kn_reduce_sent(shared + pitch, kn_send_columns(shared, count, at, turn), count, at.blocks, reduce);
+            __syncthreads();
+            sums += pitch;
+        }
 #pragma unroll
         for (int k = 0; k < N; ++k) {
             const unsigned column = at.x * N + k - first;
             if (column < count)
-                value[k] = at.blocks > 1 ? kn_fold_sent<T>(sent, count, column, at.blocks, fold) : shared[column];
+                value[k] = sums[column];
         }
     }
 }

@@ -1,7 +1,7 @@
 // needs: kn_gather kn_load_along
 // Vectors that are not simply there: repeated elements, elements a step apart, vectors off their boundary.
 
-// One vector, or, where the operand stands still, one element repeated.
+// One vector, or, if the operand is broadcast, one element repeated.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_load_along(const T *from, int step) {
     if (step != 0)
@@ -60,7 +60,7 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_part(const char *from, int begi
 }
 
 template <class T, int N>
-__device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
+__device__ __forceinline__ kn_pack<T, N> kn_load_unaligned(const char *from) {
     return kn_load_part<T, N>(from, 0, sizeof(T) * N);
 }
 
@@ -104,7 +104,7 @@ __device__ __forceinline__ kn_pack<T, N> kn_gather_crossing(const char *row, con
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from) {
     if constexpr (sizeof(T) * N == 8 || sizeof(T) * N == 16 || (sizeof(T) == 1 && N == 4))
-        return kn_load_shifted<T, N>(from);
+        return kn_load_unaligned<T, N>(from);
     else
         return kn_gather_apart<T, N>(from, sizeof(T));
 }

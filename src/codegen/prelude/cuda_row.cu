@@ -1,20 +1,20 @@
-// needs: kn_fold_group kn_fold_threads
-// with: fold
-// What row programs share. A row lies in items, vectors of some elements; threads take them in turn, so that those which hold none are the last ones. A row that begins
-// off a vector's boundary has elements of its neighbours in its first and its last item.
+// needs: kn_reduce_group kn_reduce_threads
+// with: reduce
+// Functions that row programs share. A row is divided into items, vectors of some elements, which are dealt to the threads one by one, so that threads without items are the last ones.
+// An unaligned row has elements of its neighbours in its first and its last item.
 
 template <class T> struct kn_referred;
 template <class T> struct kn_referred<T &> { typedef T type; };
 
-// Lanes up to `held` of a group of `width` (a power of two) fold their values: every lane of the group has the result, of the same bits. Where all hold
-// one nothing is selected: each lane folds its value with the other's, and takes the first lane's result in the end, since a zero's sign may depend on which came first.
-template <class T, class Fold>
-__device__ __forceinline__ void kn_fold_group(T &value, unsigned lane, unsigned held, unsigned width, const Fold &fold) {
+// Combines the values of the first `held` lanes of a group of `width` (a power of two): every lane of the group gets the result, with the same bits. If all lanes hold a value,
+// nothing is selected: each lane combines its value with the other's, and takes the first lane's result at the end, since a zero's sign may depend on the order.
+template <class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_group(T &value, unsigned lane, unsigned held, unsigned width, const Reduce &reduce) {
     if (held >= width) {
 #pragma unroll
         for (unsigned by = 1; by < 32; by *= 2)
             if (by < width)
-                value = fold(value, kn_shuffle<'^'>(value, by));
+                value = reduce(value, kn_shuffle<'^'>(value, by));
         value = kn_shuffle<'='>(value, threadIdx.x % 32 & ~(width - 1));
         return;
     }
@@ -24,32 +24,32 @@ __device__ __forceinline__ void kn_fold_group(T &value, unsigned lane, unsigned 
             const T other = kn_shuffle<'^'>(value, by);
             const bool is_upper = lane & by;
             if ((lane & ~(2 * by - 1)) + by < held)
-                value = fold(is_upper ? other : value, is_upper ? value : other);
+                value = reduce(is_upper ? other : value, is_upper ? value : other);
             else if (is_upper)
                 value = other;
         }
     }
 }
 
-// The same for a block, of which the first `held` threads hold a value, all of them where it is Whole, and `width` the number of warps, and more up to a power of two. Each
-// warp folds the values of all warps by itself: one barrier is enough. Each reduction of a program (Stage) has shared memory of its own.
-template <int Stage, int Block, bool Whole, class T, class Fold>
-__device__ __forceinline__ void kn_fold_threads(T &value, unsigned held, unsigned width, const Fold &fold) {
-    __shared__ __align__(16) unsigned char room[Block / 32 * sizeof(T)];
-    T *const shared = reinterpret_cast<T *>(room);
+// The same for a block, whose first `held` threads hold a value, all of them if Whole. `width` is the number of warps, rounded up to a power of two. Each warp combines the values
+// of all warps by itself: one barrier is enough. Each reduction of a program (Stage) has shared memory of its own.
+template <int Stage, int Block, bool Whole, class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_threads(T &value, unsigned held, unsigned width, const Reduce &reduce) {
+    __shared__ __align__(16) unsigned char buffer[Block / 32 * sizeof(T)];
+    T *const shared = reinterpret_cast<T *>(buffer);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = Whole ? held / 32 : (held + 31) / 32;
-    kn_fold_group(value, lane, Whole ? 32 : warp < warps ? held - warp * 32 : 0, 32, fold);
+    kn_reduce_group(value, lane, Whole ? 32 : warp < warps ? held - warp * 32 : 0, 32, reduce);
     if (width > 1) {
         if (lane == 0 && (Whole || warp < warps))
             shared[warp] = value;
         __syncthreads();
         const unsigned other = lane & (width - 1);
         value = shared[other < warps ? other : 0];
-        kn_fold_group(value, other, warps, width, fold);
+        kn_reduce_group(value, other, warps, width, reduce);
     }
 }
 
-// Which items of a row a thread holds: every `step`-th from `at` on. The first one begins `off` elements in front of the row.
+// The items of a row that a thread holds: every `step`-th from `at` on. The first item of the row begins `off` elements in front of it.
 // All threads have their first Whole items.
 template <int Whole>
 struct kn_deal {
@@ -59,17 +59,17 @@ struct kn_deal {
     __device__ __forceinline__ unsigned holders() const { return Whole > 0 || count >= step ? step : count; } // threads that hold any
 };
 
-// An item's element, by its number in the row. In place of neighbours' elements stand others of the same item that are the row's: all of them may be computed with.
-template <bool Ragged, int Vector>
+// The number in the row of an item's element. Elements of neighbouring rows are replaced by others of the same item, so that all elements of an item may be used.
+template <bool Unaligned, int Vector>
 __device__ __forceinline__ int kn_row_element(int first, int k, int length) {
-    if (!Ragged)
+    if (!Unaligned)
         return first + k;
     return first + k < 0 ? first + Vector - 1 : first + k >= length ? first : first + k;
 }
 
-template <bool Ragged, class T, int N>
+template <bool Unaligned, class T, int N>
 __device__ __forceinline__ void kn_mend(kn_pack<T, N> &item, int first, int length) {
-    if (!Ragged || (first >= 0 && first + N <= length))
+    if (!Unaligned || (first >= 0 && first + N <= length))
         return;
     const T low = item.at[0], high = item.at[N - 1];
 #pragma unroll
@@ -77,9 +77,9 @@ __device__ __forceinline__ void kn_mend(kn_pack<T, N> &item, int first, int leng
         item.at[k] = first + k < 0 ? high : first + k >= length ? low : item.at[k];
 }
 
-template <bool Ragged, class T, int N>
+template <bool Unaligned, class T, int N>
 __device__ __forceinline__ void kn_store_item(T *to, const kn_pack<T, N> &item, int first, int length) {
-    if (!Ragged || (first >= 0 && first + N <= length)) {
+    if (!Unaligned || (first >= 0 && first + N <= length)) {
         kn_store(to, item);
     } else {
 #pragma unroll
@@ -89,11 +89,11 @@ __device__ __forceinline__ void kn_store_item(T *to, const kn_pack<T, N> &item, 
     }
 }
 
-// The elements of an item that are the row's; at least one is.
-template <bool Ragged, int N, class T, class Fold>
-__device__ __forceinline__ T kn_fold_item(T (&side)[N], int first, int length, const Fold &fold) {
-    if (!Ragged || (first >= 0 && first + N <= length))
-        return kn_fold_tree(side, fold);
+// Combines the elements of an item that are the row's; at least one is.
+template <bool Unaligned, int N, class T, class Reduce>
+__device__ __forceinline__ T kn_reduce_item(T (&side)[N], int first, int length, const Reduce &reduce) {
+    if (!Unaligned || (first >= 0 && first + N <= length))
+        return kn_reduce_tree(side, reduce);
     unsigned own = 0;
 #pragma unroll
     for (int k = 0; k < N; ++k)
@@ -103,7 +103,7 @@ __device__ __forceinline__ T kn_fold_item(T (&side)[N], int first, int length, c
 #pragma unroll
         for (int k = 0; k < N; k += 2 * apart) {
             const bool lower = own >> k & 1, upper = own >> (k + apart) & 1;
-            const T both = fold(side[k], side[k + apart]);
+            const T both = reduce(side[k], side[k + apart]);
             side[k] = lower && upper ? both : lower ? side[k] : side[k + apart];
         }
         own |= own >> apart;
@@ -111,7 +111,7 @@ __device__ __forceinline__ T kn_fold_item(T (&side)[N], int first, int length, c
     return side[0];
 }
 
-// What a thread holds: `load` brings what is needed of an item next while `one` computes with the one before.
+// A loop over the items that a thread holds: `load` loads the rest of the next item while `one` computes with the one before.
 template <int Vector, int Items, class Item, class Deal, class Load, class One>
 __device__ __forceinline__ void kn_each_held(Item (&held)[Items], const Deal &deal, const Load &load, const One &one) {
     if (deal.has(0))
@@ -125,16 +125,16 @@ __device__ __forceinline__ void kn_each_held(Item (&held)[Items], const Deal &de
     }
 }
 
-// The same, folded; `one` writes the values of an item's elements.
-template <class T, int Vector, bool Ragged, int Items, class Item, class Deal, class Load, class One, class Fold>
-__device__ __forceinline__ T kn_fold_held(Item (&held)[Items], const Deal &deal, const Load &load, const One &one, const Fold &fold) {
+// The same, with a reduction; `one` writes the values of an item's elements.
+template <class T, int Vector, bool Unaligned, int Items, class Item, class Deal, class Load, class One, class Reduce>
+__device__ __forceinline__ T kn_reduce_held(Item (&held)[Items], const Deal &deal, const Load &load, const One &one, const Reduce &reduce) {
     kn_chain<T> chain;
     kn_each_held<Vector>(held, deal, load, [&](Item &item, const int first, const int turn) {
         T side[Vector];
         one(item, first, side);
-        kn_chain_put(chain, turn, kn_fold_item<Ragged>(side, first, deal.length, fold), fold);
+        kn_chain_put(chain, turn, kn_reduce_item<Unaligned>(side, first, deal.length, reduce), reduce);
     });
-    return Items > 16 && deal.has(16) ? fold(chain.far, chain.near) : chain.near;
+    return Items > 16 && deal.has(16) ? reduce(chain.far, chain.near) : chain.near;
 }
 
 // One element, repeated.
@@ -148,7 +148,7 @@ __device__ __forceinline__ kn_pack<T, N> kn_repeat(const T *from) {
     return same;
 }
 
-// An item goes to shared memory.
+// Copies an item to shared memory.
 template <class T, int N>
 __device__ __forceinline__ void kn_stage_item(kn_pack<T, N> &to, const T *from) {
     constexpr int bytes = sizeof(T) * N;
@@ -171,14 +171,14 @@ __device__ __forceinline__ void kn_stage_item(kn_pack<T, N> &to, const T *from) 
         to.at[0] = *from;
 }
 
-// Until what this thread has staged is there, for the thread itself.
+// Waits until the items that this thread has staged are there, for the thread itself.
 __device__ __forceinline__ void kn_stage_own_wait() {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 
-// Blocks of a cluster run at the same time, and reach each other's shared memory once all have begun. Where there are no clusters a block is one by itself.
+// Blocks of a cluster run at the same time, and access each other's shared memory after all have begun. Without clusters a block is one by itself.
 __device__ __forceinline__ unsigned kn_rank_in_cluster() {
     unsigned rank = 0;
 #if __CUDA_ARCH__ >= 900
@@ -187,7 +187,8 @@ __device__ __forceinline__ unsigned kn_rank_in_cluster() {
     return rank;
 }
 
-// Where what blocks send is counted: a gate opens when all has come. Two of them, in turn: who sends for the turn after the next has had all of the next, and so all others of this one.
+// A gate counts the bytes that a block receives, and opens when all have come. There are two, for exchanges with even and odd numbers: a block that sends for the exchange after the
+// next has received all of the next one, so all others have received all of this one.
 __device__ __forceinline__ unsigned kn_cluster_gate(unsigned turn) {
     __shared__ unsigned long long gate[2];
     return (unsigned)__cvta_generic_to_shared(gate + turn % 2);
@@ -211,8 +212,8 @@ __device__ __forceinline__ void kn_wait_for_cluster() {
 #endif
 }
 
-// An exchange in a cluster, the `turn`-th: how many bytes a block waits for, which its first thread says; a value to the place in another block's shared memory where
-// `place` is in this block's; and until all has come.
+// An exchange in a cluster, number `turn`: the first thread of a block says how many bytes it waits for; a value is sent to the place in another block's shared memory that `place`
+// has in this block's; then a block waits until all bytes have come.
 __device__ __forceinline__ void kn_expect_in_cluster(unsigned turn, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0)
@@ -244,25 +245,25 @@ __device__ __forceinline__ void kn_receive_in_cluster(unsigned turn) {
 #endif
 }
 
-// Every block of the cluster, of which the first `held` hold a value, has all of them folded, for the `turn`-th time. What a block sends goes to a place of its own in
-// each, so that no two reductions meet; nobody waits but for what it needs, and no fence for what else is under way.
-template <int Stage, class T, class Fold>
-__device__ __forceinline__ void kn_fold_cluster(T &value, unsigned rank, unsigned held, unsigned blocks, unsigned turn, const Fold &fold) {
+// Combines the values of the first `held` blocks of the cluster, as exchange number `turn`: every block gets the result. The value of a block has a place of its own in each block, so
+// that reductions do not interfere; a block waits only for the values that it needs, and no fence waits for other transfers.
+template <int Stage, class T, class Reduce>
+__device__ __forceinline__ void kn_reduce_cluster(T &value, unsigned rank, unsigned held, unsigned blocks, unsigned turn, const Reduce &reduce) {
 #if __CUDA_ARCH__ >= 900
     constexpr int words = (sizeof(T) + 3) / 4, most = 16;
-    __shared__ unsigned room[most * words];
+    __shared__ unsigned buffer[most * words];
     if (blocks == 1)
         return;
     kn_expect_in_cluster(turn, held * words * 4);
     if (threadIdx.x < blocks && rank < held)
-        kn_send_in_cluster(room + rank * words, value, threadIdx.x, turn);
+        kn_send_in_cluster(buffer + rank * words, value, threadIdx.x, turn);
     kn_receive_in_cluster(turn);
     const unsigned other = threadIdx.x & (blocks - 1);
     unsigned word[words];
 #pragma unroll
     for (int k = 0; k < words; ++k)
-        word[k] = room[(other < held ? other : 0) * words + k];
+        word[k] = buffer[(other < held ? other : 0) * words + k];
     memcpy(&value, word, sizeof(T));
-    kn_fold_group(value, other, held, blocks, fold);
+    kn_reduce_group(value, other, held, blocks, reduce);
 #endif
 }

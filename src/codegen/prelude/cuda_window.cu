@@ -1,14 +1,14 @@
 // needs: kn_load_window kn_load_vectors
 // with: gather
-// Windows: elements of a row that begins anywhere, out of the aligned vectors in which they lie. Vectors of small elements are shorter: there are more loads, for which
-// there is room, and less to move, for which there is none.
+// Windows: elements of an unaligned row, taken from the aligned vectors that contain them. Vectors of small elements are shorter: that takes more loads, which cost little, and fewer
+// instructions to move elements, which bind.
 
 template <class T, int N> struct kn_window {
     T at[N];
 };
 
-// Small unsigned integers out of a word, by products with 1 and 0: the unit that multiplies has room where the one that shifts and masks binds. The compiler is told
-// what it cannot know of such sums, else it would cut them to size again.
+// Small unsigned integers from a word, by products with 1 and 0: the unit that multiplies is idle while the one that shifts and masks binds. The compiler is told the range of such
+// sums, else it would truncate them again.
 template <class T> constexpr bool kn_is_picked = false;
 template <> constexpr bool kn_is_picked<unsigned char> = true;
 template <> constexpr bool kn_is_picked<unsigned short> = true;
@@ -20,14 +20,14 @@ static __device__ __forceinline__ T kn_pick(unsigned word, int which) {
     return (T)whole;
 }
 
-// The vectors as they come, and by how many bytes the elements are off their beginning: what is done with them can wait.
+// The vectors as they were loaded, and the misalignment of the elements in bytes.
 template <class T, int N> struct kn_vectors {
     enum { bytes = N * sizeof(T), size = sizeof(T) < 4 ? 4 * sizeof(T) : 16, vectors = (2 * size - 1 - (int)sizeof(T) + bytes) / size, words = size / 4 };
     unsigned word[words * vectors];
     int off;
 };
 
-// Of vectors that hold none of the window no one is read. It has `bytes` bytes, `least` of them for certain.
+// Vectors that hold no byte of the window are not loaded. It has `bytes` bytes, at least `least`.
 template <class T, int N>
 static __device__ __forceinline__ kn_vectors<T, N> kn_load_vectors(const char *from, int least, int bytes) {
     kn_vectors<T, N> raw = {};

@@ -16,15 +16,15 @@ struct bfloat16 {
         u = x == x ? u + 0x7fff + (u >> 16 & 1) : u | 0x400000; // one width throughout: vectors are not taken apart
         bits = (unsigned short)(u >> 16);
     }
-    // What float32 cannot hold is cut off and leaves its last bit set, so that only the second rounding counts.
+    // Bits that float32 cannot hold are cut off and set its last bit, so that only the second rounding counts.
     bfloat16(double x) : bfloat16(odd((float)x, x)) {}
     bfloat16(int x) : bfloat16((double)x) {}
     bfloat16(unsigned int x) : bfloat16((double)x) {}
     bfloat16(long x) : bfloat16((long long)x) {}
     bfloat16(unsigned long x) : bfloat16((unsigned long long)x) {}
     // The lowest eleven bits, which float64 may not hold, become one.
-    bfloat16(long long x) : bfloat16(x < 0 ? -(double)fold(0ull - x) : (double)fold(x)) {}
-    bfloat16(unsigned long long x) : bfloat16((double)fold(x)) {}
+    bfloat16(long long x) : bfloat16(x < 0 ? -(double)reduce(0ull - x) : (double)reduce(x)) {}
+    bfloat16(unsigned long long x) : bfloat16((double)reduce(x)) {}
 
     operator float() const { return __builtin_bit_cast(float, (unsigned int)bits << 16); }
 
@@ -40,7 +40,7 @@ private:
         int inexact = nearest != x;
         return __builtin_bit_cast(float, (__builtin_bit_cast(int, nearest) - beyond) | inexact);
     }
-    static unsigned long long fold(unsigned long long x) {
+    static unsigned long long reduce(unsigned long long x) {
         return x >> 32 ? (x & ~0x7ffull) | ((x & 0x7ff) != 0) << 11 : x;
     }
 };

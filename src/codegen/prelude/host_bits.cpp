@@ -34,7 +34,7 @@ inline unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int sel
     return result;
 }
 
-// high:low shifted; the c forms stop at 32.
+// A shift of high:low; the c forms stop at 32.
 inline unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
     return ((unsigned long long)high << 32 | low) << (shift & 31) >> 32;
 }
@@ -54,7 +54,7 @@ inline long long __mul64hi(long long x, long long y) { return (__int128)x * y >>
 inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
     return (unsigned __int128)x * y >> 64;
 }
-// Of the lower 24 bits.
+// Products of the lower 24 bits.
 inline int __mul24(int x, int y) {
     return (unsigned int)((int)((unsigned int)x << 8) >> 8) * (unsigned int)((int)((unsigned int)y << 8) >> 8);
 }

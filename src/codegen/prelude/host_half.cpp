@@ -31,9 +31,9 @@ struct float16 {
         return __builtin_bit_cast(float, x | (bits & 0x8000) << 16);
     }
 #endif
-    // What float32 cannot hold is cut off and leaves its last bit set, so that only the second rounding counts.
+    // Bits that float32 cannot hold are cut off and set its last bit, so that only the second rounding counts.
     float16(double x) : float16(odd((float)x, x)) {}
-    // Beyond 2^24 all of them are infinite here, so that rounding twice cannot show.
+    // Beyond 2^24 all of them are infinite here, so that rounding twice makes no difference.
     float16(int x) : float16((float)x) {}
     float16(unsigned int x) : float16((float)x) {}
     float16(long x) : float16((float)x) {}

@@ -1,4 +1,4 @@
-// What CUDA has built in beyond C's mathematics: reciprocal roots, multiples of pi, norms, and the intrinsics
+// CUDA's built-in functions beyond C's mathematics: reciprocal roots, multiples of pi, norms, and the intrinsics
 // that CUDA computes approximately, which are exact to the usual ulp here.
 // needs: __cosf cospi cospif exp10 __exp10f exp10f __expf __fdividef fdividef __frsqrt_rn __log10f __log2f __logf
 // needs: norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf rhypot rhypotf rnorm rnorm3d rnorm3df rnorm4d
@@ -10,10 +10,10 @@ KN_LATER1(exp10) // needs: exp10 exp10f __exp10f
 template <class R> inline R kn_rsqrt(R x) { return 1 / sqrt(x); }
 template <class R> inline R kn_rcbrt(R x) { return 1 / cbrt(x); } // needs: kn_rcbrt rcbrt rcbrtf
 
-// Of pi x: x less the nearest even number is exact, and so is what folds it into a half at most.
+// sin(pi x): the difference of x and the nearest even number is exact, and so is its reduction to a half at most.
 template <class R> inline R kn_sinpi(R x) {
-    R r = x - 2 * rint(x / 2), folded = kn_select(fabs(r) > (R)0.5, copysign((R)1, r) - r, r);
-    return kn_select(r == 0, x * 0, sin(folded * (R)3.14159265358979323846));
+    R r = x - 2 * rint(x / 2), reduced = kn_select(fabs(r) > (R)0.5, copysign((R)1, r) - r, r);
+    return kn_select(r == 0, x * 0, sin(reduced * (R)3.14159265358979323846));
 }
 template <class R> inline R kn_cospi(R x) {
     R r = x - 2 * rint(x / 2), size = fabs(r);

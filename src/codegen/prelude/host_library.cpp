@@ -1,4 +1,4 @@
-// What CUDA has of the C library in device code.
+// The functions of the C library that CUDA has in device code.
 // needs: printf memcpy memset memmove assert __trap __nanosleep __builtin_assume __assume labs llabs nan nanf
 // needs: llmax llmin ullmax ullmin umax umin
 

@@ -1,4 +1,4 @@
-// Values side by side that are folded, of structs each member by itself.
+// Values side by side that are reduced, of structs each member by itself.
 // needs: kn_line
 
 template <bool kn_is> struct kn_bool {
@@ -8,7 +8,7 @@ template <bool kn_is> struct kn_bool {
 /* ---- the members of a struct ----
  *
  * It has as many as it can be made of pairs of brackets; those of structs of more than 8 are not looked at. It is to be made of as many zeros, and
- * of no more: no array, base or struct is in it, which take several. Fields of bits take less room than their type. */
+ * of no more: no array, base or struct is in it, which take several. Fields of bits take less bytes than their type. */
 template <int kn_n> struct kn_count : kn_count<kn_n - 1> {
     enum { is = kn_n };
 };
@@ -39,7 +39,7 @@ template <class... kn_u> struct kn_types {
     template <class kn_v> static constexpr long long up(const long long kn_from) {
         return (kn_from + (long long)alignof(kn_v) - 1) / (long long)alignof(kn_v) * (long long)alignof(kn_v) + (long long)sizeof(kn_v);
     }
-    static constexpr long long room() {
+    static constexpr long long bytes() {
         long long kn_from = 0;
         ((kn_from = up<kn_u>(kn_from)), ...);
         return kn_from;
@@ -72,7 +72,7 @@ template <int kn_n, class kn_t> auto kn_types_of(kn_t &kn_x) {
         return kn_types<decltype(kn_a), decltype(kn_b), decltype(kn_c), decltype(kn_d), decltype(kn_e), decltype(kn_f), decltype(kn_g), decltype(kn_h)>();
     }
 }
-/* What a function makes of each member, one after the other. */
+/* Replaces each member by a function of it, one after the other. */
 template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_member(kn_t &kn_x, const kn_do_t &kn_do) {
     if constexpr (kn_n == 1) {
         auto &[kn_a] = kn_x;
@@ -100,7 +100,7 @@ template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_memb
         kn_a = kn_do(kn_a), kn_b = kn_do(kn_b), kn_c = kn_do(kn_c), kn_d = kn_do(kn_d), kn_e = kn_do(kn_e), kn_f = kn_do(kn_f), kn_g = kn_do(kn_g), kn_h = kn_do(kn_h);
     }
 }
-/* What a program folds together is one struct, of which each member is a number or such a struct: its members are those of all of them. */
+/* Values that a program reduces together are one struct, each member of which is a number or such a struct: its members are those of all of them. */
 template <class kn_u> struct kn_referent;
 template <class kn_u> struct kn_referent<kn_u &> { typedef kn_u type; };
 template <class kn_t> auto kn_joined(int) -> decltype((typename kn_t::joined *)0, kn_bool<true>());
@@ -118,7 +118,7 @@ template <class kn_t> constexpr int kn_member_count() {
         constexpr int kn_n = decltype(kn_brackets<kn_t>(kn_count<9>()))::is;
         if constexpr (kn_n <= 8 && (kn_is_joined<kn_t> || (kn_takes_zeros<kn_t, kn_n>() && !kn_takes_zeros<kn_t, kn_n + 1>()))) {
             typedef decltype(kn_types_of<kn_n>(*(kn_t *)0)) kn_list;
-            return kn_are_values(kn_list()) && kn_list::room() <= (long long)sizeof(kn_t) ? kn_n : 0;
+            return kn_are_values(kn_list()) && kn_list::bytes() <= (long long)sizeof(kn_t) ? kn_n : 0;
         }
     }
     return 0;
@@ -143,7 +143,7 @@ template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_numb
 template <class kn_t, int kn_n = kn_member_count<kn_t>()> struct kn_line {
     unsigned char *kn_at;
     long long kn_all;
-    kn_line(void *kn_memory, long long kn_room) : kn_at((unsigned char *)kn_memory), kn_all(kn_room) {}
+    kn_line(void *kn_memory, long long kn_buffer) : kn_at((unsigned char *)kn_memory), kn_all(kn_buffer) {}
     /* A member's; kn_from: the bytes of those before it, then of it too. */
     template <class kn_u> __forceinline__ kn_u &next(const kn_u &, const long long kn_k, long long &kn_from) const {
         kn_from = kn_types<>::up<kn_u>(kn_from);

@@ -1,8 +1,8 @@
-/* emit_flat.c - flat.cu, and flat_single.cu where a thread has one element. */
+/* emit_flat.c - fills flat.cu, or flat_single.cu if a thread has one element. */
 #include "codegen/writer.h"
 #include "schedules/contiguous/contiguous_kinds.h"
 
-/* Flat operands that are off the results' vectors by something else. */
+/* Operands whose misalignment differs from that of the results. */
 static void put_flat_gather(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k)

@@ -1,4 +1,4 @@
-/* emit_rows.c - rows.cu. */
+/* emit_rows.c - fills rows.cu. */
 #include "codegen/writer.h"
 #include "schedule/choice.h"
 #include "program/cost.h"
@@ -7,13 +7,13 @@
 
 enum {
     FULL_THREADS =
-        2048 /* of a multiprocessor that kernels are to leave registers for which gather small elements */
+        2048 /* threads of a multiprocessor for which registers are left if small elements are gathered */
 };
 
-/* Lanes in one row or over its end, by `function`. */
+/* Lanes of one row, and those of the next row behind its end, by `function`. */
 static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *function, bool with_step)
 {
-    kn_put_gathers(w, out, function, true, with_step);
+    kn_put_gathers(w, out, function, with_step ? "crossing_stride" : "crossing");
     if (!(w->program->uses & KN_USES_INDEX))
         return;
     int index = w->spec->n_arrays;
@@ -26,7 +26,7 @@ static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *fun
         index, index, index, index);
 }
 
-/* Lanes in many short rows: each is located. */
+/* Lanes in many short rows: each lane is located. */
 static void put_gather_across(const kn_writer *w, kn_str *out)
 {
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
@@ -37,7 +37,7 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
     kn_put_words_of_lanes(w, out);
 }
 
-/* Elements of one row, or some of the next one too, element by element. */
+/* Elements of one row, or of this row and the next, one by one. */
 static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
     kn_str_printf(out, "if (%d <= kn_left) {\n", w->spec->schedule.vector);
@@ -48,8 +48,9 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
     kn_str_append(out, "}\n");
 }
 
-/* What a thread of a rows kernel gathers, in the one way that the form of its schedule says. In rows that are
- * not long some threads of a warp go over the end: all do as if they did. */
+/* The gathered operands of a thread, in the one way that the schedule's variant says. In rows that are not
+ * long some lanes of a warp cross the row's end: all lanes take that path, so that the warp does not
+ * diverge. */
 static void put_gather(const kn_writer *w, kn_str *out)
 {
     if (w->spec->schedule.variant != KN_ROWS_SHORT)
@@ -68,9 +69,9 @@ static void put_gather(const kn_writer *w, kn_str *out)
 
 static void fill_rows(kn_writer *w)
 {
-    if (kn_are_some_kept_in_words(w) && kn_cost_functions(w->program) == 0)
-        kn_put_blocks(w, FULL_THREADS); /* the ways that need more registers are rare */
-    kn_str_printf(&w->slot[KN_SLOT_STRIPE_WIDTH], "%d", KN_STRIPE_WIDTH);
+    if (kn_are_some_packed_in_words(w) && kn_cost_functions(w->program) == 0)
+        kn_put_blocks(w, FULL_THREADS); /* the paths that need more registers are rare */
+    kn_str_printf(&w->slot[KN_SLOT_RASTER_WIDTH], "%d", KN_RASTER_WIDTH);
     kn_put_single(w);
     kn_fill_located(w, put_gather);
 }

@@ -1,4 +1,4 @@
-/* emit_strided.c - strided.cu. */
+/* emit_strided.c - fills strided.cu. */
 #include "codegen/writer.h"
 #include "schedules/contiguous/contiguous_kinds.h"
 

@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    const long long kn_t = blockIdx.x * ${block}ll + threadIdx.x, kn_first = kn_t * ${vector} - kn.skew;
+    const long long kn_t = blockIdx.x * ${block}ll + threadIdx.x, kn_first = kn_t * ${vector} - kn.misalignment;
     if ((unsigned long long)kn_first < kn.until) {
         ${loads}
         ${packs}

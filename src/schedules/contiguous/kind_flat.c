@@ -1,4 +1,5 @@
-/* kind_flat.c - every operand is one run: wide accesses at the element's index, one vector a thread. */
+/* kind_flat.c - every operand is one contiguous range: wide accesses at the element's index, one vector for
+ * each thread. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -7,21 +8,21 @@
 #include "program/cost.h"
 #include "schedules/contiguous/contiguous_kinds.h"
 
-/* Threads, where the body takes functions: small blocks end one by one, so that some are always reading.
- * Measured: bench/results/nvidia-h200-blocks.md. */
-enum { DEAR_BLOCK = 128 };
+/* Threads of a block if the body calls functions. Small blocks end at different times, so that some are
+ * always reading (bench/results/nvidia-h200-blocks.md). */
+enum { EXPENSIVE_BLOCK = 128 };
 
 typedef struct launch_params {
-    int skew; /* elements by which the results are off a vector's boundary */
+    int misalignment; /* elements by which the results are off a vector's boundary */
 } launch_params;
 
-/* Inputs that are off by something else than the results are gathered, all alike: those that are aligned lose
- * little, and a binary for each mixture is saved. */
-static void set_access(char *access, const kn_choice *c, int vector, int skew)
+/* If the misalignment of some input differs from that of the results, all inputs are gathered: the aligned
+ * ones lose little, and there is no binary for each mixture. */
+static void set_access(char *access, const kn_choice *c, int vector, int misalignment)
 {
     bool agree = true;
     for (int o = 0; vector > 1 && o < c->count; ++o)
-        agree = agree && (c->access[o].is_output || kn_choice_agrees(c, o, vector, skew));
+        agree = agree && (c->access[o].is_output || kn_choice_agrees(c, o, vector, misalignment));
     for (int o = 0; o < c->count; ++o)
         access[o] = c->access[o].is_output || agree ? KN_DENSE : KN_GATHER;
 }
@@ -32,31 +33,31 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     launch_params f = {kn_choice_misalignment(c, vector)};
     if (!kn_choice_is_flat(c))
         return false;
-    if (vector == 1 || f.skew < 0) {
+    if (vector == 1 || f.misalignment < 0) {
         vector = 1;
-        f.skew = 0;
+        f.misalignment = 0;
     }
-    bool is_dear = vector > 1 && c->program && kn_cost_functions(c->program) > 0;
+    bool is_expensive = vector > 1 && c->program && kn_cost_functions(c->program) > 0;
     out->vector = vector;
-    out->block = is_dear && !c->block ? DEAR_BLOCK : kn_choice_block(c);
-    set_access(out->access, c, vector, f.skew);
+    out->block = is_expensive && !c->block ? EXPENSIVE_BLOCK : kn_choice_block(c);
+    set_access(out->access, c, vector, f.misalignment);
     memcpy(params, &f, sizeof f);
     return true;
 }
 
-/* The struct in the kernel. Threads that have no vector take the elements that fill none, one each: in a loop
- * they take NVRTC 2 ms longer of 38. */
+/* As in the kernel. Elements in front of the first whole vector and behind the last one go to threads of
+ * their own, one each: a loop over them would compile 2 ms longer, of 38. */
 typedef struct flat_field {
-    int64_t groups;         /* threads before those of the edges */
-    uint64_t until;         /* a vector begins at or behind 0, and before this */
-    int32_t skew, head;     /* elements before the first vector */
-    uint32_t edges, unused; /* and behind the last one */
+    int64_t groups;             /* threads that have vectors */
+    uint64_t until;             /* a vector begins at 0 or later, and before this */
+    int32_t misalignment, head; /* head: elements in front of the first vector */
+    uint32_t edges, unused;     /* edges: those, and the elements behind the last vector */
 } flat_field;
 
 static kn_field field(const kn_schedule *schedule)
 {
     return schedule->vector > 1 ? (kn_field){"alignas(8) long long groups;\nunsigned long long until;\n"
-                                             "int skew, head;\nunsigned edges, unused;\n",
+                                             "int misalignment, head;\nunsigned edges, unused;\n",
                                              sizeof(flat_field), 8}
                                 : KN_NO_FIELD;
 }
@@ -66,11 +67,13 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t size = part->space->size, vector = part->spec->schedule.vector;
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    flat_field own = {.skew = vector > 1 ? kn_part_misalignment(part, f.skew) : 0};
-    int64_t head = own.skew > 0 && size > vector - own.skew ? vector - own.skew : own.skew > 0 ? size : 0;
+    flat_field own = {.misalignment = vector > 1 ? kn_part_misalignment(part, f.misalignment) : 0};
+    int64_t head = own.misalignment > 0 && size > vector - own.misalignment ? vector - own.misalignment
+                   : own.misalignment > 0                                   ? size
+                                                                            : 0;
     own.head = (int32_t)head;
     own.edges = (uint32_t)(head + (size - head) % vector);
-    own.groups = (size + own.skew + vector - 1) / vector;
+    own.groups = (size + own.misalignment + vector - 1) / vector;
     own.until = size >= vector ? (uint64_t)(size - vector + 1) : 0;
     memcpy(out->field, &own, sizeof own);
     kn_place_along(out, part, vector > 1 ? (own.groups + own.edges) * vector : size);
@@ -81,7 +84,7 @@ static void describe(kn_str *out, const unsigned char *at)
 {
     flat_field own;
     memcpy(&own, at, sizeof own);
-    kn_str_printf(out, " skew=\"%d\"", (int)own.skew);
+    kn_str_printf(out, " misalignment=\"%d\"", (int)own.misalignment);
 }
 
 const kn_kind kn_kind_flat = {.name = "flat",

@@ -1,31 +1,31 @@
-/* schedules/contiguous/kind_rows.h - what other files need of rows kernels: the kind that refines them, and
- * the fill of their template. */
+/* schedules/contiguous/kind_rows.h - the parts of rows kernels that other files use: the kind that refines
+ * them, and the recipe. */
 #ifndef KN_SCHEDULES_CONTIGUOUS_KIND_ROWS_H
 #define KN_SCHEDULES_CONTIGUOUS_KIND_ROWS_H
 
 #include "schedule/schedule.h"
 
-/* How what is gathered lies, and so which ways to read it a binary has (kn_schedule.variant). Each takes as
- * long to compile as all the rest of a kernel. */
+/* Classes of gathered operands (kn_schedule.variant): the one way to read them that a binary has. Each way
+ * compiles as long as the rest of a kernel. */
 enum {
     KN_ROWS_VECTORS = 0, /* nothing is gathered */
-    KN_ROWS_RUNS = 1,    /* runs in long rows: most warps lie in one */
+    KN_ROWS_RUNS = 1,    /* contiguous in long rows: most warps are within one row */
     KN_ROWS_CROSSED =
-        2, /* runs in rows of a vector at least: all go on over the end of a row, as some of a warp do */
-    KN_ROWS_APART = 3, /* anything in rows of a vector at least */
-    KN_ROWS_SHORT = 4  /* anything: each element is located */
+        2, /* contiguous in rows of one vector or more: all lanes take the path across ends of rows */
+    KN_ROWS_APART = 3, /* any strides, in rows of one vector or more */
+    KN_ROWS_SHORT = 4  /* any strides and rows: each element is located */
 };
 
-/* Vectors of one row in a block that takes several rows: a warp's. */
-enum { KN_STRIPE_WIDTH = 32 };
+/* Vectors of one row in a rasterised block: one for each lane of a warp. */
+enum { KN_RASTER_WIDTH = 32 };
 
-/* Results are runs along the fastest axis: stored in vectors at their places. Where all inputs are gathered
- * that gains little: false. Fills all but the kind. */
+/* Fills all but the kind, for results that are contiguous along the fastest axis and stored in vectors at
+ * their places. False if all inputs would be gathered, which gains little. */
 bool kn_rows_choose_located(kn_schedule *out, const kn_choice *c);
 
-/* The space as a rows kernel walks it: where short rows of an input lie along another axis there than those
- * of the results, some that are neighbours in the input are taken together, so that whole lines are read.
- * `space` itself, or `out`, which is filled then. */
+/* The space of a rows kernel. Short rows of an input may lie along another axis than those of the results:
+ * then some neighbouring ones are joined, so that whole lines are read. Returns `space` itself, or `out`,
+ * which is filled. */
 const kn_space *kn_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule);
 
 #endif

@@ -1,4 +1,4 @@
-/* kind_strided.c - anything: one element a thread, at the places that its strides give. */
+/* kind_strided.c - any layout: one element for each thread, at the place that strides give. */
 #include "schedule/kind.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 
-/* Where the row begins that follows the one of `place`, whose element has this index. */
+/* The place at which the row behind that of `place` begins; `index` is the element's. */
 template <class Args>
 static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_place &place, unsigned index)
 {
@@ -20,11 +20,11 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     ${loop_prep}
     ${element}
 
-    /* Along the vectors of results, or ${stripe_width} of several rows that lie one under the other. */
-    int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.skew;
-    if (kn.stripe != 0) {
-        const unsigned kn_column = blockIdx.x * ${stripe_width} + threadIdx.x % ${stripe_width}, kn_row = blockIdx.y * (${block} / ${stripe_width}) + threadIdx.x / ${stripe_width};
-        kn_first = kn_column < kn.stripe ? (int)((kn_row * kn.stripe + kn_column) * ${vector}u) - kn.skew : (int)kn.size;
+    /* The thread's vector: in order of the results, or, if blocks are rasterised, among ${raster_width} vectors of several rows below each other. */
+    int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.misalignment;
+    if (kn.row_vectors != 0) {
+        const unsigned kn_column = blockIdx.x * ${raster_width} + threadIdx.x % ${raster_width}, kn_row = blockIdx.y * (${block} / ${raster_width}) + threadIdx.x / ${raster_width};
+        kn_first = kn_column < kn.row_vectors ? (int)((kn_row * kn.row_vectors + kn_column) * ${vector}u) - kn.misalignment : (int)kn.size;
     }
     if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
         const kn_place kn_here = kn_locate(kn, kn_first);

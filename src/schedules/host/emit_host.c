@@ -1,5 +1,5 @@
-/* emit_host.c - host_flat.cpp, and streamed.cpp where results go past the caches: one loop over a
- * run. */
+/* emit_host.c - fills host_flat.cpp, or host_streamed.cpp if results are stored past the caches: one loop
+ * over a contiguous range. */
 #include "codegen/writer.h"
 
 #include "program/cost.h"
@@ -7,17 +7,16 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
-    STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
+    DEEP_CHAIN = 6,            /* functions for each element, from which on the loop is made wider */
+    STREAMED_BYTES = 16 << 20, /* of results, from which on they are stored past the caches */
     STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
-    STREAMED_RUN = 256,        /* fewest bytes of results one behind the other */
+    STREAMED_RUN = 256,        /* fewest bytes of contiguous results */
     STREAMED_MOST = 4,         /* results: each has a buffer */
-    EARLY_BYTES = 2 << 10,     /* that inputs are asked for early */
-    EARLY_MOST = 64            /* operands that kn_loop_nest_rows has bits for */
+    EARLY_BYTES = 2 << 10,     /* between an input's element and its prefetch */
+    EARLY_MOST = 64            /* operands for which kn_loop_nest_rows has bits */
 };
 
-/* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by
- * it. */
+/* Compilers do not vectorise loops that copy structs, so structs of one member are read by bits. */
 static const char *copied(const kn_writer *w, int k)
 {
     kiln_dtype dtype = w->spec->operand[k].dtype;
@@ -25,44 +24,44 @@ static const char *copied(const kn_writer *w, int k)
     return is_struct ? "kn_by_bits" : "";
 }
 
-/* Of operands that are one array together, the first one's parameter in *first (else k itself), and the
- * number of k among them; -1: it is none. */
-static int woven_number(const kn_writer *w, int k, int *first)
+/* The number of k among the operands that are interleaved in one array, with the parameter of the first of
+ * them in *first; -1: k is not interleaved, and *first is k. */
+static int interleaved_number(const kn_writer *w, int k, int *first)
 {
     *first = k;
     return kn_array_of(w, k) < 0 ? -1 : kn_interleaved_number(w->spec, k, first);
 }
 
-/* Whether k has a pointer of its own, rather than that of what it is woven with. */
+/* k has a pointer of its own. Interleaved operands have that of the first. */
 static bool has_pointer(const kn_writer *w, int k)
 {
     int first;
-    return kn_array_of(w, k) >= 0 && woven_number(w, k, &first) <= 0;
+    return kn_array_of(w, k) >= 0 && interleaved_number(w, k, &first) <= 0;
 }
 
-static bool is_woven(const kn_writer *w, int k)
+static bool is_interleaved(const kn_writer *w, int k)
 {
     return kn_access_of(w, k) == KN_STAGED;
 }
 
-/* Bytes of what lies at one place: an element, or all that is woven there. */
-static int unit_size(const kn_writer *w, int k)
+/* Bytes at one place: of an element, or of all interleaved elements there. */
+static int place_size(const kn_writer *w, int k)
 {
-    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.per_thread : 1);
+    return kn_item_size(w, k) * (is_interleaved(w, k) ? w->spec->schedule.per_thread : 1);
 }
 
-static void put_unit(const kn_writer *w, kn_str *out, int k)
+static void put_place_type(const kn_writer *w, kn_str *out, int k)
 {
-    if (is_woven(w, k))
-        kn_str_printf(out, "kn_word_%d", unit_size(w, k));
+    if (is_interleaved(w, k))
+        kn_str_printf(out, "kn_word_%d", place_size(w, k));
     else
         kn_str_append(out, kn_storage(w, k));
 }
 
-/* What is woven is read as a word, and its results are variables until all of them are stored. */
-static void place_woven(const kn_writer *w, kn_str *out, int k)
+/* Interleaved inputs are read as one word; interleaved results are variables until all of them are stored. */
+static void place_interleaved(const kn_writer *w, kn_str *out, int k)
 {
-    int first, number = woven_number(w, k, &first);
+    int first, number = interleaved_number(w, k, &first);
     if (kn_is_output(w, k))
         kn_str_printf(out, "kn_lane_%s", w->program->param[k].name);
     else
@@ -70,7 +69,7 @@ static void place_woven(const kn_writer *w, kn_str *out, int k)
                       w->program->param[first].name);
 }
 
-/* An input that stands still along a run has one element. */
+/* An input that is broadcast along the range has one element. */
 static void place_plain(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_access_of(w, k) == KN_BROADCAST)
@@ -81,13 +80,13 @@ static void place_plain(const kn_writer *w, kn_str *out, int k)
 
 static void place_in_run(const kn_writer *w, kn_str *out, int k)
 {
-    (is_woven(w, k) ? place_woven : place_plain)(w, out, k);
+    (is_interleaved(w, k) ? place_interleaved : place_plain)(w, out, k);
 }
 
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
 {
-    if (is_woven(w, k)) {
-        place_woven(w, out, k);
+    if (is_interleaved(w, k)) {
+        place_interleaved(w, out, k);
         return;
     }
     if (kn_is_output(w, k)) {
@@ -100,11 +99,12 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
     kn_str_append(out, copied(w, k)[0] ? ")" : "");
 }
 
-/* The variables of woven results, which hold what was there where a body may leave or read it. */
+/* The variables of interleaved results. A body may leave or read them, so they are initialised from
+ * memory. */
 static void put_lanes_before(kn_writer *w, kn_str *out)
 {
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
-        int first, number = woven_number(w, k, &first);
+        int first, number = interleaved_number(w, k, &first);
         if (number < 0)
             continue;
         kn_str_printf(out, "%s kn_lane_%s", kn_storage(w, k), w->program->param[k].name);
@@ -115,17 +115,17 @@ static void put_lanes_before(kn_writer *w, kn_str *out)
     }
 }
 
-/* They become words. */
+/* Joins these variables in words. */
 static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
 {
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
-        int first, number = woven_number(w, k, &first);
+        int first, number = interleaved_number(w, k, &first);
         if (number < 0)
             continue;
         if (number == 0) {
             kn_str_printf(out,
                           in_line ? "kn_out_%s[kn_at] = " : "kn_%s_[kn_at] = ", w->program->param[k].name);
-            kn_str_printf(out, "kn_word_of<kn_word_%d>(", unit_size(w, k));
+            kn_str_printf(out, "kn_word_of<kn_word_%d>(", place_size(w, k));
         }
         kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
         if (number + 1 == w->spec->schedule.per_thread)
@@ -141,8 +141,8 @@ static void put_element(kn_writer *w, kn_str *out, bool in_line, const char *ind
     put_words_after(w, out, in_line);
 }
 
-/* What the walk goes over: pointers, and the index last (kind_host.c). */
-static int count_walked(const kn_writer *w)
+/* Operands of the loop nest: the pointers, and last the index (kind_host.c). */
+static int count_loop_operands(const kn_writer *w)
 {
     int count = w->program->uses & KN_USES_INDEX ? 1 : 0;
     for (int k = 0; k < kn_param_count(w); ++k)
@@ -150,43 +150,43 @@ static int count_walked(const kn_writer *w)
     return count;
 }
 
-/* Pointers go from row to row, by a step for each. */
+/* Pointers move from row to row, each by its own step. */
 static void put_host_pointers(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_POINTERS], *next = &w->slot[KN_SLOT_NEXT];
-    int walked = 0;
+    int number = 0;
     kn_str_printf(next,
                   "const bool kn_ends = --kn_in_group == 0;\n"
                   "kn_in_group = kn_ends ? kn.row_group : kn_in_group;\n"
                   "const long long *const kn_step = kn.row_step + (kn_ends ? %d : 0);\n",
-                  count_walked(w));
+                  count_loop_operands(w));
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
         const char *name = w->program->param[k].name, *constness = kn_is_output(w, k) ? "" : "const ";
         kn_str_append(out, constness);
-        put_unit(w, out, k);
+        put_place_type(w, out, k);
         kn_str_printf(out, " *kn_%s_ = ", name);
-        if (is_woven(w, k)) {
+        if (is_interleaved(w, k)) {
             kn_str_printf(out, "(%s", constness);
-            put_unit(w, out, k);
+            put_place_type(w, out, k);
             kn_str_append(out, " *)");
         }
         kn_str_printf(out, "kn.%s_;\n", name);
-        kn_str_printf(next, "kn_%s_ = kn_next(kn_%s_, kn_step[%d]);\n", name, name, walked++);
+        kn_str_printf(next, "kn_%s_ = kn_next(kn_%s_, kn_step[%d]);\n", name, name, number++);
     }
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    if (w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_woven) {
+    if (w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_interleaved) {
         kn_str_append(out, "long long kn_start = kn.start;\n");
-        kn_str_printf(next, "kn_start += kn_step[%d];\n", walked);
+        kn_str_printf(next, "kn_start += kn_step[%d];\n", number);
     } else {
         kn_str_append(out, "const long long *kn_indices = (const long long *)kn.start;\n");
-        kn_str_printf(next, "kn_indices = kn_next(kn_indices, kn_step[%d]);\n", walked);
+        kn_str_printf(next, "kn_indices = kn_next(kn_indices, kn_step[%d]);\n", number);
     }
 }
 
-/* Elements do not depend on each other unless the snippet indexes arrays by itself. */
+/* Elements are independent, unless the body indexes arrays by itself. */
 static void put_independent(kn_writer *w)
 {
     bool raw = false;
@@ -196,8 +196,9 @@ static void put_independent(kn_writer *w)
         kn_str_append(&w->slot[KN_SLOT_INDEPENDENT], "KN_INDEPENDENT\n");
 }
 
-/* Chains of functions wait for one another, so several vectors are to be under way at a time. gcc goes by the
- * smallest type in the loop: one byte more makes them four of float32. */
+/* The operations of a chain of functions wait for each other, so several vectors have to be in flight. gcc
+ * chooses the width by the smallest type in the loop: with one variable of a byte it takes four vectors of
+ * float32. */
 static void put_lanes(kn_writer *w)
 {
     if (kn_cost_functions(w->program) < DEEP_CHAIN)
@@ -208,8 +209,8 @@ static void put_lanes(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
 }
 
-/* Results of a kernel whose time is that of memory, what is woven together as one; 0: they are better stored
- * as usual. What indexes arrays by itself keeps its order. */
+/* The number of results if the kernel is bound by memory, interleaved ones counted as one; 0: they are stored
+ * as usual. A body that indexes arrays by itself keeps its order. */
 static int count_streamed(const kn_spec *spec)
 {
     int count = 0;
@@ -223,10 +224,10 @@ static int count_streamed(const kn_spec *spec)
     return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
 }
 
-/* Inputs are asked for early. */
+/* Inputs are prefetched. */
 static void put_asking(kn_writer *w)
 {
-    for (int k = 0, walked = 0; k < w->program->n_in && walked < EARLY_MOST; ++k) {
+    for (int k = 0, number = 0; k < w->program->n_in && number < EARLY_MOST; ++k) {
         if (!has_pointer(w, k))
             continue;
         const char *name = w->program->param[k].name;
@@ -234,31 +235,32 @@ static void put_asking(kn_writer *w)
             &w->slot[KN_SLOT_LOADS],
             "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
             "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
-            name, name, walked, EARLY_BYTES, walked, walked);
-        ++walked;
+            name, name, number, EARLY_BYTES, number, number);
+        ++number;
     }
 }
 
-/* Result k, of which there are `walked` operands in front. */
-static void put_streamed_result(kn_writer *w, int k, int walked)
+/* Result k; `number` operands of the loop nest are in front of it. */
+static void put_streamed_result(kn_writer *w, int k, int number)
 {
-    int size = unit_size(w, k);
+    int size = place_size(w, k);
     const char *name = w->program->param[k].name;
     kn_str_printf(
         &w->slot[KN_SLOT_POINTERS],
         "kn_run = kn.rows == 1 || kn.row_step[%d] != (kn_end - kn_begin) * %d ? kn_end - kn_begin : kn_run;\n"
         "kn_streams = kn_streams && kn.size >= %d && kn_run >= %d && (size_t)kn_%s_ %% %d == 0;\n",
-        walked, size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size);
+        number, size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size);
     kn_str_printf(&w->slot[KN_SLOT_PACKS], "kn_lines<%d> kn_held_%s;\n", size, name);
     kn_str_printf(&w->slot[KN_SLOT_STEP_PACKS], "kn_held_%s.go_on(kn_%s_ + kn_begin);\n", name, name);
-    put_unit(w, &w->slot[KN_SLOT_STAGE], k);
+    put_place_type(w, &w->slot[KN_SLOT_STAGE], k);
     kn_str_printf(&w->slot[KN_SLOT_STAGE], " *kn_out_%s = kn_%s_;\n", name, name);
     kn_str_printf(&w->slot[KN_SLOT_LOADS], "kn_out_%s = (", name);
-    put_unit(w, &w->slot[KN_SLOT_LOADS], k);
+    put_place_type(w, &w->slot[KN_SLOT_LOADS], k);
     kn_str_printf(&w->slot[KN_SLOT_LOADS],
                   " *)kn_held_%s.take(kn_stop - kn_first, kn_end - kn_first) - kn_first;\n", name);
 
-    if (!kn_body_is_pure(w->program) && !is_woven(w, k)) /* what a body may leave as it was, or read */
+    if (!kn_body_is_pure(w->program) &&
+        !is_interleaved(w, k)) /* the body may leave a result as it is, or read it */
         kn_str_printf(
             &w->slot[KN_SLOT_LOADS],
             "__builtin_memcpy(kn_out_%s + kn_first, kn_%s_ + kn_first, (kn_stop - kn_first) * %d);\n", name,
@@ -271,22 +273,22 @@ static void put_streamed(kn_writer *w, const char *index)
     int largest = 1;
     kn_str_append(&w->slot[KN_SLOT_POINTERS], "bool kn_streams = KN_STREAMS;\n"
                                               "long long kn_run = kn.rows * (kn_end - kn_begin);\n");
-    for (int k = 0, walked = 0; k < kn_param_count(w); ++k) {
+    for (int k = 0, number = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
         if (kn_is_output(w, k)) {
-            put_streamed_result(w, k, walked);
-            largest = unit_size(w, k) > largest ? unit_size(w, k) : largest;
+            put_streamed_result(w, k, number);
+            largest = place_size(w, k) > largest ? place_size(w, k) : largest;
         }
-        ++walked;
+        ++number;
     }
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
     put_asking(w);
     put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
 }
 
-/* One loop over runs. Where the logical index does not count up along them, `start` is the address of all
- * indices. */
+/* One loop over a contiguous range. If the logical index does not count up along it, `start` is the address
+ * of all indices. */
 static void fill_host(kn_writer *w)
 {
     put_host_pointers(w);
@@ -305,8 +307,8 @@ static const char *choose_template(const kn_spec *spec)
 }
 
 const kn_recipe kn_recipe_host_runs = {.choose_template = choose_template, .fill = fill_host};
-const kn_recipe kn_recipe_host_woven = {
-    .choose_template = choose_template, .fill = fill_host, .preludes = "kn_woven"};
+const kn_recipe kn_recipe_host_interleaved = {
+    .choose_template = choose_template, .fill = fill_host, .preludes = "kn_interleaved"};
 const kn_recipe kn_recipe_host_indices = {.choose_template = choose_template, .fill = fill_host};
 
 static void fill_quick(kn_writer *w)

@@ -1,4 +1,4 @@
-/* emit_host_row.c - host_row.cpp: the levels of a program over the runs of a row. */
+/* emit_host_row.c - fills host_row.cpp: the levels of a program over the contiguous ranges of a row. */
 #include "schedules/rowprog/row_stages.h"
 
 #include "schedules/host/kind_host_row.h"
@@ -9,9 +9,9 @@ static const char *name_of(const kn_writer *w, int k)
     return w->program->param[k].name;
 }
 
-static bool is_walked(const kn_writer *w)
+static bool is_multipass(const kn_writer *w)
 {
-    return w->spec->schedule.variant == KN_HOST_ROW_WALKED;
+    return w->spec->schedule.variant == KN_HOST_ROW_MULTIPASS;
 }
 
 static bool is_in_level(const kn_writer *w, const kn_level *level, int k)
@@ -56,7 +56,7 @@ static void put_results(const kn_writer *w, kn_str *out, const kn_level *level)
     }
 }
 
-/* Where the run of each array begins, and its steps. */
+/* The address and the step of each array's range. */
 static void put_run_pointers(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
@@ -87,19 +87,19 @@ static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level
 {
     int result = w->program->stage[level->end].value[1];
     kn_put_declaration(w, out, result);
-    kn_str_append(out, "kn_fold_runs(");
+    kn_str_append(out, "kn_reduce_runs(");
     kn_put_value(w, out, result);
     kn_str_append(out,
-                  ", [&](const kn_place &kn_from, const long long kn_base, const auto &kn_fold_elements) "
+                  ", [&](const kn_place &kn_from, const long long kn_base, const auto &kn_reduce_elements) "
                   "__attribute__((always_inline)) {\n    (void)kn_from, (void)kn_base;\n");
     put_run_pointers(w, out, level);
-    kn_str_append(out, "    kn_fold_elements([&](const long long kn_j) __attribute__((always_inline)) -> ");
+    kn_str_append(out, "    kn_reduce_elements([&](const long long kn_j) __attribute__((always_inline)) -> ");
     kn_put_type(w, out, result);
     kn_str_append(out, " {\n");
     put_results(w, out, level);
     kn_put_level_stages(w, out, level, &places);
     kn_str_append(out, "return ");
-    kn_put_folded(w, out, level);
+    kn_put_reduced_value(w, out, level);
     kn_str_append(out, ";\n    });\n}, ");
     kn_put_function(w, out, level->end);
     kn_str_append(out, ");\n");
@@ -120,11 +120,11 @@ static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
     kn_str_append(out, "    }\n});\n");
 }
 
-/* What stays of the program's own values: as much as a result has elements, on the thread's stack. */
+/* The program's own values that a later level needs: on the thread's stack, as many as a row has elements. */
 static void put_held_values(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_ITEM];
-    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !is_walked(w); ++k) {
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !is_multipass(w); ++k) {
         if (!kn_is_held_value(w, k))
             continue;
         kn_put_type(w, out, k);
@@ -132,7 +132,7 @@ static void put_held_values(kn_writer *w)
         kn_put_value(w, out, k);
         kn_str_append(out, "_held = (");
         kn_put_type(w, out, k);
-        kn_str_append(out, " *)__builtin_alloca_with_align(kn.room * sizeof(");
+        kn_str_append(out, " *)__builtin_alloca_with_align(kn.capacity * sizeof(");
         kn_put_type(w, out, k);
         kn_str_append(out, "), 512);\n");
     }
@@ -142,7 +142,7 @@ static void fill(kn_writer *w)
 {
     put_held_values(w);
     kn_put_row_results(w, NULL);
-    kn_put_levels(w, is_walked(w), put_reduction, put_last);
+    kn_put_levels(w, is_multipass(w), put_reduction, put_last);
 }
 
 const kn_recipe kn_recipe_host_row = {.template_name = "schedules/host/host_row.cpp",

@@ -2,19 +2,19 @@ ${head}
 ${axes}
 
 enum {
-    kn_across = 32,  /* neighbours side by side, which the compiler makes vectors of */
-    kn_short = 8,    /* the same of rows that are shorter; below it one by one */
-    kn_series = 64 /* of which so many are folded one by one, before they are folded with those before: rounding errors do not add up */
+    kn_across = 32,  /* lanes: the compiler vectorises loops over them */
+    kn_short = 8,    /* lanes for shorter rows; still shorter ones have one */
+    kn_series = 64 /* turns of one series; series are reduced pairwise, so that rounding errors do not add up */
 };
 
 template <class kn_t> struct kn_referred;
 template <class kn_t> struct kn_referred<kn_t &> { typedef kn_t type; };
 
-/* What neighbours are folded to: of the last series, and of those before. */
+/* Values of the lanes: of the last series, and of all series before it. */
 template <class kn_t> struct kn_sides {
     kn_t near[kn_across], far[kn_across];
-    int in_near = 0, in_far = 0; /* how many of them hold a value, */
-    int turns = 0;               /* and of how many turns the near ones are */
+    int in_near = 0, in_far = 0; /* lanes that have a value, */
+    int turns = 0;               /* and turns in the last series */
 };
 
 template <class kn_t, class kn_both_t>
@@ -28,7 +28,7 @@ static __forceinline__ void kn_end_series(kn_sides<kn_t> &kn_s, const kn_both_t 
 }
 
 template <class kn_t, class kn_get_t, class kn_both_t>
-static __forceinline__ void kn_fold_run(kn_sides<kn_t> &kn_s, const long long kn_length, const kn_get_t &kn_get, const kn_both_t &kn_both)
+static __forceinline__ void kn_reduce_run(kn_sides<kn_t> &kn_s, const long long kn_length, const kn_get_t &kn_get, const kn_both_t &kn_both)
 {
     long long kn_first = 0;
     while (kn_first + kn_across <= kn_length) {
@@ -49,7 +49,7 @@ KN_INDEPENDENT
             kn_s.near[kn_k] = kn_side[kn_k];
         kn_s.in_near = kn_across;
     }
-    /* What is left at the end. */
+    /* The rest at the end. */
     const int kn_rest = (int)(kn_length - kn_first);
     for (int kn_k = 0; kn_k < kn_rest; ++kn_k)
         kn_s.near[kn_k] = kn_k < kn_s.in_near ? kn_both(kn_s.near[kn_k], kn_get(kn_first + kn_k)) : kn_get(kn_first + kn_k);
@@ -60,7 +60,7 @@ KN_INDEPENDENT
         kn_end_series(kn_s, kn_both);
 }
 
-/* Values side by side to one: halves onto each other. */
+/* Reduces the lanes to one value by halves. */
 template <int kn_n, class kn_line_t, class kn_both_t> static __forceinline__ void kn_halve(const kn_line_t &kn_far, const kn_both_t &kn_both)
 {
     if constexpr (kn_n > 1) {
@@ -73,7 +73,7 @@ KN_ROLLED
 }
 
 template <class kn_t, class kn_both_t>
-static __forceinline__ void kn_fold_sides(kn_sides<kn_t> &kn_s, kn_t &kn_to, const kn_both_t &kn_both)
+static __forceinline__ void kn_reduce_sides(kn_sides<kn_t> &kn_s, kn_t &kn_to, const kn_both_t &kn_both)
 {
     if (kn_s.in_near > 0)
         kn_end_series(kn_s, kn_both);
@@ -84,12 +84,12 @@ static __forceinline__ void kn_fold_sides(kn_sides<kn_t> &kn_s, kn_t &kn_to, con
     kn_to = kn_s.far[0];
 }
 
-/* The same of one run, kn_n values side by side, or more: no counts, and of structs each member by itself. */
+/* The same for one contiguous range of kn_n lanes or more: without counts, and with the members of structs apart. */
 template <int kn_n, class kn_t, class kn_get_t, class kn_both_t>
-static __forceinline__ void kn_fold_one_run(kn_t &kn_to, const long long kn_length, const kn_get_t &kn_get, const kn_both_t &kn_both)
+static __forceinline__ void kn_reduce_one_run(kn_t &kn_to, const long long kn_length, const kn_get_t &kn_get, const kn_both_t &kn_both)
 {
-    alignas(64) unsigned char kn_room[3 * kn_n * sizeof(kn_t)];
-    const kn_line<kn_t> kn_side(kn_room, 3 * kn_n);
+    alignas(64) unsigned char kn_storage[3 * kn_n * sizeof(kn_t)];
+    const kn_line<kn_t> kn_side(kn_storage, 3 * kn_n);
     for (long long kn_first = 0, kn_turn = 0, kn_far = 0; kn_far >= 0;) {
 KN_INDEPENDENT
 KN_ROLLED
@@ -101,7 +101,7 @@ KN_ROLLED
             for (int kn_k = 0; kn_k < kn_n; ++kn_k)
                 kn_side.put(kn_k, kn_both(kn_side.get(kn_k), kn_get(kn_first + kn_k)));
         const bool kn_ends = kn_first + kn_n > kn_length;
-        /* What is left are the last sides of a vector that ends with the run: those of it that came before are spared. */
+        /* The rest is loaded as the last lanes of a vector that ends with the range; those of them that were counted before are left out. */
         if (kn_ends && kn_first < kn_length) {
             const int kn_spared = kn_n - (int)(kn_length - kn_first);
             const long long kn_last = kn_length - kn_n;
@@ -142,36 +142,36 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
 
     for (long long kn_result = kn_begin; kn_result < kn_end; ++kn_result) {
         kn_place kn_here = {};
-        kn_move(kn_here, kn, kn.fold_rank, kn.rank, kn_result);
+        kn_move(kn_here, kn, kn.reduction_rank, kn.rank, kn_result);
         const bool kn_is_empty = kn.rows * kn_length == 0;
         (void)kn_is_empty;
-        /* All that is reduced to this result, by runs along the innermost axis. */
+        /* Calls kn_one for all elements of this result, as contiguous ranges along the innermost axis. */
         const auto kn_each_run = [&](const auto &kn_one) __attribute__((always_inline)) {
             for (long long kn_r = 0; kn_r < kn.rows; ++kn_r) {
                 kn_place kn_from = kn_here;
-                kn_move(kn_from, kn, 1, kn.fold_rank, kn_r);
+                kn_move(kn_from, kn, 1, kn.reduction_rank, kn_r);
                 kn_one(kn_from, kn_r * kn_length);
             }
         };
-        const auto kn_fold_runs = [&](auto &kn_to, const auto &kn_run, const auto &kn_both) __attribute__((always_inline)) {
+        const auto kn_reduce_runs = [&](auto &kn_to, const auto &kn_run, const auto &kn_both) __attribute__((always_inline)) {
             if (kn.rows == 1 && kn_length > 0) {
                 kn_each_run([&](const kn_place &kn_from, const long long kn_base) __attribute__((always_inline)) {
                     kn_run(kn_from, kn_base, [&](const auto &kn_get) __attribute__((always_inline)) {
                         if (kn_length >= kn_across)
-                            kn_fold_one_run<kn_across>(kn_to, kn_length, kn_get, kn_both);
+                            kn_reduce_one_run<kn_across>(kn_to, kn_length, kn_get, kn_both);
                         else if (kn_length >= kn_short)
-                            kn_fold_one_run<kn_short>(kn_to, kn_length, kn_get, kn_both);
+                            kn_reduce_one_run<kn_short>(kn_to, kn_length, kn_get, kn_both);
                         else
-                            kn_fold_one_run<1>(kn_to, kn_length, kn_get, kn_both);
+                            kn_reduce_one_run<1>(kn_to, kn_length, kn_get, kn_both);
                     });
                 });
                 return;
             }
             kn_sides<typename kn_referred<decltype(kn_to)>::type> kn_s;
             kn_each_run([&](const kn_place &kn_from, const long long kn_base) __attribute__((always_inline)) {
-                kn_run(kn_from, kn_base, [&](const auto &kn_get) __attribute__((always_inline)) { kn_fold_run(kn_s, kn_length, kn_get, kn_both); });
+                kn_run(kn_from, kn_base, [&](const auto &kn_get) __attribute__((always_inline)) { kn_reduce_run(kn_s, kn_length, kn_get, kn_both); });
             });
-            kn_fold_sides(kn_s, kn_to, kn_both);
+            kn_reduce_sides(kn_s, kn_to, kn_both);
         };
         ${row}
         ${levels}

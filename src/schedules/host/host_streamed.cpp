@@ -1,18 +1,18 @@
 ${head}
-/* Two loops of one that stores the parts of complex numbers are no vectors, and a call of memcpy takes as long as a buffer is worth. (Before g++ 12
- * this would drop the other options.) */
+/* Loop distribution would split the loop that stores the parts of complex numbers, and neither half is vectorised; a call of memcpy would take as long as the buffer
+ * saves. (Before g++ 12 this pragma would drop the other options.) */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC optimize("no-tree-loop-distribution", "no-tree-loop-distribute-patterns")
 #endif
 
-/* Results on their way past the caches, in a buffer that begins as far behind a line as the memory that they go to. */
+/* Results on their way past the caches. The buffer begins as far behind a cache line as its destination does. */
 template <int size> struct kn_lines {
-    enum { piece = ${order}, line = 64 }; /* elements of `size` bytes, all of which fit behind what a flush leaves; bytes */
+    enum { piece = ${order}, line = 64 }; /* piece: elements of `size` bytes, which always fit behind the rest of a flush; line: bytes */
     alignas(line) char held[piece * size + line];
-    char *to = nullptr;            /* where its first byte goes */
-    unsigned first = 0, count = 0; /* what is held: from the one byte to before the other */
+    char *to = nullptr;            /* destination of the first byte */
+    unsigned first = 0, count = 0; /* range of bytes that are held */
 
-    /* What follows goes there. */
+    /* The next results are for `place`. */
     void go_on(void *place)
     {
         if (to + count == place)
@@ -21,7 +21,7 @@ template <int size> struct kn_lines {
         first = count = (unsigned)((size_t)place % line);
         to = (char *)place - first;
     }
-    /* Room for `elements`, a piece at most, after those before; so many are to come in the row. */
+    /* Space for `elements`, at most a piece, behind those before; `left` are still to come in the row. */
     void *take(long long elements, long long left)
     {
         if (left > piece || count + left * size > (long long)sizeof held)
@@ -30,13 +30,13 @@ template <int size> struct kn_lines {
         count += (unsigned)elements * size;
         return place;
     }
-    /* Stores as usual what begins or ends within a line. */
+    /* Stores partial lines as usual. */
     void put(unsigned from, unsigned until)
     {
         if (from < until)
             __builtin_memcpy(to + from, held + from, until - from);
     }
-    /* All lines that are whole; what is left stands in front then. */
+    /* Stores all whole lines; the rest moves to the front. */
     void flush()
     {
         if (count < line)
@@ -46,7 +46,7 @@ template <int size> struct kn_lines {
         for (; at + line <= count; at += line)
             kn_stream(to + at, held + at);
         if (at < count)
-            __builtin_memcpy(held, held + at, line); /* of which the end may be nothing */
+            __builtin_memcpy(held, held + at, line); /* some of its end may be unused */
         to += at;
         count -= at;
         first = 0;
@@ -58,8 +58,8 @@ template <int size> struct kn_lines {
     }
 };
 
-/* Asks for what lies so many bytes behind [from, to): processors see what comes within a page alone, and rows that are apart not at all.
- * (A function that does nothing else g++ would drop, were it not inlined.) */
+/* Prefetches the memory `bytes` behind [from, to). Processors prefetch by themselves only within a page, and not across rows. (Without being inlined, g++ would drop a
+ * function that does nothing else.) */
 template <class T> static __forceinline__ void kn_ask(const T *from, const T *to, long long bytes)
 {
     if (bytes != 0)
@@ -80,8 +80,8 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${loop_prep}
     ${element}
 
-    /* Large results go past the caches, whole lines at a time (who calls waits for these stores), and several of them, since memory does not
-     * like to be read and stored by turns. */
+    /* Large results are stored past the caches in whole lines, several lines at a time, since alternating reads and writes slow memory down. The caller waits for these
+     * stores. */
     ${packs}
     long long kn_in_group = kn.row_group;
     for (long long kn_row = 1;; ++kn_row) {

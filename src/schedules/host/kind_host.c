@@ -1,9 +1,9 @@
-/* kind_host.c - the host's kernels know runs alone: one call goes over all, or a walk makes runs of any
- * layout. Two kinds, by what the kernel is told of the logical index: a number that counts up along a run, or
- * the index of each element. The second serves for all layouts, and has a quick form: the compiler makes no
- * vectors of it. One kind more is for operands that lie in each other's gaps and are one array together (the
- * two of each pair that a rotary embedding turns): its kernels read and store what they have of it as one
- * word. */
+/* kind_host.c - elementwise programs on the host. Kernels compute contiguous ranges; a loop nest around
+ * them makes such ranges of any layout. Two kinds differ in the logical index that a kernel gets: a number
+ * that counts up along the range, or an array of indices. The second takes all layouts, and has a baseline
+ * tier, which is compiled without vectors. A third kind is for operands that are interleaved in one array
+ * (the two of each pair that a rotary embedding rotates): it reads and stores all operands at one place as
+ * one word. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -16,12 +16,13 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    GRAIN = 1 << 16, /* fewest elements that are worth a thread, where a body is cheap */
-    MOST_WORD = 8,   /* bytes of what is woven at one place */
-    MOST_STILL = 2,  /* inputs read as one element: which of them are is a binary for each choice */
-    MANY = 1 << 21,  /* elements of products of outer shape, whose results are stored past the caches */
-    SHORT_RUN = 32,  /* elements, below which to begin each run takes longer than buffers; where elements */
-    DEAR_RUN = 256   /* take functions, which at the end of a run are called for vectors that are not full */
+    GRAIN = 1 << 16,    /* fewest elements for a further thread if a body is cheap */
+    MOST_WORD = 8,      /* bytes of the interleaved elements at one place */
+    MOST_BROADCAST = 2, /* inputs that are broadcast: each choice of them is one binary */
+    MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
+    SHORT_RUN =
+        32, /* elements of a range, below which buffers are faster than beginning each range; for bodies */
+    EXPENSIVE_RUN = 256 /* that call functions, since the vectors at the end of a range are partial */
 };
 
 static bool counts_up(const kn_space *space)
@@ -29,7 +30,7 @@ static bool counts_up(const kn_space *space)
     return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
-/* Whether some input has an element of its own for each of the space. */
+/* Some input has a different element for each of the space. */
 static bool reads_as_much(const kn_choice *c)
 {
     bool reads = false;
@@ -42,15 +43,15 @@ static bool reads_as_much(const kn_choice *c)
     return reads;
 }
 
-/* Inputs that stand still along the fastest axis while all others are runs there: the kernel reads their one
- * element, where a buffer would have to repeat it. */
-static void find_still(kn_schedule *out, const kn_choice *c)
+/* Inputs that are broadcast along the fastest axis, while all other operands are contiguous there. The kernel
+ * reads their one element; otherwise a buffer would have to repeat it. */
+static void find_broadcast(kn_schedule *out, const kn_choice *c)
 {
     int inner = kn_choice_inner(c), count = 0;
     if (c->space->size >= MANY && !reads_as_much(c))
         return;
-    bool is_dear = c->program && kn_cost_functions(c->program) > 0;
-    if (inner < 0 || c->space->extent[inner] < (is_dear ? DEAR_RUN : SHORT_RUN))
+    bool is_expensive = c->program && kn_cost_functions(c->program) > 0;
+    if (inner < 0 || c->space->extent[inner] < (is_expensive ? EXPENSIVE_RUN : SHORT_RUN))
         return;
     for (int o = 0; o < c->count; ++o) {
         int64_t stride = c->space->stride[o][inner];
@@ -58,7 +59,7 @@ static void find_still(kn_schedule *out, const kn_choice *c)
             return;
         count += stride == 0;
     }
-    if (count > MOST_STILL)
+    if (count > MOST_BROADCAST)
         return;
     for (int o = 0; o < c->count && count > 0; ++o)
         out->access[o] = c->space->stride[o][inner] == 0 ? KN_BROADCAST : KN_DENSE;
@@ -68,7 +69,7 @@ static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_cho
 {
     (void)params;
     if (counts_up(c->space))
-        find_still(out, c);
+        find_broadcast(out, c);
     return counts_up(c->space);
 }
 
@@ -80,7 +81,7 @@ static bool choose_indices(kn_schedule *out, kn_launch_params *params, const kn_
     return true;
 }
 
-/* Whether the operand is an element behind the one before, and lies as that does. */
+/* The operand is one element behind the one before it, with the same strides. */
 static bool goes_on(const kn_choice *c, int o)
 {
     const kn_access *x = &c->access[o];
@@ -91,8 +92,8 @@ static bool goes_on(const kn_choice *c, int o)
     return goes;
 }
 
-/* Whether so many operands from `first` on fill one array along the fastest axis. */
-static bool are_woven(const kn_choice *c, int first, int count)
+/* The `count` operands from `first` on fill one array along the fastest axis. */
+static bool are_interleaved(const kn_choice *c, int first, int count)
 {
     int64_t item = c->access[first].item_size;
     if (first + count > c->count || c->space->stride[first][kn_choice_inner(c)] != count * item ||
@@ -104,8 +105,9 @@ static bool are_woven(const kn_choice *c, int first, int count)
     return true;
 }
 
-/* Those that are woven, by as many as the first are; others are runs. */
-static bool choose_woven(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+/* The first operands that are interleaved give the count for all others. Operands that are not interleaved
+ * are contiguous. */
+static bool choose_interleaved(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
     if (c->space->size == 0 || !counts_up(c->space))
@@ -113,18 +115,18 @@ static bool choose_woven(kn_schedule *out, kn_launch_params *params, const kn_ch
     for (int o = 0; o < c->count;) {
         int count = out->per_thread;
         if (count == 0)
-            for (count = MOST_WORD; count > 1 && !are_woven(c, o, count);)
+            for (count = MOST_WORD; count > 1 && !are_interleaved(c, o, count);)
                 count /= 2;
-        bool is_woven = count > 1 && are_woven(c, o, count);
-        out->per_thread = is_woven ? count : out->per_thread;
-        for (int end = o + (is_woven ? count : 1); o < end; ++o)
-            out->access[o] = is_woven ? KN_STAGED : KN_DENSE;
+        bool is_interleaved = count > 1 && are_interleaved(c, o, count);
+        out->per_thread = is_interleaved ? count : out->per_thread;
+        for (int end = o + (is_interleaved ? count : 1); o < end; ++o)
+            out->access[o] = is_interleaved ? KN_STAGED : KN_DENSE;
     }
     return out->per_thread > 0;
 }
 
-/* The operands as a walk sees them, those that are woven as one; whether all are one run each, the index left
- * out. */
+/* Lists the operands of the loop nest, interleaved ones as one. Returns true if each of them, the index
+ * aside, is one contiguous range. */
 static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_part *part)
 {
     const kn_program *p = part->spec->program;
@@ -137,11 +139,11 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
             continue;
         int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.per_thread);
         const int64_t *stride = part->space->stride[o->array];
-        bool is_still =
+        bool is_broadcast =
             part->spec->schedule.access[0] && part->spec->schedule.access[o->array] == KN_BROADCAST;
-        is_run = is_run && (stride[0] == item_size || is_still);
+        is_run = is_run && (stride[0] == item_size || is_broadcast);
         operand[(*count)++] =
-            (kn_loop_nest_operand){is_still      ? KN_LOOP_STILL
+            (kn_loop_nest_operand){is_broadcast  ? KN_LOOP_STILL
                                    : k < p->n_in ? KN_LOOP_INPUT
                                                  : KN_LOOP_OUTPUT,
                                    part->layout->param_at[k], item_size, stride, k >= p->n_in && !is_pure};
@@ -156,7 +158,8 @@ static bool is_copy(const kn_spec *spec)
            z->seen == z->dtype;
 }
 
-static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_nest_kind index, int index_size)
+static kiln_status place_loop_nest(kn_placement *out, const kn_part *part, kn_loop_nest_kind index,
+                                   int index_size)
 {
     kn_loop_nest_operand operand[KN_MAX_OPERANDS];
     const kn_space *space = part->space;
@@ -181,15 +184,15 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_ne
 
 static kiln_status place_runs(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_LOOP_COUNT, 1);
+    return place_loop_nest(out, part, KN_LOOP_COUNT, 1);
 }
 
 static kiln_status place_indices(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_LOOP_INDICES, sizeof(int64_t));
+    return place_loop_nest(out, part, KN_LOOP_INDICES, sizeof(int64_t));
 }
 
-/* kn_loop_nest_rows. */
+/* The members of kn_loop_nest_rows. */
 static kn_field rows_field(const kn_schedule *schedule)
 {
     (void)schedule;
@@ -198,13 +201,13 @@ static kn_field rows_field(const kn_schedule *schedule)
                       sizeof(kn_loop_nest_rows), 8};
 }
 
-const kn_kind kn_kind_host_woven = {.name = "woven",
-                                    .recipe = &kn_recipe_host_woven,
-                                    .pattern = "m",
-                                    .revision = 1,
-                                    .choose = choose_woven,
-                                    .field = rows_field,
-                                    .place = place_runs};
+const kn_kind kn_kind_host_interleaved = {.name = "interleaved",
+                                          .recipe = &kn_recipe_host_interleaved,
+                                          .pattern = "m",
+                                          .revision = 1,
+                                          .choose = choose_interleaved,
+                                          .field = rows_field,
+                                          .place = place_runs};
 const kn_kind kn_kind_host_runs = {.name = "flat",
                                    .recipe = &kn_recipe_host_runs,
                                    .pattern = "m",

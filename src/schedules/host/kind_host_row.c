@@ -1,6 +1,6 @@
-/* kind_host_row.c - row programs on the host: threads have rows, and go over each once for each reduction and
- * once more for the results. What elements are given stays in memory of the thread meanwhile, unless rows are
- * long. Anything: several reduced axes or none, any strides. */
+/* kind_host_row.c - row programs on the host, for any layout. A thread reads each row one time for each
+ * reduction, and one more time for the results. Values of elements stay in the thread's memory meanwhile,
+ * unless rows are long: then they are computed again. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -13,30 +13,29 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    ROOM = 1 << 17, /* bytes that a thread holds of a row: half of a usual L2 */
-    GRAIN = 1 << 15 /* elements that are worth another thread */
+    HELD_BYTES = 1 << 17, /* that a thread holds of a row: half of a usual L2 */
+    GRAIN = 1 << 15       /* elements for a further thread */
 };
 
 /* The kind's field. */
 typedef struct row_field {
-    int32_t fold_rank, unused;
-    int64_t rows, length,
-        room; /* of a result: along the outer reduced axes, along the innermost; held, at most */
+    int32_t reduction_rank, unused;
+    int64_t rows, length; /* of a result: along the outer reduction axes, along the innermost one */
+    int64_t capacity;     /* elements that are held, at most */
 } row_field;
 
-/* Bytes of an element of all that some stage gives it for after a reduction. A struct's are not known
- * here. */
+/* All values of elements that a later level needs fit. The size of a struct is not known here. */
 static bool is_held(const kn_choice *c)
 {
-    return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;
+    return kn_reduce_size(c->space) * kn_row_given_across(c) <= HELD_BYTES;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
     const kn_space *s = c->space;
-    out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
-    out->rank = kn_fold_rank(s);
+    out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_MULTIPASS;
+    out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;
         out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
@@ -47,24 +46,24 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
-                      "long long room;\n",
+    return (kn_field){"alignas(8) int reduction_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
+                      "long long capacity;\n",
                       sizeof(row_field), 8};
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    int64_t size = kn_fold_size(s), dear = 1 + 2 * kn_cost_functions(part->spec->program);
-    row_field f = {.room = (size + 63) / 64 * 64};
-    kn_fold_put_kept(&out->own_space, s, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, s, -1);
+    int64_t size = kn_reduce_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
+    row_field f = {.capacity = (size + 63) / 64 * 64};
+    kn_reduce_put_output_axes(&out->own_space, s, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->size = kn_space_output_size(s);
-    out->grain = 1 + GRAIN / dear / (size > 0 ? size : 1);
+    out->grain = 1 + GRAIN / cost / (size > 0 ? size : 1);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

@@ -1,12 +1,12 @@
-/* schedules/interleave/interleave_kinds.h - the kinds of this family, and how the source of each is written.
- * Operands that lie in each other's gaps, and narrow innermost axes (NHWC). */
+/* schedules/interleave/interleave_kinds.h - the kinds of this family and their recipes. Several operands fill
+ * one array, or a narrow axis (channels) is innermost in some operands. */
 #ifndef KN_SCHEDULES_INTERLEAVE_INTERLEAVE_KINDS_H
 #define KN_SCHEDULES_INTERLEAVE_INTERLEAVE_KINDS_H
 
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
-extern const kn_kind kn_kind_woven, kn_kind_pixels;
-extern const kn_recipe kn_recipe_woven, kn_recipe_pixels;
+extern const kn_kind kn_kind_interleaved, kn_kind_channels;
+extern const kn_recipe kn_recipe_interleaved, kn_recipe_channels;
 
 #endif

@@ -17,16 +17,16 @@ enum {
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
     BANK = 4,   /* bytes: threads side by side share a word of small elements */
-    LEAST_SIZE = 1 << 14,   /* elements of a space */
-    LONGEST_GAPPED = 512,   /* elements of rows with gaps: longer ones have a warp each */
-    SHORTEST_RAGGED = 65,   /* vectors of rows that begin anywhere, from which on a warp reads each */
-    LEAST_BYTES = 64,       /* of rows along one of several reduction axes, that fill a slice */
-    ENOUGH_BYTES = 512,     /* of a row in a slice: longer ones need no fewer results in a block */
-    MOST_ELEMENTS = 1 << 30 /* of a result */
+    LEAST_SIZE = 1 << 14,    /* elements of a space */
+    LONGEST_GAPPED = 512,    /* elements of rows with gaps: longer ones have a warp each */
+    SHORTEST_UNALIGNED = 65, /* vectors of rows that begin anywhere, from which on a warp reads each */
+    LEAST_BYTES = 64,        /* of rows along one of several reduction axes, that fill a slice */
+    ENOUGH_BYTES = 512,      /* of a row in a slice: longer ones need no fewer results in a block */
+    MOST_ELEMENTS = 1 << 30  /* of a result */
 };
 
 typedef struct slices_field {
-    int32_t fold_rank;
+    int32_t reduction_rank;
     uint32_t results, lanes, are_lanes_together, splits, slice, chunk, unused;
     int64_t steps;
     kn_divider by, per_row; /* splits; slices of a row */
@@ -34,7 +34,7 @@ typedef struct slices_field {
 
 static bool is_row(const kn_choice *c, int o)
 {
-    return !c->access[o].is_output && !kn_fold_is_weight(c, o) &&
+    return !c->access[o].is_output && !kn_reduce_is_weight(c, o) &&
            c->space->stride[o][c->space->ndim - 1] == c->access[o].item_size;
 }
 
@@ -45,7 +45,7 @@ static int axis_across(const kn_choice *c)
     const kn_space *s = c->space;
     int axis = -1, inner = s->ndim - 1;
     for (int o = 0; o < c->count; ++o) {
-        if (c->access[o].is_output || s->stride[o][inner] == 0 || kn_fold_is_weight(c, o) || is_row(c, o))
+        if (c->access[o].is_output || s->stride[o][inner] == 0 || kn_reduce_is_weight(c, o) || is_row(c, o))
             continue;
         int own = -2;
         for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
@@ -71,7 +71,7 @@ static bool is_worth_it(const kn_choice *c)
     const kn_space *s = c->space;
     int bytes = kn_choice_widest(c, false);
     return c->block == 0 && s->n_reduction_axes > 0 && s->size >= LEAST_SIZE &&
-           kn_fold_size(s) <= MOST_ELEMENTS && kn_space_output_size(s) >= LEAST_RESULTS &&
+           kn_reduce_size(s) <= MOST_ELEMENTS && kn_space_output_size(s) >= LEAST_RESULTS &&
            (s->n_reduction_axes == 1 || s->extent[s->ndim - 1] * bytes >= LEAST_BYTES);
 }
 
@@ -85,28 +85,28 @@ bool kn_reduce_slices_crosses(const kn_choice *c)
 static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int inner = s->ndim - 1, vector = kn_fold_vector(c);
+    int inner = s->ndim - 1, vector = kn_reduce_vector(c);
     if (!is_worth_it(c) || !has_rows(c) || axis_across(c) != -1 || s->extent[inner] > LONGEST_GAPPED ||
-        s->extent[inner] < 2)
+        s->extent[inner] * kn_choice_widest(c, false) < CHUNK)
         return false;
-    kn_fold_fit fit = kn_fold_fit_of(c, inner, vector);
-    bool is_long = s->n_reduction_axes == 1 && s->extent[inner] >= (int64_t)SHORTEST_RAGGED * vector;
+    kn_reduce_fit fit = kn_reduce_fit_of(c, inner, vector);
+    bool is_long = s->n_reduction_axes == 1 && s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;
     return fit == KN_FIT_NONE || (!is_long && (s->extent[inner] % vector != 0 || fit != KN_FIT_ALIGNED));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    kn_fold_params f = {0};
+    kn_reduce_params f = {0};
     if (!kn_reduce_slices_crosses(c) && !has_gaps(c))
         return false;
     f.axis = axis_across(c);
     out->vector = 1;
     out->block = BLOCK;
-    out->variant = kn_fold_form(c->space->n_reduction_axes);
-    out->rank = kn_fold_rank(c->space);
+    out->variant = kn_reduce_variant(c->space->n_reduction_axes);
+    out->rank = kn_reduce_rank(c->space);
     for (int o = 0; o < c->count; ++o)
         out->access[o] = is_row(c, o) ? KN_STAGED : KN_GATHER;
-    kn_fold_set_index(out, c);
+    kn_reduce_set_index(out, c);
     memcpy(params, &f, sizeof f);
     return true;
 }
@@ -115,8 +115,8 @@ static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
     return (kn_field){
-        "alignas(8) int fold_rank;\nunsigned results;\nunsigned lanes;\nunsigned are_lanes_together;\n"
-        "unsigned splits;\nunsigned slice;\nunsigned chunk;\nunsigned fold_unused;\nlong long steps;\n"
+        "alignas(8) int reduction_rank;\nunsigned results;\nunsigned lanes;\nunsigned are_lanes_together;\n"
+        "unsigned splits;\nunsigned slice;\nunsigned chunk;\nunsigned reduction_unused;\nlong long steps;\n"
         "kn_divider by;\nkn_divider per_row;\n",
         sizeof(slices_field), 8};
 }
@@ -185,10 +185,10 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
 
 static void split(slices_field *f, const kn_part *part, int64_t tiles)
 {
-    int64_t wanted = kn_fold_ceil((int64_t)part->spec->target.multiprocessors * BLOCKS, tiles);
-    int64_t splits = kn_fold_clamp(tiles > KN_MAX_COUNTERS ? 1 : wanted, 1, f->steps);
-    f->chunk = (uint32_t)kn_fold_ceil(f->steps, splits);
-    f->splits = (uint32_t)kn_fold_ceil(f->steps, f->chunk);
+    int64_t wanted = kn_reduce_ceil((int64_t)part->spec->target.multiprocessors * BLOCKS, tiles);
+    int64_t splits = kn_reduce_clamp(tiles > KN_MAX_COUNTERS ? 1 : wanted, 1, f->steps);
+    f->chunk = (uint32_t)kn_reduce_ceil(f->steps, splits);
+    f->splits = (uint32_t)kn_reduce_ceil(f->steps, f->chunk);
     f->by = kn_divider_make(f->splits);
 }
 
@@ -196,18 +196,18 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     staged all = staged_of(part);
-    kn_fold_params chosen;
+    kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     slices_field f = {0};
     int64_t row = s->extent[s->ndim - 1];
     out->size = kn_space_output_size(s);
     lay_threads(&f, &all, part->spec->schedule.block, out->size, row);
-    int64_t slices = kn_fold_ceil(row, f.slice), tiles = kn_fold_ceil(out->size, f.results);
-    f.steps = kn_fold_size(s) / row * slices;
+    int64_t slices = kn_reduce_ceil(row, f.slice), tiles = kn_reduce_ceil(out->size, f.results);
+    f.steps = kn_reduce_size(s) / row * slices;
     f.per_row = kn_divider_make((uint32_t)slices);
     split(&f, part, tiles);
-    kn_fold_put_kept(&out->own_space, s, chosen.axis);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, s, -1);
+    kn_reduce_put_output_axes(&out->own_space, s, chosen.axis);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     if (f.splits > 1) {
@@ -236,7 +236,7 @@ const kn_kind kn_kind_reduce_slices = {.name = "reduce_slices",
                                        .choose = choose,
                                        .field = field,
                                        .place = place,
-                                       .cut = kn_fold_cut_beside,
+                                       .cut = kn_reduce_cut_beside,
                                        .has_wide_axes = true,
                                        .describe = describe,
                                        .has_workspace = true};

@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-enum { kn_flight = 8 }; /* elements of a thread that are loaded before any is reduced */
+enum { kn_steps = 8 }; /* elements of a thread that are loaded before any is reduced */
 
 /* Elements of rows of an operand in shared memory, of so many bytes each: a row begins anywhere within 16 bytes, and an odd number of these lies between two. */
 __device__ __forceinline__ constexpr unsigned kn_slice_pitch(unsigned slice, unsigned size)
@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    extern __shared__ __align__(16) unsigned char kn_room[];
+    extern __shared__ __align__(16) unsigned char kn_buffer[];
     __shared__ __align__(16) unsigned char kn_values[sizeof(${type}) * ${block}];
     ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_values);
 
@@ -50,33 +50,34 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const bool kn_is_here = kn_own < kn_count;
     kn_place kn_here = {};
     if (kn_is_here)
-        kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, (unsigned)(kn_begun + kn_own));
+        kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, (unsigned)(kn_begun + kn_own));
+    unsigned char *kn_next_buffer = kn_buffer;
     ${stage}
 
     kn_chain<${type}> kn_chained;
     unsigned kn_turn = 0, kn_held = 0; /* lanes of a result that hold something: the first ones */
     const long long kn_first = (long long)kn_part * kn.chunk;
-    const unsigned kn_steps = kn.steps - kn_first < kn.chunk ? (unsigned)(kn.steps - kn_first) : kn.chunk;
+    const unsigned kn_slices = kn.steps - kn_first < kn.chunk ? (unsigned)(kn.steps - kn_first) : kn.chunk;
 #pragma unroll 1
-    for (unsigned kn_q = 0; kn_q < kn_steps; ++kn_q) {
+    for (unsigned kn_q = 0; kn_q < kn_slices; ++kn_q) {
         kn_place kn_step = {};
         const unsigned kn_row = kn_divide((unsigned)kn_first + kn_q, kn.per_row), kn_begin = ((unsigned)kn_first + kn_q - kn_row * kn.per_row.extent) * kn.slice;
         for (int o = 0; o < ${operands}; ++o)
             kn_step.at[o] = kn_begin * kn.axis[0].stride[o];
         if (${variant} > 1)
-            kn_move(kn_step, kn, 1, kn.fold_rank, kn_row);
+            kn_move(kn_step, kn, 1, kn.reduction_rank, kn_row);
         const unsigned kn_left = (unsigned)kn.axis[0].extent - kn_begin, kn_elements = kn_left < kn.slice ? kn_left : kn.slice;
         __syncthreads();
         ${loads}
         kn_stage_wait();
         if (kn_is_here && kn_lane < kn_elements) {
             ${pointers}
-            ${type} kn_folded;
+            ${type} kn_reduced;
 #pragma unroll 1
-            for (unsigned kn_e = kn_lane; kn_e < kn_elements; kn_e += kn_flight * kn.lanes) {
+            for (unsigned kn_e = kn_lane; kn_e < kn_elements; kn_e += kn_steps * kn.lanes) {
                 ${packs}
 #pragma unroll
-                for (int kn_u = 0; kn_u < kn_flight; ++kn_u) {
+                for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                     if (kn_e + kn_u * kn.lanes < kn_elements) {
                         ${from}
                     }
@@ -84,16 +85,16 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                 }
                 ${type} kn_sum;
 #pragma unroll
-                for (int kn_u = 0; kn_u < kn_flight; ++kn_u) {
+                for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                     const unsigned kn_j = kn_e + kn_u * kn.lanes;
                     if (kn_j < kn_elements) {
                         ${single}
                         kn_sum = kn_u == 0 ? ${mapped} : ${next}(kn_sum, ${mapped});
                     }
                 }
-                kn_folded = kn_e == kn_lane ? kn_sum : ${next}(kn_folded, kn_sum);
+                kn_reduced = kn_e == kn_lane ? kn_sum : ${next}(kn_reduced, kn_sum);
             }
-            kn_chain_put(kn_chained, kn_turn, kn_folded, ${next});
+            kn_chain_put(kn_chained, kn_turn, kn_reduced, ${next});
             ++kn_turn;
         }
         kn_held = kn_elements < kn_held ? kn_held : kn_elements;
@@ -112,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll 1
             for (unsigned kn_by = 1; kn_by < kn_held; kn_by *= 2) {
                 if (kn_is_here && kn_lane % (2 * kn_by) == 0 && kn_lane + kn_by < kn_held)
-                    kn_shared[threadIdx.x] = ${fold}(kn_shared[threadIdx.x], kn_shared[threadIdx.x + kn_by * kn_apart]);
+                    kn_shared[threadIdx.x] = ${reduce}(kn_shared[threadIdx.x], kn_shared[threadIdx.x + kn_by * kn_apart]);
                 __syncthreads();
             }
             ${result} = kn_shared[threadIdx.x];
@@ -127,16 +128,16 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             break;
         kn_held = kn.splits;
 #pragma unroll 1
-        for (unsigned kn_s = kn_lane; kn_is_here && kn_s < kn.splits; kn_s += kn_flight * kn.lanes) {
-            ${type} kn_next[kn_flight];
+        for (unsigned kn_s = kn_lane; kn_is_here && kn_s < kn.splits; kn_s += kn_steps * kn.lanes) {
+            ${type} kn_next[kn_steps];
 #pragma unroll
-            for (int kn_u = 0; kn_u < kn_flight; ++kn_u)
+            for (int kn_u = 0; kn_u < kn_steps; ++kn_u)
                 if (kn_s + kn_u * kn.lanes < kn.splits)
                     kn_next[kn_u] = kn_partial[(kn_s + kn_u * kn.lanes) * kn.results];
 #pragma unroll
-            for (int kn_u = 0; kn_u < kn_flight; ++kn_u)
+            for (int kn_u = 0; kn_u < kn_steps; ++kn_u)
                 if (kn_s + kn_u * kn.lanes < kn.splits)
-                    ${result} = kn_u == 0 && kn_s == kn_lane ? kn_next[0] : ${fold}(${result}, kn_next[kn_u]);
+                    ${result} = kn_u == 0 && kn_s == kn_lane ? kn_next[0] : ${reduce}(${result}, kn_next[kn_u]);
         }
     }
     if (kn_is_final && kn_is_here && kn_lane == 0) {

@@ -1,3 +1,4 @@
+/* reduce_space.c - questions of CUDA's reductions about a space. */
 #include "schedules/reduce/reduce_space.h"
 
 #include <stdlib.h>
@@ -9,11 +10,11 @@
 enum {
     ACCESS = 16 /* bytes of one load */,
     GUESSED_STRUCT = 16 /* bytes */,
-    NEAR_AXES = 4,     /* along which vectors are gathered: kn_go_near of src/codegen/prelude/cuda_fold.cu */
+    NEAR_AXES = 4, /* along which vectors are gathered: kn_go_near of src/codegen/prelude/cuda_reduce.cu */
     WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
 };
 
-int kn_fold_vector(const kn_choice *c)
+int kn_reduce_vector(const kn_choice *c)
 {
     int widest = kn_choice_widest(c, false);
     return widest == 0 ? 1 : ACCESS / widest;
@@ -24,8 +25,7 @@ static bool runs(const kn_choice *c, int o, int axis)
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
 }
 
-/* Elements that lie behind one another along an axis on which the operand stands still are one and the
- * same. */
+/* Bytes of an input, without repetitions along broadcast axes. */
 static double bytes_read(const kn_choice *c, int o)
 {
     double bytes = c->access[o].item_size;
@@ -34,7 +34,7 @@ static double bytes_read(const kn_choice *c, int o)
     return bytes;
 }
 
-double kn_fold_running(const kn_choice *c, int axis)
+double kn_reduce_bytes_along(const kn_choice *c, int axis)
 {
     double bytes = 0;
     for (int o = 0; o < c->count; ++o)
@@ -42,7 +42,7 @@ double kn_fold_running(const kn_choice *c, int axis)
     return bytes;
 }
 
-bool kn_fold_is_weight(const kn_choice *c, int o)
+bool kn_reduce_is_weight(const kn_choice *c, int o)
 {
     int results = c->space->ndim - c->space->n_reduction_axes;
     bool moves = results == 0;
@@ -51,7 +51,7 @@ bool kn_fold_is_weight(const kn_choice *c, int o)
     return !c->access[o].is_output && !moves;
 }
 
-bool kn_fold_some_still(const kn_choice *c, int axis)
+bool kn_reduce_has_broadcast(const kn_choice *c, int axis)
 {
     bool some = false;
     for (int o = 0; o < c->count; ++o)
@@ -59,8 +59,8 @@ bool kn_fold_some_still(const kn_choice *c, int axis)
     return some;
 }
 
-/* Elements by which the operand's first place, and each step along another axis than this, is off a vector's
- * boundary are the same as those of operand `as`; as < 0: there are none. */
+/* True if the operand's address and its strides along all axes but this one have the same misalignment as
+ * those of operand `as`; as < 0: they are aligned. */
 static bool is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
 {
     int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
@@ -77,7 +77,7 @@ static bool is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
     return true;
 }
 
-kn_fold_fit kn_fold_fit_of(const kn_choice *c, int axis, int vector)
+kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector)
 {
     int first = -1;
     bool aligned = true;
@@ -91,7 +91,7 @@ kn_fold_fit kn_fold_fit_of(const kn_choice *c, int axis, int vector)
             return KN_FIT_NONE;
         aligned = aligned && is_off_as(c, o, -1, axis, vector);
     }
-    return first < 0 ? KN_FIT_NONE : aligned ? KN_FIT_ALIGNED : KN_FIT_SHIFTED;
+    return first < 0 ? KN_FIT_NONE : aligned ? KN_FIT_ALIGNED : KN_FIT_UNALIGNED;
 }
 
 static const kn_param *value_of(const kn_choice *c)
@@ -100,13 +100,13 @@ static const kn_param *value_of(const kn_choice *c)
     return &c->program->param[reduce->value[reduce->n_read]];
 }
 
-bool kn_fold_is_struct(const kn_choice *c)
+bool kn_reduce_is_struct(const kn_choice *c)
 {
     return value_of(c)->type == KN_TYPE_STRUCT;
 }
 
-/* A placeholder is some parameter's dtype: the widest operand is as wide at least. */
-int kn_fold_value_size(const kn_choice *c)
+/* The size of a placeholder, which is some parameter's dtype, is at most that of the widest operand. */
+int kn_reduce_value_size(const kn_choice *c)
 {
     const kn_param *value = value_of(c);
     if (value->type == KN_TYPE_STRUCT)
@@ -117,48 +117,48 @@ int kn_fold_value_size(const kn_choice *c)
     return widest < 4 ? 4 : widest;
 }
 
-void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector)
+void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector)
 {
     for (int o = 0; o < c->count; ++o)
         out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
 }
 
-int kn_fold_vector_anywhere(const kn_choice *c, int axis)
+int kn_reduce_unaligned_vector(const kn_choice *c, int axis)
 {
-    bool can = kn_fold_running(c, axis) > 0 && kn_fold_size(c->space) < KN_FOLD_STEPS &&
+    bool can = kn_reduce_bytes_along(c, axis) > 0 && kn_reduce_size(c->space) < KN_REDUCE_STEPS &&
                c->space->n_reduction_axes <= NEAR_AXES;
     for (int o = 0; o < c->count; ++o)
         can = can && (c->access[o].is_output || c->space->stride[o][axis] == 0 || runs(c, o, axis));
-    int vector = can ? kn_fold_vector(c) : 1;
+    int vector = can ? kn_reduce_vector(c) : 1;
     while (c->space->extent[axis] % vector != 0)
         vector /= 2;
     return vector;
 }
 
-void kn_fold_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool from_first)
+void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first)
 {
     int first = -1;
     for (int o = 0; o < c->count; ++o) {
-        bool is_still = c->space->stride[o][axis] == 0;
+        bool is_broadcast = c->space->stride[o][axis] == 0;
         out->access[o] = KN_GATHER;
         if (c->access[o].is_output)
             continue;
-        first = from_first && first < 0 && runs(c, o, axis) ? o : first;
-        if (is_still || (runs(c, o, axis) && is_off_as(c, o, first, axis, out->vector)))
+        first = as_first && first < 0 && runs(c, o, axis) ? o : first;
+        if (is_broadcast || (runs(c, o, axis) && is_off_as(c, o, first, axis, out->vector)))
             out->access[o] = KN_VECTOR;
     }
 }
 
-void kn_fold_set_index(kn_schedule *out, const kn_choice *c)
+void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     out->order = out->vector > 1 && out->per_thread != 1 && c->program->uses & KN_USES_REDUCTION_INDEX &&
                  s->n_reduction_axes == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
-int64_t kn_fold_size(const kn_space *space)
+int64_t kn_reduce_size(const kn_space *space)
 {
     int64_t size = 1;
     for (int a = space->ndim - space->n_reduction_axes; a < space->ndim; ++a)
@@ -166,12 +166,12 @@ int64_t kn_fold_size(const kn_space *space)
     return size;
 }
 
-int kn_fold_form(int axes)
+int kn_reduce_variant(int axes)
 {
-    return axes < 2 ? KN_FOLD_ONE_AXIS : KN_FOLD_SEVERAL_AXES;
+    return axes < 2 ? KN_REDUCE_ONE_AXIS : KN_REDUCE_SEVERAL_AXES;
 }
 
-int kn_fold_rank(const kn_space *space)
+int kn_reduce_rank(const kn_space *space)
 {
     return kn_choice_rank(space->ndim < KILN_MAX_NDIM ? space->ndim + 1 : space->ndim);
 }
@@ -182,12 +182,12 @@ static void put_next(kn_space *out, const kn_space *space, int axis)
     ++out->ndim;
 }
 
-int kn_fold_put_kept(kn_space *out, const kn_space *space, int last)
+int kn_reduce_put_output_axes(kn_space *out, const kn_space *space, int last)
 {
-    int kept = space->ndim - space->n_reduction_axes;
+    int outputs = space->ndim - space->n_reduction_axes;
     kn_space_start(out, space);
     out->ndim = 0;
-    for (int a = 0; a < kept; ++a)
+    for (int a = 0; a < outputs; ++a)
         if (a != last)
             put_next(out, space, a);
     if (last >= 0)
@@ -195,7 +195,7 @@ int kn_fold_put_kept(kn_space *out, const kn_space *space, int last)
     return out->ndim;
 }
 
-int kn_fold_put_reduced(kn_space *out, const kn_space *space, int left_out)
+int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_out)
 {
     int before = out->ndim;
     for (int a = space->ndim - space->n_reduction_axes; a < space->ndim; ++a)
@@ -206,7 +206,7 @@ int kn_fold_put_reduced(kn_space *out, const kn_space *space, int left_out)
     return out->ndim - before;
 }
 
-/* The axis along which the first input that moves takes the smallest steps; -1. */
+/* The axis along which the first input that is not broadcast everywhere has the smallest stride; -1. */
 static int nearest_axis(const kn_choice *c)
 {
     const kn_space *s = c->space;
@@ -218,32 +218,32 @@ static int nearest_axis(const kn_choice *c)
     return axis;
 }
 
-int kn_fold_kept_axis(const kn_choice *c)
+int kn_reduce_output_axis(const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int kept = s->ndim - s->n_reduction_axes, axis = -1;
-    double most = s->n_reduction_axes > 0 ? kn_fold_running(c, s->ndim - 1) : 0;
+    int outputs = s->ndim - s->n_reduction_axes, axis = -1;
+    double most = s->n_reduction_axes > 0 ? kn_reduce_bytes_along(c, s->ndim - 1) : 0;
     bool none = most == 0;
-    for (int a = 0; a < kept; ++a)
-        if (kn_fold_running(c, a) > most) {
-            most = kn_fold_running(c, a);
+    for (int a = 0; a < outputs; ++a)
+        if (kn_reduce_bytes_along(c, a) > most) {
+            most = kn_reduce_bytes_along(c, a);
             axis = a;
         }
     if (axis < 0 && none)
-        axis = nearest_axis(c) < kept ? nearest_axis(c) : -1;
+        axis = nearest_axis(c) < outputs ? nearest_axis(c) : -1;
     return axis;
 }
 
-int kn_fold_cut_outermost(int64_t *align, const kn_part *part)
+int kn_reduce_cut_outermost(int64_t *align, const kn_part *part)
 {
     *align = 1;
     return kn_space_output_size(part->space) < KN_MAX_INDEX ? -1 : 0;
 }
 
-int kn_fold_cut_beside(int64_t *align, const kn_part *part)
+int kn_reduce_cut_beside(int64_t *align, const kn_part *part)
 {
     const kn_space *s = part->space;
-    kn_fold_params chosen;
+    kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     if (kn_space_output_size(s) < KN_MAX_INDEX)
         return -1;

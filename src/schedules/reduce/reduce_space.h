@@ -1,98 +1,99 @@
-/* schedules/reduce/reduce_space.h - what the kinds that compute reductions on CUDA ask of a space, and how
- * they walk it. */
+/* schedules/reduce/reduce_space.h - questions of CUDA's reductions about a space, and the order of its axes
+ * in their kernels. */
 #ifndef KN_SCHEDULES_REDUCE_REDUCE_SPACE_H
 #define KN_SCHEDULES_REDUCE_REDUCE_SPACE_H
 
 #include "schedule/kind.h"
 #include "schedule/layout.h"
 
-/* Steps that a kernel walks by 32 bits stay below this, rows and what is left of one together. */
-#define KN_FOLD_STEPS (INT64_C(1) << 30)
+/* Indices that a kernel counts by 32 bits stay below this, those of a row and of its remainder together. */
+#define KN_REDUCE_STEPS (INT64_C(1) << 30)
 
-/* What is chosen with the schedule where results lie side by side along a kept axis, and needs no binary. */
-typedef struct kn_fold_params {
-    int axis;        /* the kept axis along which columns lie */
-    int inner;       /* the innermost reduced axis, where it lies inside that one; -1 */
-    int copies;      /* rows that are taken together, so that vectors fill them; 1 */
-    bool is_shifted; /* rows begin anywhere */
-} kn_fold_params;
+/* Launch parameters of kinds whose results are contiguous along an output axis. */
+typedef struct kn_reduce_params {
+    int axis;          /* the output axis along which columns lie */
+    int inner;         /* the innermost reduction axis, if it lies inside that one; -1 */
+    int copies;        /* rows that are joined, so that they are whole vectors; 1: none are */
+    bool is_unaligned; /* rows begin anywhere */
+} kn_reduce_params;
 
-/* How vectors of the inputs that run along an axis lie. */
-typedef enum kn_fold_fit {
-    KN_FIT_NONE,    /* some input does not run along it, or they disagree */
-    KN_FIT_SHIFTED, /* wherever one begins, the others begin as far behind a vector's boundary */
-    KN_FIT_ALIGNED  /* all begin at a vector's boundary everywhere */
-} kn_fold_fit;
+/* Alignment of the inputs' vectors along an axis. */
+typedef enum kn_reduce_fit {
+    KN_FIT_NONE,      /* some input is not contiguous along it, or they disagree */
+    KN_FIT_UNALIGNED, /* all have the same misalignment everywhere */
+    KN_FIT_ALIGNED    /* all are aligned everywhere */
+} kn_reduce_fit;
 
-/* Elements of 16 bytes of the widest input; 1 where there is none. */
-int kn_fold_vector(const kn_choice *c);
-kn_fold_fit kn_fold_fit_of(const kn_choice *c, int axis, int vector);
-/* Bytes that are read of those inputs that run along the axis: a weight a row is little beside the rows. */
-double kn_fold_running(const kn_choice *c, int axis);
-/* The kept axis along which most bytes run, where more do than along the innermost reduced one; where none do
- * anywhere the one that is nearest. -1: columns are of no use. */
-int kn_fold_kept_axis(const kn_choice *c);
-/* Whether the operand is an input that is the same for all results: a weight of each element. */
-bool kn_fold_is_weight(const kn_choice *c, int operand);
-/* Whether some input stands still along the axis. */
-bool kn_fold_some_still(const kn_choice *c, int axis);
-/* Whether what is folded is a struct of the user's, whose size nobody knows here. */
-bool kn_fold_is_struct(const kn_choice *c);
-/* Bytes of what is folded; of a struct a guess. */
-int kn_fold_value_size(const kn_choice *c);
+/* Elements of 16 bytes of the widest input; 1 if there is none. */
+int kn_reduce_vector(const kn_choice *c);
+kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector);
+/* Bytes read of the inputs that are contiguous along the axis: a weight that all rows share counts little. */
+double kn_reduce_bytes_along(const kn_choice *c, int axis);
+/* The output axis along which most bytes are contiguous, if more are than along the innermost reduction axis.
+ * If none are along any axis, the one with the smallest stride. -1: columns are of no use. */
+int kn_reduce_output_axis(const kn_choice *c);
+/* True if the operand is an input that all results share: a weight of each element. */
+bool kn_reduce_is_weight(const kn_choice *c, int operand);
+/* True if some input is broadcast along the axis. */
+bool kn_reduce_has_broadcast(const kn_choice *c, int axis);
+/* True if the reduced value is a struct of the user's, whose size is unknown here. */
+bool kn_reduce_is_struct(const kn_choice *c);
+/* Bytes of the reduced value; of a struct a guess. */
+int kn_reduce_value_size(const kn_choice *c);
 
-/* Letters of the operands: vectors, or one element repeated, as strides say; or elements one by one. */
-void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector);
+/* Letters of the operands: vectors (or one element repeated, by the stride), or single elements. */
+void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
-/* Elements of vectors that begin anywhere, as many as divide the axis, along which all inputs are contiguous
+/* Elements of vectors that may be unaligned, as many as divide the axis, along which all inputs are contiguous
  * or broadcast; 1: they are not. */
-int kn_fold_vector_anywhere(const kn_choice *c, int axis);
-/* Letters of the operands where these are taken: vectors of inputs that are at a boundary wherever the first
- * moving one is (`from_first`), or everywhere, and elements repeated; the others are gathered as vectors. */
-void kn_fold_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool from_first);
+int kn_reduce_unaligned_vector(const kn_choice *c, int axis);
+/* Sets the letters of operands that are read by such vectors. Vectors of inputs that are aligned, or
+ * misaligned as the first one (`as_first`), are loaded; the others are gathered. */
+void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first);
 
-/* The width of indices in texts, and whether a thread that goes along the only reduced axis meets its
- * indices in their order; of a schedule with its vector and lanes. The order is said only where a text
- * asks and a thread folds several items of vectors, since each is a binary more. */
-void kn_fold_set_index(kn_schedule *out, const kn_choice *c);
+/* Sets the width of indices in texts, and whether a thread meets the indices along the only reduction axis in
+ * their order; the schedule has its vector and lanes already. The order is set only if a text asks for it and
+ * a thread reduces several vectors, since it is another binary. */
+void kn_reduce_set_index(kn_schedule *out, const kn_choice *c);
 
-/* Elements of a result: along all reduced axes. */
-int64_t kn_fold_size(const kn_space *space);
-/* Which of a kernel's loops go over so many axes: one, or more. */
+/* Elements of a result: along all reduction axes. */
+int64_t kn_reduce_size(const kn_space *space);
+/* The variant of a kernel, by its number of reduction axes. */
 enum {
-    KN_FOLD_ONE_AXIS = 1,
-    KN_FOLD_SEVERAL_AXES = 2,
-    KN_FOLD_ALONE = 3 /* one; fold_rows: a block for each result */
+    KN_REDUCE_ONE_AXIS = 1,
+    KN_REDUCE_SEVERAL_AXES = 2,
+    KN_REDUCE_ALONE = 3 /* one axis; reduce_rows: a block for each result */
 };
-int kn_fold_form(int axes);
-/* Axes that the argument block has room for. */
-int kn_fold_rank(const kn_space *space);
+int kn_reduce_variant(int axes);
+/* Capacity for axes of the argument block. */
+int kn_reduce_rank(const kn_space *space);
 
-/* The axes in an order of one's own, outermost first. The inner of the reduced ones comes last; there always
- * is one. Returns how many there are. */
-int kn_fold_put_kept(kn_space *out, const kn_space *space, int last);
-int kn_fold_put_reduced(kn_space *out, const kn_space *space, int left_out);
+/* Append the output axes, outermost first, with axis `last` (-1: none) behind the others; and the reduction
+ * axes but the one that is left out (-1: none), of which there is always one. They return the number of
+ * output axes and of appended reduction axes. */
+int kn_reduce_put_output_axes(kn_space *out, const kn_space *space, int last);
+int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_out);
 
-/* For `cut`: so that the grid has room for the results. Along the outermost axis; for kinds whose parameters
- * are kn_fold_params along another than the one on which vectors lie, or in whole ones. */
-int kn_fold_cut_outermost(int64_t *align, const kn_part *part);
-int kn_fold_cut_beside(int64_t *align, const kn_part *part);
+/* For `cut`: limits the results to the size of a grid. The first cuts along the outermost axis. The second,
+ * of kinds whose parameters are kn_reduce_params, cuts along an axis without vectors, or at whole vectors. */
+int kn_reduce_cut_outermost(int64_t *align, const kn_part *part);
+int kn_reduce_cut_beside(int64_t *align, const kn_part *part);
 
-static inline int64_t kn_fold_ceil(int64_t a, int64_t b)
+static inline int64_t kn_reduce_ceil(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
 }
 
-/* A last wave that is not full costs as much time as a full one. */
-enum { KN_FOLD_FULL_WAVE = 92 }; /* per cent of the places of all waves that are taken, which is enough */
+/* A partial last wave costs as much time as a full one. */
+enum { KN_REDUCE_FULL_WAVE = 92 }; /* per cent of all places in waves that are used; enough */
 
-/* Per cent of the places of all waves that so many blocks take. */
-static inline int64_t kn_fold_wave_share(int64_t blocks, int64_t wave)
+/* The share of the places in their waves that so many blocks use, in per cent. */
+static inline int64_t kn_reduce_wave_share(int64_t blocks, int64_t wave)
 {
-    return 100 * blocks / (kn_fold_ceil(blocks, wave) * wave);
+    return 100 * blocks / (kn_reduce_ceil(blocks, wave) * wave);
 }
 
-static inline int64_t kn_fold_clamp(int64_t value, int64_t least, int64_t most)
+static inline int64_t kn_reduce_clamp(int64_t value, int64_t least, int64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }

@@ -10,24 +10,24 @@
 
 enum {
     WARP = 32,
-    FEWEST = 2,        /* vectors of a thread, at least; of rows of more than */
-    SHORT = 256,       /* vectors, from which on few warps have more each, */
-    FEWEST_LONG = 4,   /* so many; of single elements */
-    FEWEST_SINGLE = 8, /* so many */
-    ONCE = 5,          /* items that a ragged row costs a warp once, a guess: bench/results/rows.md */
-    USUAL = 512, /* threads of a block at most, where it has not as many vectors a thread as can be; then */
+    FEWEST = 2,         /* vectors of a thread, at least */
+    SHORT = 256,        /* vectors of a row, above which */
+    FEWEST_LONG = 4,    /* a thread has so many, at least */
+    FEWEST_SINGLE = 8,  /* elements of a thread, at least, if they are loaded one by one */
+    UNALIGNED_COST = 5, /* of an unaligned row, in items of a warp; a guess: bench/results/rows.md */
+    USUAL = 512, /* threads of a block, at most, unless a thread has as many vectors as it can hold; then */
     MOST = 1024,
-    LEAST_LARGE = 896 /* of larger blocks: a multiprocessor has registers for one */
+    LEAST_LARGE = 896 /* threads of such a block, at least: a multiprocessor has registers for one */
 };
 
 /* The kind's field. */
 typedef struct row_field {
-    int32_t fold_rank, length;
-    int32_t width; /* warps of a block, and more up to a power of two */
+    int32_t reduction_rank, length;
+    int32_t width; /* warps of a block, rounded up to a power of two */
     int32_t unused;
 } row_field;
 
-/* Powers of two alone: each has a binary of its own. */
+/* Powers of two only, since each is a binary of its own. */
 static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
 {
     int64_t threads = items / s->per_thread;
@@ -38,24 +38,24 @@ static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
 /* Threads of a block that has a row of so many items. */
 static int64_t threads_of(int64_t items, int lanes)
 {
-    return kn_fold_ceil(kn_fold_ceil(items, lanes), WARP) * WARP;
+    return kn_reduce_ceil(kn_reduce_ceil(items, lanes), WARP) * WARP;
 }
 
-/* Whether all threads hold three in four of their items, also where a row has one item less than the
- * longest. */
+/* True if all threads hold three quarters of their items, even if a row has one item less than the longest.
+ * */
 static bool is_nearly_full(int64_t items, int lanes)
 {
     return lanes > 1 && kn_row_whole(lanes) * threads_of(items, lanes) < items;
 }
 
-/* Items of a thread where what is done once a warp costs as much as so many of them: ragged rows, whose
- * warps are few of many items rather. As they are where no number leaves all threads something. */
-static int items_of_ragged(int64_t items, int lanes, int most, int usual)
+/* Items of a thread for unaligned rows, which have a cost per warp: few warps with many items are better.
+ * Unchanged if no number gives all threads an item. */
+static int items_of_unaligned(int64_t items, int lanes, int most, int usual)
 {
     static const int each[] = {2, 3, 4, 8};
     int64_t least = INT64_MAX;
     for (size_t k = 0; k < sizeof each / sizeof each[0] && each[k] <= most; ++k) {
-        int64_t threads = threads_of(items, each[k]), cost = threads * (ONCE + each[k]);
+        int64_t threads = threads_of(items, each[k]), cost = threads * (UNALIGNED_COST + each[k]);
         if (threads > (each[k] == most && usual == USUAL ? MOST : usual) || !is_nearly_full(items, each[k]) ||
             cost >= least)
             continue;
@@ -81,8 +81,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int usual = c->block ? c->block : USUAL;
     while (out->per_thread < most && items > (int64_t)out->per_thread * usual)
         out->per_thread *= 2;
-    if (out->variant == KN_ROW_SHIFTED)
-        out->per_thread = items_of_ragged(items, out->per_thread, most, usual);
+    if (out->variant == KN_ROW_UNALIGNED)
+        out->per_thread = items_of_unaligned(items, out->per_thread, most, usual);
     out->block = c->block ? c->block : out->per_thread == most ? MOST : USUAL;
     if (is_full(c, out, items)) {
         out->variant = KN_ROW_FULL;
@@ -90,7 +90,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     } else if (is_nearly_full(items, out->per_thread)) {
         out->variant += KN_ROW_NEARLY;
     }
-    out->rank = kn_fold_rank(c->space);
+    out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     int64_t threads = threads_of(items, out->per_thread);
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
@@ -99,18 +99,18 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint length;\nint width;\nint row_unused;\n",
+    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nint width;\nint row_unused;\n",
                       sizeof(row_field), 8};
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    row_field f = {.length = (int32_t)kn_fold_size(part->space)};
+    row_field f = {.length = (int32_t)kn_reduce_size(part->space)};
     int64_t items = kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY);
     out->size = kn_space_output_size(part->space);
-    kn_fold_put_kept(&out->own_space, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->block = (unsigned)threads_of(items, s->per_thread);
@@ -128,5 +128,5 @@ const kn_kind kn_kind_row_block = {.name = "row_block",
                                    .choose = choose,
                                    .field = field,
                                    .place = place,
-                                   .cut = kn_fold_cut_outermost,
+                                   .cut = kn_reduce_cut_outermost,
                                    .has_wide_axes = true};

@@ -28,9 +28,9 @@ enum {
     LARGEST = 8 /* blocks of a cluster: longer rows are faster by two kernels, each at the memory's speed */
 };
 
-/* Chosen for each space, without a binary of its own. The first member is what kn_fold_cut_beside reads. */
+/* Chosen for each space, without a binary of its own. The first member is what kn_reduce_cut_beside reads. */
 typedef struct tile_params {
-    kn_fold_params fold;
+    kn_reduce_params reduce;
     int across, blocks, threads; /* vectors of a tile side by side; blocks of a tile; threads of a block */
     int staged;                  /* items of a thread in shared memory, behind those in registers */
 } tile_params;
@@ -44,7 +44,7 @@ typedef struct layout_of_tile {
 
 /* The kind's field. */
 typedef struct columns_field {
-    int32_t fold_rank, length;
+    int32_t reduction_rank, length;
     int32_t share, staged; /* elements of a row that a block has; items of a thread in shared memory */
     uint32_t tiles;        /* side by side */
     uint32_t across, shift, width, blocks, unused;
@@ -54,7 +54,7 @@ typedef struct columns_field {
 /* ---- the choice ---- */
 
 /* Structs take too many registers: a thread reduces a vector of them. */
-static bool folds_structs(const kn_program *p)
+static bool reduces_structs(const kn_program *p)
 {
     bool is_struct = false;
     for (int s = 0; s < p->n_stages; ++s)
@@ -68,8 +68,8 @@ static bool moves_along_row(const kn_choice *c, int o)
     return c->space->stride[o][c->space->ndim - 1] != 0;
 }
 
-/* Whether vectors of the operand lie across rows: contiguous there, or one element that is repeated. Results
- * of a row are stored one by one. */
+/* True if vectors of the operand lie across rows: it is contiguous there, or broadcast. Results of a row are
+ * stored one by one. */
 static bool lies_across(const kn_choice *c, int o, int axis)
 {
     int64_t stride = c->space->stride[o][axis];
@@ -78,7 +78,7 @@ static bool lies_across(const kn_choice *c, int o, int axis)
     return stride == 0 || stride == c->access[o].item_size;
 }
 
-/* Whether every vector of the operand begins at its own size. */
+/* True if every vector of the operand is aligned to its size. */
 static bool is_aligned(const kn_choice *c, int o, int axis, int vector)
 {
     int64_t bytes = (int64_t)vector * c->access[o].item_size;
@@ -133,7 +133,7 @@ static int scale_of(const kn_schedule *s)
 }
 
 /* Blocks that a multiprocessor has at a time; 0: one has too much shared memory. */
-static int64_t blocks_at_once(const kn_target *t, int64_t threads, int64_t shared)
+static int64_t concurrent_blocks(const kn_target *t, int64_t threads, int64_t shared)
 {
     int64_t by_threads = RESIDENT / threads,
             by_shared = t->shared_memory_per_multiprocessor / (shared + BESIDE);
@@ -144,20 +144,21 @@ static int64_t blocks_at_once(const kn_target *t, int64_t threads, int64_t share
  * 256 threads each, from times of an H200: bench/results/nvidia-h200-anyaxis.md. 0: it is no tile. */
 static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, const layout_of_tile *l)
 {
-    int64_t length = kn_row_length(c), run = c->space->extent[t->fold.axis];
-    int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_fold_ceil(length, l->blocks);
-    int64_t down = kn_fold_ceil(kn_fold_ceil(share, s->per_thread + l->staged), rows) * rows;
-    int64_t threads = down * l->across, items = kn_fold_ceil(share, down),
+    int64_t length = kn_row_length(c), run = c->space->extent[t->reduce.axis];
+    int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_reduce_ceil(length, l->blocks);
+    int64_t down = kn_reduce_ceil(kn_reduce_ceil(share, s->per_thread + l->staged), rows) * rows;
+    int64_t threads = down * l->across, items = kn_reduce_ceil(share, down),
             width = (int64_t)l->across * s->vector;
-    int64_t tiles = kn_fold_ceil(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
-    int64_t at_once = blocks_at_once(c->target, threads, staged * threads * s->vector * l->staged_bytes);
+    int64_t tiles = kn_reduce_ceil(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
+    int64_t concurrent =
+        concurrent_blocks(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
     if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
-        width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || at_once < (l->blocks > 1 ? 2 : 1) ||
+        width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || concurrent < (l->blocks > 1 ? 2 : 1) ||
         (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
         (c->space->size > SMALL && grid < c->target->multiprocessors))
         return 0;
-    *t = (tile_params){t->fold, l->across, l->blocks, (int)threads, (int)staged};
+    *t = (tile_params){t->reduce, l->across, l->blocks, (int)threads, (int)staged};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
     cost = 1 + (cost - 1) / 2; /* a thread without an element leaves memory idle in part */
     cost *= width * l->widest >= LINE || (width * l->widest >= 64 && l->pitch <= NEAR) ? 1
@@ -167,7 +168,7 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     cost *= items > 2 * ITEMS * scale_of(s) || items == length ? 1 : 1.05;
     for (int blocks = 1; blocks < l->blocks; blocks *= 2)
         cost *= 1.06;
-    return at_once == 1 ? cost * 1.25 : cost;
+    return concurrent == 1 ? cost * 1.25 : cost;
 }
 
 /* Bytes of an element of all inputs that kernels stage, at most: which parameters are arrays is not known. */
@@ -191,12 +192,12 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
     double least = 0;
     int most = kn_row_largest_cluster(c->target);
     layout_of_tile l = {.widest = widest,
-                        .staged_bytes = staged_bytes(c, s, out->fold.axis),
-                        .pitch = pitch_of(c, out->fold.axis, widest)};
+                        .staged_bytes = staged_bytes(c, s, out->reduce.axis),
+                        .pitch = pitch_of(c, out->reduce.axis, widest)};
     for (l.blocks = 1; l.blocks <= most && l.blocks <= LARGEST; l.blocks *= 2)
         for (l.across = 2; l.across <= MOST_ACROSS; l.across *= 2)
             for (size_t k = 0; k < sizeof staged / sizeof *staged; ++k) {
-                tile_params t = {.fold = out->fold};
+                tile_params t = {.reduce = out->reduce};
                 l.staged = staged[k] * scale_of(s);
                 double cost = cost_of(&t, c, s, &l);
                 if (cost == 0 || (least > 0 && cost >= least))
@@ -209,7 +210,7 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
 
 static bool has_whole_items(const tile_params *t, int64_t length, int items)
 {
-    int64_t share = kn_fold_ceil(length, t->blocks), last = length - share * (t->blocks - 1);
+    int64_t share = kn_reduce_ceil(length, t->blocks), last = length - share * (t->blocks - 1);
     return items > 1 && last >= (int64_t)kn_row_whole(items) * (t->threads / t->across);
 }
 
@@ -226,9 +227,9 @@ static void set_access(kn_schedule *out, const kn_choice *c, int axis)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     int64_t length = kn_row_length(c);
-    int axis = kn_fold_kept_axis(c);
-    tile_params t = {.fold = {.axis = axis, .inner = -1, .copies = 1}};
-    if (length < 2 || length > INT32_MAX / 2 || axis < 0 || c->block > 0 || folds_structs(c->program))
+    int axis = kn_reduce_output_axis(c);
+    tile_params t = {.reduce = {.axis = axis, .inner = -1, .copies = 1}};
+    if (length < 2 || length > INT32_MAX / 2 || axis < 0 || c->block > 0 || reduces_structs(c->program))
         return false;
     for (int o = 0; o < c->count; ++o)
         if (!lies_across(c, o, axis))
@@ -246,7 +247,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->variant = has_whole_items(&t, length, out->per_thread) ? KN_ROW_NEARLY : 0;
     out->block = THREADS;
-    out->rank = kn_fold_rank(c->space);
+    out->rank = kn_reduce_rank(c->space);
     set_access(out, c, axis);
     memcpy(params, &t, sizeof t);
     return true;
@@ -257,11 +258,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){
-        "alignas(8) int fold_rank;\nint length;\nint share;\nint staged;\nunsigned tiles;\nunsigned across;\n"
-        "unsigned shift;\nunsigned width;\nunsigned blocks;\nunsigned columns_unused;\n"
-        "long long columns;\n",
-        sizeof(columns_field), 8};
+    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nint share;\nint staged;\nunsigned "
+                      "tiles;\nunsigned across;\n"
+                      "unsigned shift;\nunsigned width;\nunsigned blocks;\nunsigned columns_unused;\n"
+                      "long long columns;\n",
+                      sizeof(columns_field), 8};
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -270,19 +271,19 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     tile_params t;
     memcpy(&t, part->launch_params, sizeof t);
-    columns_field f = {.length = (int32_t)kn_fold_size(space),
+    columns_field f = {.length = (int32_t)kn_reduce_size(space),
                        .across = (uint32_t)t.across,
                        .width = (uint32_t)kn_row_warps((unsigned)t.threads),
                        .blocks = (uint32_t)t.blocks,
                        .staged = t.staged,
-                       .columns = space->extent[t.fold.axis]};
-    f.share = (int32_t)kn_fold_ceil(f.length, t.blocks);
-    f.tiles = (uint32_t)kn_fold_ceil(f.columns, (int64_t)t.across * s->vector);
+                       .columns = space->extent[t.reduce.axis]};
+    f.share = (int32_t)kn_reduce_ceil(f.length, t.blocks);
+    f.tiles = (uint32_t)kn_reduce_ceil(f.columns, (int64_t)t.across * s->vector);
     while (1u << f.shift < f.across)
         ++f.shift;
     out->size = kn_space_output_size(space);
-    kn_fold_put_kept(&out->own_space, space, t.fold.axis);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, space, -1);
+    kn_reduce_put_output_axes(&out->own_space, space, t.reduce.axis);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->block = (unsigned)t.threads;
@@ -317,7 +318,7 @@ const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .choose = choose,
                                      .field = field,
                                      .place = place,
-                                     .cut = kn_fold_cut_beside,
+                                     .cut = kn_reduce_cut_beside,
                                      .has_wide_axes = true,
                                      .describe = describe,
                                      .rows_of_warp = rows_of_warp};

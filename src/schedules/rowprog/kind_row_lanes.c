@@ -1,4 +1,4 @@
-/* kind_row_lanes.c - row programs: some lanes of a warp hold a row in registers; short rows. */
+/* kind_row_lanes.c - row programs over short rows: some lanes of a warp hold a row in registers. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
 
-enum { WARP = 32, FEW = 2 /* items, up to which a thread has one */ };
+enum { WARP = 32, FEW = 2 /* items of a row up to which a thread has one */ };
 
 /* The kind's field. */
 typedef struct lanes_field {
-    int32_t fold_rank, length;
-    uint32_t lanes, shift; /* of a row; by which a division by them shifts */
+    int32_t reduction_rank, length;
+    uint32_t lanes, shift; /* lanes of a row, and their logarithm */
 } lanes_field;
 
-/* Items of a thread: two of them wait for memory together where a row is long enough. 0: rows are too
- * long. */
+/* Items of a thread: two or more, which are loaded together, if the row is long enough. 0: rows are too long.
+ * */
 static int items_each(int64_t items, int vector)
 {
     if (vector == 1)
@@ -25,7 +25,7 @@ static int items_each(int64_t items, int vector)
     return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
 }
 
-/* A power of two of lanes have all their items. */
+/* True if the lanes of a row are a power of two, and all of them have all their items. */
 static bool is_full(int64_t items, int each)
 {
     int64_t lanes = each > 0 ? items / each : 0;
@@ -47,7 +47,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
                    : is_full(length / out->vector, out->per_thread) ? KN_ROW_FULL
                                                                     : KN_ROW_SINGLE;
     out->block = kn_choice_block(c);
-    out->rank = kn_fold_rank(c->space);
+    out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     return out->per_thread > 0 && out->per_thread * out->vector <= kn_row_most_held(c);
 }
@@ -55,7 +55,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) int fold_rank;\nint length;\nunsigned lanes;\nunsigned shift;\n",
+    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nunsigned lanes;\nunsigned shift;\n",
                       sizeof(lanes_field), 8};
 }
 
@@ -75,16 +75,16 @@ static int rows_of_warp(const kn_schedule *s, int64_t length)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    lanes_field f = {.length = (int32_t)kn_fold_size(part->space)};
+    lanes_field f = {.length = (int32_t)kn_reduce_size(part->space)};
     out->size = kn_space_output_size(part->space);
-    kn_fold_put_kept(&out->own_space, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     f.lanes = (uint32_t)lanes_of(s, f.length);
     while (1u << f.shift < f.lanes)
         ++f.shift;
-    out->grid[0] = (unsigned)kn_fold_ceil(out->size * f.lanes, s->block);
+    out->grid[0] = (unsigned)kn_reduce_ceil(out->size * f.lanes, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -104,7 +104,7 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .choose = choose,
                                    .field = field,
                                    .place = place,
-                                   .cut = kn_fold_cut_outermost,
+                                   .cut = kn_reduce_cut_outermost,
                                    .has_wide_axes = true,
                                    .describe = describe,
                                    .rows_of_warp = rows_of_warp};

@@ -1,5 +1,5 @@
-/* kind_row_long.c - row programs: a block, or a cluster of blocks that send each other what they have folded,
- * holds a row in registers and shared memory. */
+/* kind_row_long.c - row programs: a block, or a cluster of blocks that exchange their partial values, holds a
+ * row in registers and shared memory. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -11,57 +11,56 @@
 
 /* From experiments on an H200: bench/results/rows.md. */
 enum {
-    ALONE = 1024, /* threads of a block that has a row by itself, where there are no clusters */
-    LONG =
-        4, /* items of a thread in registers: more of them leave none for late inputs; of single elements */
-    LONG_SINGLE = 8, /* so many */
-    FULL =
-        32, /* elements of four bytes at least that a thread has in registers where that is the whole row */
-    BESIDE = 4 << 10, /* bytes of a block's shared memory that are left for what is folded */
-    LARGEST = 16      /* blocks of a cluster */
+    ALONE = 1024,     /* threads of a block that has a row by itself, if there are no clusters */
+    LONG = 4,         /* items of a thread in registers: more would leave none for late inputs */
+    LONG_SINGLE = 8,  /* the same, of single elements */
+    FULL = 32,        /* elements of a thread, of four bytes or more, if the whole row is in registers */
+    BESIDE = 4 << 10, /* bytes of a block's shared memory for partial values */
+    LARGEST = 16      /* blocks of a cluster, at most */
 };
 
-/* Blocks of clusters: threads, and bytes of shared memory. Small ones overlap better, large ones hold longer
- * rows. */
+/* Sizes of a cluster's blocks: threads, and bytes of shared memory. Small blocks overlap better, large ones
+ * hold longer rows. */
 static const struct {
     int threads, shared;
 } sizes[] = {{256, 80 << 10}, {512, 96 << 10}};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* What is chosen: the number of binaries does not depend on it. */
+/* Launch parameters, which need no binary. */
 typedef struct launch_params {
     int blocks, threads, staged; /* of a row; of a block; items of a thread in shared memory */
 } launch_params;
 
 /* The kind's field. */
 typedef struct long_field {
-    int32_t fold_rank, length;
-    int32_t width, blocks; /* warps of a block, and more up to a power of two; blocks of a row */
-    int32_t staged, share; /* items of a thread in shared memory; of a block */
+    int32_t reduction_rank, length;
+    int32_t width, blocks; /* warps of a block, rounded up to a power of two; blocks of a row */
+    int32_t staged, share; /* items of a thread in shared memory; items of a block */
 } long_field;
 
-/* Whether a row of so many items finds room in blocks of such a size. */
+/* True if a row of so many items fits so many blocks of such a size. */
 static bool fits(launch_params *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
 {
-    int64_t each = kn_fold_ceil(kn_fold_ceil(items, blocks), threads), staged = each > held ? each - held : 0;
+    int64_t each = kn_reduce_ceil(kn_reduce_ceil(items, blocks), threads),
+            staged = each > held ? each - held : 0;
     *f = (launch_params){blocks, threads, (int)staged};
     return staged * threads * bytes <= shared;
 }
 
 static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t items, int held, int bytes)
 {
-    int room = c->target->shared_memory_per_block - BESIDE, largest = kn_row_largest_cluster(c->target);
+    int capacity = c->target->shared_memory_per_block - BESIDE, largest = kn_row_largest_cluster(c->target);
     if (largest == 1)
-        return fits(f, items, held, bytes, 1, ALONE, room);
+        return fits(f, items, held, bytes, 1, ALONE, capacity);
     for (int size = 0; size < SIZES; ++size)
         for (int blocks = 1; blocks <= largest; blocks *= 2)
             if (fits(f, items, held, bytes, blocks, sizes[size].threads,
-                     sizes[size].shared < room ? sizes[size].shared : room))
+                     sizes[size].shared < capacity ? sizes[size].shared : capacity))
                 return true;
     return false;
 }
 
-/* Whether all threads of a cluster's blocks have as many items in registers as can be. */
+/* True if all threads of a cluster's blocks hold as many items in registers as they can. */
 static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
 {
     if (s->variant != KN_ROW_ALIGNED || s->per_thread * s->vector != FULL || bytes < 4 * s->vector)
@@ -76,11 +75,11 @@ static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, 
     return false;
 }
 
-/* Whether all threads of the last block, too, have all of their registers full, also where a row has one item
- * less than the longest. */
+/* True if all threads, also of the last block, hold all their items, even if a row has one item less than the
+ * longest. */
 static bool is_nearly_full(const launch_params *f, int64_t items, int lanes)
 {
-    int64_t share = kn_fold_ceil(items, f->blocks);
+    int64_t share = kn_reduce_ceil(items, f->blocks);
     return items - 1 - share * (f->blocks - 1) >= (int64_t)lanes * f->threads;
 }
 
@@ -94,7 +93,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->variant = kn_row_fit_of(c, out->vector);
     out->vector = out->variant == KN_ROW_SINGLE ? 1 : out->vector;
     out->per_thread = kn_row_most_held(c) / out->vector;
-    out->rank = kn_fold_rank(c->space);
+    out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     int bytes = kn_row_early_bytes(c, out->vector) * out->vector;
     int64_t items = kn_row_items(length, out->vector, out->variant);
@@ -121,7 +120,7 @@ static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
     return (kn_field){
-        "alignas(8) int fold_rank;\nint length;\nint width;\nint blocks;\nint staged;\nint share;\n",
+        "alignas(8) int reduction_rank;\nint length;\nint width;\nint blocks;\nint staged;\nint share;\n",
         sizeof(long_field), 8};
 }
 
@@ -130,14 +129,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     launch_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    long_field f = {.length = (int32_t)kn_fold_size(part->space),
+    long_field f = {.length = (int32_t)kn_reduce_size(part->space),
                     .width = kn_row_warps((unsigned)chosen.threads),
                     .blocks = chosen.blocks,
                     .staged = chosen.staged};
-    f.share = (int32_t)kn_fold_ceil(kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY), f.blocks);
+    f.share =
+        (int32_t)kn_reduce_ceil(kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY), f.blocks);
     out->size = kn_space_output_size(part->space);
-    kn_fold_put_kept(&out->own_space, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->block = (unsigned)chosen.threads;

@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-/* What a thread holds of an item: ${vector} elements. */
+/* An item in a thread's registers: ${vector} elements. */
 struct kn_item {
     ${item}
 };
@@ -14,9 +14,9 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     /* A block has a row. */
     const bool kn_is_here = true, kn_is_first = threadIdx.x == 0;
-    constexpr bool kn_is_empty = false, kn_is_ragged = ${variant} % 4 == 1;
+    constexpr bool kn_is_empty = false, kn_is_unaligned = ${variant} % 4 == 1;
     kn_place kn_here = {};
-    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x);
+    kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, blockIdx.x);
     (void)kn_is_first, (void)kn_is_empty;
     ${row}
     const int kn_off = ${off};
@@ -34,10 +34,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             if (kn_dealt.has(kn_u))
                 kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
     };
-    const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
+    const auto kn_reduce_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
         typedef typename kn_referred<decltype(kn_to)>::type kn_type;
-        kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
-        kn_fold_threads<decltype(kn_stage)::value, ${block}, (kn_whole > 0)>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
+        kn_to = kn_reduce_held<kn_type, ${vector}, kn_is_unaligned>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
+        kn_reduce_threads<decltype(kn_stage)::value, ${block}, (kn_whole > 0)>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
     };
     ${levels}
     ${stores}

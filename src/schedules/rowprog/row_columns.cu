@@ -1,12 +1,12 @@
 ${head}
 ${axes}
-/* What a thread holds of an item: ${vector} elements side by side, each of another row. */
+/* An item in a thread's registers: ${vector} neighbouring elements, each of another row. */
 struct kn_item {
     ${item}
 };
 enum { kn_registers = ${per_thread} }; /* items of a thread that it holds so; the others lie in shared memory, as they were loaded */
 
-extern __shared__ __align__(16) unsigned char kn_room[];
+extern __shared__ __align__(16) unsigned char kn_buffer[];
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -26,9 +26,9 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const long long kn_column = kn_is_here ? kn_wanted : kn.columns - ${vector};
     constexpr int kn_whole = ${variant} >= 4 ? ${per_thread} * 3 / 4 : 0;
     kn_place kn_here = {};
-    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank + 1, kn_outer);
+    kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank + 1, kn_outer);
     for (int o = 0; o < ${operands}; ++o)
-        kn_here.at[o] += kn_column * kn.axis[kn.fold_rank].stride[o];
+        kn_here.at[o] += kn_column * kn.axis[kn.reduction_rank].stride[o];
     (void)kn_is_first;
     ${row}
     const int kn_before = kn_rank * kn.share, kn_left = kn.length - kn_before, kn_own = kn_left < kn.share ? kn_left : kn.share;
@@ -60,10 +60,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     };
     bool kn_have_all_begun = false;
     unsigned kn_turn = 0;
-    const auto kn_fold_items = [&](auto &kn_to, auto, const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged,
+    const auto kn_reduce_items = [&](auto &kn_to, auto, const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged,
                                    const auto &kn_both) {
-        kn_fold_held_columns(kn_to, kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
-        kn_fold_staged_columns(kn_to, [&](const auto &kn_take) {
+        kn_reduce_held_columns(kn_to, kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
+        kn_reduce_staged_columns(kn_to, [&](const auto &kn_take) {
             kn_each_staged(kn_load_staged, [&](kn_item &kn_in, const int kn_j, const int kn_number) {
                 kn_take(kn_number, [&](auto &kn_side) { kn_one_staged(kn_in, kn_j, kn_side); });
             });
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             kn_wait_for_cluster();
         kn_have_all_begun = true;
         const kn_columns kn_tile = {kn.across, kn.shift, kn.width, kn_x, kn_y, kn_dealt.holders(), kn_rank, kn.blocks};
-        kn_fold_down(kn_to, kn_tile, kn_turn, kn_both);
+        kn_reduce_down(kn_to, kn_tile, kn_turn, kn_both);
     };
     ${levels}
     if (kn.blocks > 1 && !kn_have_all_begun)

@@ -1,3 +1,4 @@
+/* row_held.c - asks the kinds that hold rows. */
 #include "schedules/rowprog/row_held.h"
 
 #include <string.h>

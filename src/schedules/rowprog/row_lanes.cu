@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-/* What a thread holds of an item: ${vector} elements. */
+/* An item in a thread's registers: ${vector} elements. */
 struct kn_item {
     ${item}
 };
@@ -12,14 +12,14 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    /* kn.lanes lanes of a warp have a row. Lanes that are left over compute the last row once more, and store nothing. */
+    /* kn.lanes lanes of a warp have a row. The remaining lanes compute the last row once more, and store nothing. */
     constexpr bool kn_is_own = ${variant} == 7, kn_is_full = ${variant} % 4 == 3;
     const unsigned kn_lanes = kn_is_own ? 1 : kn.lanes, kn_shift = kn_is_own ? 0 : kn.shift;
     const unsigned kn_lane = threadIdx.x & (kn_lanes - 1), kn_at = blockIdx.x * (${block} >> kn_shift) + (threadIdx.x >> kn_shift);
     const bool kn_is_here = kn_at < kn.size, kn_is_first = kn_is_here && kn_lane == 0;
-    constexpr bool kn_is_empty = false, kn_is_ragged = false;
+    constexpr bool kn_is_empty = false, kn_is_unaligned = false;
     kn_place kn_here = {};
-    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, kn_is_here ? kn_at : (unsigned)kn.size - 1);
+    kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, kn_is_here ? kn_at : (unsigned)kn.size - 1);
     const kn_deal<kn_is_full ? ${per_thread} : 0> kn_dealt = {(int)kn_lane, (int)kn_lanes, kn.length / ${vector}, 0, kn.length};
     kn_item kn_held[${per_thread}];
     const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one) {
@@ -31,11 +31,11 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             if (kn_dealt.has(kn_u))
                 kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
     };
-    const auto kn_fold_items = [&](auto &kn_to, auto, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
+    const auto kn_reduce_items = [&](auto &kn_to, auto, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
         typedef typename kn_referred<decltype(kn_to)>::type kn_type;
-        kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
+        kn_to = kn_reduce_held<kn_type, ${vector}, kn_is_unaligned>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
         if (!kn_is_own)
-            kn_fold_group(kn_to, kn_lane, kn_dealt.holders(), kn_lanes, kn_both);
+            kn_reduce_group(kn_to, kn_lane, kn_dealt.holders(), kn_lanes, kn_both);
     };
     (void)kn_is_first, (void)kn_is_empty;
     ${row}

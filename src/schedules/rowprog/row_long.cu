@@ -1,12 +1,12 @@
 ${head}
 ${axes}
-/* What a thread holds of an item: ${vector} elements. */
+/* An item in a thread's registers: ${vector} elements. */
 struct kn_item {
     ${item}
 };
-enum { kn_registers = ${per_thread} }; /* items of a thread that it holds so; the others lie in shared memory, as they were loaded */
+enum { kn_registers = ${per_thread} }; /* items of a thread in registers; the others are in shared memory, as they were loaded */
 
-extern __shared__ __align__(16) unsigned char kn_room[];
+extern __shared__ __align__(16) unsigned char kn_buffer[];
 
 extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -20,10 +20,10 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
     /* kn.blocks blocks have a row, each kn.share items of it. */
     const unsigned kn_rank = kn.blocks > 1 ? kn_rank_in_cluster() : 0;
     const bool kn_is_here = true, kn_is_first = kn_rank == 0 && threadIdx.x == 0;
-    constexpr bool kn_is_empty = false, kn_is_ragged = ${variant} % 4 == 1, kn_is_full = ${variant} == 3;
+    constexpr bool kn_is_empty = false, kn_is_unaligned = ${variant} % 4 == 1, kn_is_full = ${variant} == 3;
     constexpr int kn_whole = ${variant} >= 3 ? kn_registers : 0;
     kn_place kn_here = {};
-    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x / (unsigned)kn.blocks);
+    kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, blockIdx.x / (unsigned)kn.blocks);
     (void)kn_is_first, (void)kn_is_empty;
     ${row}
     const int kn_threads = kn_is_full ? ${block} : (int)blockDim.x, kn_share = kn_is_full ? ${block} * kn_registers : kn.share;
@@ -58,25 +58,25 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
                 kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
     };
     bool kn_have_all_begun = false;
-    unsigned kn_folds = 0;
-    const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged,
+    unsigned kn_reductions = 0;
+    const auto kn_reduce_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged,
                                    const auto &kn_both) {
         typedef typename kn_referred<decltype(kn_to)>::type kn_type;
-        kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
+        kn_to = kn_reduce_held<kn_type, ${vector}, kn_is_unaligned>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
         kn_chain<kn_type> kn_chained;
         int kn_turns = 0;
         kn_each_staged(kn_load_staged, [&](kn_item &kn_in, const int kn_j, int) {
             kn_type kn_side[${vector}];
             kn_one_staged(kn_in, kn_j, kn_side);
-            kn_chain_put(kn_chained, kn_turns++, kn_fold_item<kn_is_ragged>(kn_side, kn_j, kn.length, kn_both), kn_both);
+            kn_chain_put(kn_chained, kn_turns++, kn_reduce_item<kn_is_unaligned>(kn_side, kn_j, kn.length, kn_both), kn_both);
         });
         if (kn_turns > 0)
             kn_to = kn_both(kn_to, kn_chain_all(kn_chained, kn_turns, kn_both));
-        kn_fold_threads<decltype(kn_stage)::value, ${block}, (kn_whole > 0)>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
+        kn_reduce_threads<decltype(kn_stage)::value, ${block}, (kn_whole > 0)>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
         if (kn.blocks > 1 && !kn_have_all_begun)
             kn_wait_for_cluster();
         kn_have_all_begun = true;
-        kn_fold_cluster<decltype(kn_stage)::value>(kn_to, kn_rank, kn_holding, kn.blocks, kn_folds++, kn_both);
+        kn_reduce_cluster<decltype(kn_stage)::value>(kn_to, kn_rank, kn_holding, kn.blocks, kn_reductions++, kn_both);
     };
     ${levels}
     if (kn.blocks > 1 && !kn_have_all_begun)

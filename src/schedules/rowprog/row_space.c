@@ -1,3 +1,4 @@
+/* row_space.c - questions of row programs about a program and a space. */
 #include "schedules/rowprog/row_space.h"
 
 #include "schedule/choice.h"
@@ -6,14 +7,13 @@
 enum {
     ACCESS = 16, /* bytes of one load */
     GUESSED_STRUCT = 16 /* bytes */,
-    HELD_BYTES =
-        176,        /* of a thread, in 64 registers: what it holds, and what an item is folded from and to */
-    MOST_HELD = 64, /* elements */
+    HELD_BYTES = 176, /* bytes of a thread's 64 registers for held elements and the values of a reduction */
+    MOST_HELD = 64,   /* elements */
     WARP = 32,
     UNKNOWN = 1 << 20,       /* bytes */
-    PLAIN_SHARED = 48 << 10, /* bytes that a block has without asking */
-    WITH_CLUSTERS = 90,      /* compute capability from which on there are clusters, */
-    WITHOUT_LARGE = 110,     /* and those that have none of more blocks than all have: */
+    PLAIN_SHARED = 48 << 10, /* bytes of shared memory that a block has without asking */
+    WITH_CLUSTERS = 90,      /* compute capability from which on there are clusters */
+    WITHOUT_LARGE = 110,     /* compute capability from which on clusters have at most */
     PORTABLE_CLUSTER = 8,
     LARGEST_CLUSTER = 16
 };
@@ -104,13 +104,13 @@ static int inner(const kn_choice *c)
     return c->space->ndim - 1;
 }
 
-/* A result of a row has no steps along it, and lies by itself. */
+/* False for results of a row and for broadcast inputs: they have stride 0 along it. */
 static bool is_along(const kn_choice *c, int o)
 {
     return c->space->stride[o][inner(c)] != 0;
 }
 
-/* Whether the operand is another one for each row. */
+/* True if rows have different elements of the operand. */
 static bool is_of_each_row(const kn_choice *c, int o)
 {
     bool moves = c->space->ndim == c->space->n_reduction_axes;
@@ -119,7 +119,7 @@ static bool is_of_each_row(const kn_choice *c, int o)
     return moves;
 }
 
-/* Elements of 16 bytes of the widest operand that is another one for each row. */
+/* Elements in 16 bytes of the widest operand of which each row has other elements. */
 static int wide_vector(const kn_choice *c)
 {
     int widest = 0, any = 0;
@@ -138,8 +138,8 @@ int kn_row_vector(const kn_choice *c)
     return vector < most ? vector : most;
 }
 
-/* Elements by which the operand's first place and each step along a kept axis are off a vector's boundary
- * are the same as those of operand `as`; as < 0: there are none. */
+/* True if the operand's address and its strides along all output axes have the same misalignment as those of
+ * operand `as`; as < 0: they are aligned. */
 static bool is_off_as(const kn_choice *c, int o, int as, int vector)
 {
     int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
@@ -172,7 +172,7 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
         return KN_ROW_SINGLE;
     if (aligned && length % vector == 0)
         return KN_ROW_ALIGNED;
-    return length >= 2 * vector ? KN_ROW_SHIFTED : KN_ROW_SINGLE;
+    return length >= 2 * vector ? KN_ROW_UNALIGNED : KN_ROW_SINGLE;
 }
 
 int64_t kn_row_length(const kn_choice *c)
@@ -180,8 +180,8 @@ int64_t kn_row_length(const kn_choice *c)
     return c->space->n_reduction_axes == 1 ? c->space->extent[inner(c)] : 0;
 }
 
-/* A placeholder is some parameter's dtype: the widest operand is as wide at least. Halves are computed
- * with in four bytes. */
+/* The size of a placeholder, which is some parameter's dtype, is at most that of the widest operand. Halves
+ * take four bytes in computations. */
 static int value_size(const kn_choice *c, int value)
 {
     const kn_param *p = &c->program->param[value];
@@ -192,13 +192,13 @@ static int value_size(const kn_choice *c, int value)
     return size < 4 ? 4 : size;
 }
 
-/* Which parameters are arrays nobody knows here: there are no more inputs than operands. Of what stands
- * still along the row there is one element, unless rows are taken by single elements. */
-static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
+/* An upper bound, since the parameters that are arrays are unknown here. Inputs that are broadcast along the
+ * row have one element, unless rows are read by single elements. */
+static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_broadcast)
 {
     int most = 0, widest = 0;
     for (int o = 0; o < c->count; ++o) {
-        if (c->access[o].is_output || (!with_still && !is_along(c, o)))
+        if (c->access[o].is_output || (!with_broadcast && !is_along(c, o)))
             continue;
         widest = c->access[o].item_size > widest ? c->access[o].item_size : widest;
         ++most;
@@ -206,7 +206,8 @@ static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
     return (inputs < most ? inputs : most) * widest;
 }
 
-/* Whether a stage before the reduction gives the elements a value that one behind it reads. */
+/* True if a stage before the reduction gives each element the value, and a stage behind it reads the value.
+ * */
 static bool is_given_across(const kn_program *p, int value, int reduce)
 {
     bool is_given = false;
@@ -252,14 +253,14 @@ int kn_row_early_bytes(const kn_choice *c, int vector)
 int kn_row_most_held(const kn_choice *c)
 {
     const kn_program *p = c->program;
-    int held = kn_row_early_bytes(c, 0), folded = 0, elements = MOST_HELD;
+    int held = kn_row_early_bytes(c, 0), reduced = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
             int across = held_across(c, s), size = value_size(c, p->stage[s].value[p->stage[s].n_read]);
             held = across > held ? across : held;
-            folded = size > folded ? size : folded;
+            reduced = size > reduced ? size : reduced;
         }
-    while (elements > 1 && elements * held + (wide_vector(c) + 2) * folded > HELD_BYTES)
+    while (elements > 1 && elements * held + (wide_vector(c) + 2) * reduced > HELD_BYTES)
         elements /= 2;
     return elements;
 }
@@ -280,7 +281,7 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
 
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
 {
-    return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
+    return fit == KN_ROW_UNALIGNED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
 }
 
 int kn_row_largest_cluster(const kn_target *t)

@@ -1,5 +1,5 @@
-/* schedules/rowprog/row_space.h - what the kinds share that compute row programs: any stages over the
- * elements of a row and over what is reduced of them, a row being all that is reduced to one result. */
+/* schedules/rowprog/row_space.h - questions of row programs about a program and a space. A row is all
+ * elements that are reduced to one result. */
 #ifndef KN_SCHEDULES_ROWPROG_ROW_SPACE_H
 #define KN_SCHEDULES_ROWPROG_ROW_SPACE_H
 
@@ -8,63 +8,63 @@
 /* ---- the program ---- */
 
 bool kn_stage_gives(const kn_stage *stage, int value);
-/* Whether the value has an element for each of the space: some stage over all reads it, if it is an input, or
- * gives it. */
+/* True if the value has an element for each of the space: a stage over all elements gives it, or, if it is an
+ * input, reads it. */
 bool kn_row_is_wide(const kn_program *program, int value);
-/* Whether a stage of that kind reads the value, from stage `first` on. */
+/* True if a stage over `over` reads the value, from stage `first` on. */
 bool kn_row_is_read(const kn_program *program, int value, kn_over over, int first);
-/* The first stage over all that reads the value; the number of stages where none does. */
+/* The first stage over all elements that reads the value; the number of stages if none does. */
 int kn_row_first_read(const kn_program *program, int value);
-/* The first stage that reduces; the number of stages where none does. */
+/* The first stage that reduces; the number of stages if none does. */
 int kn_row_first_reduce(const kn_program *program);
 
-/* Whether the value is an input that some stage over all reads before anything is reduced. */
+/* True if the value is an input that a stage over all elements reads before the first reduction. */
 bool kn_row_is_early(const kn_program *program, int value);
 
-/* The stages over all (bits) that have to run for the values that `wanted` marks; marks what these read. */
+/* The stages over all elements (bits) that the values marked in `wanted` need; marks the values that they
+ * read. */
 uint32_t kn_row_stages_for(const kn_program *program, bool *wanted);
 
 /* ---- the space ---- */
 
-/* How vectors along the row lie. */
+/* Alignment of vectors along the row. */
 typedef enum kn_row_fit {
-    KN_ROW_SINGLE,  /* some operand does not run along it, or they disagree: elements one by one */
-    KN_ROW_SHIFTED, /* a row begins or ends off a vector's boundary, all operands' by the same */
-    KN_ROW_ALIGNED, /* rows are whole vectors */
-    KN_ROW_FULL,    /* and all threads have as many as can be: nobody asks whether there is one */
-    KN_ROW_NEARLY,  /* added to the others: all threads hold something, and nobody asks but for the last
-                       quarter */
+    KN_ROW_SINGLE,    /* some operand is not contiguous along it, or they disagree: single elements */
+    KN_ROW_UNALIGNED, /* rows begin or end off a vector's boundary, with one misalignment for all operands */
+    KN_ROW_ALIGNED,   /* rows are whole vectors */
+    KN_ROW_FULL,      /* the same, and all threads hold all their items: kernels test none */
+    KN_ROW_NEARLY,    /* added to the others: kernels test only the last quarter of a thread's items */
     KN_ROW_OWN = KN_ROW_NEARLY + KN_ROW_FULL /* each thread has a row by itself */
 } kn_row_fit;
 
-/* Elements of 16 bytes of the widest operand that is read or written for each row anew. */
+/* Elements in 16 bytes of the widest operand of which each row has other elements. */
 int kn_row_vector(const kn_choice *c);
 kn_row_fit kn_row_fit_of(const kn_choice *c, int vector);
-/* Elements of a row, where it is one axis; 0: it is several, or none. */
+/* Elements of a row, if it is one axis; 0: it is several, or none. */
 int64_t kn_row_length(const kn_choice *c);
-/* Vectors of a row, at most: one that begins anywhere has a part of one at each end. */
+/* Vectors of a row, at most: an unaligned row has a partial one at each end. */
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit);
-/* Bytes of an element of all early inputs that run along the row, at most; of single elements (vector 1)
- * of all. */
+/* Bytes of an element of all early inputs that are not broadcast along the row, at most; of all early inputs
+ * if elements are single (vector 1). */
 int kn_row_early_bytes(const kn_choice *c, int vector);
 /* The most elements of a row that a thread can hold in registers, a power of two. */
 int kn_row_most_held(const kn_choice *c);
-/* Bytes of an element that stages over all give it and that are needed after a later reduction; of a
- * struct more than fit anywhere. */
+/* Bytes of an element's values that stages give it and that are needed after a later reduction; for a struct
+ * more than fit anywhere. */
 int64_t kn_row_given_across(const kn_choice *c);
-/* Letters of the operands: vectors, one element repeated, or elements one by one; and whether `_J` is the
- * element. */
+/* Letters of the operands: vectors, one element repeated, or single elements; and whether `_J` counts the
+ * elements of a row. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
-/* The most blocks of a cluster; 1 where there are none. */
+/* The most blocks of a cluster; 1 if there are no clusters. */
 int kn_row_largest_cluster(const kn_target *target);
 /* Bytes of a vector of every input that is staged in shared memory, as kernels lay them out. */
 int kn_row_staged_bytes(const kn_spec *spec);
 /* For `place`: asks for more than the driver's usual shared memory, where `beside` bytes of the kernel's own
  * need it too. */
 void kn_row_ask_shared(kn_placement *out, unsigned beside);
-/* Items of a thread that it has where rows are nearly full. */
+/* Items that a thread has for certain if rows are nearly full. */
 int kn_row_whole(int items);
-/* Warps of a block, and more up to a power of two. */
+/* Warps of a block, rounded up to a power of two. */
 int kn_row_warps(unsigned threads);
 
 #endif

@@ -1,3 +1,4 @@
+/* row_stages.c - the stages of a row program, level by level. */
 #include "schedules/rowprog/row_stages.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static int level_end(const kn_program *p, int stage)
     return stage;
 }
 
-static uint32_t walked_stages(const kn_writer *w, const kn_level *level)
+static uint32_t recomputed_stages(const kn_writer *w, const kn_level *level)
 {
     bool wanted[2 * KN_MAX_PARAMS] = {false};
     if (!level->is_last)
@@ -41,15 +42,15 @@ static uint32_t walked_stages(const kn_writer *w, const kn_level *level)
     return kn_row_stages_for(w->program, wanted);
 }
 
-kn_level kn_level_from(const kn_writer *w, int begin, bool is_walked)
+kn_level kn_level_from(const kn_writer *w, int begin, bool is_recomputed)
 {
     const kn_program *p = w->program;
     int end = level_end(p, begin);
-    kn_level level = {begin, end, 0, is_walked, end == p->n_stages};
-    for (int s = begin; s < end && !is_walked; ++s)
+    kn_level level = {begin, end, 0, is_recomputed, end == p->n_stages};
+    for (int s = begin; s < end && !is_recomputed; ++s)
         level.stages |= (uint32_t)is_over_all(&p->stage[s]) << s;
-    if (is_walked)
-        level.stages = walked_stages(w, &level);
+    if (is_recomputed)
+        level.stages = recomputed_stages(w, &level);
     return level;
 }
 
@@ -72,7 +73,7 @@ bool kn_level_gives(const kn_writer *w, const kn_level *level, int value)
 
 bool kn_level_stores(const kn_writer *w, const kn_level *level, int k)
 {
-    return kn_is_wide_array(w, k) && kn_level_gives(w, level, k) && (!level->is_walked || level->is_last);
+    return kn_is_wide_array(w, k) && kn_level_gives(w, level, k) && (!level->is_recomputed || level->is_last);
 }
 
 bool kn_is_held_value(const kn_writer *w, int value)
@@ -86,7 +87,7 @@ bool kn_is_held_value(const kn_writer *w, int value)
 
 /* ---- an element ---- */
 
-/* Whether a thread has one of each of its columns. */
+/* True if a thread has one of it for each of its columns. */
 static bool is_of_columns(const kn_writer *w, int value)
 {
     return kn_has_columns(w) && !kn_row_is_wide(w->program, value);
@@ -140,11 +141,11 @@ static void put_columns_end(const kn_writer *w, kn_str *out)
         kn_str_append(out, "}\n");
 }
 
-/* What no later level needs is a variable; the rest stays. */
+/* A value that no later level needs is a variable; others are members of the item. */
 static void put_own_value(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at,
                           int value)
 {
-    if (level->is_walked || !kn_is_held_value(w, value)) {
+    if (level->is_recomputed || !kn_is_held_value(w, value)) {
         kn_put_declaration(w, out, value);
         return;
     }
@@ -158,10 +159,10 @@ static void put_own_value(const kn_writer *w, kn_str *out, const kn_level *level
 static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *level,
                            const kn_element_places *at)
 {
-    int folded = level->is_last ? -1 : w->program->stage[level->end].value[0];
+    int reduced = level->is_last ? -1 : w->program->stage[level->end].value[0];
     for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
         if (kn_row_is_wide(w->program, k) &&
-            (k == folded || kn_level_reads(w, level, k) || kn_level_gives(w, level, k)))
+            (k == reduced || kn_level_reads(w, level, k) || kn_level_gives(w, level, k)))
             put_own_value(w, out, level, at, k);
 }
 
@@ -169,7 +170,7 @@ static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *leve
 static void put_column_step(const kn_writer *w, kn_str *out, int operand)
 {
     if (kn_has_columns(w))
-        kn_str_printf(out, " + kn_k * kn.axis[kn.fold_rank].stride[%d]", operand);
+        kn_str_printf(out, " + kn_k * kn.axis[kn.reduction_rank].stride[%d]", operand);
 }
 
 /* "kn.start + kn_here.at[2] + kn_e * kn.axis[0].stride[2]" */
@@ -183,16 +184,16 @@ static void put_index(const kn_writer *w, kn_str *out, const char *start, const 
 
 static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_element_places *at)
 {
-    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
     put_index(w, &index, "start", at->index, w->spec->n_arrays);
     if (w->spec->schedule.order && at->element)
-        kn_str_printf(&fold_index, "(unsigned)%s", at->element);
+        kn_str_printf(&reduction_index, "(unsigned)%s", at->element);
     else
-        put_index(w, &fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);
-    kn_put_map(w, out, stage, at->place, kn_str_text(&index), kn_str_text(&fold_index));
-    out->failed |= index.failed || fold_index.failed;
+        put_index(w, &reduction_index, "reduction_start", at->index, kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, out, stage, at->place, kn_str_text(&index), kn_str_text(&reduction_index));
+    out->failed |= index.failed || reduction_index.failed;
     kn_str_free(&index);
-    kn_str_free(&fold_index);
+    kn_str_free(&reduction_index);
 }
 
 void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at)
@@ -204,7 +205,7 @@ void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level,
             put_call(w, out, s, at);
 }
 
-void kn_put_folded(const kn_writer *w, kn_str *out, const kn_level *level)
+void kn_put_reduced_value(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     kn_put_value(w, out, w->program->stage[level->end].value[0]);
 }
@@ -254,11 +255,11 @@ static void put_level_empty(const kn_writer *w, kn_str *out, const kn_level *lev
     kn_str_printf(out, " = kn_%s_identity;\n", s->label);
 }
 
-void kn_put_levels(kn_writer *w, bool is_walked, kn_level_writer put_reduction, kn_level_writer put_last)
+void kn_put_levels(kn_writer *w, bool is_recomputed, kn_level_writer put_reduction, kn_level_writer put_last)
 {
     kn_str *out = &w->slot[KN_SLOT_LEVELS];
     for (int begin = 0; begin <= w->program->n_stages;) {
-        kn_level level = kn_level_from(w, begin, is_walked);
+        kn_level level = kn_level_from(w, begin, is_recomputed);
         put_level_of_row(w, out, &level);
         (level.is_last ? put_last : put_reduction)(w, out, &level);
         put_level_empty(w, out, &level);

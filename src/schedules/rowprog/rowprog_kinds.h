@@ -7,8 +7,8 @@
 #include "schedule/kind.h"
 
 extern const kn_kind kn_kind_row_columns, kn_kind_row_lanes, kn_kind_row_block, kn_kind_row_long,
-    kn_kind_row_walked;
+    kn_kind_row_multipass;
 extern const kn_recipe kn_recipe_row_columns, kn_recipe_row_lanes, kn_recipe_row_block, kn_recipe_row_long,
-    kn_recipe_row_walked;
+    kn_recipe_row_multipass;
 
 #endif

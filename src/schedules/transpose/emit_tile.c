@@ -1,4 +1,4 @@
-/* emit_tile.c - tile.cu. */
+/* emit_tile.c - fills tile.cu. */
 #include "codegen/writer.h"
 
 #include <stdio.h>
@@ -7,31 +7,31 @@
 #include "schedules/transpose/transpose_kinds.h"
 
 enum {
-    FULL_THREADS = 2048, /* of a multiprocessor that tiles of short vectors are to leave registers for */
-    MOST_BOUND = 4,      /* elements of such a short vector */
-    MOST_UNROLLED = 4    /* elements of a vector up to which the rows of a thread are unrolled */
+    FULL_THREADS = 2048, /* threads of a multiprocessor for which tiles of short vectors leave registers */
+    MOST_BOUND = 4,      /* elements of a short vector */
+    MOST_UNROLLED = 4    /* elements of a vector, up to which the loop over a thread's rows is unrolled */
 };
 
-/* Sides may lie along a narrow axis and the next one. */
+/* A side may be along a narrow axis and the next one, joined. */
 static bool is_narrow(const kn_writer *w)
 {
     return w->spec->schedule.variant != 0;
 }
 
-/* NVRTC has it in assembly; kn_stage of the template is what it means. */
+/* NVRTC compiles the assembly instead; kn_stage of the template says what it means. */
 static void put_stage(kn_writer *w, int k)
 {
     kn_str *out = &w->slot[KN_SLOT_STAGE], call = KN_STR_INIT;
     const char *name = w->program->param[k].name;
     int vector = w->spec->schedule.vector, size = kn_item_size(w, k);
     char from[KN_NAME_MAX + 64], step[64], carry[160], to[KN_NAME_MAX + 128], pitch[64];
-    kn_turn_rows rows = {"0", "0", "0"};
+    kn_transpose_rows rows = {"0", "0", "0"};
     snprintf(from, sizeof from, "(const char *)kn.%s_ + kn_from.at[%d]", name, kn_array_of(w, k));
     snprintf(step, sizeof step, "kn_axis_p%s.stride[%d]", is_narrow(w) ? "2" : "", kn_array_of(w, k));
     if (is_narrow(w)) {
         snprintf(carry, sizeof carry, "kn_axis_p.stride[%d] - (int)kn.tile.p_narrow * kn_axis_p2.stride[%d]",
                  kn_array_of(w, k), kn_array_of(w, k));
-        rows = (kn_turn_rows){"kn_rows", "kn.tile.p_narrow", carry};
+        rows = (kn_transpose_rows){"kn_rows", "kn.tile.p_narrow", carry};
     }
     snprintf(to, sizeof to,
              "(unsigned)__cvta_generic_to_shared(kn_%s_tile) + (kn_b * kn_pitch + kn_slot) * %d", name,
@@ -40,14 +40,14 @@ static void put_stage(kn_writer *w, int k)
     kn_str_printf(&call, "kn_stage(kn_%s_tile, %s, %s, %s, %s, %s, kn_pitch, kn_b, kn_slot);\n", name, from,
                   step, rows.left, rows.row, rows.carry);
     kn_str_append(out, "#ifdef __CUDACC_RTC__\n");
-    if (!kn_put_turn(out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
+    if (!kn_put_transposed(w, out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
         kn_str_append(out, kn_str_text(&call));
     kn_str_printf(out, "#else\n%s#endif\n", kn_str_text(&call));
     out->failed = out->failed || call.failed;
     kn_str_free(&call);
 }
 
-/* The staged operands' tiles stand one behind the other in shared memory, each at a multiple of 16 bytes. */
+/* The tiles of staged operands follow each other in shared memory, each at a multiple of 16 bytes. */
 static void put_stages(kn_writer *w)
 {
     int vector = w->spec->schedule.vector;

@@ -1,27 +1,27 @@
-/* emit_windows.c - windows.cu. */
+/* emit_windows.c - fills windows.cu. */
 #include "codegen/writer.h"
 #include "schedules/transpose/transpose_kinds.h"
 
 #include <stdio.h>
 
-enum { WINDOWS_THREADS = 1536 /* of a multiprocessor that a windows kernel is to leave registers for */ };
+enum { WINDOWS_THREADS = 1536 /* threads of a multiprocessor for which registers are left */ };
 
-/* Runs go on along the second axis every few elements. */
+/* The fastest axis is shorter than a vector: a vector's elements continue along the second axis. */
 static bool has_short_rows(const kn_writer *w)
 {
     return w->spec->schedule.variant != 0;
 }
 
-/* Single elements of a windows kernel: what is staged is read where it lies. */
+/* A single element: the staged operand's is read from shared memory. */
 static void place_windowed(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_access_of(w, k) == KN_STAGED)
-        kn_str_printf(out, "kn_take<%s>(kn_turned)", kn_storage(w, k));
+        kn_str_printf(out, "kn_take<%s>(kn_transposed)", kn_storage(w, k));
     else
         kn_place_located(w, out, k);
 }
 
-/* The other operands of a windows kernel: runs as the results are, or element by element. */
+/* The other operands are read as contiguous ranges, or element by element. */
 static void put_windows_gather(const kn_writer *w, kn_str *out)
 {
     kn_str runs = KN_STR_INIT;
@@ -32,7 +32,7 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
         kn_put_all_runs(w, &runs);
     if (runs.length > 0) {
         kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
-        kn_put_gathers(w, out, "kn_load_shifted", false, false);
+        kn_put_gathers(w, out, "kn_load_unaligned", NULL);
         kn_str_append(out, "} else ");
     }
     kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
@@ -51,7 +51,7 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
     kn_str_free(&runs);
 }
 
-/* Of a windows kernel what is staged stands apart in shared memory. */
+/* The staged operand has slots of its own; the others are loaded as usual. */
 static void put_windows(kn_writer *w)
 {
     kn_put_blocks(w, WINDOWS_THREADS);
@@ -67,8 +67,8 @@ static void put_windows(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_%s_ = %s<%s, %d>(%s);\n", name,
                           has_short_rows(w) ? "kn_take_rows" : "kn_take_run", kn_storage(w, k),
                           w->spec->schedule.vector,
-                          has_short_rows(w) ? "kn_turned, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
-                                            : "kn_turned, kn_turned_on, kn_left, kn_w, kn_turn");
+                          has_short_rows(w) ? "kn_transposed, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
+                                            : "kn_transposed, kn_transposed_on, kn_left, kn_w, kn_turn");
         } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
                           kn_array_of(w, k));
@@ -88,7 +88,7 @@ static void fill_windows(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_LANE], kn_place_lane, "kn_i[kn_k]");
 }
 
-/* A vector may go over the end of a row: the run has to go on along the next axis too. */
+/* A vector may cross the end of a row, so the operand has to be contiguous along the next axis too. */
 static void put_run_condition(kn_str *out, int array, int size)
 {
     kn_str_printf(out, " && (kn_axis_p2.stride[%d] == %d * (int)kn_axis_p.extent || kn_axis_p2.extent == 1)",

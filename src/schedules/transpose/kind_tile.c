@@ -1,5 +1,5 @@
-/* kind_tile.c - an input runs along another axis than the results: vectors of it are turned in shared memory,
- * a tile a block. */
+/* kind_tile.c - an input is contiguous along another axis than the results, and aligned. A block transposes a
+ * tile of vectors in shared memory. */
 #include "schedules/transpose/kind_tile.h"
 
 #include <stdlib.h>
@@ -11,12 +11,13 @@
 #include "schedules/transpose/tile_sides.h"
 #include "schedules/transpose/transpose_kinds.h"
 
-/* Vectors are shorter than a sector in many layouts, whose other half then is in the cache: left to itself
- * the driver gives all of it to blocks, as many as fit, and rows P1 take up to 30 % longer. Measured, with 20
- * to 80 %, by sweeps P1 to P16: bench/results/nvidia-h200-tiles.md. */
+/* Percent of a multiprocessor's cache that is shared memory. In many layouts vectors are shorter than a
+ * sector, and the other half is read from the cache later. By itself the driver gives the whole cache to
+ * shared memory, and rows P1 take up to 30 % longer. 20 to 80 % were measured with P1 to P16:
+ * bench/results/nvidia-h200-tiles.md. */
 enum { SHARED_PERCENT = 80, LARGEST_VECTOR = 64 /* bytes */ };
 
-/* Whether whole vectors can be read along `axis` and turned. */
+/* The operand can be read in whole vectors along `axis`. */
 static bool can_stage(const kn_choice *c, int o, int axis, int vector)
 {
     int alignment = kn_choice_alignment(c, o, vector);
@@ -29,7 +30,7 @@ static bool can_stage(const kn_choice *c, int o, int axis, int vector)
     return true;
 }
 
-/* Elements of a vector: as many as one access of the widest result or staged input has. */
+/* Elements of a vector: those of one access to the widest result or staged input. */
 static int tile_vector(const kn_choice *c, int axis)
 {
     int size = kn_choice_widest(c, true);
@@ -43,9 +44,9 @@ static int tile_vector(const kn_choice *c, int axis)
     return c->target->vector_bytes / size;
 }
 
-/* How each operand is accessed by a tile with these vectors; the bytes that are staged an element, 0 where
- * the tile is not possible. Inputs that are not staged are gathered, whole vectors among them: a binary for
- * each mixture is saved. */
+/* Sets the access of each operand, and returns the staged bytes of an element; 0: a tile with such vectors is
+ * impossible. All inputs that are not staged are gathered, even if some are whole vectors: this saves a
+ * binary for each mixture. */
 static int set_access(char *access, const kn_choice *c, int axis, int vector)
 {
     int staged_bytes = 0;
@@ -62,7 +63,7 @@ static int set_access(char *access, const kn_choice *c, int axis, int vector)
     return staged_bytes;
 }
 
-/* The sides are those of c, whose narrow axes have been joined: one run each. */
+/* Chooses the tile for a space in which narrow axes have been joined with the next ones. */
 static bool choose_joined(kn_schedule *out, kn_tile_params *f, const kn_choice *c)
 {
     int axis = kn_choice_transposed_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis);
@@ -79,7 +80,7 @@ static bool choose_joined(kn_schedule *out, kn_tile_params *f, const kn_choice *
 
 /* ---- narrow axes ---- */
 
-/* Gathered inputs would take steps along one axis. */
+/* Gathered inputs would need a step along each of the joined axes. */
 static bool are_staged(const kn_schedule *s, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o)
@@ -88,7 +89,7 @@ static bool are_staged(const kn_schedule *s, const kn_choice *c)
     return true;
 }
 
-/* Of the first input that runs along a narrow axis the axis along which it goes on; else -1. */
+/* The axis that follows the narrow axis along which an input is contiguous; -1: no input has such. */
 static int find_narrow_q(int *narrow, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o) {
@@ -100,8 +101,8 @@ static int find_narrow_q(int *narrow, const kn_choice *c)
     return -1;
 }
 
-/* Results run along the fastest axis and go on along the next: inputs are staged, or stand still along both.
- */
+/* The axis that follows the fastest axis of the results. Inputs have to be staged, or broadcast along
+ * both. */
 static int find_narrow_p(const kn_choice *c)
 {
     int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
@@ -112,24 +113,24 @@ static int find_narrow_p(const kn_choice *c)
     return fits ? next : -1;
 }
 
-/* Both axes as one, `kept`; the other has one element. Where they are no run the steps along both decide how
- * what lies along them is aligned, and no element is next to another. */
-static void join(kn_space *space, const kn_choice *c, int narrow, int next, int kept)
+/* Joins both axes into axis `into`; the other one gets extent 1. If an operand is not contiguous across them,
+ * the steps of both decide its alignment, and the stride is made such that no element is next to another. */
+static void join(kn_space *space, const kn_choice *c, int narrow, int next, int into)
 {
-    int gone = kept == narrow ? next : narrow;
+    int gone = into == narrow ? next : narrow;
     for (int o = 0; o < space->n_operands; ++o) {
         int64_t step = space->stride[o][narrow], far = space->stride[o][next];
         bool is_run = far == step * space->extent[narrow];
         far |= step & (LARGEST_VECTOR - 1);
         bool seems_run = o < c->count && far == c->access[o].item_size;
-        space->stride[o][kept] = is_run ? step : seems_run ? far + LARGEST_VECTOR : far;
+        space->stride[o][into] = is_run ? step : seems_run ? far + LARGEST_VECTOR : far;
         space->stride[o][gone] = 0;
     }
-    space->extent[kept] = space->extent[narrow] * space->extent[next];
+    space->extent[into] = space->extent[narrow] * space->extent[next];
     space->extent[gone] = 1;
 }
 
-/* Sides of a narrow axis and the next, where `narrow_q` and `narrow_p` say so. */
+/* Sides of a narrow axis and the next one, for q, for p, or for both. */
 static bool choose_narrow(kn_schedule *out, kn_tile_params *f, const kn_choice *c, bool narrow_q,
                           bool narrow_p)
 {
@@ -202,7 +203,7 @@ kn_tile kn_tile_make(const kn_tile_params *f)
     return t;
 }
 
-/* Elements of a side along its first axis: of the pixels that a narrow second one makes. */
+/* Elements of a side along its first axis; a narrow second axis divides them. */
 static int steps_along(const kn_tile_side *side, int narrow, int vector)
 {
     int elements = side->vectors * vector;
@@ -227,7 +228,7 @@ static kn_field field(const kn_schedule *schedule)
     return (kn_field){"alignas(8) kn_tile tile;\n", sizeof(kn_tile), 8};
 }
 
-/* A block a tile. */
+/* A thread block for each tile. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     kn_tile_params f;
@@ -242,7 +243,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Vectors lie along both axes of a tile. */
+/* Vectors are along both axes of a tile. */
 static int cut(int64_t *align, const kn_part *part)
 {
     kn_tile_params f;

@@ -1,4 +1,5 @@
-/* schedules/transpose/kind_tile.h - whether tiles compute a space: for kinds that leave it to them. */
+/* schedules/transpose/kind_tile.h - tells whether tiles can compute a space: for kinds that leave it to
+ * them. */
 #ifndef KN_SCHEDULES_TRANSPOSE_KIND_TILE_H
 #define KN_SCHEDULES_TRANSPOSE_KIND_TILE_H
 

@@ -1,5 +1,6 @@
-/* kind_windows.c - the same as a tile where rows begin anywhere: a box of the input is read in aligned
- * chunks of 16 bytes, results are stored in aligned vectors. */
+/* kind_windows.c - an input is contiguous along another axis than the results, and rows begin anywhere. A
+ * block copies a shared-memory tile of the input in aligned chunks of 16 bytes, and stores results in aligned
+ * vectors. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -10,13 +11,13 @@
 
 enum {
     WINDOWS_BLOCK = 512,    /* threads */
-    WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
+    WINDOWS_SIZE = 1 << 14, /* fewest elements for which shared-memory tiles gain */
     SECTOR = 32             /* bytes */
 };
 
 typedef struct launch_params {
-    int axis;        /* of the space, along which the staged input's rows lie */
-    bool are_pixels; /* it has the results' pixels */
+    int axis;          /* of the space, along which the staged input's rows are */
+    bool are_channels; /* input and results share the channels of the fastest axis */
 } launch_params;
 
 static bool is_whole_elements(const kn_choice *c, int o)
@@ -28,7 +29,7 @@ static bool is_whole_elements(const kn_choice *c, int o)
     return c->access[o].address % (uintptr_t)item == 0;
 }
 
-/* Whether the vectors of all results begin at the same elements of each run. */
+/* The vectors of all results begin at the same elements. */
 static bool do_results_agree(const kn_choice *c, int vector)
 {
     int first = -1;
@@ -47,19 +48,20 @@ static bool do_results_agree(const kn_choice *c, int vector)
     return first >= 0 && kn_choice_misalignment(c, vector) >= 0;
 }
 
-/* The axis along which the input's rows lie where its pixels are those of the results; -1. */
-static int axis_of_pixels(const kn_choice *c, int o)
+/* The axis along which the input continues if its channels are those of the results; -1: they are not, or it
+ * does not. */
+static int axis_of_channels(const kn_choice *c, int o)
 {
     int inner = kn_choice_inner(c);
     return c->space->stride[o][inner] == c->access[o].item_size ? kn_space_next_axis(c->space, o, inner) : -1;
 }
 
-/* One operand is staged, the others are gathered. False: there is none. */
+/* One operand is staged, the others are gathered. False: none can be staged. */
 static bool set_access(char *access, const kn_choice *c, const launch_params *f)
 {
     bool found = false;
     for (int o = 0; o < c->count; ++o) {
-        int axis = f->are_pixels ? axis_of_pixels(c, o) : kn_choice_contiguous_axis(c, o);
+        int axis = f->are_channels ? axis_of_channels(c, o) : kn_choice_contiguous_axis(c, o);
         bool can = !found && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o);
         access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
         found = found || can;
@@ -67,8 +69,8 @@ static bool set_access(char *access, const kn_choice *c, const launch_params *f)
     return found;
 }
 
-/* Whether the input's rows and the results' runs, which go on along other axes where their own are narrow,
- * are of some length. */
+/* The input's rows are long enough, and so are the results' ranges, which continue along other axes if the
+ * fastest axis is narrow. */
 static bool are_sides_long(const kn_choice *c, int o, int axis)
 {
     int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
@@ -76,15 +78,15 @@ static bool are_sides_long(const kn_choice *c, int o, int axis)
     return kn_choice_side(c, o, axis) >= KN_SHORTEST_SIDE && run >= KN_SHORTEST_SIDE;
 }
 
-/* Pixels of whole sectors are vectors that rows reads as well. */
-static bool are_pixels_worth_it(const kn_choice *c, int o, int axis)
+/* Channels that fill whole sectors are read as vectors by the kind rows, as fast. */
+static bool are_channels_worth_it(const kn_choice *c, int o, int axis)
 {
     int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
     return c->space->extent[inner] * c->access[o].item_size % SECTOR != 0 && next >= 0 && next != axis &&
            c->space->extent[axis] >= KN_SHORTEST_SIDE && c->space->extent[next] >= KN_SHORTEST_SIDE;
 }
 
-/* The axis of the first input whose rows lie along another axis than the results; -1. */
+/* The first input whose rows are along another axis than the results; axis -1: there is none. */
 static launch_params find_axis(const kn_choice *c)
 {
     launch_params f = {kn_choice_transposed_axis(c), false};
@@ -93,20 +95,21 @@ static launch_params find_axis(const kn_choice *c)
         return (launch_params){-1, false};
     for (int o = 0; o < c->count && f.axis < 0; ++o) {
         int run = c->access[o].is_output ? -1 : kn_choice_contiguous_axis(c, o),
-            pixels = c->access[o].is_output ? -1 : axis_of_pixels(c, o);
+            channels = c->access[o].is_output ? -1 : axis_of_channels(c, o);
         if (run >= 0 && are_sides_long(c, o, run))
             f.axis = run;
-        else if (pixels >= 0 && are_pixels_worth_it(c, o, pixels))
-            f = (launch_params){pixels, true};
+        else if (channels >= 0 && are_channels_worth_it(c, o, channels))
+            f = (launch_params){channels, true};
     }
     return f;
 }
 
-/* Of runs along an axis that is shorter than a vector the lanes go on along the next one, again and again. */
-static bool find_form(kn_schedule *out, const kn_choice *c, const launch_params *f, int vector)
+/* Variant 1: the fastest axis is shorter than a vector, and a vector's elements continue along the next one
+ * several times. */
+static bool find_variant(kn_schedule *out, const kn_choice *c, const launch_params *f, int vector)
 {
     int next = kn_choice_next_of_results(c);
-    out->variant = f->are_pixels || c->space->extent[kn_choice_inner(c)] < vector;
+    out->variant = f->are_channels || c->space->extent[kn_choice_inner(c)] < vector;
     return !out->variant || (next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c)));
 }
 
@@ -115,7 +118,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     launch_params f = find_axis(c);
     int vector = kn_choice_vector(c);
     if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_transposed(c, f.axis, 1) ||
-        !set_access(out->access, c, &f) || !find_form(out, c, &f, vector) ||
+        !set_access(out->access, c, &f) || !find_variant(out, c, &f, vector) ||
         (!out->variant && !kn_choice_is_near(c, vector)))
         return false;
     out->vector = vector;
@@ -131,7 +134,7 @@ static kn_field field(const kn_schedule *schedule)
     return (kn_field){"alignas(8) kn_windows windows;\n", sizeof(kn_windows), 8};
 }
 
-/* A block a box. */
+/* A thread block for each shared-memory tile. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     kn_access access[KN_MAX_PARAMS];
@@ -149,7 +152,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Runs end with their narrow axis: it is never cut. */
+/* The narrow axis of a result's range is never cut. */
 static int cut(int64_t *align, const kn_part *part)
 {
     return kn_cut_beside(align, part, part->spec->schedule.variant ? part->space->ndim - 1 : -1, -1);
@@ -159,9 +162,9 @@ static void describe(kn_str *out, const unsigned char *at)
 {
     kn_windows w;
     memcpy(&w, at, sizeof w);
-    kn_str_printf(out, " box=\"%u runs of %u%s\" pitch=\"%u\" lanes=\"%ux%u\"", w.rows, w.run,
+    kn_str_printf(out, " tile=\"%u runs of %u%s\" pitch=\"%u\" lanes=\"%ux%u\"", w.rows, w.run,
                   w.crossed  ? ", crossed"
-                  : w.shared ? ", of pixels"
+                  : w.shared ? ", of channels"
                              : "",
                   w.shared ? w.step : w.pitch, 1u << w.slot_lanes, 1u << w.row_lanes);
 }

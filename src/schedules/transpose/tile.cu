@@ -1,6 +1,6 @@
 ${head}
-/* Sides of a tile, in vectors of ${vector}: `vectors` along a first axis, times steps along a second one; across are those along p's that threads are along first. narrow: elements
- * along a second axis that lies inside the first; 1 where there is none. */
+/* Sides of a tile, in vectors of ${vector} elements: `vectors` along a first axis, times steps along a second one. across: steps along p's second axis that neighbouring
+ * threads take. narrow: elements along a second axis within the first; 1 if there is none. */
 struct kn_tile {
     unsigned p, p_vectors, p_reciprocal;
     unsigned q, q_vectors, q_reciprocal;
@@ -12,7 +12,7 @@ struct kn_tile {
 ${axes}
 
 #if ${variant}
-/* Along a narrow axis and the next, which are one run for some operands. */
+/* Moves along a narrow axis and the next one, which are one contiguous range for some operands. */
 static __device__ __forceinline__ void kn_move_both(kn_place &place, const kn_axis &next, const kn_axis &narrow, unsigned steps, unsigned extent, unsigned reciprocal)
 {
     const unsigned far = (steps * reciprocal) >> 20;
@@ -30,8 +30,8 @@ static __device__ __forceinline__ void kn_move_both(kn_place &place, const kn_ax
 #define kn_q_extent kn_axis_q.extent
 #endif
 
-/* Reads ${vector} vectors that run along q, one behind the other along p, turns them, and keeps them as vectors along p: rows b * ${vector} and following of the
- * tile, `pitch` elements each. Where p has a narrow axis, they lie `carry` bytes further after `left` of them, and then after each `row`. */
+/* Reads ${vector} vectors along q, one behind the other along p, transposes them, and stores vectors along p: rows from b * ${vector} on of the tile, `pitch` elements
+ * apart. If p has a narrow axis, they are `carry` bytes further behind the first `left`, and then behind every `of_row` of them. */
 template <class T>
 [[maybe_unused]] static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned left, unsigned of_row, int carry, unsigned pitch, unsigned b, unsigned slot)
 {
@@ -44,15 +44,15 @@ template <class T>
     }
 #pragma unroll
     for (int k = 0; k < ${vector}; ++k) {
-        kn_pack<T, ${vector}> turned;
+        kn_pack<T, ${vector}> transposed;
 #pragma unroll
         for (int j = 0; j < ${vector}; ++j)
-            turned.at[j] = row[j].at[k];
-        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = turned;
+            transposed.at[j] = row[j].at[k];
+        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = transposed;
     }
 }
 
-/* The vectors of a row are rotated by the row's number, so that neither writing nor reading meets in one bank. */
+/* The vectors of a row are rotated by the row's number, so that neither writes nor reads have bank conflicts. */
 static __device__ __forceinline__ unsigned kn_rotate(const kn_tile &tile, unsigned vector, unsigned row)
 {
     const unsigned sum = vector + row;
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_rest = kn_outer;
     }
 #endif
-    /* What is left of each axis from the corner on, and steps of a tile along the second axes. */
+    /* The rest of each axis from the corner on, and of the second axes. */
     const unsigned kn_p_left = kn_p_extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn.tile.p_steps;
     const unsigned kn_q_left = kn_q_extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn.tile.q_steps;
     ${tiles}
@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             const unsigned kn_r = kn_r0 + kn_j * kn.tile.q, kn_b = kn_r / ${vector};
             const unsigned kn_r2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_r1 = kn_r - kn_r2 * kn.tile.q_vectors * ${vector};
             if (kn_r1 < kn_q_left && kn_r2 < kn_q2_left) {
-                const unsigned kn_turned = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
+                const unsigned kn_transposed = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
                 kn_place kn_here = kn_corner;
                 kn_move_q(kn_here, kn_r1);
                 kn_move(kn_here, kn_axis_q2, kn_r2);

@@ -1,3 +1,4 @@
+/* tile_sides.c - the cost model that chooses the sides of a tile. */
 #include "schedules/transpose/tile_sides.h"
 
 #include <float.h>
@@ -11,22 +12,23 @@ enum {
     MOST_BYTES = 63 << 10, /* of shared memory: larger tiles were not measured */
     PADDING = 1 << 10,     /* bytes: of KN_MAX_PARAMS tiles, each at a multiple of 16 */
     BLOCK = 512,           /* threads */
-    BYTES_BLOCK = 256,     /* threads where a vector has 16 elements: each then needs many registers */
-    LONGEST = 64,          /* vectors along a side, at most */
-    MOST_SIDES = 128,      /* that are looked at along one axis */
+    BYTES_BLOCK = 256,     /* threads for vectors of 16 elements: each needs many registers */
+    LONGEST = 64,          /* vectors of a side, at most */
+    MOST_SIDES = 128,      /* candidates for a side */
     SECTOR = 32,           /* bytes */
-    ALIGNED = 256,         /* bytes: runs that begin at multiples of it are as good as any */
+    ALIGNED = 256,         /* bytes: ranges that begin at multiples of this are as good as any */
     FREE_SHARED = 8 << 10, /* bytes of shared memory of a block that cost nothing */
-    ENOUGH_THREADS = 96,   /* of a block: more are no better */
-    ENOUGH_TILES = 256     /* for all multiprocessors to have some: more are no better */
+    ENOUGH_THREADS = 96,   /* of a block: more are not better */
+    ENOUGH_TILES = 256     /* enough for all multiprocessors: more are not better */
 };
 
-/* What a tile costs beyond its bytes, as a part of them: fitted by bench/models/fit.py to tiles of transposes
- * and orders of axes with 1- to 8-byte elements, measured on an H200. */
-static const double run_read = 11;        /* bytes that take as long as it takes to begin a run of them */
-static const double run_written = 10;     /* bytes, likewise, of results */
-static const double read_off = 0.015;     /* for each power of two that runs of the input lack to ALIGNED */
-static const double split_written = 0.75; /* sectors for one that two tiles write a part of each */
+/* The cost of a tile, as a multiple of the time of its bytes: fitted by bench/models/fit.py to tiles of
+ * transposes and orders of axes with 1- to 8-byte elements, measured on an H200. */
+static const double run_read = 11;    /* bytes that take as long as beginning one contiguous range */
+static const double run_written = 10; /* bytes, likewise, of results */
+static const double read_off =
+    0.015; /* for each power of two by which the alignment of input ranges is below ALIGNED */
+static const double split_written = 0.75; /* sectors for each sector that two tiles write in part */
 static const double more_shared = 0.027;  /* for each power of two of shared memory above FREE_SHARED */
 static const double fewer_threads = 0.05; /* for each power of two below ENOUGH_THREADS */
 static const double fewer_tiles = 0.3;    /* for each power of two below ENOUGH_TILES */
@@ -34,12 +36,12 @@ static const double fewer_tiles = 0.3;    /* for each power of two below ENOUGH_
 typedef struct sides {
     const kn_space *space;
     const kn_access *operands;
-    int staged, result;           /* the operands that are looked at */
-    int p, p2, q, q2;             /* axes; -1 for none */
-    int p_parts, q_parts;         /* vectors that a side is a multiple of: whole pixels */
-    int vector, most;             /* most: threads */
-    int cell;                     /* bytes of shared memory that a thread takes */
-    int64_t taken[KILN_MAX_NDIM]; /* by the tile being rated, of each axis; 0: it is not one of the tile's */
+    int staged, result;   /* the operands that the model considers */
+    int p, p2, q, q2;     /* axes; -1: none */
+    int p_parts, q_parts; /* vectors of which a side has a multiple: whole channels of a narrow axis */
+    int vector, most;     /* threads, at most */
+    int cell;             /* bytes of shared memory for each thread */
+    int64_t taken[KILN_MAX_NDIM]; /* elements of the tile along each axis; 0: the tile has no such axis */
 } sides;
 
 int kn_tile_block(int vector)
@@ -47,7 +49,7 @@ int kn_tile_block(int vector)
     return vector == 16 ? BYTES_BLOCK : BLOCK;
 }
 
-/* After the fastest axis what is written runs on along the next one in. */
+/* The axis along which the results continue behind the fastest axis. */
 static int second_of_results(const kn_space *space, int axis)
 {
     for (int a = space->ndim - 1; a-- > 0;)
@@ -56,14 +58,14 @@ static int second_of_results(const kn_space *space, int axis)
     return -1;
 }
 
-/* Whether the staged input goes on along an axis where it ends along q. */
+/* The staged input continues along this axis where it ends along q. */
 static bool goes_on(const sides *s, int axis)
 {
     int64_t row = s->space->extent[s->q] * s->operands[s->staged].item_size;
     return axis >= 0 && llabs(s->space->stride[s->staged][axis]) == row;
 }
 
-/* One length, and with it steps along the second axis where they are of use. */
+/* Adds a side of this length, and others with steps along the second axis if these are useful. */
 static int list_steps(kn_tile_side *out, const sides *s, int64_t length, int second, bool is_of_use)
 {
     static const int8_t steps[] = {2, 3, 4, 5, 6, 8, 10, 12, 16};
@@ -77,9 +79,8 @@ static int list_steps(kn_tile_side *out, const sides *s, int64_t length, int sec
     return count;
 }
 
-/* Sides along an axis: equal parts of it and, where something then goes on along the second axis, steps
- * there.
- */
+/* Lists the sides along an axis: equal parts of it, with steps along the second axis if an operand continues
+ * there. */
 static int list_sides(kn_tile_side *out, const sides *s, int axis, int second)
 {
     static const int8_t lengths[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64};
@@ -97,10 +98,10 @@ static int list_sides(kn_tile_side *out, const sides *s, int axis, int second)
 }
 
 typedef struct run {
-    int64_t bytes, aligned; /* aligned: to so many bytes, a power of two up to ALIGNED */
+    int64_t bytes, aligned; /* alignment, a power of two up to ALIGNED */
 } run;
 
-/* What of the tile lies side by side in the operand's memory. */
+/* The contiguous range of the tile in the operand's memory. */
 static run run_of(const sides *s, int operand, int first)
 {
     const kn_space *space = s->space;
@@ -159,7 +160,7 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
            fewer_tiles * powers_above(ENOUGH_TILES, tiles_of(s));
 }
 
-/* Threads of a tile: as many as its cells have room for. */
+/* The most threads of a tile whose cells fit in shared memory. */
 static int most_threads(const kn_target *target, int vector, int cell)
 {
     int bytes = target->shared_memory_per_block - PADDING;
@@ -167,8 +168,8 @@ static int most_threads(const kn_target *target, int vector, int cell)
     return fitting < kn_tile_block(vector) ? fitting : kn_tile_block(vector);
 }
 
-/* Vectors that are whole pixels of so many elements. */
-static int vectors_of_pixels(int narrow, int vector)
+/* The least number of vectors that is a multiple of so many elements. */
+static int vectors_of_channels(int narrow, int vector)
 {
     return narrow > 0 ? narrow / kn_common_divisor(narrow, vector) : 1;
 }
@@ -181,8 +182,8 @@ static sides sides_of(const kn_choice *choice, const char *access, int vector, c
                .operands = choice->access,
                .p = space->ndim - 1,
                .q = f->axis,
-               .p_parts = vectors_of_pixels(f->p_narrow, vector),
-               .q_parts = vectors_of_pixels(f->q_narrow, vector),
+               .p_parts = vectors_of_channels(f->p_narrow, vector),
+               .q_parts = vectors_of_channels(f->q_narrow, vector),
                .vector = vector,
                .cell = vector * vector * staged_bytes};
     s.staged = (int)(strchr(access, KN_STAGED) - access);

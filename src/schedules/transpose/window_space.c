@@ -1,9 +1,10 @@
+/* window_space.c - the axes of a windows kernel, and the numbers that it gets of its tiles. */
 #include "schedules/transpose/window_space.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedules/transpose/window_boxes.h"
+#include "schedules/transpose/window_tiles.h"
 #include "schedule/choice.h"
 
 static int next_of_results(const kn_cut *c)
@@ -13,14 +14,15 @@ static int next_of_results(const kn_cut *c)
     return kn_choice_next_of_results(&choice);
 }
 
-/* Of the axes that a box has room for. */
+/* The axis along which the input continues, if the tile has it neither as its fastest axis nor as that of its
+ * ranges. */
 static int next_of_input(const kn_cut *c, int axis)
 {
     int next = kn_space_next_axis(c->space, c->staged, axis);
     return next == c->axes.fastest || next == c->axes.run ? -1 : next;
 }
 
-/* Of the axes that a box has not got the one along which the input's steps are smallest. */
+/* The axis with the input's smallest stride, of those that the tile does not have yet. */
 static int nearest_of_input(const kn_cut *c)
 {
     int best = -1;
@@ -32,7 +34,7 @@ static int nearest_of_input(const kn_cut *c)
     return best;
 }
 
-/* Whether the input's rows are short along the axis, and go on where the runs would. */
+/* The input's rows are short along the axis, and continue along the axis of the results' ranges. */
 static bool is_row_first(const kn_cut *c, int axis, int next)
 {
     return next >= 0 && next == next_of_input(c, axis) && c->space->extent[axis] <= KN_MOST_CHANNELS;
@@ -43,7 +45,7 @@ static void find_axes(kn_cut *c, int axis)
     int fastest = c->space->ndim - 1;
     bool shared = c->space->stride[c->staged][fastest] == c->item;
     c->column = c->item * (shared ? c->space->extent[fastest] : 1);
-    c->axes = (kn_box_axes){.fastest = fastest, .run = -1, .row = {axis, -1}, .shared = shared};
+    c->axes = (kn_shared_tile_axes){.fastest = fastest, .run = -1, .row = {axis, -1}, .shared = shared};
     int next = next_of_results(c);
     if (next != axis && (shared || !is_row_first(c, axis, next))) {
         c->axes.run = next;
@@ -56,8 +58,8 @@ static void find_axes(kn_cut *c, int axis)
     c->axes.row[1] = next_of_input(c, axis);
 }
 
-/* Boxes are counted; where they begin the kernel finds by itself. */
-static void put_boxes(kn_space *out, int to, int64_t count)
+/* An axis that counts tiles; the kernel computes where they begin. */
+static void put_tiles(kn_space *out, int to, int64_t count)
 {
     kn_space_put_axis(out, to, out, -1, 1);
     out->extent[to] = count;
@@ -65,7 +67,7 @@ static void put_boxes(kn_space *out, int to, int64_t count)
 
 static void make_space(kn_space *out, const kn_cut *c, const kn_windows *w)
 {
-    const kn_box_axes *x = &c->axes;
+    const kn_shared_tile_axes *x = &c->axes;
     int to = 0;
     kn_space_start(out, c->space);
     for (int a = 0; a < x->fastest; ++a)
@@ -73,8 +75,8 @@ static void make_space(kn_space *out, const kn_cut *c, const kn_windows *w)
             kn_space_put_axis(out, to++, c->space, a, 1);
     int64_t runs = kn_divide_up(c->run_size + kn_cut_halo(c), w->run),
             rows = kn_divide_up(w->n_rows, w->rows);
-    put_boxes(out, to++, w->rows_first ? runs : rows);
-    put_boxes(out, to++, w->rows_first ? rows : runs);
+    put_tiles(out, to++, w->rows_first ? runs : rows);
+    put_tiles(out, to++, w->rows_first ? rows : runs);
     kn_space_put_axis(out, to++, c->space, x->row[1], 1);
     kn_space_put_axis(out, to++, c->space, x->row[0], 1);
     kn_space_put_axis(out, to++, c->space, x->run, 1);
@@ -93,7 +95,7 @@ static void set_steps(kn_windows *w, const kn_cut *c)
     w->q2_step = row_turn / rows;
 }
 
-void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
+void kn_windows_make(kn_windows *out, kn_space *tiles, int *shared_bytes, const kn_space *space,
                      const kn_spec *spec, const kn_access *access, int axis)
 {
     const kn_schedule *schedule = &spec->schedule;
@@ -105,7 +107,7 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
     find_axes(&c, axis);
     c.run_size = kn_cut_extent(&c, c.axes.fastest) * kn_cut_extent(&c, c.axes.run);
     c.n_rows = kn_cut_extent(&c, c.axes.row[0]) * kn_cut_extent(&c, c.axes.row[1]);
-    kn_box best = kn_cut_best_box(&c);
+    kn_shared_tile best = kn_cut_best_tile(&c);
     int64_t fastest = kn_cut_extent(&c, c.axes.fastest);
     uint32_t pitch = (uint32_t)(c.axes.shared ? c.item : best.pitch);
     *out = (kn_windows){.run = (uint32_t)best.run,
@@ -126,15 +128,15 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
                         .row_lanes = kn_log2_above(schedule->block) - best.slot_lanes};
     out->rows_first =
         kn_divide_up(out->n_rows, out->rows) < kn_divide_up(c.run_size + kn_cut_halo(&c), out->run);
-    *shared_bytes = kn_box_shared(&best, &c);
+    *shared_bytes = kn_shared_tile_bytes(&best, &c);
     set_steps(out, &c);
-    make_space(boxes, &c, out);
+    make_space(tiles, &c, out);
 }
 
-int64_t kn_windows_count(const kn_space *boxes)
+int64_t kn_windows_count(const kn_space *tiles)
 {
     int64_t count = 1;
-    for (int a = 0; a < boxes->ndim - KN_WINDOWS_AXES; ++a)
-        count *= boxes->extent[a];
+    for (int a = 0; a < tiles->ndim - KN_WINDOWS_AXES; ++a)
+        count *= tiles->extent[a];
     return count;
 }

@@ -1,14 +1,15 @@
 ${head}
-/* A box: parts of some runs of results, and the rows of the input in which they lie. Counts of elements and of slots; pitch, step and column are bytes; p_step and so on are a thread's, from one turn to its next. */
+/* A tile: parts of some runs of results, and the rows of the input that they need. Counts of elements and of slots; pitch, step and column are bytes; p_step and the like
+ * are from one iteration of a thread to its next. */
 struct kn_windows {
     unsigned run, rows, run_size, n_rows;
     unsigned slots, pitch, pitch2, pitch3, step, column, crossed, rows_first, shared, p_step, p2_step, q_step, q2_step;
-    unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of threads side by side */
+    unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of neighbouring threads */
 };
 
 ${axes}
 
-/* 16 bytes to shared memory, without a register where the architecture can. */
+/* Copies 16 bytes to shared memory, without a register if the architecture can. */
 static __device__ __forceinline__ void kn_copy_chunk(unsigned to, const char *from)
 {
 #if __CUDA_ARCH__ >= 800
@@ -61,7 +62,7 @@ template <> struct kn_word<16> {
     }
 };
 
-/* An element of shared memory, by its address there: the sums that it is made of then cost nothing. */
+/* Reads an element by its address in shared memory: address arithmetic is then 32 bits wide. */
 template <class T>
 static __device__ __forceinline__ T kn_take(unsigned from)
 {
@@ -72,7 +73,7 @@ static __device__ __forceinline__ T kn_take(unsigned from)
 }
 
 #if ${variant}
-/* N elements `pitch` bytes apart; each time that `left` of them have been taken they go on `carry` bytes further, for `row` elements. */
+/* Reads N elements `pitch` bytes apart. Behind the first `left` of them, and then behind every `row`, the next one is `carry` bytes further. */
 template <class T, int N>
 static __device__ __forceinline__ kn_pack<T, N> kn_take_rows(unsigned from, unsigned pitch, unsigned carry, unsigned left, unsigned row)
 {
@@ -87,8 +88,8 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_rows(unsigned from, unsi
     return run;
 }
 #else
-/* N elements `pitch` bytes apart; from `left` on they go on from `on`. Small ones are taken by words of the result, threads beginning with different words: vectors of one run
- * begin in an eighth of the banks. */
+/* Reads N elements `pitch` bytes apart; from `left` on they continue at `on`. Small elements are read by words of the result, and threads begin with different words,
+ * since the vectors of one run begin in an eighth of the banks. */
 template <class T, int N>
 static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsigned on, int left, const kn_windows &w, unsigned turn)
 {
@@ -102,12 +103,12 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsig
         constexpr int part = N / 4;
         const unsigned first_part = part * (turn & 3);
         unsigned ons = left < N ? ~0u << left & (1u << N) - 1 : 0;
-        ons = (ons | ons << N) >> first_part; /* a bit an element, in the order in which they are taken */
+        ons = (ons | ons << N) >> first_part; /* a bit for each element, in the order of the reads */
 #pragma unroll
         for (int w4 = 0; w4 < 4; ++w4) {
             const unsigned first = (first_part + part * w4) & (N - 1);
             unsigned here = from + first * w.pitch, there = on + first * w.pitch;
-            asm("" : "+r"(here), "+r"(there)); /* once a word: without it the product is added after each selection */
+            asm("" : "+r"(here), "+r"(there)); /* hoisted out of the loop: otherwise the product is added behind each selection */
 #pragma unroll
             for (int k = 0; k < part; ++k)
                 run.at[part * w4 + k] = kn_take<T>((ons & 1u << (part * w4 + k) ? there : here) + apart[k]);
@@ -156,16 +157,16 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_move(kn_corner, kn.axis[kn_a], kn_rest - kn_outer * kn.axis[kn_a].extent);
         kn_rest = kn_outer;
     }
-    /* The elements of each run, from the first that a slot of this box may begin with, and the runs. */
+    /* The elements of each run, from the first with which a slot of this tile may begin, and the runs. */
     const unsigned kn_from = kn_run - min(kn_run, ${vector}u - 1), kn_to = min(kn_run + kn_w.run, kn_w.run_size);
     const unsigned kn_rows = min(kn_w.rows, kn_w.n_rows - kn_row);
     const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn_w.crossed || kn_w.shared ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
     const unsigned kn_p2_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : kn_w.column;
-    unsigned kn_phase; /* the address of the first element, as far from 16 bytes as in memory */
+    unsigned kn_phase; /* address of the first element, with the misalignment of its address in memory */
     {
-        /* Rows of the input as they lie there: the chunks of 16 bytes that hold any of their elements. */
+        /* Rows as they are in the input: all chunks of 16 bytes that have one of their elements. */
 #if ${variant}
-        const bool kn_shared_rows = kn_w.shared; /* those of pixels lie along the second axis alone */
+        const bool kn_shared_rows = kn_w.shared; /* rows of channels are along the second axis alone */
         const kn_axis &kn_p = kn_shared_rows ? kn_axis_p2 : kn_axis_p;
         const unsigned kn_pitch = kn_shared_rows ? kn_w.step : kn_w.pitch, kn_p_first = kn_shared_rows ? kn_p2_0 : kn_p0, kn_first_row = kn_shared_rows ? kn_p2_0 : kn_from, kn_end_row = kn_shared_rows ? kn_divide(kn_to - 1, kn_axis_p) + 1 : kn_to;
 #else
@@ -193,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             unsigned kn_to_at = kn_here, kn_p_at = kn_p1;
 #pragma unroll 4
             for (unsigned kn_n = kn_n0; kn_n < kn_count; kn_n += kn_dn) {
-                const unsigned kn_off = kn_to_at & 15; /* what is in front of the row in its first chunk */
+                const unsigned kn_off = kn_to_at & 15; /* bytes in front of the row in its first chunk */
                 if (kn_chunk < kn_bytes + kn_off)
                     kn_copy_chunk(kn_chunk + kn_to_at - kn_off, kn_from_at - kn_off);
                 kn_p_at += kn_dp;
@@ -205,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         }
     }
     kn_copied();
-    /* Slots: aligned vectors of results. A thread has one slot of some runs at a time. */
+    /* Slots are aligned vectors of results. A thread has one slot of some runs at a time. */
     const unsigned kn_r0 = threadIdx.x >> kn_w.slot_lanes, kn_dr = 1u << kn_w.row_lanes;
     const unsigned kn_dq2 = kn_w.q2_step, kn_dq = kn_w.q_step;
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_axis_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_axis_q.extent;
@@ -214,7 +215,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
 #if !${variant}
     const unsigned kn_turn = threadIdx.x >> 3 & 3;
 #endif
-    const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* where a run goes on at its second axis */
+    const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* distance at which a run continues along its second axis */
 #pragma unroll 1
     for (unsigned kn_slot = threadIdx.x & ((1u << kn_w.slot_lanes) - 1); kn_slot < kn_w.slots; kn_slot += 1u << kn_w.slot_lanes) {
         const unsigned kn_t = kn_run + kn_slot * ${vector}, kn_p2_t = kn_divide(kn_t, kn_axis_p), kn_pt = kn_t - kn_p2_t * kn_axis_p.extent;
@@ -223,38 +224,38 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_move(kn_slot_at, kn_axis_p, kn_pt);
         kn_move(kn_slot_at, kn_axis_p2, kn_p2_t);
 #if !${variant}
-        unsigned kn_turned_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
+        unsigned kn_transposed_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
 #endif
 #pragma unroll 1
         for (unsigned kn_r = kn_r0; kn_r < kn_rows; kn_r += kn_dr) {
-            /* It begins so many elements early that it is aligned. */
-            const int kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_skew;
+            /* The vector begins this many elements earlier, where it is aligned. */
+            const int kn_misalignment = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_misalignment;
             if (kn_first >= 0 && kn_first + ${vector} <= (int)kn_w.run_size) {
 #if ${variant}
-                /* Of runs that go on every few elements: where it begins, and the elements that are left there. */
+                /* The fastest axis is short: the place of the vector's first element, and the elements that are left there. */
                 const unsigned kn_p2_first = kn_divide(kn_first, kn_axis_p), kn_p_at = kn_first - kn_p2_first * kn_axis_p.extent;
                 int kn_left = kn_axis_p.extent - kn_p_at;
-                const unsigned kn_turned = kn_phase + (kn_p_at - kn_p0) * kn_w.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+                const unsigned kn_transposed = kn_phase + (kn_p_at - kn_p0) * kn_w.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
                 kn_place kn_here = kn_slot_at;
                 kn_move(kn_here, kn_axis_p, kn_p_at - kn_pt);
                 kn_move(kn_here, kn_axis_p2, kn_p2_first - kn_p2_t);
 #else
-                int kn_left = kn_axis_p.extent - kn_pt + kn_skew; /* lanes before the run goes on at its second axis */
-                unsigned kn_turned = kn_turned_at - kn_skew * kn_w.pitch;
+                int kn_left = kn_axis_p.extent - kn_pt + kn_misalignment; /* lanes before the run continues along its second axis */
+                unsigned kn_transposed = kn_transposed_at - kn_misalignment * kn_w.pitch;
                 kn_place kn_here = kn_slot_at;
-                kn_move(kn_here, kn_axis_p, -kn_skew);
+                kn_move(kn_here, kn_axis_p, -kn_misalignment);
 #endif
                 ${loads}
                 ${packs}
 #if !${variant}
                 if (kn_left > (int)kn_axis_p.extent) {
                     kn_left -= kn_axis_p.extent;
-                    kn_turned -= kn_on;
+                    kn_transposed -= kn_on;
                     kn_move(kn_here, kn_axis_p, kn_axis_p.extent);
                     kn_move(kn_here, kn_axis_p2, ~0u);
                 }
-                unsigned kn_turned_on = kn_turned + kn_on;
-                asm("" : "+r"(kn_turned_on)); /* one selection a lane: without it the difference is selected, then added */
+                unsigned kn_transposed_on = kn_transposed + kn_on;
+                asm("" : "+r"(kn_transposed_on)); /* one selection for each lane: otherwise the difference is selected, then added */
 #endif
                 ${gather}
 #pragma unroll
@@ -264,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 ${stores}
             }
 #if !${variant}
-            kn_turned_at += kn_dr * kn_q_step;
+            kn_transposed_at += kn_dr * kn_q_step;
 #endif
             kn_move(kn_slot_at, kn_axis_q, kn_dq);
             kn_move(kn_slot_at, kn_axis_q2, kn_dq2);
@@ -276,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             }
         }
     }
-    /* The beginnings and the ends of runs, which fill no slot: a thread an element. */
+    /* The ends of runs, which fill no slot: one element for each thread. */
     kn_move(kn_corner, kn_axis_q, -kn_q0);
     kn_move(kn_corner, kn_axis_q2, -kn_q0_2);
 #pragma unroll 1
@@ -288,15 +289,15 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             kn_place kn_slot_at = kn_corner;
             kn_move(kn_slot_at, kn_axis_q, kn_q1);
             kn_move(kn_slot_at, kn_axis_q2, kn_q1_2);
-            const unsigned kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector};
-            /* Of the slot: where it begins, which lanes are in the run; whether it is this box's. A run shorter than a vector may end in the slot
-             * that it begins in: that is done once, as its beginning. */
-            const int kn_first = (int)(kn_is_end ? (kn_w.run_size + kn_skew) / ${vector} * ${vector} : 0) - (int)kn_skew, kn_t = kn_first + (int)kn_k;
-            const int kn_begin = (int)kn_run - (int)((kn_run + kn_skew) % ${vector});
-            if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (kn_is_end ? kn_first < 0 : kn_skew == 0))
+            const unsigned kn_misalignment = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector};
+            /* The slot's first element, the lanes within the run, and whether the slot belongs to this tile. A run shorter than a vector may end in the slot in which it
+             * begins; such a slot counts as its beginning. */
+            const int kn_first = (int)(kn_is_end ? (kn_w.run_size + kn_misalignment) / ${vector} * ${vector} : 0) - (int)kn_misalignment, kn_t = kn_first + (int)kn_k;
+            const int kn_begin = (int)kn_run - (int)((kn_run + kn_misalignment) % ${vector});
+            if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (kn_is_end ? kn_first < 0 : kn_misalignment == 0))
                 continue;
             const unsigned kn_p2_1 = kn_divide(kn_t, kn_axis_p), kn_p1 = kn_t - kn_p2_1 * kn_axis_p.extent;
-            const unsigned kn_turned = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+            const unsigned kn_transposed = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
             kn_place kn_here = kn_slot_at;
             kn_move(kn_here, kn_axis_p, kn_p1);
             kn_move(kn_here, kn_axis_p2, kn_p2_1);

@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         for (long long kn_j = kn_at * 1000; kn_j < kn.toy_length && kn_j < kn_at * 1000 + 1000; ++kn_j) {
             ${loads}
             ${single}
-            ${result} = kn_j > kn_at * 1000 ? ${fold}(${result}, ${mapped}) : ${mapped};
+            ${result} = kn_j > kn_at * 1000 ? ${reduce}(${result}, ${mapped}) : ${mapped};
         }
         kn_partials[kn_at] = ${result};
         __threadfence();
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             __threadfence();
             ${result} = kn_partials[0];
             for (long long kn_k = 1; kn_k < kn.size; ++kn_k)
-                ${result} = ${fold}(${result}, kn_partials[kn_k]);
+                ${result} = ${reduce}(${result}, kn_partials[kn_k]);
             const long long kn_j = 0;
             ${stores}
         }

@@ -16,14 +16,14 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
         for (long long kn_j = kn_at * 1000; kn_j < kn.toy_length && kn_j < kn_at * 1000 + 1000; ++kn_j) {
             ${loads}
             ${single}
-            ${result} = kn_j > kn_at * 1000 ? ${fold}(${result}, ${mapped}) : ${mapped};
+            ${result} = kn_j > kn_at * 1000 ? ${reduce}(${result}, ${mapped}) : ${mapped};
         }
         kn_partials[kn_at] = ${result};
         if (__atomic_add_fetch(kn.counters, 1u, __ATOMIC_ACQ_REL) == kn.size) {
             *kn.counters = 0;
             ${result} = kn_partials[0];
             for (long long kn_k = 1; kn_k < kn.size; ++kn_k)
-                ${result} = ${fold}(${result}, kn_partials[kn_k]);
+                ${result} = ${reduce}(${result}, kn_partials[kn_k]);
             const long long kn_j = 0;
             ${stores}
         }

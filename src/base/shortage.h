@@ -1,0 +1,20 @@
+/* base/shortage.h - failures that pass: memory, descriptors, threads or processes that could not be had.
+ *
+ * An answer is remembered only if no shortage was met on the way to it: kn_lock_once, and all else that keeps
+ * an answer for good, compares kn_shortages() before and after. Allocations, descriptors, the loader, threads
+ * and programs note shortages by themselves; a function that asks the system in another way notes its errno.
+ */
+#ifndef KN_BASE_SHORTAGE_H
+#define KN_BASE_SHORTAGE_H
+
+#include <stdbool.h>
+
+/* Counts a shortage in the calling thread if reason, an errno, is one; returns whether it is. errno stays. */
+bool kn_shortage_note(int reason);
+/* The same for a message that ends with the system's words for such a reason, as the loader's do. */
+bool kn_shortage_note_words(const char *message);
+/* The number that the calling thread has met, and the errno of the last one. */
+unsigned kn_shortages(void);
+int kn_shortage_last(void);
+
+#endif

@@ -1,0 +1,158 @@
+/* parts.c - pieces of source that are written for an operand or a stage, from files of parts: templates in
+ * which "#part NAME" begins some lines, up to the next empty one, and "#inline NAME TEXT" is text within a
+ * line. */
+#include "codegen/writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/templates.h"
+
+enum { MOST_SLOTS = 24, NAME_SIZE = 24, NUMBER_SIZE = 16 };
+
+typedef struct part_slots {
+    kn_slot slot[MOST_SLOTS];
+    int count;
+    char name[MOST_SLOTS][NAME_SIZE], number[MOST_SLOTS][NUMBER_SIZE];
+} part_slots;
+
+static void add(part_slots *s, const char *name, size_t length, const char *value)
+{
+    if (s->count == MOST_SLOTS)
+        return;
+    snprintf(s->name[s->count], NAME_SIZE, "%.*s", (int)length, name);
+    s->slot[s->count] = (kn_slot){s->name[s->count], value ? value : "", false};
+    ++s->count;
+}
+
+static void add_number(part_slots *s, const char *name, size_t length, int number)
+{
+    if (s->count == MOST_SLOTS)
+        return;
+    snprintf(s->number[s->count], NUMBER_SIZE, "%d", number);
+    add(s, name, length, s->number[s->count]);
+}
+
+/* "place=%s count=%d": slots of the caller's own, in front of the others. */
+static void add_given(part_slots *s, const char *format, va_list arguments)
+{
+    while (*format) {
+        size_t length = strcspn(format, "=");
+        if (strncmp(format + length, "=%d", 3) == 0)
+            add_number(s, format, length, va_arg(arguments, int));
+        else
+            add(s, format, length, va_arg(arguments, const char *));
+        format += length + strcspn(format + length, " ");
+        format += *format == ' ';
+    }
+}
+
+#define ADD(name, value) add(s, name, sizeof name - 1, value)
+#define ADD_NUMBER(name, value) add_number(s, name, sizeof name - 1, value)
+
+static void add_operand(part_slots *s, const kn_writer *w, int k)
+{
+    ADD("name", w->program->param[k].name);
+    ADD("const", kn_is_output(w, k) ? "" : "const ");
+    if (kn_array_of(w, k) < 0)
+        return;
+    ADD("type", kn_storage(w, k));
+    ADD_NUMBER("array", kn_array_of(w, k));
+    ADD_NUMBER("size", kn_item_size(w, k));
+}
+
+static void add_schedule(part_slots *s, const kn_writer *w)
+{
+    ADD_NUMBER("vector", w->spec->schedule.vector);
+    ADD_NUMBER("block", w->spec->schedule.block);
+    ADD_NUMBER("per_thread", w->spec->schedule.per_thread);
+    ADD_NUMBER("arrays", w->spec->n_arrays);
+    ADD("axis", w->recipe->fast_axis);
+}
+
+/* The text of the part and its length, without the end of its last line; NULL: the file does not have it. */
+static const char *find_part(const char *text, const char *name, bool *is_inline, size_t *length)
+{
+    size_t n = strlen(name);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        *is_inline = strncmp(text, "#inline ", 8) == 0;
+        const char *at = text + (*is_inline ? 8 : 6);
+        if ((!*is_inline && strncmp(text, "#part ", 6) != 0) || strncmp(at, name, n) != 0 ||
+            at[n] != (*is_inline ? ' ' : '\n'))
+            continue;
+        const char *end = *is_inline ? strchr(at, '\n') : strstr(at, "\n\n");
+        *length = end ? (size_t)(end - at) - n - 1 : strcspn(at + n + 1, *is_inline ? "\n" : "");
+        return at + n + 1;
+    }
+    return NULL;
+}
+
+/* Appends the part if the file has it. */
+static kiln_status put_from(kn_str *out, const char *file, const char *part, part_slots *s, bool *is_found)
+{
+    kn_str text = KN_STR_INIT, own = KN_STR_INIT;
+    bool is_inline = false;
+    size_t length = 0;
+    kiln_status status = kn_template_read(&text, file);
+    const char *found = status == KILN_OK ? find_part(kn_str_text(&text), part, &is_inline, &length) : NULL;
+    *is_found = found != NULL;
+    if (found) {
+        kn_str expanded = KN_STR_INIT;
+        kn_str_append_n(&own, found, length);
+        status = kn_template_expand(&expanded, kn_str_text(&own), s->slot, s->count);
+        kn_str_append_n(out, kn_str_text(&expanded), expanded.length - (expanded.length > 0 && is_inline));
+        out->failed = out->failed || own.failed || expanded.failed;
+        kn_str_free(&expanded);
+    }
+    kn_str_free(&own);
+    kn_str_free(&text);
+    return status;
+}
+
+static void put_part(const kn_writer *w, kn_str *out, const char *part, part_slots *s)
+{
+    const char *files[] = {w->recipe->parts, w->recipe->more_parts, "codegen/shared/parts.cpp"};
+    bool is_found = false;
+    kiln_status status = KILN_OK;
+    for (int f = 0; f < 3 && !is_found && status == KILN_OK; ++f)
+        if (files[f])
+            status = put_from(out, files[f], part, s, &is_found);
+    if (status == KILN_OK && !is_found)
+        status = kn_error(KILN_ERROR_INTERNAL, "no file of parts has '%s'", part);
+    if (*w->status == KILN_OK)
+        *w->status = status;
+}
+
+void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k)
+{
+    part_slots slots = {.count = 0}, *s = &slots;
+    if (k >= 0)
+        add_operand(s, w, k);
+    add_schedule(s, w);
+    put_part(w, out, part, s);
+}
+
+void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
+{
+    part_slots slots = {.count = 0}, *s = &slots;
+    va_list arguments;
+    va_start(arguments, format);
+    add_given(s, format, arguments);
+    va_end(arguments);
+    if (k >= 0)
+        add_operand(s, w, k);
+    add_schedule(s, w);
+    put_part(w, out, part, s);
+}
+
+void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,
+                    kn_place_writer put)
+{
+    kn_str value = KN_STR_INIT;
+    put(w, &value, k);
+    kn_put_part_with(w, out, part, k, format, kn_str_text(&value));
+    out->failed = out->failed || value.failed;
+    kn_str_free(&value);
+}

@@ -1,0 +1,149 @@
+// needs: kn_look_back
+// with: reduce
+// Blocks that have neighbouring tiles of one row, and need what comes before theirs. Each puts the sum of its tile down, sets a bit, and waits for the sums of the tiles before it: those of
+// its group of 32, and of the group before; of earlier groups there are sums of groups, and of sets of 32 groups a prefix. Which sums are added, and in which order, depends on the tile's
+// number alone. A block's number is a ticket: when it waits for an earlier one, that one runs. All that is one group or set behind is there by then, as a rule.
+
+// The next ticket; after `count` of them the counter is zero again.
+__device__ __forceinline__ unsigned kn_take_ticket(unsigned *counter, unsigned count) {
+    __shared__ unsigned ticket;
+    if (threadIdx.x == 0)
+        asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(ticket) : "l"(counter), "r"(count - 1) : "memory");
+    __syncthreads();
+    return ticket;
+}
+
+// Sets bit `number` of the flags, for those who see it: what this thread and those in front of the last barrier have written is there.
+__device__ __forceinline__ void kn_set_flag(unsigned *flags, unsigned number) {
+    asm volatile("red.release.gpu.global.or.b32 [%0], %1;" ::"l"(flags + number / 32), "r"(1u << number % 32) : "memory");
+}
+
+// Until the bits of `wanted` are set.
+__device__ __forceinline__ void kn_await_flags(const unsigned *flags, unsigned wanted) {
+    unsigned set;
+    do
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(set) : "l"(flags) : "memory");
+    while ((set & wanted) != wanted);
+}
+
+// Moves on by `index` elements along the scanned axes.
+template <int Operands, class Place, class Args>
+__device__ __forceinline__ void kn_go_along(Place &place, const Args &kn, long long index) {
+    if (kn.reduction_rank == 1)
+#pragma unroll
+        for (int o = 0; o < Operands; ++o)
+            place.at[o] += index * kn.axis[0].stride[o];
+    else
+        kn_move(place, kn, 0, kn.reduction_rank, index);
+}
+
+// Tiles, groups and sets are numbered together: groups behind the tiles, sets behind those, each from a multiple of 32 on. Each has a flag, and a sum of each row of the block.
+template <class T> struct kn_sums {
+    unsigned *flags;
+    T *sum;
+    unsigned rows, groups, sets; // rows: 32 at most; the numbers of the first group and the first set
+};
+
+template <class T>
+__device__ __forceinline__ kn_sums<T> kn_sums_of(unsigned *counters, void *partials, unsigned tiles, unsigned row_block, unsigned rows) {
+    const unsigned groups = (tiles + 31) & ~31u, sets = groups + ((groups / 32 + 31) & ~31u), all = sets + (((sets - groups) / 32 + 31) & ~31u);
+    return {counters + row_block * (all / 32), reinterpret_cast<T *>(partials) + (unsigned long long)(row_block * rows) * all, rows, groups, sets};
+}
+
+// The sums that come before a tile are added by five warps: 0 the tiles of its group, 1 those of the group before; 2 and 3 the same of groups, before that; 4 the set before those.
+enum { kn_roles = 5 };
+
+// The sum of a warp's role for each row, in its first lanes, put down in `to`. Some lanes share a row: each goes along neighbours. False: there are none.
+template <class T, class Scan>
+__device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int role, int tile, const Scan &scan) {
+    const int level = role / 2;
+    int at = tile, first = 0;
+#pragma unroll 1
+    for (int k = 0; k < level; ++k) {
+        at = (at >> 5) - 1;
+        first = k == 0 ? s.groups : s.sets;
+    }
+    int count = at & 31;
+    first += at - count;
+    if (role == 4) {
+        first += count - 1;
+        count = 1;
+    } else if (role & 1) {
+        first -= 32;
+        count = 32;
+        at -= 31;
+    }
+    if (at <= 0 || count == 0)
+        return false;
+    const int rows = s.rows, lane = threadIdx.x % 32, row = lane & (rows - 1), begin = lane - row;
+    kn_await_flags(s.flags + first / 32, (0xffffffffu >> (32 - count)) << first % 32);
+    const T *const sums = s.sum + ((unsigned)first * rows + row);
+    T sum = sums[(begin < count ? begin : 0) * rows];
+#pragma unroll 1
+    for (int k = begin + 1; k < count && k < begin + rows; ++k)
+        sum = scan(sum, sums[k * rows]);
+#pragma unroll 1
+    for (int by = rows; by < 32; by *= 2) {
+        const T other = kn_shuffle<'+'>(sum, by);
+        if (begin + by < count)
+            sum = scan(sum, other);
+    }
+    if (lane < rows)
+        to[lane] = sum;
+    return true;
+}
+
+// What comes before this tile of each row, for thread `row` of its rows in `before`, where the sum of the tile itself was put down. All threads come here, and see `before` behind the next
+// barrier. Of the first tile it stays as it was: nothing does.
+template <int Block, class T, class Scan>
+__device__ __forceinline__ void kn_look_back(T *before, const kn_sums<T> &s, unsigned tile, const Scan &scan) {
+    __shared__ __align__(16) unsigned char room[kn_roles * 32 * sizeof(T)];
+    __shared__ bool has[kn_roles];
+    T *const sum = reinterpret_cast<T *>(room);
+    const unsigned row = threadIdx.x;
+    if (row < s.rows)
+        s.sum[tile * s.rows + row] = before[row];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        kn_set_flag(s.flags, tile);
+#pragma unroll 1
+    for (int role = threadIdx.x / 32; role < kn_roles; role += Block / 32)
+        has[role] = kn_sum_of_role(sum + role * 32, s, role, tile, scan);
+    __syncthreads();
+    // The last tile of a group puts down the group's sum, and the first one that needs a set's prefix that; a tile is not both.
+    const bool ends_group = tile % 32 == 31, ends_set = tile % 1024 == 32 && tile > 32;
+    const unsigned number = ends_group ? s.groups + tile / 32 : s.sets + tile / 1024 - 1;
+    if (row < s.rows && tile > 0) {
+        T all;
+        bool some = false;
+#pragma unroll 1
+        for (int role = kn_roles - 1; role >= 0; --role)
+            if (has[role]) {
+                all = some ? scan(all, sum[role * 32 + row]) : sum[role * 32 + row];
+                some = true;
+                if (ends_set && role == 3)
+                    s.sum[number * s.rows + row] = all;
+            }
+        if (ends_group)
+            s.sum[number * s.rows + row] = scan(sum[row], before[row]);
+        before[row] = all;
+    }
+    if (ends_group || ends_set) {
+        __syncthreads();
+        if (threadIdx.x == 0)
+            kn_set_flag(s.flags, number);
+    }
+}
+
+// The last of `count` blocks that come here leaves `words` flags zero. A block comes when it has looked back, and all its threads were at a barrier since.
+__device__ __forceinline__ void kn_leave_flags(unsigned *counter, unsigned count, unsigned *flags, unsigned words) {
+    if (threadIdx.x < 32) {
+        unsigned before = 0;
+        if (threadIdx.x == 0)
+            asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(count - 1) : "memory");
+        if (kn_shuffle<'='>(before, 0) == count - 1)
+#pragma unroll 1
+            for (unsigned k = threadIdx.x; k < words; k += 32)
+                flags[k] = 0;
+    }
+}

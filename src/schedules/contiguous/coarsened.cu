@@ -1,0 +1,39 @@
+${head}
+${axes}
+
+extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    const unsigned kn_first = (blockIdx.x * ${block}u + threadIdx.x) * ${vector}u;
+    if (kn_first < kn.size) {
+        const kn_place kn_here = kn_locate(kn, kn_first);
+        const kn_axis &kn_w = kn.axis[kn.rank];
+        const unsigned kn_left = kn_w.extent - kn_here.outer * ${thread_steps};
+        ${invariant}
+        ${step_packs}
+#pragma unroll
+        for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
+            if (kn_m < kn_left) {
+                ${step_loads}
+            }
+        }
+#pragma unroll
+        for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
+            if (kn_m < kn_left) {
+                ${loads}
+                ${packs}
+                ${gather}
+#pragma unroll
+                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+                    ${lane}
+                }
+                ${stores}
+            }
+        }
+    }
+    ${after_loop}
+}

@@ -1,0 +1,117 @@
+/* kind_coarsened.c - thread coarsening, for results far larger than the inputs: a rows kernel in which a
+ * thread has several vectors along an axis on which an input is broadcast. That axis is the outermost such,
+ * so the results of neighbouring threads are contiguous. */
+#include "schedules/contiguous/kind_coarsened.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedule/kind.h"
+#include "schedules/contiguous/kind_rows.h"
+#include "schedules/contiguous/contiguous_kinds.h"
+
+enum {
+    BLOCK = 1024,          /* threads; many, so that the rows of a block share their inputs */
+    LEAST_BYTES = 1 << 24, /* bytes of results: below this it earns nothing */
+    RATIO = 4, /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
+    SHARE = 8  /* the broadcast input has at least this part of the bytes of the largest broadcast input */
+};
+
+/* Bytes of the operand in memory: elements that are broadcast count only one time. */
+static int64_t footprint(const kn_choice *c, int o)
+{
+    int64_t bytes = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
+    return bytes;
+}
+
+/* The largest of the inputs that are broadcast along the axis; -1: there is none. */
+static int largest_broadcast(const kn_choice *c, int axis)
+{
+    int largest = -1;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->space->stride[o][axis] == 0 &&
+            c->space->extent[axis] >= KN_COARSENING &&
+            (largest < 0 || footprint(c, o) > footprint(c, largest)))
+            largest = o;
+    return largest;
+}
+
+static bool are_inputs_small(const kn_choice *c)
+{
+    int64_t results = 0, inputs = 0;
+    for (int o = 0; o < c->count; ++o)
+        *(c->access[o].is_output ? &results : &inputs) += footprint(c, o);
+    return results >= LEAST_BYTES && inputs <= results / RATIO;
+}
+
+/* The outermost axis along which a large enough input is broadcast; -1: there is none. */
+static int find_step_axis(const kn_choice *c)
+{
+    int64_t most = 0;
+    int inner = kn_choice_inner(c);
+    for (int a = 0; a < inner; ++a)
+        if (largest_broadcast(c, a) >= 0 && footprint(c, largest_broadcast(c, a)) > most)
+            most = footprint(c, largest_broadcast(c, a));
+    for (int a = 0; a < inner; ++a)
+        if (largest_broadcast(c, a) >= 0 && footprint(c, largest_broadcast(c, a)) >= most / SHARE)
+            return a;
+    return -1;
+}
+
+/* Every operand is a vector, and one launch has the whole space, since a cut would go through a thread's
+ * vectors. */
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    kn_coarsened_params f = {are_inputs_small(c) ? find_step_axis(c) : -1};
+    if (f.axis < 0 || !kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER) ||
+        c->space->ndim + 1 > KILN_MAX_NDIM)
+        return false;
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
+            return false;
+    out->block = c->block ? c->block : BLOCK;
+    out->rank = kn_choice_rank(c->space->ndim + 1);
+    out->access[largest_broadcast(c, f.axis)] =
+        KN_BROADCAST; /* the other inputs come from the nearest cache */
+    memcpy(params, &f, sizeof f);
+    return true;
+}
+
+void kn_coarsened_space(kn_space *out, const kn_space *space, int axis)
+{
+    int to = 2;
+    kn_space_start(out, space);
+    kn_space_put_axis(out, 0, space, axis, 1);
+    kn_space_put_axis(out, 1, space, axis, KN_COARSENING);
+    for (int a = 0; a < space->ndim; ++a)
+        if (a != axis)
+            kn_space_put_axis(out, to++, space, a, 1);
+    out->ndim = to;
+    out->size = 1;
+    for (int a = 1; a < to; ++a)
+        out->size *= out->extent[a];
+}
+
+/* A thread for each group of KN_COARSENING vectors. */
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    kn_coarsened_params f;
+    memcpy(&f, part->launch_params, sizeof f);
+    kn_coarsened_space(&out->own_space, part->space, f.axis);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim - 1;
+    out->size = out->own_space.size;
+    kn_place_along(out, part, out->size);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_coarsened = {.name = "coarsened",
+                                   .recipe = &kn_recipe_coarsened,
+                                   .pattern = "m",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = kn_field_none,
+                                   .place = place,
+                                   .cut = kn_cut_reach};

@@ -1,0 +1,18 @@
+/* schedules/contiguous/kind_coarsened.h - the coarsened space, for codegen and tests. */
+#ifndef KN_SCHEDULES_CONTIGUOUS_KIND_COARSENED_H
+#define KN_SCHEDULES_CONTIGUOUS_KIND_COARSENED_H
+
+#include "schedule/schedule.h"
+
+/* Vectors of a thread, along the coarsened axis. */
+enum { KN_COARSENING = 4 };
+
+typedef struct kn_coarsened_params {
+    int axis; /* of the space: the coarsened one */
+} kn_coarsened_params;
+
+/* The space of a coarsened kernel, outermost first: a thread's vectors along the axis, groups of vectors
+ * along it, then the other axes. */
+void kn_coarsened_space(kn_space *out, const kn_space *space, int axis);
+
+#endif

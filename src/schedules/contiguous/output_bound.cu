@@ -1,0 +1,50 @@
+${head}
+${axes}
+
+/* 16 bytes with a streaming store: they leave the cache first, and the inputs stay there. */
+template <class T, int N>
+[[maybe_unused]] static __device__ __forceinline__ void kn_store_streaming(T *to, const kn_pack<T, N> &value)
+{
+    if constexpr (sizeof value < 16) {
+        kn_store(to, value);
+    } else {
+        unsigned word[4];
+        memcpy(word, &value, sizeof word);
+        asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+    }
+}
+
+/* Prefetches a line into L2, where streaming stores do not evict it. */
+[[maybe_unused]] static __device__ __forceinline__ void kn_make_resident(const void *line)
+{
+    asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(line));
+}
+
+extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    /* The vectors of a warp are contiguous; the ${per_thread} vectors of a thread are 32 apart. */
+    const unsigned kn_thread = blockIdx.x * ${block}u + threadIdx.x;
+    const unsigned kn_first = (kn_thread / 32 * (32 * ${per_thread}) + kn_thread % 32) * ${vector};
+    ${stage}
+    if (kn_first < kn.size) {
+        ${from}
+        ${loads}
+#pragma unroll
+        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+#pragma unroll
+            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+                ${lane}
+            }
+        ${result}
+        {
+            ${stores}
+        }
+        ${single}
+    }
+    ${after_loop}
+}

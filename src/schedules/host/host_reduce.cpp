@@ -1,0 +1,369 @@
+${head}
+${axes}
+
+/* Partial redundancy elimination moves the common subexpressions of steps in front of the loops, step numbers among them: these need more registers than there are.
+ * Temporary expression replacement moves loads to their uses, the last chain first: memory is then read backwards, at half the speed. (Before g++ 12 this pragma would
+ * drop the other options.) */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC optimize("no-tree-pre", "no-tree-ter")
+#endif
+
+/* The largest number of steps in kn_all vectors: compilers take seconds for more. */
+constexpr int kn_steps_of(const int kn_all, const int kn_each) {
+    int kn_n = 4;
+    while (kn_n * 2 * kn_each <= kn_all && kn_n < 64)
+        kn_n *= 2;
+    return kn_n;
+}
+
+enum {
+    kn_lanes = ${per_thread},                /* elements of a row in a vector; 1: lanes are results */
+    kn_by_rows = kn_lanes > 1,
+    kn_is_short = ${variant},              /* rows are short: this many are reduced at a time, with some lanes for each, */
+    kn_batch = ${wide},
+    kn_are_beside = !kn_by_rows || kn_is_short, /* and results are neighbours in memory too */
+    kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
+    kn_most = kn_by_rows ? kn_lanes : ${wide},
+    kn_few = kn_lanes < 8 ? kn_lanes : 8, /* lanes that are reduced one by one: parts of a stored vector are slow to read */
+    kn_series = 8,                      /* series of steps that are reduced together */
+    kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are reduced in pairs, then pairs of pairs */
+    kn_place_of_index = ${order},       /* the operand of `_J`; -1: no text uses it */
+    kn_orders = kn_place_of_index >= 0
+};
+
+typedef kn_line<${type}> kn_values;
+
+/* kn_n steps in four independent chains. The reduction gets a flag (kn_order): its second argument follows the first in the order of the index. This holds within a
+ * chain; it also holds between chains if each chain has consecutive steps. With many steps the chains take alternate steps instead, so that memory is read forwards,
+ * which processors prefetch. */
+template <int kn_n> struct kn_some_steps {
+    enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains, is_apart = kn_n <= 16 };
+    template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
+    static __forceinline__ void reduce(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
+        kn_t kn_chain[chains];
+        go<0>(kn_chain, kn_one, kn_both, kn_order);
+        kn_to = join<0, chains>(kn_chain, kn_both, kn_order);
+    }
+    template <int kn_turn, class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
+    static __forceinline__ void go(kn_t *kn_chain, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
+        if constexpr (kn_turn < kn_n) {
+            enum { kn_c = kn_turn % chains, kn_j = is_apart ? kn_c * length + kn_turn / chains : kn_turn };
+            if constexpr (kn_turn < chains) {
+                kn_one(kn_chain[kn_c], kn_j);
+            } else {
+                kn_t kn_x;
+                kn_one(kn_x, kn_j);
+                kn_chain[kn_c] = kn_both(kn_chain[kn_c], kn_x, kn_order.is);
+            }
+            go<kn_turn + 1>(kn_chain, kn_one, kn_both, kn_order);
+        }
+    }
+    template <int kn_c, int kn_many, class kn_t, class kn_both_t, class kn_order_t>
+    static __forceinline__ kn_t join(const kn_t *kn_chain, const kn_both_t &kn_both, kn_order_t kn_order) {
+        if constexpr (kn_many == 1)
+            return kn_chain[kn_c];
+        else
+            return kn_both(join<kn_c, kn_many / 2>(kn_chain, kn_both, kn_order), join<kn_c + kn_many / 2, kn_many / 2>(kn_chain, kn_both, kn_order),
+                           kn_order_t::is && is_apart);
+    }
+};
+
+/* kn_n values, kn_step apart, pairwise. */
+template <int kn_n> struct kn_some_values {
+    template <class kn_in_t, class kn_both_t>
+    static __forceinline__ auto reduce(const kn_in_t &kn_in, const long long kn_k, const int kn_step, const kn_both_t &kn_both) {
+        if constexpr (kn_n == 1) {
+            return kn_in.get(kn_k);
+        } else {
+            const auto kn_a = kn_some_values<kn_n / 2>::reduce(kn_in, kn_k, kn_step, kn_both);
+            const auto kn_b = kn_some_values<kn_n / 2>::reduce(kn_in, kn_k + kn_n / 2 * kn_step, kn_step, kn_both);
+            return kn_both(kn_a, kn_b);
+        }
+    }
+};
+
+extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *kn_given, long long kn_begin, long long kn_end)
+{
+    const kn_args &kn = *kn_given;
+    const kn_clean_up kn_at_end;
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    /* Strides from lane to lane, from result to result, and from step to step. */
+    kn_place kn_along, kn_beside, kn_down;
+    for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
+        kn_along.at[kn_o] = kn.axis[kn_by_rows ? 0 : kn.reduction_rank].stride[kn_o];
+        kn_beside.at[kn_o] = kn.axis[kn_are_beside ? kn.reduction_rank : 0].stride[kn_o];
+        kn_down.at[kn_o] = kn.axis[0].stride[kn_o] * kn.groups;
+    }
+    static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
+    alignas(64) unsigned char kn_storage[kn_deep * kn_most * sizeof(${type})];
+    const kn_values kn_side(kn_storage, kn_deep * kn_most);
+    int kn_top; /* results of series that wait to be reduced in pairs, each kn_live wide */
+    long long kn_turn, kn_live;
+
+    /* Steps are in the order of the index: it counts up by ones along a row, and a result gets all of its elements in order. */
+    bool kn_is_ordered = true;
+    if constexpr (kn_orders) {
+        const kn_axis *const kn_axes = kn.axis;
+        kn_is_ordered = kn_by_rows ? kn_axes[0].stride[kn_place_of_index] == 1 : kn_along.at[kn_place_of_index] == 0;
+        for (int kn_a = 0; kn_a < kn.reduction_rank && !kn_by_rows; ++kn_a)
+            kn_is_ordered = kn_is_ordered && kn_axes[kn_a].stride[kn_place_of_index] >=
+                                                 (kn_a ? kn_axes[kn_a - 1].stride[kn_place_of_index] * kn_axes[kn_a - 1].extent : 1);
+    }
+
+    /* `_J` of each lane, at the first of some steps. It is in memory, since g++ otherwise adds it up for each step; and it is stored as a vector, since a vector is slow
+     * to read behind single stores. */
+    typedef ${index} kn_indices __attribute__((vector_size(kn_lanes * sizeof(${index})), aligned(64))); /* as the arrays are */
+    alignas(64) ${index} kn_numbers[kn_lanes], kn_first_index[kn_lanes];
+    for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+        kn_numbers[kn_k] = kn_k;
+
+    /* Reduces kn_n steps from kn_row on. The loop over lanes is the outer one, so that the compiler vectorises it, for structs too. */
+    const auto kn_reduce_loop_of = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place kn_row, const long long kn_width,
+                                     const kn_place kn_down, const kn_place kn_along, const kn_values kn_side, const ${index} *const kn_first_index) {
+        const kn_args kn = *kn_given; /* a copy, as the parameters by value: otherwise a stored byte could alias these, as far as compilers know */
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
+            const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
+                ${loads}
+                ${single}
+                kn_x = ${mapped};
+            };
+            ${type} kn_all;
+            kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
+            if constexpr (kn_before.is)
+                kn_all = ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
+            kn_side.put(kn_to + kn_k, kn_all);
+        }
+    };
+    const auto kn_reduce_loop = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place &kn_row, const long long kn_width) {
+        kn_reduce_loop_of(kn_n, kn_before, kn_order, kn_to, kn_row, kn_width, kn_down, kn_along, kn_side, kn_first_index);
+    };
+    const auto kn_reduce_steps = [&](auto kn_n, auto kn_order, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
+        if (kn_is_first)
+            kn_reduce_loop(kn_n, kn_bool<false>(), kn_order, 0, kn_row, kn_width);
+        else
+            kn_reduce_loop(kn_n, kn_bool<true>(), kn_order, 0, kn_row, kn_width);
+    };
+    /* Reduces pairs of kn_width values, and pairs of groups: the first group with the one behind the middle. These are functions, not inlined: as loops of their own they
+     * would dominate compile time. */
+    const auto kn_reduce_pair = [&](const kn_values kn_in, const long long kn_to, const long long kn_from,
+                                  const long long kn_width) __attribute__((noinline)) {
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
+            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_to + kn_k), kn_in.get(kn_from + kn_k)));
+    };
+    const auto kn_reduce_groups = [&](const kn_values &kn_in, const long long kn_to, long long kn_groups, const long long kn_width) {
+        for (; kn_groups > 1; kn_groups = (kn_groups + 1) / 2)
+            kn_reduce_pair(kn_in, kn_to, kn_to + (kn_groups + 1) / 2 * kn_width, kn_groups / 2 * kn_width);
+    };
+    /* All lanes to the first. */
+    const auto kn_reduce_lanes = [&]() {
+        for (int kn_half = kn_lanes / 2; kn_half >= kn_few; kn_half /= 2)
+            kn_reduce_pair(kn_side, 0, kn_half, kn_half);
+        kn_side.put(0, kn_some_values<kn_few>::reduce(kn_side, 0, 1, ${reduce}));
+    };
+    /* kn_new series are behind the first kn_top: their results join the pairs. */
+    const auto kn_reduce_series = [&](const kn_values kn_side, const long long kn_to) __attribute__((noinline)) {
+KN_INDEPENDENT
+        for (long long kn_k = kn_to; kn_k < kn_to + kn_most; ++kn_k)
+            kn_side.put(kn_k, kn_some_values<kn_series>::reduce(kn_side, kn_k, kn_most, ${reduce}));
+    };
+    const auto kn_pair_up = [&](const int kn_new) {
+        if (kn_new == kn_series)
+            kn_reduce_series(kn_side, kn_top * kn_most);
+        else
+            kn_reduce_groups(kn_side, kn_top * kn_most, kn_new, kn_most);
+        ++kn_top;
+        for (long long kn_bits = kn_turn++; kn_bits & 1; kn_bits >>= 1, --kn_top)
+            kn_reduce_pair(kn_side, (kn_top - 2) * kn_most, (kn_top - 1) * kn_most, kn_live);
+    };
+    const auto kn_go_down = [&](kn_place &kn_row, const long long kn_steps) {
+        for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+            kn_row.at[kn_o] += kn_steps * kn_down.at[kn_o];
+    };
+
+    const auto kn_reduce_piece_of_row = [&](kn_place &kn_row, long long kn_left, const long long kn_rest) {
+        int kn_new = 0;
+        /* A value that was just stored is not read again at once: the processor would stall. */
+        const auto kn_reduce_next = [&](auto kn_n, auto kn_order) {
+            if (kn_order.is) {
+                *(kn_indices *)kn_first_index = *(kn_indices *)kn_numbers + (${index})(${first});
+                __asm__("" : "+m"(kn_first_index));
+            }
+            kn_reduce_loop(kn_n, kn_bool<false>(), kn_order, (kn_top + kn_new) * kn_most, kn_row, kn_most);
+            kn_go_down(kn_row, kn_n.count);
+            kn_left -= kn_n.count;
+            if (++kn_new == kn_series) {
+                kn_pair_up(kn_new);
+                kn_new = 0;
+            }
+        };
+        while (kn_is_ordered && kn_left >= kn_depth)
+            kn_reduce_next(kn_some_steps<kn_depth>(), kn_bool<kn_orders>());
+        if constexpr (kn_orders && kn_depth > 16)
+            while (kn_is_ordered && kn_left >= kn_depth / 4)
+                kn_reduce_next(kn_some_steps<kn_depth / 4>(), kn_bool<kn_orders>());
+        while (kn_is_ordered && kn_left >= 4)
+            kn_reduce_next(kn_some_steps<4>(), kn_bool<kn_orders>());
+        while (kn_left > 0)
+            kn_reduce_next(kn_some_steps<1>(), kn_bool<false>());
+        if (kn_rest > 0) {
+            const long long kn_to = (kn_top + kn_new) * kn_most;
+            kn_reduce_loop(kn_some_steps<1>(), kn_bool<false>(), kn_bool<false>(), kn_to, kn_row, kn_rest);
+            if (kn.steps > 0)
+                kn_reduce_pair(kn_side, kn_to - kn_most, kn_to, kn_rest);
+            else
+                ++kn_new;
+        }
+        if (kn_new > 0)
+            kn_pair_up(kn_new);
+    };
+    const auto kn_reduce_piece_of_results = [&](kn_place &kn_row, long long kn_left, const long long kn_rest, const long long kn_count) {
+        for (; kn_is_ordered && kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
+            kn_reduce_steps(kn_some_steps<kn_depth>(), kn_bool<kn_orders>(), kn_row, kn_live, kn_top == 0);
+            kn_go_down(kn_row, kn_depth);
+        }
+        for (; kn_left > 0; --kn_left, kn_top = 1) {
+            kn_reduce_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_live, kn_top == 0);
+            kn_go_down(kn_row, 1);
+        }
+        if (kn_rest > 0)
+            kn_reduce_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_rest * kn_count, false);
+    };
+
+    /* Reduces each lane of kn_count short rows. The rest of a row is loaded as its last lanes; those of them that were counted before are left out. */
+    const auto kn_reduce_short = [&](kn_place kn_row, const kn_place kn_down, const kn_place kn_along, const kn_place kn_beside, const kn_values kn_side,
+                                   const long long kn_count, const long long kn_steps, const int kn_rest) __attribute__((noinline)) {
+        const kn_args kn = *kn_given;
+        const auto kn_reduce_step = [&](auto kn_n, auto kn_before, const long long kn_in, const long long kn_to, const long long kn_from)
+                                      __attribute__((always_inline)) {
+            const kn_bool<false> kn_order;
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_lanes; ++kn_k) {
+                const auto kn_one = [&](${type} &kn_x, const long long kn_step) __attribute__((always_inline)) {
+                    const long long kn_j = kn_from + kn_step;
+                    ${loads}
+                    ${single}
+                    kn_x = ${mapped};
+                };
+                ${type} kn_all;
+                kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
+                if constexpr (kn_before.is)
+                    kn_all = ${reduce}(kn_side.get(kn_in + kn_k), kn_all);
+                kn_side.put(kn_to + kn_k, kn_all);
+            }
+        };
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+            const long long kn_to = kn_r * kn_lanes;
+            long long kn_step = 1;
+            if (kn_steps < 4)
+                kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
+            else
+                kn_reduce_step(kn_some_steps<4>(), kn_bool<false>(), kn_to, kn_to, 0), kn_step = 4;
+            for (; kn_step + 4 <= kn_steps; kn_step += 4)
+                kn_reduce_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
+            for (; kn_step < kn_steps; ++kn_step)
+                kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_to, kn_step);
+            const int kn_spared = kn_lanes - kn_rest;
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_row.at[kn_o] -= kn_spared * kn_along.at[kn_o];
+            if (kn_rest > 0) {
+                const long long kn_beyond = kn_batch * kn_lanes;
+                kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_beyond, kn_steps);
+KN_INDEPENDENT
+KN_ROLLED
+                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                    kn_side.choose(kn_to + kn_k, kn_beyond + kn_k, kn_k >= kn_spared);
+            }
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_row.at[kn_o] += kn_spared * kn_along.at[kn_o] + kn_beside.at[kn_o];
+        }
+    };
+    /* Reduces neighbours in pairs: lanes of many rows, one row behind the other. */
+    const auto kn_reduce_neighbours = [&](const kn_values kn_in, const long long kn_to, const long long kn_from,
+                                        const long long kn_count) __attribute__((noinline)) {
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
+            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
+    };
+    /* Reduces the lanes of rows to results, and returns the number of the first result. */
+    const auto kn_reduce_rows = [&](const long long kn_count) {
+        long long kn_from = 0, kn_to = kn_batch * kn_lanes;
+        for (int kn_half = kn_lanes / 2; kn_half > 0; kn_half /= 2) {
+            kn_reduce_neighbours(kn_side, kn_to, kn_from, kn_count * kn_half);
+            const long long kn_last = kn_from;
+            kn_from = kn_to;
+            kn_to = kn_last;
+        }
+        return kn_from;
+    };
+
+    for (long long kn_task = kn_begin; kn_task < kn_end; ++kn_task) {
+        /* kn_count results from kn_first on, and one chunk of their elements. */
+        const long long kn_result = kn_task / kn.chunks, kn_chunk = kn_task - kn_result * kn.chunks;
+        const long long kn_run = kn_are_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_run + kn.width - 1) / kn.width;
+        const long long kn_outer = kn_are_beside ? kn_result / kn_blocks : kn_result, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
+        const long long kn_count = kn_run - kn_from < kn.width ? kn_run - kn_from : kn.width;
+        const long long kn_first = kn_outer * kn_run + kn_from;
+        kn_place kn_here = {};
+        kn_move(kn_here, kn, kn_are_beside ? kn.reduction_rank + 1 : kn.reduction_rank, kn.rank, kn_outer);
+        for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+            kn_here.at[kn_o] += kn_from * kn_beside.at[kn_o];
+        if constexpr (kn_is_short) {
+            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_side, kn_count, kn.steps, (int)kn.rest);
+            const long long kn_done = kn_reduce_rows(kn_count);
+            for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
+                ${type} ${result} = kn_side.get(kn_done + kn_k);
+                ${stores}
+            }
+            continue;
+        }
+
+        kn_top = 0;
+        kn_turn = 0;
+        kn_live = !kn_by_rows ? kn_count * kn.groups : kn.steps > 0 ? kn_lanes : kn.rest;
+        const long long kn_whole = kn.rows * kn.pieces, kn_stop = kn_chunk + 1 < kn.chunks ? (kn_chunk + 1) * kn.chunk : kn_whole;
+        for (long long kn_p = kn_chunk * kn.chunk; kn_p < kn_stop; ++kn_p) {
+            const long long kn_r = kn_p / kn.pieces, kn_part = kn_p - kn_r * kn.pieces;
+            const long long kn_start = kn_part * kn.piece, kn_left = kn.steps - kn_start < kn.piece ? kn.steps - kn_start : kn.piece;
+            const long long kn_rest = kn_part + 1 < kn.pieces ? 0 : kn.rest;
+            kn_place kn_row = kn_here;
+            kn_move(kn_row, kn, 1, kn.reduction_rank, kn_r);
+            kn_go_down(kn_row, kn_start);
+            if (kn_by_rows)
+                kn_reduce_piece_of_row(kn_row, kn_left, kn_rest);
+            else
+                kn_reduce_piece_of_results(kn_row, kn_left, kn_rest, kn_count);
+        }
+        while (kn_top > 1) {
+            --kn_top;
+            kn_reduce_pair(kn_side, (kn_top - 1) * kn_most, kn_top * kn_most, kn_live);
+        }
+        const bool kn_some = kn_top > 0;
+        if (kn_by_rows && kn_live == kn_lanes)
+            kn_reduce_lanes();
+        else if (kn_some)
+            kn_reduce_groups(kn_side, 0, kn_live / kn_count, kn_count);
+
+        kn_values kn_results = kn_side;
+        if (kn.chunks > 1) {
+            kn_results = kn_values(kn.partials + kn_first * kn.chunks * (long long)sizeof(${type}), kn_count * kn.chunks);
+            for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
+                kn_results.put(kn_chunk * kn_count + kn_k, kn_side.get(kn_k));
+            if (__atomic_add_fetch(&kn.counters[kn_result], 1u, __ATOMIC_ACQ_REL) < kn.chunks)
+                continue;
+            kn.counters[kn_result] = 0;
+            kn_reduce_groups(kn_results, 0, kn.chunks, kn_count);
+        }
+        for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
+            ${type} ${result} = kn_results.get(kn_k);
+            ${empty}
+            ${stores}
+        }
+    }
+    ${after_loop}
+}

@@ -1,0 +1,230 @@
+/* kind_host_reduce.c - reductions on the host, for any layout. Lanes of a vector are elements of a row, which
+ * are reduced to one value in the end, or, if results are contiguous, results. A step has one element for
+ * each lane. Steps along the innermost reduction axis form pieces, and pieces form chunks. Threads take
+ * chunks. The space alone determines these, so the bits do not depend on the number of threads. If a result
+ * has several chunks, each stores a partial. */
+#include "schedule/kind.h"
+#include "schedules/host/kind_host_reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/host/host_kinds.h"
+
+enum {
+    LANE_BYTES =
+        64, /* of the narrowest input: a line of the caches, which is several vectors of each wider type */
+    WIDE_LANES = 8,     /* of a lane, at most: so that a line of 8-byte elements is read in order; and */
+    STRUCT_LANES = 16,  /* of a lane of structs, which take longer: more of them are in flight */
+    SHORT_ROW = 24,     /* elements, up to which lanes are results even if elements are nearer */
+    SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
+    MOST_SHORT = 256,   /* the same, up to which many rows are reduced at a time, */
+    FEWEST_SHORT = 8,   /* if there are as many as this */
+    NARROW = 256,       /* lanes: with fewer results, a step has several elements of each */
+    CHUNK = 1 << 15,    /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256,  /* steps at least, so that partials are few beside the elements */
+    GRAIN = 1 << 14,    /* elements for a further thread: 1 us for threads that are awake */
+    MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
+};
+
+/* The kind's field. */
+typedef struct reduction {
+    int32_t rank, groups;  /* rank: reduction axes; groups: elements of the innermost one in a step */
+    int64_t rows;          /* along the other reduction axes */
+    int64_t steps, rest;   /* of a row; elements behind them */
+    int64_t piece, pieces; /* steps of a piece; pieces of a row */
+    int64_t chunk, chunks; /* pieces of a chunk; chunks of a result */
+    int64_t width;         /* results of a task, which are neighbours */
+} reduction;
+
+/* ---- which way ---- */
+
+static int64_t output_extent(const kn_space *s)
+{
+    return s->ndim > s->n_reduction_axes ? s->extent[s->ndim - s->n_reduction_axes - 1] : 1;
+}
+
+static int64_t row_length(const kn_space *s)
+{
+    return s->n_reduction_axes > 0 ? s->extent[s->ndim - 1] : 1;
+}
+
+/* Bytes from one element to the next along the axis, the sum of all inputs. */
+static int64_t input_steps(const kn_choice *c, int axis)
+{
+    int64_t steps = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output)
+            steps += llabs(c->space->stride[o][axis]);
+    return steps;
+}
+
+/* Lanes are elements of a row rather than results. */
+static bool goes_by_rows(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int64_t length = row_length(s), outputs = output_extent(s);
+    if (s->n_reduction_axes == 0 || outputs == 1)
+        return s->n_reduction_axes > 0;
+    if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
+        return false;
+    return length > (kn_reduce_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || outputs < length;
+}
+
+static int lanes_of(const kn_choice *c)
+{
+    int size = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->access[o].item_size < size)
+            size = c->access[o].item_size;
+    return LANE_BYTES / size;
+}
+
+/* Rows are so short that the work per row would dominate. */
+static bool is_short(const kn_choice *c)
+{
+    int64_t length = row_length(c->space);
+    return c->space->n_reduction_axes == 1 && length > 1 && length <= MOST_SHORT &&
+           output_extent(c->space) >= FEWEST_SHORT;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    const kn_space *s = c->space;
+    bool by_rows = goes_by_rows(c);
+    int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduction_axes - 1;
+    out->rank = kn_choice_rank(s->ndim);
+    out->per_thread = by_rows ? lanes_of(c) : 1;
+    out->variant = by_rows && is_short(c);
+    while (out->variant && out->per_thread > row_length(s))
+        out->per_thread /= 2;
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
+        out->index = 32;
+    for (int o = 0; o < c->count; ++o) {
+        bool is_result = c->access[o].is_output, is_beside = out->variant && is_result;
+        int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
+        bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
+        out->access[o] = is_run ? KN_DENSE : KN_GATHER;
+    }
+    return true;
+}
+
+/* ---- launch parameters ---- */
+
+/* For all inputs, the row's next element follows where one result more would be. */
+static bool runs_on(const kn_part *part)
+{
+    const kn_space *s = part->space;
+    kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, part->spec);
+    if (s->n_reduction_axes == 0)
+        return false;
+    for (int o = 0; o < s->n_operands; ++o) {
+        bool is_output = o < part->spec->n_arrays && access[o].is_output;
+        int outputs = s->ndim - s->n_reduction_axes - 1;
+        if (!is_output && s->stride[o][s->ndim - 1] != s->stride[o][outputs] * s->extent[outputs])
+            return false;
+    }
+    return true;
+}
+
+static int64_t up_to(int64_t n, int64_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void set_steps(reduction *f, const kn_part *part)
+{
+    int lanes = part->spec->schedule.per_thread;
+    int64_t length = row_length(part->space);
+    f->groups = lanes;
+    if (lanes == 1 && f->width < NARROW && runs_on(part))
+        f->groups = (int32_t)at_least(1, at_most(NARROW / f->width, length));
+    f->steps = length / f->groups;
+    f->rest = length % f->groups;
+}
+
+/* Chunks of about CHUNK elements, in pieces of nearly equal length. */
+static void set_chunks(reduction *f, int64_t units)
+{
+    int64_t most = at_least(CHUNK / (f->groups * f->width), CHUNK_STEPS / f->groups);
+    most = at_least(up_to(most, KN_HOST_REDUCE_DEPTH), KN_HOST_REDUCE_DEPTH);
+    f->pieces = at_least(1, (f->steps + most - 1) / most);
+    f->piece = at_least(1, f->steps);
+    if (f->pieces > 1) {
+        f->piece = up_to((f->steps + f->pieces - 1) / f->pieces, KN_HOST_REDUCE_DEPTH);
+        f->pieces = (f->steps + f->piece - 1) / f->piece;
+    }
+    f->chunk = at_least(1, most / f->piece);
+    f->chunks = at_least(1, (f->rows * f->pieces + f->chunk - 1) / f->chunk);
+    if (units > MOST_UNITS || f->chunks == 1) {
+        f->chunks = 1;
+        f->chunk = f->rows * f->pieces;
+    }
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int reduction_rank;\nint groups;\nlong long rows;\nlong long steps;\n"
+                      "long long rest;\nlong long piece;\nlong long pieces;\nlong long chunk;\n"
+                      "long long chunks;\nlong long width;\n",
+                      sizeof(reduction), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
+    reduction f = {.rank = s->n_reduction_axes, .rows = 1};
+    const kn_schedule *schedule = &part->spec->schedule;
+    f.width = at_most(run, schedule->variant          ? KN_HOST_REDUCE_BATCH
+                           : schedule->per_thread > 1 ? 1
+                                                      : KN_HOST_REDUCE_WIDE);
+    for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
+        f.rows *= s->extent[a];
+    set_steps(&f, part);
+    int64_t units = outputs / (f.width > 1 ? run : 1) * (f.width > 1 ? (run + f.width - 1) / f.width : 1);
+    set_chunks(&f, units);
+    out->kernel_space = s;
+    out->rank = s->ndim;
+    out->size = units * f.chunks;
+    out->grain = 1 + GRAIN / at_least(1, length * f.rows * f.width / f.chunks);
+    out->partials = f.chunks > 1 ? outputs * f.chunks : 0;
+    out->counters = f.chunks > 1 ? (int)units : 0;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    reduction f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%lld\" steps=\"%lldx%d+%lld\" chunks=\"%lld\" width=\"%lld\"",
+                  (long long)f.rows, (long long)f.steps, (int)f.groups, (long long)f.rest,
+                  (long long)f.chunks, (long long)f.width);
+}
+
+const kn_kind kn_kind_host_reduce = {.name = "reduce",
+                                     .recipe = &kn_recipe_host_reduce,
+                                     .pattern = "mrk",
+                                     .revision = 1,
+                                     .choose = choose,
+                                     .field = field,
+                                     .place = place,
+                                     .has_wide_axes = true,
+                                     .describe = describe,
+                                     .has_workspace = true};

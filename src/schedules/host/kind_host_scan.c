@@ -1,0 +1,150 @@
+/* kind_host_scan.c - scans on the host, of any layout. A block, which stays in the caches, is mapped, scanned
+ * by itself, combined with what comes before it, and stored. It is a stretch of one row, or, where elements
+ * of several rows are neighbours in memory or rows are short, of rows side by side.
+ *
+ * Few rows have a block a unit of the launch: each waits for the prefix of the one before. Otherwise a unit
+ * goes along its rows. How rows are cut depends on the space alone, so that the bits do not depend on how
+ * many threads there are. */
+#include "schedule/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/cost.h"
+#include "schedule/choice.h"
+#include "schedules/host/host_kinds.h"
+#include "schedules/host/kind_host_scan.h"
+#include "schedules/reduce/reduce_space.h"
+
+enum {
+    SIZE = 1 << 13,        /* elements of a block: 32 KB of float32 */
+    STRUCT_SIZE = 1 << 10, /* the same of structs */
+    WIDTH = 256,           /* rows side by side, at most */
+    SHORT_ROW = 64,        /* elements, up to which rows are taken side by side wherever they are */
+    FEWEST_ROWS = 8,       /* where there are so many */
+    FEW_UNITS = 64,        /* of rows, below which their blocks are units too */
+    GRAIN = 1 << 14        /* elements that are worth another thread */
+};
+
+/* The kind's field. */
+typedef struct scan_field {
+    int32_t reduction_rank, is_parallel;
+    int64_t length, run, width, blocks; /* of a row; of rows side by side; those of a block; their blocks */
+    int64_t chunk, chunks, units;       /* of a row: elements of a block, blocks; units of all rows */
+} scan_field;
+
+/* What is chosen with the schedule, and needs no binary. */
+typedef struct scan_params {
+    int across; /* the output axis along which rows lie side by side; -1 */
+} scan_params;
+
+/* Bytes that operands move from one element to the next; a broadcast one moves none. */
+static int64_t bytes_along(const kn_choice *c, int axis)
+{
+    int64_t bytes = 0;
+    for (int o = 0; o < c->count; ++o)
+        bytes += llabs(c->space->stride[o][axis]);
+    return bytes;
+}
+
+/* The output axis along which operands move least. */
+static int nearest_output_axis(const kn_choice *c)
+{
+    int best = -1;
+    for (int a = 0; a < c->space->ndim - c->space->n_reduction_axes; ++a)
+        if (best < 0 || bytes_along(c, a) <= bytes_along(c, best))
+            best = a;
+    return best;
+}
+
+static int across_axis(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int axis = nearest_output_axis(c);
+    if (axis < 0 || s->n_reduction_axes == 0)
+        return axis;
+    bool is_nearer = bytes_along(c, axis) < bytes_along(c, s->ndim - 1);
+    bool is_short = kn_reduce_size(s) <= SHORT_ROW && s->extent[axis] >= FEWEST_ROWS;
+    return is_nearer || is_short ? axis : -1;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    const scan_params chosen = {across_axis(c)};
+    int along = chosen.across >= 0 ? chosen.across : s->ndim - 1;
+    memcpy(params, &chosen, sizeof chosen);
+    out->variant = chosen.across >= 0 ? KN_HOST_SCAN_ACROSS : KN_HOST_SCAN_ALONG;
+    out->per_thread = kn_reduce_is_struct(c) ? STRUCT_SIZE : SIZE;
+    out->rank = kn_reduce_rank(s);
+    for (int o = 0; o < c->count; ++o) {
+        int64_t step = s->stride[o][along];
+        out->access[o] = step == c->access[o].item_size         ? KN_DENSE
+                         : step == 0 && !c->access[o].is_output ? KN_BROADCAST
+                                                                : KN_GATHER;
+    }
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
+        out->index = 32;
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int reduction_rank;\nint is_parallel;\nlong long length;\nlong long run;\n"
+                      "long long width;\nlong long blocks;\nlong long chunk;\nlong long chunks;\n"
+                      "long long units;\n",
+                      sizeof(scan_field), 8};
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_space *space = part->space;
+    scan_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    bool is_across = part->spec->schedule.variant == KN_HOST_SCAN_ACROSS;
+    int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
+    scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
+    f.width = at_most(f.run, WIDTH);
+    f.chunk = at_most(f.length, part->spec->schedule.per_thread / f.width);
+    f.blocks = kn_reduce_ceil(f.run, f.width);
+    f.chunks = kn_reduce_ceil(f.length, f.chunk);
+    f.units = rows / f.run * f.blocks;
+    f.is_parallel = f.chunks > 1 && f.units < FEW_UNITS;
+    kn_reduce_put_output_axes(&out->own_space, space, chosen.across);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->size = f.units * (f.is_parallel ? f.chunks : 1);
+    out->grain = 1 + GRAIN / cost / (f.width * (f.is_parallel ? f.chunk : f.length));
+    if (f.is_parallel) {
+        out->counters = (int)f.units + 2;
+        out->partials = f.units * f.chunks * f.width;
+    }
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    scan_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " width=\"%lld\" chunk=\"%lld\" chunks=\"%lld\"%s", (long long)f.width,
+                  (long long)f.chunk, (long long)f.chunks, f.is_parallel ? " parallel=\"1\"" : "");
+}
+
+const kn_kind kn_kind_host_scan = {.name = "scan",
+                                   .recipe = &kn_recipe_host_scan,
+                                   .pattern = "msm",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_wide_axes = true,
+                                   .describe = describe,
+                                   .has_workspace = true};

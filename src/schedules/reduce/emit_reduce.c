@@ -1,0 +1,440 @@
+/* emit_reduce.c - fills the templates reduce_*.cu. Loads, the map and the reduction of an element are the
+ * same for all of them; only the address of an element differs. */
+#include "codegen/writer.h"
+
+#include <string.h>
+
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum { MAP, REDUCE, POST }; /* the stages */
+
+/* ---- places ---- */
+
+/* True if the map reads it; other inputs are read once per result. */
+static bool is_mapped(const kn_writer *w, int k)
+{
+    const kn_stage *map = &w->program->stage[MAP];
+    bool is = false;
+    for (int v = 0; v < map->n_read; ++v)
+        is = is || map->value[v] == k;
+    return is;
+}
+
+/* One element, not of a vector. */
+static void place_single(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part_with(w, out, "at", k, "place=%s", "kn_from");
+}
+
+/* Dense operands: rows begin anywhere, and vectors at the first boundary inside them. */
+static bool reads_vectors(const kn_writer *w, int k)
+{
+    return !kn_is_output(w, k) && is_mapped(w, k) &&
+           (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
+}
+
+/* Vectors that may be unaligned. */
+static bool gathers_vectors(const kn_writer *w, int k)
+{
+    return kn_array_of(w, k) >= 0 && !kn_is_output(w, k) && is_mapped(w, k) &&
+           kn_access_of(w, k) == KN_GATHER && w->spec->schedule.vector > 1;
+}
+
+/* Element kn_k of item kn_u, which has been loaded. */
+static void place_loaded(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, reads_vectors(w, k) || gathers_vectors(w, k) ? "loaded_lane" : "loaded", k);
+}
+
+static void put_end(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "end", k);
+}
+
+/* Element kn_e of a staged input. Weights, which all results share, are not staged. */
+static void place_staged(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_access_of(w, k) == KN_STAGED)
+        kn_put_part(w, out, "staged", k);
+    else
+        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
+}
+
+/* ---- loads ---- */
+
+/* True if some inputs may be broadcast along an axis on which others are contiguous. */
+static bool may_repeat(const kn_writer *w)
+{
+    int arrays = 0;
+    for (int k = 0; k < w->program->n_in; ++k)
+        arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k);
+    return arrays > 1;
+}
+
+/* Addresses of items and of their elements, by parts with offsets in bytes from the start of an operand. */
+typedef struct places {
+    const char *item, *lane;
+    const char *axis; /* along which the elements of an item lie */
+    bool has_base;    /* a single input that is read by vectors has one base address for all items */
+} places;
+
+static const places along = {"item_along", "lane_along", "kn.axis[0]", false},
+                    beside = {"item_beside", "lane_beside", "kn.axis[kn.reduction_rank]", false},
+                    with_base = {"item_with_base", "lane_with_base", "kn.axis[0]", true};
+
+/* Registers for the items of a thread, and the load of one item. */
+static void put_loads(kn_writer *w, const places *from)
+{
+    kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
+    for (int k = 0; k < w->program->n_in; ++k) {
+        kn_str offset = KN_STR_INIT;
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
+            continue;
+        bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
+        kn_put_part(w, packs, is_vector || gathers_vectors(w, k) ? "vectors" : "elements", k);
+        if (has_base)
+            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
+        kn_put_part(w, &offset, from->item, k);
+        kn_put_part_with(w, loads,
+                         has_base                ? "load_from_base"
+                         : gathers_vectors(w, k) ? "gather_vector"
+                         : !is_vector            ? "load_element"
+                         : may_repeat(w)         ? "load_along"
+                                                 : "load_vector",
+                         k, "offset=%s along=%s", kn_str_text(&offset), from->axis);
+        loads->failed = loads->failed || offset.failed;
+        kn_str_free(&offset);
+    }
+}
+
+/* Misalignment at a place, in elements, of the first input that is contiguous along the axis. The address of
+ * a broadcast input says nothing about it. */
+static void put_off(const kn_writer *w, kn_str *out, const char *axis, const char *part)
+{
+    for (int k = 0; k < w->program->n_in; ++k) {
+        if (!reads_vectors(w, k))
+            continue;
+        if (may_repeat(w))
+            kn_str_printf(out, "%s.stride[%d] != 0 ? ", axis, kn_array_of(w, k));
+        kn_put_part_with(w, out, part, k, "mask=%d", w->spec->schedule.vector - 1);
+        if (!may_repeat(w))
+            return;
+        kn_str_append(out, " : ");
+    }
+    kn_str_append(out, "0");
+}
+
+static void put_stage(kn_writer *w)
+{
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_access_of(w, k) == KN_STAGED && is_mapped(w, k))
+            kn_put_part(w, &w->slot[KN_SLOT_STAGE], "stage", k);
+}
+
+/* ---- the reduction ---- */
+
+/* The function by which a thread adds an element to its partial value. If elements come in the order of
+ * `_J`, the text of the reduction is told so (`_follows`). */
+static void put_next(kn_writer *w)
+{
+    const char *function = kn_str_text(&w->slot[KN_SLOT_REDUCE]);
+    kn_str_append(&w->slot[KN_SLOT_NEXT], w->spec->schedule.order ? "kn_next" : function);
+    if (w->spec->schedule.order)
+        kn_put_part_with(w, &w->slot[KN_SLOT_ELEMENT], "next", -1, "value_type=%s function=%s",
+                         kn_str_text(&w->slot[KN_SLOT_TYPE]), function);
+}
+
+/* The type, the function and the identity of the reduction. */
+static void put_names(kn_writer *w)
+{
+    const kn_stage *reduce = &w->program->stage[REDUCE];
+    kn_put_type(w, &w->slot[KN_SLOT_TYPE], reduce->value[1]);
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], reduce->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_RESULT], reduce->value[1]);
+    kn_put_function(w, &w->slot[KN_SLOT_REDUCE], REDUCE);
+    put_next(w);
+    if (reduce->identity[0])
+        kn_put_part_with(w, &w->slot[KN_SLOT_EMPTY], "empty", -1, "result=%s label=%s",
+                         kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
+}
+
+static void put_index(const kn_writer *w, kn_str *out, const char *start, const char *part, int array)
+{
+    kn_str offset = KN_STR_INIT;
+    kn_put_part_with(w, &offset, part, -1, "array=%d", array);
+    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(&offset));
+    out->failed = out->failed || offset.failed;
+    kn_str_free(&offset);
+}
+
+/* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
+static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *offset)
+{
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT, type = KN_STR_INIT, *out = &w->slot[slot];
+    put_index(w, &index, "start", offset, w->spec->n_arrays);
+    put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
+    kn_put_type(w, &type, w->program->stage[REDUCE].value[0]);
+    kn_put_part_with(w, out, "mapped", -1, "value_type=%s value=%s", kn_str_text(&type),
+                     kn_str_text(&w->slot[KN_SLOT_MAPPED]));
+    kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&reduction_index));
+    out->failed |= index.failed || reduction_index.failed || type.failed;
+    kn_str_free(&index);
+    kn_str_free(&reduction_index);
+    kn_str_free(&type);
+}
+
+/* An element along the output axes, at kn_here, is a result, or an input that the last stage reads besides
+ * the reduced value. */
+static void fill_along(kn_writer *w, const places *from)
+{
+    put_names(w);
+    put_loads(w, from);
+    put_mapped(w, KN_SLOT_LANE, place_loaded, from->lane);
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
+}
+
+/* Elements in front of the first aligned vector of an unaligned row. */
+static void put_until(kn_writer *w, bool is_unaligned)
+{
+    if (is_unaligned)
+        put_off(w, &w->slot[KN_SLOT_UNTIL], "kn.axis[0]", "until");
+    else
+        kn_str_append(&w->slot[KN_SLOT_UNTIL], "0");
+}
+
+/* Element kn_j of a row along one axis. */
+static void place_end(const kn_writer *w, kn_str *out, int k)
+{
+    if (reads_vectors(w, k) && !may_repeat(w))
+        kn_put_part(w, out, "read_end", k);
+    else
+        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
+}
+
+static bool gathers_some(const kn_writer *w)
+{
+    bool some = false;
+    for (int k = 0; k < w->program->n_in; ++k)
+        some = some || gathers_vectors(w, k);
+    return some;
+}
+
+/* The place of an item. A gathered vector is shifted behind its load, so that a branch between two loads would
+ * wait for the first: all items in flight are found before any is loaded, and loaded without a condition. In
+ * place of items behind the end the last one is loaded again. */
+static void put_from(kn_writer *w, const char *part, const char *near)
+{
+    kn_str go = KN_STR_INIT, *loads = &w->slot[KN_SLOT_LOADS];
+    int operands = kn_layout_space_operands(w->spec), variant = w->spec->schedule.variant;
+    if (!gathers_some(w)) {
+        if (part)
+            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d variant=%d", operands,
+                             variant);
+        return;
+    }
+    kn_put_part_with(w, &go, near, -1, "operands=%d", operands);
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(&go),
+                     kn_str_text(loads));
+    w->slot[KN_SLOT_PACKS].failed |= go.failed || loads->failed;
+    kn_str_free(loads);
+    *loads = (kn_str)KN_STR_INIT;
+    kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", -1);
+    kn_str_free(&go);
+}
+
+/* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
+static void fill_rows(kn_writer *w)
+{
+    bool is_nested = w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES;
+    fill_along(w, is_nested || gathers_some(w) ? &along : &with_base);
+    put_from(w, is_nested ? "from" : NULL, is_nested ? "go_near_item" : "go_item");
+    put_mapped(w, KN_SLOT_SINGLE, place_end, "end");
+    put_until(w, w->spec->schedule.vector > 1 && !is_nested);
+}
+
+static void fill_lanes(kn_writer *w)
+{
+    bool is_unaligned = strchr(w->spec->schedule.access, KN_DENSE);
+    fill_along(w, &along);
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "place");
+    kn_str_append(&w->slot[KN_SLOT_UNALIGNED], is_unaligned ? "true" : "false");
+    put_until(w, is_unaligned);
+}
+
+static void fill_columns(kn_writer *w)
+{
+    fill_along(w, &beside);
+    put_from(w, "from_row", w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "place");
+    put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
+}
+
+/* Result kn_k of a thread: an element of a vector that is stored whole, or a single element. Inputs that the
+ * last stage reads are single elements. */
+static void place_result(const kn_writer *w, kn_str *out, int k)
+{
+    bool is_vector = kn_is_output(w, k) && kn_access_of(w, k) == KN_VECTOR;
+    kn_put_part(w, out, is_vector ? "result_lane" : "result", k);
+}
+
+/* Element kn_u of row kn_k. The rows were loaded as whole vectors; weights are the same for all rows. */
+static void place_in_rows(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, kn_access_of(w, k) == KN_STAGED ? "row_lane" : "loaded", k);
+}
+
+static void put_loads_of_rows(kn_writer *w)
+{
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_vector = kn_access_of(w, k) == KN_STAGED;
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
+            continue;
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "row_vectors" : "row_elements", k);
+        kn_put_part(w, &w->slot[KN_SLOT_LOADS], is_vector ? "load_row_vector" : "load_row_element", k);
+    }
+}
+
+static bool has_short_rows(const kn_spec *spec)
+{
+    return spec->schedule.per_thread > 0;
+}
+
+/* Rows of a few elements have a template of their own, since their length is known to the compiler. */
+static const char *template_of_threads(const kn_spec *spec)
+{
+    return has_short_rows(spec) ? "schedules/reduce/reduce_narrow.cu" : "schedules/reduce/reduce_threads.cu";
+}
+
+/* An element that the text does not assign keeps its value: the vector is loaded first. The compiler drops
+ * the load if all are assigned. */
+static void fill_threads(kn_writer *w)
+{
+    put_names(w);
+    if (has_short_rows(w->spec)) {
+        put_loads_of_rows(w);
+        put_mapped(w, KN_SLOT_LANE, place_in_rows, "lane_in_rows");
+    } else {
+        put_loads(w, &beside);
+        put_mapped(w, KN_SLOT_LANE, place_loaded, beside.lane);
+    }
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_VECTOR) {
+            kn_put_part(w, &w->slot[KN_SLOT_RESULTS], "result_vector", k);
+            kn_put_part(w, &w->slot[KN_SLOT_STORES], "store", k);
+        }
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
+}
+
+/* ---- pairs of points ---- */
+
+/* True for an element of a vector of coordinates. */
+static bool is_coordinate(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE;
+}
+
+static bool is_kept(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_BROADCAST;
+}
+
+/* Vectors are complete: the coordinates before this one, of the same letter, fill some of them. */
+static int number_in_vector(const kn_writer *w, int k)
+{
+    int before = 0;
+    for (int o = 0; o < kn_array_of(w, k) && is_coordinate(w, k); ++o)
+        before += w->spec->schedule.access[o] == kn_access_of(w, k);
+    return before % w->spec->schedule.vector;
+}
+
+/* The first coordinate of the vector that has operand k. */
+static int first_in_vector(const kn_writer *w, int k)
+{
+    int array = kn_array_of(w, k) - number_in_vector(w, k), first = 0;
+    while (kn_array_of(w, first) != array)
+        ++first;
+    return first;
+}
+
+static void place_of_point(const kn_writer *w, kn_str *out, int k)
+{
+    const char *part = is_kept(w, k) ? (is_coordinate(w, k) ? "kept_coordinate" : "kept")
+                                     : (is_coordinate(w, k) ? "loaded_coordinate" : "loaded_point");
+    kn_put_part_with(w, out, part, first_in_vector(w, k), "number=%d", number_in_vector(w, k));
+}
+
+static void put_points(kn_writer *w)
+{
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_vector = is_coordinate(w, k);
+        if (kn_array_of(w, k) < 0 || first_in_vector(w, k) != k || !(is_vector || is_mapped(w, k)))
+            continue;
+        if (is_kept(w, k)) {
+            kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "kept_vectors" : "kept_elements", k);
+            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], is_vector ? "keep_vector" : "keep_element", k);
+        } else {
+            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "next_point", k);
+            kn_put_part(w, &w->slot[KN_SLOT_LOADS], is_vector ? "load_point_vector" : "load_point", k);
+        }
+    }
+}
+
+static void place_result_of_points(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "result_of_points", k);
+}
+
+static void fill_points(kn_writer *w)
+{
+    put_names(w);
+    put_points(w);
+    put_mapped(w, KN_SLOT_LANE, place_of_point, "lane_of_points");
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
+}
+
+static void fill_tile(kn_writer *w)
+{
+    put_names(w);
+    put_stage(w);
+    put_mapped(w, KN_SLOT_SINGLE, place_staged, "end");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
+}
+
+/* The slices of rows of a staged input, or an input that is read where it is, from a thread's first element on. */
+static void fill_slices(kn_writer *w)
+{
+    put_names(w);
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_staged = kn_access_of(w, k) == KN_STAGED;
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
+            continue;
+        if (is_staged) {
+            kn_put_part(w, &w->slot[KN_SLOT_STAGE], "slices", k);
+            kn_put_part(w, &w->slot[KN_SLOT_LOADS], "stage_slices", k);
+        }
+        kn_put_part(w, &w->slot[KN_SLOT_POINTERS], is_staged ? "slice_pointer" : "across_pointer", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], is_staged ? "next_in_slice" : "next_across", k);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "elements", k);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "load_at", k);
+    }
+    put_mapped(w, KN_SLOT_SINGLE, place_loaded, "in_slice");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
+}
+
+#define RECIPE(name, word)                                                                                   \
+    const kn_recipe kn_recipe_reduce_##name = {.template_name = "schedules/reduce/reduce_" #name ".cu",      \
+                                               .fill = fill_##name,                                          \
+                                               .preludes = word,                                             \
+                                               .parts = "schedules/reduce/reduce_parts.cu"}
+RECIPE(points, "kn_reduce_lanes");
+RECIPE(rows, "kn_reduce_block");
+RECIPE(lanes, "kn_reduce_lanes");
+RECIPE(columns, "kn_reduce_lanes");
+RECIPE(tile, "kn_stage");
+RECIPE(slices, "kn_stage");
+const kn_recipe kn_recipe_reduce_threads = {.template_name = "schedules/reduce/reduce_threads.cu",
+                                            .choose_template = template_of_threads,
+                                            .fill = fill_threads,
+                                            .preludes = "kn_reduce_lanes",
+                                            .parts = "schedules/reduce/reduce_parts.cu"};

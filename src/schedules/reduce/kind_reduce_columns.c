@@ -1,0 +1,430 @@
+/* kind_reduce_columns.c - reductions whose inputs are contiguous along an output axis. A block reduces the
+ * rows of a tile of columns, and each of its threads a vector of results. The values of its threads are
+ * combined in shared memory, those of several blocks by the block that finishes last. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/kind_reduce_slices.h"
+#include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    THREADS = 256,
+    THREADS_STRUCT = 128,   /* for structs, whose size and shared memory are unknown here */
+    THREADS_STRUCTS = 64,   /* the same, if a thread reduces a vector of structs */
+    STRUCT_VECTOR = 4,      /* structs of a vector, at most */
+    SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
+    STEPS = 4,              /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
+    SINGLE_STEPS = 8,       /* the same, for threads with one column */
+    GROUP = 16,             /* blocks whose partial results are reduced first: the same template */
+    WIDEST_VECTOR = 8,      /* results of a thread */
+    VECTOR_BYTES = 16,      /* of an access */
+    LEAST_SINGLE = 4,       /* bytes of elements that are loaded one by one as fast as by halves of vectors */
+    ACROSS = 16,            /* vectors of a tile of wide rows */
+    ACROSS_SLIDING = 32,    /* the same for unaligned rows: one of the vectors is read by a neighbour too */
+    WIDE = 8192,            /* vectors of such rows from which on tiles have twice as many */
+    ACROSS_SINGLE = 64,     /* columns of a tile, if a thread has one column */
+    WHOLE_ROWS = 32,        /* vectors of a row up to which a tile has whole rows; of structs, never more */
+    THREADS_SHORT = 128,    /* of a block with few elements, of many blocks */
+    SHORT = 1 << 16,        /* elements of such a block, at most */
+    LONGEST_TOGETHER = 512, /* columns of rows that are joined, at most */
+    THREADS_LONG = 512,     /* of a block with more elements, if joined rows have more columns than: */
+    LONG_TOGETHER = 64,
+    ROWS_EACH = 32,            /* rows of a thread, below which a tile has fewer threads along them */
+    DEEPEST = 16,              /* threads along rows */
+    LINE_LANES = 8,            /* lanes whose vectors of 16 bytes fill a line */
+    LONGEST_INNER = 128,       /* elements along an inner axis that is reduced last, at most */
+    SHORTEST_UNALIGNED = 96,   /* columns of unaligned rows, at least */
+    CONCURRENT_THREADS = 1024, /* of a multiprocessor, with the registers of float32 sums or structs */
+    CONCURRENT_STRUCTS = 2048, /* the same, if a thread reduces one struct */
+    MOST_WAVES = 4,            /* waves of blocks into which few tiles are split */
+    LEAST_INNER_ROWS = 32,     /* rows below which an inner axis is not reduced last */
+    PARTIALS_EACH = 8,         /* partial results of a thread above which they are reduced in two levels */
+    MOST_STEPS = 1 << 30
+};
+
+typedef struct columns_field {
+    int32_t reduction_rank;
+    uint32_t splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,
+        is_unaligned, slots, unused;
+    int64_t columns, rows;
+    kn_divider per_row;
+} columns_field;
+
+/* ---- the choice ---- */
+
+static int64_t run_of(const kn_space *s, const kn_reduce_params *f)
+{
+    return s->extent[f->axis] * (f->inner < 0 ? 1 : s->extent[f->inner]);
+}
+
+/* Rows: elements along the reduced axes but the inner one. */
+static int64_t rows_of(const kn_space *s, const kn_reduce_params *f)
+{
+    return kn_reduce_size(s) / (f->inner < 0 ? 1 : s->extent[f->inner]);
+}
+
+static int axes_of(const kn_space *s, const kn_reduce_params *f)
+{
+    return s->n_reduction_axes - (f->inner >= 0);
+}
+
+/* An output axis that every input continues contiguously after the innermost reduction axis; -1. */
+static int axis_around(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a) {
+        bool all = true;
+        for (int o = 0; o < c->count; ++o)
+            all = all && (c->access[o].is_output ||
+                          (s->stride[o][s->ndim - 1] == c->access[o].item_size &&
+                           s->stride[o][a] == c->access[o].item_size * s->extent[s->ndim - 1]));
+        if (all)
+            return a;
+    }
+    return -1;
+}
+
+static bool find_axes(kn_reduce_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    f->copies = 1;
+    f->inner = -1;
+    f->axis = kn_reduce_output_axis(c);
+    if (f->axis >= 0)
+        return true;
+    if (s->n_reduction_axes < 2 || s->indices || s->extent[s->ndim - 1] > LONGEST_INNER ||
+        kn_reduce_size(s) / s->extent[s->ndim - 1] < LEAST_INNER_ROWS)
+        return false;
+    f->inner = s->ndim - 1;
+    f->axis = axis_around(c);
+    return f->axis >= 0;
+}
+
+/* The number of rows that are joined to one row of whole vectors; 1 if rows are not contiguous one after
+ * another. */
+static int copies_of(const kn_choice *c, const kn_reduce_params *f, int vector, int block)
+{
+    const kn_space *s = c->space;
+    int64_t run = run_of(s, f), rows = rows_of(s, f);
+    int row_axis = f->inner < 0 ? s->ndim - 1 : s->ndim - 2;
+    if (axes_of(s, f) != 1 || s->indices || kn_reduce_has_broadcast(c, f->axis) || run > LONGEST_TOGETHER)
+        return 1;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && s->stride[o][row_axis] != run * c->access[o].item_size)
+            return 1;
+    int64_t least = vector / kn_common_divisor(run, vector), across = least * run / vector;
+    int64_t times = across > 0 ? block / across : 0;
+    if (times > LINE_LANES && times * across >= LINE_LANES)
+        times -= times % (LINE_LANES / kn_common_divisor(across, LINE_LANES));
+    while (times > 1 && times * least > rows / 2)
+        --times;
+    return times < 1 || times * least >= rows ? 1 : (int)(times * least);
+}
+
+/* True if all inputs that are not broadcast along the columns are contiguous there, and their vectors
+ * aligned. Strides between rows may be unaligned if rows are joined. */
+static bool is_aligned(const kn_choice *c, const kn_reduce_params *f, int vector, bool with_rows)
+{
+    const kn_space *s = c->space;
+    int along = f->inner < 0 ? f->axis : f->inner, outputs = s->ndim - s->n_reduction_axes;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t bytes = (int64_t)vector * c->access[o].item_size;
+        if (c->access[o].is_output || (s->stride[o][along] == 0 && f->inner < 0))
+            continue;
+        if (s->stride[o][along] != c->access[o].item_size || c->access[o].address % (uintptr_t)bytes != 0)
+            return false;
+        for (int a = 0; a < s->ndim; ++a)
+            if (a != f->axis && a != f->inner && (with_rows || a < outputs) && s->stride[o][a] % bytes != 0)
+                return false;
+    }
+    return kn_reduce_bytes_along(c, along) > 0;
+}
+
+/* True if vectors may cross the ends of rows, whose elements are then loaded and ignored. The user's text
+ * must not be able to see them by an index. */
+static bool may_be_unaligned(const kn_choice *c, const kn_reduce_params *f, int vector)
+{
+    const kn_space *s = c->space;
+    for (int k = 0; k < c->program->n_in + c->program->n_out; ++k)
+        if (c->program->param[k].is_raw)
+            return false;
+    return f->inner < 0 && !s->indices && axes_of(s, f) == 1 && run_of(s, f) >= SHORTEST_UNALIGNED &&
+           rows_of(s, f) >= (int64_t)4 * vector;
+}
+
+/* Results of a thread: as many as the inputs allow. */
+static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
+{
+    const kn_space *s = c->space;
+    int vector = kn_reduce_vector(c), size = kn_reduce_value_size(c);
+    bool is_struct = kn_reduce_is_struct(c);
+    while (vector > (is_struct ? STRUCT_VECTOR : WIDEST_VECTOR) ||
+           (!is_struct && vector * block * size > SHARED))
+        vector /= 2;
+    if (vector <= 1)
+        return 1;
+    if (is_struct && (f->inner >= 0 || axes_of(s, f) > 1))
+        return 1; /* a binary less */
+    if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
+        return vector;
+    if (is_struct)
+        return 1;
+    kn_reduce_fit fit = kn_reduce_fit_of(c, f->axis, vector);
+    bool begins = is_aligned(c, f, vector, false);
+    f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
+    /* at least one joined row remains behind the elements in front of the first vector */
+    if (!begins && rows_of(s, f) * run_of(s, f) - (vector - 1) < run_of(s, f) * f->copies)
+        f->copies = 1;
+    if (f->copies > 1) {
+        f->is_unaligned = !begins;
+        return vector;
+    }
+    if (fit == KN_FIT_NONE || !may_be_unaligned(c, f, vector))
+        return 1;
+    f->is_unaligned = fit == KN_FIT_UNALIGNED;
+    return vector;
+}
+
+/* The same of vectors that are gathered, if that is cheaper than single elements. */
+static int gathered_vector(const kn_choice *c, const kn_reduce_params *f, int block)
+{
+    int vector = kn_reduce_unaligned_vector(c, f->axis), widest = kn_choice_widest(c, false);
+    while (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED)
+        vector /= 2;
+    bool is_cheaper = vector * widest >= VECTOR_BYTES || widest < LEAST_SINGLE || axes_of(c->space, f) > 1;
+    return f->inner < 0 && !kn_reduce_is_struct(c) && is_cheaper ? vector : 1;
+}
+
+static int vector_of(bool *is_gathered, kn_reduce_params *f, const kn_choice *c, int block)
+{
+    int vector = aligned_vector(f, c, block);
+    *is_gathered = vector == 1 && gathered_vector(c, f, block) > 1;
+    return *is_gathered ? gathered_vector(c, f, block) : vector;
+}
+
+/* Many blocks with few elements are smaller, so that more of them overlap. */
+static int threads_of(const kn_choice *c, const kn_reduce_params *f)
+{
+    int64_t each = run_of(c->space, f) * rows_of(c->space, f), outers = c->space->size / each;
+    int64_t run = run_of(c->space, f);
+    if (axes_of(c->space, f) > 1)
+        return THREADS;
+    if (run % kn_reduce_vector(c) != 0 && run > LONG_TOGETHER && run <= LONGEST_TOGETHER && each > SHORT)
+        return THREADS_LONG;
+    return each <= SHORT && outers >= (int64_t)8 * c->target->multiprocessors ? THREADS_SHORT : THREADS;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    kn_reduce_params f = {0};
+    if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS ||
+        kn_reduce_slices_crosses(c))
+        return false;
+    out->block = c->block ? c->block : kn_reduce_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
+    bool is_gathered;
+    out->vector = vector_of(&is_gathered, &f, c, out->block);
+    if (out->vector > 1 && kn_reduce_is_struct(c) && c->block == 0)
+        out->block = THREADS_STRUCTS;
+    if (out->vector == 1 && !kn_reduce_is_struct(c) && c->block == 0)
+        out->block = THREADS; /* a binary less */
+    if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
+        return false;
+    out->variant = kn_reduce_variant(axes_of(c->space, &f));
+    out->rank = kn_reduce_rank(c->space);
+    if (is_gathered)
+        kn_reduce_set_gathered(out, c, f.axis, false);
+    else
+        kn_reduce_set_access(out, c, out->vector);
+    kn_reduce_set_index(out, c);
+    memcpy(params, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int reduction_rank;\nunsigned splits;\nunsigned tiles;\nunsigned across;\nunsigned "
+        "down;\n"
+        "unsigned width;\nunsigned chunk;\nunsigned pitch;\nunsigned copies;\nunsigned inner;\n"
+        "unsigned inner_lanes;\nunsigned levels;\nunsigned left;\nunsigned is_unaligned;\nunsigned slots;\n"
+        "unsigned reduction_unused;\nlong long columns;\nlong long rows;\nkn_divider per_row;\n",
+        sizeof(columns_field), 8};
+}
+
+/* ---- the launch ---- */
+
+static uint32_t power_below(int64_t n)
+{
+    uint32_t power = 1;
+    while (2 * (int64_t)power <= n)
+        power *= 2;
+    return power;
+}
+
+static bool reduces_structs(const kn_spec *spec)
+{
+    return kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
+}
+
+/* The arrangement of a block's threads: vectors across and rows down. Whole rows of a tile are contiguous
+ * together, and should fill lines. */
+static void lay_threads(columns_field *f, const kn_schedule *s, const kn_reduce_params *chosen,
+                        int64_t vectors, bool is_struct)
+{
+    uint32_t block = (uint32_t)s->block, vector = (uint32_t)s->vector;
+    bool slides = chosen->is_unaligned && chosen->copies == 1;
+    uint32_t deep = power_below(kn_reduce_clamp(f->rows / ROWS_EACH, 1, DEEPEST));
+    deep = slides && deep < vector ? vector : deep;
+    int64_t across = vector > 1 ? ACROSS : ACROSS_SINGLE,
+            most = block / deep > across ? block / deep : across;
+    int64_t widest = slides ? block / vector : block; /* rows of one thread have the same misalignment */
+    most = most > widest ? widest : is_struct && vector > 1 && most > WHOLE_ROWS ? WHOLE_ROWS : most;
+    if (chosen->copies > 1 || vectors <= (most > WHOLE_ROWS || slides ? most : WHOLE_ROWS))
+        f->across = (uint32_t)vectors;
+    else if (slides)
+        f->across = 1 + (uint32_t)kn_reduce_ceil(vectors - 1, kn_reduce_ceil(vectors - 1, most - 1));
+    else
+        f->across = (uint32_t)kn_reduce_ceil(kn_reduce_ceil(vectors, kn_reduce_ceil(vectors, most)), 2) * 2;
+    f->down = chosen->copies > 1 ? 1 : block / f->across;
+    uint32_t whole = slides                 ? vector
+                     : f->across == vectors ? LINE_LANES / (uint32_t)kn_common_divisor(f->across, LINE_LANES)
+                                            : 1;
+    f->down = f->down > whole ? f->down / whole * whole : slides ? whole : f->down;
+}
+
+/* A tile ends where the inner elements of a result end. */
+static void set_width(columns_field *f, const kn_schedule *s, const kn_reduce_params *chosen, int64_t run)
+{
+    uint32_t vector = (uint32_t)s->vector;
+    f->width = (f->across - (chosen->is_unaligned && chosen->copies == 1)) * vector;
+    if (f->inner > 1 && (int64_t)f->width < run) {
+        uint32_t whole = f->inner / (uint32_t)kn_common_divisor(f->inner, vector) * vector;
+        f->width = f->width > whole ? f->width / whole * whole : whole;
+        f->across = f->width / vector;
+        f->down = (uint32_t)s->block / f->across;
+    }
+    f->pitch = chosen->copies > 1 ? (uint32_t)run : f->across * vector;
+}
+
+/* The number of parts into which tiles are split: as few as fill waves of blocks, since a partial last wave
+ * costs as much time as a full one. Tiles of many results have fewer parts, since all of them have to be
+ * combined. */
+static int64_t splits_of(const columns_field *f, const kn_target *target, int64_t concurrent, int64_t tiles,
+                         int64_t most)
+{
+    int64_t wave = (int64_t)target->multiprocessors * concurrent, best = 1, best_share = 0;
+    int64_t waves = f->copies > 1 || f->slots > ACROSS * STEPS ? 1 : MOST_WAVES;
+    for (int64_t splits = 1; splits <= most && tiles * splits <= waves * wave; ++splits) {
+        int64_t share = kn_reduce_wave_share(tiles * splits, wave);
+        if (share > best_share) {
+            best = splits;
+            best_share = share;
+        }
+        if (share >= KN_REDUCE_FULL_WAVE)
+            break;
+    }
+    return best;
+}
+
+static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
+{
+    const kn_schedule *s = &spec->schedule;
+    int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
+    int64_t concurrent = s->vector == 1 && reduces_structs(spec) ? CONCURRENT_STRUCTS : CONCURRENT_THREADS;
+    int64_t splits = splits_of(f, &spec->target, kn_reduce_clamp(concurrent / s->block, 1, concurrent), tiles,
+                               f->rows / turn);
+    f->chunk = (uint32_t)(kn_reduce_ceil(kn_reduce_ceil(f->rows, splits), turn) * turn);
+    f->splits = (uint32_t)kn_reduce_ceil(f->rows, f->chunk);
+    int64_t each = (int64_t)f->splits * f->slots / s->block;
+    f->levels = f->splits == 1 ? 0 : each > PARTIALS_EACH && f->splits > 2 * GROUP ? 2 : 1;
+}
+
+/* Joined rows are one row along the reduction axis. */
+static void take_together(kn_space *axes, columns_field *f, int copies)
+{
+    int inner = axes->ndim - 1;
+    for (int o = 0; o < axes->n_operands; ++o)
+        axes->stride[o][inner] *= copies;
+    axes->extent[inner] = f->rows;
+}
+
+/* Strides along the axis: of inputs from column to column, of outputs from result to result. */
+static void step_by_columns(kn_space *axes, const kn_space *space, const kn_spec *spec, int at, int inner)
+{
+    kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, spec);
+    for (int o = 0; inner >= 0 && o < spec->n_arrays; ++o)
+        if (!access[o].is_output)
+            axes->stride[o][at] = space->stride[o][inner];
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    kn_reduce_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    int64_t run = run_of(space, &chosen), rows = rows_of(space, &chosen);
+    /* elements in front of the first vector, at most */
+    int64_t wasted = chosen.is_unaligned && chosen.copies > 1 ? s->vector - 1 : 0;
+    columns_field f = {.copies = (uint32_t)chosen.copies,
+                       .inner = chosen.inner < 0 ? 1 : (uint32_t)space->extent[chosen.inner],
+                       .is_unaligned = chosen.is_unaligned,
+                       .rows = (rows * run - wasted) / (run * chosen.copies),
+                       .columns = run * chosen.copies};
+    f.left = (uint32_t)((rows - f.rows * chosen.copies) * (chosen.copies > 1 ? run : 0));
+    f.inner_lanes = power_below(f.inner < 32 ? f.inner : 32);
+    int axis_at = kn_reduce_put_output_axes(&out->own_space, space, chosen.axis) - 1;
+    step_by_columns(&out->own_space, space, part->spec, axis_at, chosen.inner);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, chosen.inner);
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    if (chosen.copies > 1)
+        take_together(&out->own_space, &f, chosen.copies);
+    bool slides = chosen.is_unaligned && chosen.copies == 1;
+    lay_threads(&f, s, &chosen, kn_reduce_ceil(f.columns, s->vector) + slides, reduces_structs(part->spec));
+    set_width(&f, s, &chosen, run);
+    f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
+    f.tiles = (uint32_t)kn_reduce_ceil(f.columns, f.width);
+    int64_t tiles = f.tiles * (kn_space_output_size(space) / space->extent[chosen.axis]);
+    split(&f, part->spec, tiles);
+    if (f.splits > 1) {
+        int64_t groups = f.levels > 1 ? kn_reduce_ceil(f.splits, GROUP) : 0;
+        out->counters = (int)(tiles * (groups + 1));
+        out->partials = tiles * (f.splits + groups) * f.slots;
+    }
+    out->size = kn_space_output_size(space);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->grid[0] = (unsigned)(tiles * f.splits);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    columns_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out,
+                  " threads=\"%ux%u\" columns=\"%u of %lld\" rows=\"%u of %lld\" copies=\"%u\" inner=\"%u\" "
+                  "levels=\"%u\" shifted=\"%u\"",
+                  (unsigned)f.across, (unsigned)f.down, (unsigned)f.width, (long long)f.columns,
+                  (unsigned)f.chunk, (long long)f.rows, (unsigned)f.copies, (unsigned)f.inner,
+                  (unsigned)f.levels, (unsigned)f.is_unaligned);
+}
+
+const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
+                                        .recipe = &kn_recipe_reduce_columns,
+                                        .pattern = "mrk",
+                                        .revision = 1,
+                                        .choose = choose,
+                                        .field = field,
+                                        .place = place,
+                                        .cut = kn_reduce_cut_beside,
+                                        .has_wide_axes = true,
+                                        .describe = describe,
+                                        .has_workspace = true};

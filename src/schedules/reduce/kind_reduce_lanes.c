@@ -1,0 +1,121 @@
+/* kind_reduce_lanes.c - reductions of short rows: some lanes of a warp share a result. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    WARP = 32,
+    LONGEST = 1000,        /* vectors of a row; longer ones have a block each */
+    LONGEST_SINGLE = 1500, /* single elements of a row */
+    SHORTEST = 128,        /* vectors of a row from which on few rows have a block each */
+    FEW_ROWS = 2048,
+    SHORTEST_UNALIGNED = 65, /* vectors of unaligned rows: two for each lane, at least */
+    FLIGHT = 4               /* items that a thread loads at a time; from several rows if a row has fewer */
+};
+
+typedef struct lanes_field {
+    int32_t reduction_rank;
+    uint32_t lanes, items, length;
+    kn_divider per_row;
+} lanes_field;
+
+/* Elements of a vector; *unaligned: rows begin and end anywhere, and a result has one row. */
+static int vector_of(bool *unaligned, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int vector = kn_reduce_vector(c), inner = s->ndim - 1;
+    kn_reduce_fit fit = s->n_reduction_axes > 0 ? kn_reduce_fit_of(c, inner, vector) : KN_FIT_NONE;
+    bool whole = fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0;
+    *unaligned = !whole && fit != KN_FIT_NONE && s->n_reduction_axes == 1 &&
+                 s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;
+    return whole || *unaligned ? vector : 1;
+}
+
+/* Items of a row that a thread has: four if there are as many, so that few shuffles are left; eight if four
+ * are too many for a warp. There are few variants, since each is a binary. */
+static int items_each(int64_t items, int vector, int form, bool unaligned)
+{
+    if (vector == 1)
+        return items < WARP && form == 1 ? 1 : 8;
+    if (form > 1)
+        return 4;
+    return unaligned ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    int64_t size = kn_reduce_size(c->space);
+    bool unaligned = false;
+    out->vector = size > 0 ? vector_of(&unaligned, c) : 1;
+    int64_t items = size / out->vector;
+    if (items > (out->vector > 1 ? LONGEST : LONGEST_SINGLE) ||
+        (items >= SHORTEST && kn_space_output_size(c->space) < FEW_ROWS))
+        return false;
+    out->block = kn_choice_block(c);
+    out->variant = kn_reduce_variant(c->space->n_reduction_axes);
+    out->per_thread = items_each(items, out->vector, out->variant, unaligned);
+    out->rank = kn_reduce_rank(c->space);
+    kn_reduce_set_access(out, c, out->vector);
+    kn_reduce_set_index(out, c);
+    for (int o = 0; unaligned && o < c->count; ++o)
+        out->access[o] = out->access[o] == KN_VECTOR ? KN_DENSE : out->access[o];
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int reduction_rank;\nunsigned lanes;\nunsigned items;\nunsigned length;\n"
+                      "kn_divider per_row;\n",
+                      sizeof(lanes_field), 8};
+}
+
+/* Results of a block. */
+static int64_t results_of(const kn_schedule *s, uint32_t lanes)
+{
+    int rows = s->per_thread < FLIGHT ? FLIGHT / s->per_thread : 1;
+    return (int64_t)(s->block / WARP) * (WARP / lanes) * rows;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    bool unaligned = strchr(s->access, KN_DENSE) != NULL;
+    lanes_field f = {.length = (uint32_t)kn_reduce_size(part->space),
+                     .items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
+    f.lanes = unaligned ? WARP : (uint32_t)kn_reduce_clamp(kn_reduce_ceil(f.items, s->per_thread), 1, WARP);
+    out->size = kn_space_output_size(part->space);
+    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
+    f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
+    out->grid[0] = (unsigned)kn_reduce_ceil(out->size, results_of(s, f.lanes));
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    lanes_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " items=\"%u\" lanes=\"%u\"", (unsigned)f.items, (unsigned)f.lanes);
+}
+
+const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
+                                      .recipe = &kn_recipe_reduce_lanes,
+                                      .pattern = "mrk",
+                                      .revision = 1,
+                                      .choose = choose,
+                                      .field = field,
+                                      .place = place,
+                                      .cut = kn_reduce_cut_outermost,
+                                      .has_wide_axes = true,
+                                      .describe = describe,
+                                      .has_workspace = true};

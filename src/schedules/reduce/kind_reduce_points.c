@@ -1,0 +1,209 @@
+/* kind_reduce_points.c - reductions over pairs of points, the distances of k-means: of many inputs, which are
+ * coordinates, some stand still along the reduced axis, and others along the results. A thread keeps the
+ * former in registers, and reads the latter, which are the same for all results of a block. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    FEWEST = 4,        /* mapped inputs: fewer are no points, and other kinds take them */
+    LEAST_EACH = 256,  /* results of a multiprocessor */
+    LONGEST = 1 << 18, /* elements of a result: sums of 64, of which a thread adds as many as that leaves */
+    MOST_RESULTS = 4,  /* of a thread */
+    KEPT_WORDS = 32,   /* registers for what a thread keeps of all its results */
+    VECTOR_BYTES = 16
+};
+
+typedef struct points_field {
+    int32_t reduction_rank;
+    uint32_t rows;
+    kn_divider across, per_row;
+} points_field;
+
+static int reduced_axis(const kn_choice *c)
+{
+    return c->space->ndim - 1;
+}
+
+/* What an input does beside a reduction over the last axis of results along `axis`. */
+static bool is_kept(const kn_choice *c, int o)
+{
+    return c->space->stride[o][reduced_axis(c)] == 0;
+}
+
+static bool is_shared(const kn_choice *c, int o, int axis)
+{
+    return c->space->stride[o][axis] == 0;
+}
+
+/* Whether each input is kept by the threads of some results, or shared by those along the axis; there are
+ * some of each. */
+static bool are_points(const kn_choice *c, int axis)
+{
+    int kept = 0, shared = 0;
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output)
+            continue;
+        if (!is_kept(c, o) && !is_shared(c, o, axis))
+            return false;
+        kept += is_kept(c, o);
+        shared += !is_kept(c, o);
+    }
+    return kept > 0 && shared > 0 && kept + shared >= FEWEST;
+}
+
+/* The longest axis of results along which the inputs are points; -1. */
+static int axis_of_points(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int axis = -1;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
+        if ((axis < 0 || s->extent[a] > s->extent[axis]) && are_points(c, a))
+            axis = a;
+    return axis;
+}
+
+/* Operands from `first` on that are neighbours in memory and are used at the same places. */
+static int neighbours_from(const kn_choice *c, int first)
+{
+    const kn_space *s = c->space;
+    int count = 1;
+    for (int o = first + 1; o < c->count && !c->access[o].is_output; ++o, ++count)
+        if (c->access[o].item_size != c->access[first].item_size || s->after[o] != c->access[o].item_size ||
+            memcmp(s->stride[o], s->stride[first], (size_t)s->ndim * sizeof *s->stride[o]) != 0)
+            break;
+    return count;
+}
+
+static bool is_aligned(const kn_choice *c, int o, int bytes)
+{
+    bool is = c->access[o].address % (uintptr_t)bytes == 0;
+    for (int a = 0; a < c->space->ndim; ++a)
+        is = is && c->space->stride[o][a] % bytes == 0;
+    return is;
+}
+
+/* Elements of a vector of the coordinates from `first` on; 1: they are loaded one by one. */
+static int vector_of(const kn_choice *c, int first, int count)
+{
+    int item = c->access[first].item_size, vector = 1;
+    while (2 * vector * item <= VECTOR_BYTES && count % (2 * vector) == 0 &&
+           is_aligned(c, first, 2 * vector * item))
+        vector *= 2;
+    return vector;
+}
+
+/* The width of vectors: that of the first points that have some. Others of that width are vectors too. */
+static void set_access(kn_schedule *out, const kn_choice *c)
+{
+    out->vector = 1;
+    for (int o = 0, count; o < c->count; o += count) {
+        count = c->access[o].is_output ? 1 : neighbours_from(c, o);
+        int vector = c->access[o].is_output ? 1 : vector_of(c, o, count);
+        out->vector = out->vector == 1 ? vector : out->vector;
+        bool is_vector = vector > 1 && vector >= out->vector;
+        for (int k = o; k < o + count; ++k)
+            out->access[k] = c->access[k].is_output ? KN_GATHER
+                             : is_kept(c, k)        ? (is_vector ? KN_VECTOR : KN_BROADCAST)
+                             : is_vector            ? KN_DENSE
+                                                    : KN_GATHER;
+    }
+}
+
+static int words_kept(const kn_choice *c)
+{
+    int words = 0;
+    for (int o = 0; o < c->count; ++o)
+        words += c->access[o].is_output || !is_kept(c, o) ? 0 : (c->access[o].item_size + 3) / 4;
+    return words;
+}
+
+static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *schedule)
+{
+    return kn_reduce_ceil(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
+}
+
+/* Whether the blocks have room for more than three halves of the results. */
+static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
+{
+    int64_t room = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
+    return 2 * room > 3 * s->extent[axis];
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    const int64_t results = kn_space_output_size(s), least = (int64_t)LEAST_EACH * c->target->multiprocessors;
+    kn_reduce_params f = {0};
+    if (s->size == 0 || s->n_reduction_axes != 1 || s->extent[reduced_axis(c)] > LONGEST || results < least)
+        return false;
+    f.axis = axis_of_points(c);
+    if (f.axis < 0)
+        return false;
+    out->block = kn_choice_block(c);
+    out->per_thread = MOST_RESULTS;
+    while (out->per_thread > 1 && (out->per_thread * words_kept(c) > KEPT_WORDS ||
+                                   results < least * out->per_thread || wastes(s, f.axis, out)))
+        out->per_thread /= 2;
+    if (wastes(s, f.axis, out))
+        return false;
+    set_access(out, c);
+    out->rank = kn_reduce_rank(s);
+    if (c->program->uses & KN_USES_INDEX_TYPE)
+        out->index = 32;
+    out->order =
+        c->program->uses & KN_USES_REDUCTION_INDEX && s->stride[s->n_operands - 1][reduced_axis(c)] > 0;
+    memcpy(params, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int reduction_rank;\nunsigned rows;\n"
+                      "kn_divider across;\nkn_divider per_row;\n",
+                      sizeof(points_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    kn_reduce_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    out->size = kn_space_output_size(space);
+    kn_reduce_put_output_axes(&out->own_space, space, chosen.axis);
+    const int64_t across = blocks_along(space, chosen.axis, s);
+    points_field f = {.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1),
+                      .rows = (uint32_t)kn_reduce_size(space),
+                      .across = kn_divider_make((uint32_t)across)};
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->grid[0] = (unsigned)(out->size / space->extent[chosen.axis] * across);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    points_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
+}
+
+const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
+                                       .recipe = &kn_recipe_reduce_points,
+                                       .pattern = "mrk",
+                                       .revision = 1,
+                                       .choose = choose,
+                                       .field = field,
+                                       .place = place,
+                                       .cut = kn_reduce_cut_beside,
+                                       .has_wide_axes = true,
+                                       .takes_unrolled = true,
+                                       .describe = describe};

@@ -1,0 +1,209 @@
+/* kind_reduce_rows.c - reductions of any layout: a block reduces a result, or several blocks do, and the last
+ * of them combines their values. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    USUAL = 256,              /* threads of a block */
+    LARGE = 512,              /* the same for long rows, and for rows of several blocks */
+    ALONE_AXES = 2,           /* output axes, at most, if each result has a block */
+    USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
+    STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
+    SINGLE_STEPS = 8,         /* the same, of one element each */
+    THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
+    CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
+};
+
+/* The kind's field, as its struct in the kernel. */
+typedef struct rows_field {
+    int32_t reduction_rank;
+    uint32_t splits;
+    int64_t length, items;
+    uint32_t chunk, unused;
+    kn_divider by; /* splits; alone: results along the first output axis */
+    kn_divider per_row;
+} rows_field;
+
+/* True if all rows begin and end at a vector's boundary. */
+static bool is_whole(const kn_choice *c, int vector)
+{
+    int inner = c->space->ndim - 1;
+    return kn_reduce_fit_of(c, inner, vector) == KN_FIT_ALIGNED && c->space->extent[inner] % vector == 0;
+}
+
+/* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned in
+ * different ways, or rows lie along several axes, vectors are gathered. */
+static int vector_of(bool *is_gathered, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int vector = kn_reduce_vector(c), inner = s->ndim - 1;
+    *is_gathered = false;
+    if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
+        s->extent[inner] / vector >= KN_REDUCE_STEPS)
+        return 1;
+    if (is_whole(c, vector) ||
+        (s->n_reduction_axes == 1 && kn_reduce_fit_of(c, inner, vector) != KN_FIT_NONE))
+        return vector;
+    vector = kn_reduce_unaligned_vector(c, inner);
+    *is_gathered = vector > 1;
+    return vector;
+}
+
+static int64_t turn_of(const kn_schedule *s)
+{
+    return (int64_t)s->block * (s->vector > 1 ? STEPS : SINGLE_STEPS);
+}
+
+/* A few parts more, if these fill waves. */
+static int64_t fill_wave(const kn_schedule *s, const kn_target *target, int64_t wanted, int64_t results)
+{
+    int64_t wave = (int64_t)target->multiprocessors * CONCURRENT_THREADS / s->block;
+    for (int64_t splits = wanted; splits < 2 * wanted; ++splits)
+        if (kn_reduce_wave_share(splits * results, wave) >= KN_REDUCE_FULL_WAVE)
+            return splits;
+    return wanted;
+}
+
+/* The number of blocks that share a result: several if there are few results. */
+static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t items, int64_t results)
+{
+    int64_t concurrent = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
+    int64_t wanted = concurrent / (results > 0 ? results : 1);
+    if (wanted > 1 && s->variant == KN_REDUCE_SEVERAL_AXES)
+        wanted = fill_wave(s, target, wanted, results);
+    int64_t splits = kn_reduce_clamp(wanted, 1, kn_reduce_ceil(items, turn_of(s)));
+    int64_t least = items / (KN_REDUCE_STEPS / 2) + 1;
+    return splits < least ? least : splits < 1 ? 1 : splits;
+}
+
+/* Most rows have a kernel of their own, in which a block has one result, and results have two output axes at
+ * most. Other rows take larger blocks; those with more output axes take the variant of several reduction
+ * axes. */
+static void choose_form(kn_schedule *out, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int outputs = s->ndim - s->n_reduction_axes;
+    int64_t items = kn_reduce_size(s) / out->vector;
+    out->variant = kn_reduce_variant(s->n_reduction_axes);
+    out->block = c->block ? c->block : USUAL;
+    if (out->vector == 1 || out->variant != KN_REDUCE_ONE_AXIS)
+        return;
+    bool alone = items <= USUAL_ITERATIONS * turn_of(out) &&
+                 splits_of(out, c->target, items, kn_space_output_size(s)) == 1;
+    if (alone && outputs <= ALONE_AXES)
+        out->variant = KN_REDUCE_ALONE;
+    else if (alone && is_whole(c, out->vector))
+        out->variant = KN_REDUCE_SEVERAL_AXES;
+    else if (!c->block)
+        out->block = LARGE;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    bool is_gathered;
+    out->vector = vector_of(&is_gathered, c);
+    choose_form(out, c);
+    out->rank = kn_reduce_rank(c->space);
+    if (is_gathered)
+        kn_reduce_set_gathered(out, c, c->space->ndim - 1, out->variant != KN_REDUCE_SEVERAL_AXES);
+    else
+        kn_reduce_set_access(out, c, out->vector);
+    kn_reduce_set_index(out, c);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int reduction_rank;\nunsigned splits;\nlong long length;\nlong long items;\n"
+        "unsigned chunk;\nunsigned reduction_unused;\n"
+        "kn_divider by;\nkn_divider per_row;\n",
+        sizeof(rows_field), 8};
+}
+
+/* An innermost axis that is too long for divisions of 32 bits is put outside the others. */
+static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, int form)
+{
+    kn_reduce_put_output_axes(&out->own_space, space, -1);
+    int inner = space->ndim - 1;
+    bool is_outside = form == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS;
+    if (is_outside)
+        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
+    f->reduction_rank =
+        kn_reduce_put_reduction_axes(&out->own_space, space, is_outside ? inner : -1) + is_outside;
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+}
+
+static void split(rows_field *f, const kn_part *part, int64_t results)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    int64_t turn = turn_of(s), splits = splits_of(s, &part->spec->target, f->items, results);
+    f->chunk = (uint32_t)(kn_reduce_ceil(kn_reduce_ceil(f->items, splits), turn) * turn);
+    f->splits = (uint32_t)(f->items > 0 ? kn_reduce_ceil(f->items, f->chunk) : 1);
+    f->by = kn_divider_make(f->splits);
+}
+
+/* A part of a call may have few results though the whole has many. */
+static void leave_alone(rows_field *f, const kn_space *axes, int64_t results)
+{
+    int64_t along = axes->ndim > ALONE_AXES ? axes->extent[axes->ndim - 2] : results;
+    f->splits = 1;
+    f->by = kn_divider_make((uint32_t)(along > 0 ? along : 1));
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    rows_field f = {0};
+    out->size = kn_space_output_size(space);
+    put_axes(out, &f, space, s->variant);
+    f.length = out->own_space.extent[out->own_space.ndim - 1];
+    f.items = kn_reduce_size(space) / s->vector;
+    if (s->variant == KN_REDUCE_SEVERAL_AXES)
+        f.per_row = kn_divider_make((uint32_t)(f.length / s->vector));
+    if (s->variant == KN_REDUCE_ALONE)
+        leave_alone(&f, &out->own_space, out->size);
+    else
+        split(&f, part, out->size);
+    if (f.splits > 1) {
+        if (out->size > KN_MAX_COUNTERS)
+            return kn_error(KILN_ERROR_UNSUPPORTED, "%s: %lld results of %lld elements each are too many",
+                            part->spec->program->name, (long long)out->size,
+                            (long long)kn_reduce_size(space));
+        out->counters = (int)out->size;
+        out->partials = out->size * f.splits;
+    }
+    out->grid[0] = (unsigned)(out->size * f.splits);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    rows_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " items=\"%lld\" splits=\"%u\" chunk=\"%lld\"", (long long)f.items, (unsigned)f.splits,
+                  (long long)f.chunk);
+}
+
+const kn_kind kn_kind_reduce_rows = {.name = "reduce_rows",
+                                     .recipe = &kn_recipe_reduce_rows,
+                                     .pattern = "mrk",
+                                     .revision = 1,
+                                     .choose = choose,
+                                     .field = field,
+                                     .place = place,
+                                     .cut = kn_reduce_cut_outermost,
+                                     .has_wide_axes = true,
+                                     .describe = describe,
+                                     .has_workspace = true};

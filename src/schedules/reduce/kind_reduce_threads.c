@@ -1,0 +1,184 @@
+/* kind_reduce_threads.c - reductions with very many results, whose inputs are contiguous along an output
+ * axis: a thread reduces all rows of a vector of results. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/kind_reduce_slices.h"
+#include "schedules/reduce/kind_reduce_tile.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    LEAST_EACH = 1024,    /* vectors of results for a multiprocessor: half of its threads, at least */
+    SHORTEST_RANGE = 256, /* contiguous bytes of an input below which neighbours share no sectors */
+    WIDEST_VECTOR = 8,    /* results of a thread */
+    LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
+    LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
+    NARROW = 8, /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
+    VECTOR_BYTES = 16
+};
+
+typedef struct threads_field {
+    int32_t reduction_rank;
+    uint32_t rows, vectors, unused;
+    kn_divider across, per_row;
+} threads_field;
+
+/* True if a result is contiguous along the axis, and its vectors are aligned. */
+static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
+{
+    const kn_space *s = c->space;
+    int64_t bytes = (int64_t)vector * c->access[o].item_size;
+    int64_t align = bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
+    if (s->stride[o][axis] != c->access[o].item_size || c->access[o].address % (uintptr_t)align != 0)
+        return false;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
+        if (a != axis && s->stride[o][a] % align != 0)
+            return false;
+    return true;
+}
+
+static int vector_of(const kn_choice *c, int axis)
+{
+    int vector = kn_reduce_vector(c);
+    vector = vector > WIDEST_VECTOR ? WIDEST_VECTOR : vector;
+    bool whole = c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector) == KN_FIT_ALIGNED;
+    return whole && !kn_reduce_is_struct(c) ? vector : 1;
+}
+
+/* True if the rows of the input are contiguous one after another along the innermost output axis, and each
+ * vector of rows is aligned. */
+static bool has_rows_behind(const kn_choice *c, int o, int vector)
+{
+    const kn_space *s = c->space;
+    int64_t item = c->access[o].item_size, bytes = item * vector;
+    int inner = s->ndim - 1;
+    if (s->stride[o][inner] != item || s->stride[o][inner - 1] != item * s->extent[inner] ||
+        c->access[o].address % (uintptr_t)bytes != 0)
+        return false;
+    for (int a = 0; a < inner - 1; ++a)
+        if (s->stride[o][a] % bytes != 0)
+            return false;
+    return true;
+}
+
+/* Rows of a few elements that are no whole vectors, such as channels or coordinates. A thread has as many
+ * rows as a vector has elements; together they are as many vectors as a row has elements. */
+static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1, widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!kn_reduce_is_weight(c, o) && c->access[o].item_size > widest)
+            widest = c->access[o].item_size;
+    f->axis = inner - 1;
+    if (s->n_reduction_axes != 1 || s->ndim < 2 || s->extent[inner] < 2 || s->extent[inner] > NARROW ||
+        widest == 0 || widest > VECTOR_BYTES / 2 || s->extent[inner] * widest % VECTOR_BYTES == 0 ||
+        kn_reduce_is_struct(c))
+        return false;
+    out->vector = VECTOR_BYTES / widest;
+    out->per_thread = (int)s->extent[inner];
+    if (s->extent[f->axis] % out->vector != 0 || out->vector > WIDEST_VECTOR)
+        return false;
+    bool some = false;
+    for (int o = 0; o < c->count; ++o) {
+        bool is_row = !c->access[o].is_output && !kn_reduce_is_weight(c, o);
+        if (is_row ? !has_rows_behind(c, o, out->vector)
+                   : c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
+            return false;
+        out->access[o] = is_row ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_BROADCAST;
+        some = some || is_row;
+    }
+    return some;
+}
+
+/* Contiguous results: each thread has a vector of them. */
+static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    f->axis = kn_reduce_output_axis(c);
+    if (f->axis < 0 || kn_reduce_size(s) > LONGEST)
+        return false;
+    out->vector = vector_of(c, f->axis);
+    if (s->extent[f->axis] * kn_choice_widest(c, false) < SHORTEST_RANGE ||
+        (out->vector == 1 && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
+                              kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
+        return false;
+    kn_reduce_set_access(out, c, out->vector);
+    for (int o = 0; o < c->count && out->vector > 1; ++o) {
+        if (c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
+            return false;
+        out->access[o] = KN_VECTOR;
+    }
+    return true;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    kn_reduce_params f = {0};
+    if (s->size == 0)
+        return false;
+    if (!choose_narrow(out, &f, c)) {
+        *out = (kn_schedule){.kind = out->kind};
+        if (!choose_beside(out, &f, c))
+            return false;
+    }
+    if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors)
+        return false;
+    out->block = kn_choice_block(c);
+    out->variant = kn_reduce_variant(s->n_reduction_axes);
+    out->rank = kn_reduce_rank(s);
+    kn_reduce_set_index(out, c);
+    memcpy(params, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int reduction_rank;\nunsigned rows;\nunsigned vectors;\nunsigned reduction_unused;\n"
+        "kn_divider across;\nkn_divider per_row;\n",
+        sizeof(threads_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    kn_reduce_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    out->size = kn_space_output_size(space);
+    kn_reduce_put_output_axes(&out->own_space, space, chosen.axis);
+    threads_field f = {.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1),
+                       .rows = (uint32_t)kn_reduce_size(space),
+                       .vectors = (uint32_t)(out->size / s->vector),
+                       .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->grid[0] = (unsigned)kn_reduce_ceil(f.vectors, s->block);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    threads_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
+}
+
+const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
+                                        .recipe = &kn_recipe_reduce_threads,
+                                        .pattern = "mrk",
+                                        .revision = 1,
+                                        .choose = choose,
+                                        .field = field,
+                                        .place = place,
+                                        .cut = kn_reduce_cut_beside,
+                                        .has_wide_axes = true,
+                                        .describe = describe};

@@ -1,0 +1,177 @@
+// Parts of the templates of reductions: emit_reduce.c. Items, and elements of them; offsets of operands are in bytes.
+#inline loaded kn_${name}_[kn_u]
+#inline loaded_lane kn_${name}_[kn_u].at[kn_k]
+#inline item_along kn_from.at[${array}]
+#inline lane_along kn_from.at[${array}] + kn_k * kn.axis[0].stride[${array}]
+#inline item_beside kn_from.at[${array}]
+#inline lane_beside kn_from.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}]
+#inline item_with_base kn_first.at[${array}] + ((long long)kn_q + kn_u * ${block}) * (${vector} * kn.axis[0].stride[${array}])
+#inline lane_with_base kn_first.at[${array}] + ((long long)kn_q + kn_u * ${block}) * (${vector} * kn.axis[0].stride[${array}]) + kn_k * kn.axis[0].stride[${array}]
+#inline lane_in_rows kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}] + kn_u * kn.axis[0].stride[${array}]
+#inline end kn_here.at[${array}] + kn_j * kn.axis[0].stride[${array}]
+#inline place kn_from.at[${array}]
+#inline index kn.${start} + ${offset}
+
+#inline read *(const ${type} *)((const char *)kn.${name}_ + ${offset})
+#inline read_end *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}] + kn_j * ${size})
+#inline staged kn_staged<${type}, kn_is_padded>(kn_${name}_buffer, kn_${name}_off, kn_e)
+#inline result_lane kn_${name}_.at[kn_k]
+#inline result *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}])
+#inline row_lane kn_${name}_[(kn_k * ${per_thread} + kn_u) / ${vector}].at[(kn_k * ${per_thread} + kn_u) % ${vector}]
+
+// Elements in front of the first aligned vector, and the misalignment.
+#inline until (long long)(-(((unsigned long long)kn.${name}_ + kn_here.at[${array}]) / ${size}) & ${mask})
+#inline off (int)(((unsigned long long)kn.${name}_ + kn_from.at[${array}]) / ${size} & ${mask})
+
+#part vectors
+kn_pack<${type}, ${vector}> kn_${name}_[kn_steps];
+
+#part elements
+${type} kn_${name}_[kn_steps];
+
+#part base
+const auto *const kn_${name}_at = (const kn_pack<${type}, ${vector}> *)((const char *)kn.${name}_ + kn_first.at[${array}]);
+
+#part load_from_base
+kn_${name}_[kn_u] = (kn_${name}_at + kn_q)[kn_u * ${block}];
+
+#part load_vector
+kn_${name}_[kn_u] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}));
+
+#part load_along
+kn_${name}_[kn_u] = kn_load_along<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}), ${along}.stride[${array}] != 0);
+
+#part load_element
+kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + ${offset});
+
+#part from
+kn_place kn_from = kn_first;
+kn_go<2, ${operands}>(kn_from, kn, kn_column + kn_item, ${vector}, kn_row);
+
+#part from_row
+kn_place kn_from = kn_first;
+kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+
+// Vectors that are gathered: the places of items first, then their loads.
+#part gather_vector
+kn_${name}_[kn_u] = kn_gather<${type}, ${vector}>((const char *)kn.${name}_ + (${offset}));
+
+#part gathered
+kn_place kn_from_of[kn_steps];
+#pragma unroll
+for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+    kn_place &kn_from = kn_from_of[kn_u] = kn_first;
+    ${go}
+}
+#pragma unroll
+for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+    const kn_place &kn_from = kn_from_of[kn_u];
+    ${loads}
+}
+
+#part from_of
+const kn_place &kn_from = kn_from_of[kn_u];
+
+#part go_item
+kn_go<1, ${operands}>(kn_from, kn, min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, 0);
+
+#part go_near_item
+kn_go_near<${operands}>(kn_from, kn, kn_column + min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, (unsigned)kn_row);
+
+#part go_row
+kn_go<1, ${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, kn_row);
+
+#part go_near_row
+kn_go_near<${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, (unsigned)kn_row);
+
+// Slices of rows: where these begin in memory, for all threads that copy them, and in shared memory.
+#inline in_slice kn_here.at[${array}] + kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}]
+
+#part slices
+__shared__ unsigned long long kn_${name}_rows[${block}];
+const unsigned kn_${name}_pitch = kn_slice_pitch(kn.slice, ${size});
+unsigned char *const kn_${name}_buffer = kn_next_buffer;
+kn_next_buffer += kn.results * kn_${name}_pitch;
+if (kn_is_here && kn_lane == 0)
+    kn_${name}_rows[kn_own] = (unsigned long long)((const char *)kn.${name}_ + kn_here.at[${array}]);
+
+#part stage_slices
+kn_stage_rows(kn_${name}_buffer, kn_${name}_rows, kn_step.at[${array}], kn_count, kn_elements * ${size}, kn_${name}_pitch);
+
+#part slice_pointer
+const unsigned char *kn_${name}_at = kn_${name}_buffer + kn_own * kn_${name}_pitch + ((unsigned)(kn_${name}_rows[kn_own] + kn_step.at[${array}]) & 15) + kn_lane * ${size};
+
+#part next_in_slice
+kn_${name}_at += kn.lanes * ${size};
+
+#part across_pointer
+const char *kn_${name}_at = (const char *)kn.${name}_ + (kn_here.at[${array}] + kn_step.at[${array}] + kn_lane * kn.axis[0].stride[${array}]);
+const long long kn_${name}_on = kn.lanes * kn.axis[0].stride[${array}];
+
+#part next_across
+kn_${name}_at += kn_${name}_on;
+
+#part load_at
+kn_${name}_[kn_u] = *(const ${type} *)kn_${name}_at;
+
+#part stage
+__shared__ __align__(16) unsigned char kn_${name}_buffer[kn_tile_elements * ${size} / 8 * 9 + 48];
+const unsigned kn_${name}_off = kn_stage<kn_is_padded>(kn_${name}_buffer, (const char *)(kn.${name}_ + kn_begun * kn_chunk), kn_chunks * kn_chunk * ${size});
+
+#part next
+const auto kn_next = [&](const ${value_type} a, const ${value_type} b) { return ${function}(a, b, true); };
+
+#part empty
+if (!kn_some)
+    ${result} = kn_${label}_identity;
+
+#part mapped
+${value_type} ${value};
+
+// Rows of a few elements: as many vectors as a row has elements.
+#part row_vectors
+kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+
+#part row_elements
+${type} kn_${name}_[${per_thread}];
+
+#part load_row_vector
+kn_${name}_[kn_u] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]) + kn_u * ${vector});
+
+#part load_row_element
+kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}] + kn_u * kn.axis[0].stride[${array}]);
+
+#part result_vector
+${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_here.at[${array}]);
+auto kn_${name}_ = kn_load<${type}, ${vector}>(kn_${name}_to);
+
+// Pairs of points: coordinates that a thread keeps for each result kn_k, and those that it loads for each element.
+#inline kept kn_${name}_[kn_k]
+#inline kept_coordinate kn_${name}_[kn_k].at[${number}]
+#inline loaded_point kn_${name}_
+#inline loaded_coordinate kn_${name}_.at[${number}]
+#inline lane_of_points kn_row.at[${array}] + kn_result(kn_k) * kn.axis[kn.reduction_rank].stride[${array}] + kn_j * kn.axis[0].stride[${array}]
+#inline result_of_points *(${const}${type} *)((${const}char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}])
+
+#part kept_vectors
+kn_pack<${type}, ${vector}> kn_${name}_[kn_results];
+
+#part kept_elements
+${type} kn_${name}_[kn_results];
+
+#part keep_vector
+kn_${name}_[kn_k] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}]));
+
+#part keep_element
+kn_${name}_[kn_k] = *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}]);
+
+#part next_point
+const char *kn_${name}_at = (const char *)kn.${name}_ + kn_row.at[${array}];
+
+#part load_point_vector
+const auto kn_${name}_ = kn_load<${type}, ${vector}>((const ${type} *)kn_${name}_at);
+kn_${name}_at += kn.axis[0].stride[${array}];
+
+#part load_point
+const ${type} kn_${name}_ = *(const ${type} *)kn_${name}_at;
+kn_${name}_at += kn.axis[0].stride[${array}];

@@ -1,0 +1,84 @@
+/* kind_row_multipass.c - row programs of any layout: a block reads a row once for each reduction, and once
+ * more for the results. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+enum { LARGE = 512, /* threads of a block whose row has more items than */ LARGE_ROW = 4096 };
+
+/* The kind's field. */
+typedef struct multipass_field {
+    int32_t reduction_rank, width; /* warps of the block, rounded up to a power of two */
+    int64_t length, items;         /* elements of the innermost axis; vectors of a row */
+    kn_divider per_row;
+} multipass_field;
+
+static int vector_of(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int vector = kn_row_vector(c);
+    bool is_short = s->n_reduction_axes == 0 || s->extent[s->ndim - 1] / vector >= KN_REDUCE_STEPS;
+    return !is_short && kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    out->vector = vector_of(c);
+    out->variant = kn_reduce_variant(c->space->n_reduction_axes);
+    bool large = kn_reduce_size(c->space) / out->vector > LARGE_ROW;
+    out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
+    out->rank = kn_reduce_rank(c->space);
+    kn_row_set_access(out, c);
+    for (int o = 0; o < c->count; ++o) /* single elements have one letter */
+        out->access[o] = out->access[o] == KN_DENSE ? KN_GATHER : out->access[o];
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int reduction_rank;\nint width;\nlong long length;\nlong long items;\n"
+                      "kn_divider per_row;\n",
+                      sizeof(multipass_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    multipass_field f = {.items = kn_reduce_size(space) / s->vector,
+                         .width = kn_row_warps((unsigned)s->block)};
+    int inner = space->ndim - 1;
+    bool is_outside = s->variant > 1 && space->extent[inner] >= KN_REDUCE_STEPS;
+    out->size = kn_space_output_size(space);
+    kn_reduce_put_output_axes(&out->own_space, space, -1);
+    if (is_outside)
+        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
+    f.reduction_rank =
+        kn_reduce_put_reduction_axes(&out->own_space, space, is_outside ? inner : -1) + is_outside;
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    f.length = out->own_space.extent[out->rank - 1];
+    if (s->variant > 1)
+        f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);
+    out->grid[0] = (unsigned)out->size;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_row_multipass = {.name = "row_multipass",
+                                       .recipe = &kn_recipe_row_multipass,
+                                       .pattern = "*",
+                                       .reads_again = true,
+                                       .revision = 1,
+                                       .choose = choose,
+                                       .field = field,
+                                       .place = place,
+                                       .cut = kn_reduce_cut_outermost,
+                                       .has_wide_axes = true};

@@ -1,0 +1,234 @@
+/* kind_scan.c - scans on CUDA: one pass over any layout. A block has a tile: some rows side by side, and of
+ * each a stretch of its elements. Lanes of the block share a row: each has a chunk of neighbours. Long rows
+ * have several tiles, whose blocks look back (src/codegen/prelude/cuda_look_back.cu). */
+#include "schedule/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/scan/scan_kinds.h"
+
+enum {
+    ITEMS = 17,      /* elements of a lane; odd, so that lanes read different banks */
+    WIDE_ITEMS = 9,  /* the same of 8 bytes or more */
+    BLOCK = 256,     /* threads */
+    WIDE_BLOCK = 128 /* the same of 16 bytes, and of structs, whose size is unknown here */
+};
+enum {
+    COLUMNS = 32, /* rows of a tile, at most, where elements of different rows are neighbours in memory */
+    GROUP = 32    /* tiles of a group, and groups of a set: bits of a word */
+};
+
+/* The kind's field. */
+typedef struct scan_field {
+    int32_t reduction_rank;
+    uint32_t lane_bits;    /* lanes of a row: 2 to that power; the block has rows with the rest */
+    uint32_t chunk, pitch; /* elements of a lane; in shared memory from one row to the next */
+    uint32_t tiles, row_blocks;
+    uint32_t across; /* neighbours in memory are of different rows */
+    uint32_t flags;  /* words of them */
+    int64_t length, rows;
+    kn_divider by_chunk, by_length;
+} scan_field;
+
+/* What is chosen with the schedule, and needs no binary. */
+typedef struct scan_params {
+    int across; /* the output axis along which elements are nearer to each other; -1: the scanned one */
+} scan_params;
+
+/* Bytes that operands move from one element to the next; a broadcast one moves none. */
+static double bytes_along(const kn_choice *c, int axis)
+{
+    double bytes = 0;
+    for (int o = 0; o < c->count; ++o)
+        bytes += (double)llabs(c->space->stride[o][axis]);
+    return bytes;
+}
+
+/* The output axis along which operands move least, where that is less than along the scanned one. */
+static int across_axis(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int outputs = s->ndim - s->n_reduction_axes, best = -1;
+    if (s->n_reduction_axes == 0)
+        return -1;
+    double least = bytes_along(c, s->ndim - 1);
+    for (int a = 0; a < outputs; ++a)
+        if (bytes_along(c, a) < least) {
+            least = bytes_along(c, a);
+            best = a;
+        }
+    return best;
+}
+
+static int floor_power(int n)
+{
+    int power = 1;
+    while (2 * power <= n)
+        power *= 2;
+    return power;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int reduction_rank;\nunsigned lane_bits;\nunsigned chunk;\nunsigned pitch;\n"
+        "unsigned tiles;\nunsigned row_blocks;\nunsigned across;\nunsigned flags;\n"
+        "long long length;\nlong long rows;\nkn_divider by_chunk;\nkn_divider by_length;\n",
+        sizeof(scan_field), 8};
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int bits_of(int64_t power)
+{
+    int bits = 0;
+    while (INT64_C(1) << bits < power)
+        ++bits;
+    return bits;
+}
+
+/* Lanes of a row, a power of two: as many as its elements need. Across, rows lie side by side: at least so
+ * many of them that a line of memory is read whole. */
+static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
+{
+    int64_t needed = kn_reduce_ceil(length, s->per_thread), lanes = 1;
+    while (lanes < needed && lanes < s->block)
+        lanes *= 2;
+    return at_most(lanes, s->block / beside);
+}
+
+/* An odd chunk, with which the lanes have the whole row, if they can. */
+static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
+{
+    int64_t chunk = kn_reduce_ceil(length, lanes);
+    chunk += 1 - chunk % 2;
+    return at_most(chunk, s->per_thread);
+}
+
+static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
+{
+    return s->block >> f->lane_bits;
+}
+
+/* Words of flags of all tiles, of groups of them, of sets of groups. */
+static int64_t words_of(const scan_field *f)
+{
+    int64_t groups = kn_reduce_ceil(f->tiles, GROUP), sets = kn_reduce_ceil(groups, GROUP);
+    return f->row_blocks * (groups + sets + kn_reduce_ceil(sets, GROUP));
+}
+
+/* How tiles lie in a space that has elements. */
+static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
+{
+    scan_field f = {
+        .length = kn_reduce_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
+    int64_t beside = across < 0 ? 1 : floor_power((int)at_most(COLUMNS, space->extent[across]));
+    int64_t lanes = lanes_of(s, f.length, beside), rows = s->block / lanes;
+    f.chunk = (uint32_t)chunk_of(s, f.length, lanes);
+    f.tiles = (uint32_t)kn_reduce_ceil(f.length, lanes * f.chunk);
+    f.lane_bits = (uint32_t)bits_of(lanes);
+    f.row_blocks = (uint32_t)kn_reduce_ceil(f.rows, rows);
+    f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
+    f.by_chunk = kn_divider_make(f.chunk);
+    f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
+    f.flags = f.tiles > 1 ? (uint32_t)at_most(words_of(&f), KN_MAX_COUNTERS) : 0;
+    return f;
+}
+
+static int across_of(const kn_part *part)
+{
+    scan_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    return chosen.across;
+}
+
+/* A place for half a launch's words at least: rows are halved until they fit. */
+static int cut(int64_t *align, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    int across = across_of(part), longest = -1;
+    int64_t rows = kn_space_output_size(s);
+    scan_field f = plan(&part->spec->schedule, s, across);
+    if (rows < KN_MAX_INDEX && f.flags + 2 <= KN_MAX_COUNTERS)
+        return -1;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
+        if (s->extent[a] > 1 && (longest < 0 || s->extent[a] > s->extent[longest]))
+            longest = a;
+    *align = longest == across && s->extent[longest] >= 2 * COLUMNS ? COLUMNS : 1;
+    return longest;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    int across = across_of(part);
+    scan_field f = plan(s, space, across);
+    if (f.flags + 2 > KN_MAX_COUNTERS)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: a row of %lld elements is too long to be scanned",
+                        part->spec->program->name, (long long)f.length);
+    kn_reduce_put_output_axes(&out->own_space, space, across);
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    if (f.tiles > 1) {
+        out->counters = (int)f.flags + 2;
+        out->partials = (int64_t)f.flags * GROUP * rows_of_block(&f, s);
+    }
+    out->size = f.rows;
+    out->grid[0] = f.tiles * f.row_blocks;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    const scan_params chosen = {across_axis(c)};
+    int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
+    memcpy(params, &chosen, sizeof chosen);
+    out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
+    out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
+    if (c->block && c->block < out->block)
+        out->block = floor_power(c->block);
+    out->vector = 1;
+    scan_field f = plan(out, s, chosen.across);
+    bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
+    out->variant = 1 + (is_one_row ? KN_SCAN_ONE_ROW : 0) + (f.tiles > 1 ? KN_SCAN_TILES : 0);
+    out->rank = kn_reduce_rank(s);
+    for (int o = 0; o < c->count; ++o) {
+        bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
+        out->access[o] = is_one_row && is_run ? KN_DENSE : KN_GATHER;
+    }
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
+        out->index = 32;
+    return true;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    scan_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " lanes=\"%u\" chunk=\"%u\" tiles=\"%u\"%s", 1u << f.lane_bits, (unsigned)f.chunk,
+                  (unsigned)f.tiles, f.across ? " across=\"1\"" : "");
+}
+
+const kn_kind kn_kind_scan = {.name = "scan",
+                              .recipe = &kn_recipe_scan,
+                              .pattern = "msm",
+                              .revision = 1,
+                              .choose = choose,
+                              .field = field,
+                              .place = place,
+                              .cut = cut,
+                              .has_wide_axes = true,
+                              .describe = describe,
+                              .has_workspace = true};

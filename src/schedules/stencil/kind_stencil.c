@@ -1,0 +1,354 @@
+/* kind_stencil.c - stencils: inputs that are one array at offsets of a few elements, lines and planes.
+ *
+ * Over two axes a thread loads each row only one time, for all inputs that are in it and for all of the
+ * thread's rows of results. Over three axes a block loops over planes (2.5-D blocking), and holds in
+ * registers what the next planes need again. Otherwise each plane would be loaded from L2 once more for each
+ * of its neighbours, and L2 would be the bottleneck. */
+#include "schedule/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/pure.h"
+#include "schedule/choice.h"
+#include "schedules/stencil/stencil_windows.h"
+#include "schedules/stencil/stencil_kinds.h"
+
+enum {
+    MOST_WORDS = 96, /* of 32 bits, in the vectors that a thread loads first, or holds */
+    VECTOR_BYTES = 16,
+    WORD = 4,       /* bytes that the threads of a warp exchange at a time if rows are unaligned */
+    FEW_ROWS = 128, /* of results, below which rows that do not fill a thread count */
+    WIDE = 32,      /* vectors of a block next to each other: a warp's */
+    HIGH = 8,       /* threads of a block below each other, each with its rows */
+    /* Percent of a warp's threads that have results if rows are unaligned: with fewer, the warp loses more
+     * than shared loads save. */
+    LEAST_USED = 67,
+    LEAST_INPUTS = 3, /* fewer share no loads */
+    LINES_3D = 2,     /* lines of results of a thread, over three axes */
+    /* Planes of results, and elements: with fewer, a block has nothing to hold. */
+    LEAST_PLANES = 4,
+    LEAST_SIZE_3D = 1 << 14
+};
+
+typedef struct launch_params {
+    int line, plane; /* the axes from line to line, from plane to plane; plane -1: there are none */
+} launch_params;
+
+/* An input's offset from the stencil's first input. */
+typedef struct offset {
+    int64_t plane, line, column;
+} offset;
+
+typedef struct offsets {
+    int first, count; /* operands */
+    offset at[KN_STENCIL_MOST], least;
+    /* The rows in which inputs are, each by a number that it alone has. */
+    int64_t row[KN_STENCIL_ROWS];
+    int n_rows;
+} offsets;
+
+/* ---- offsets ---- */
+
+/* Finds the longest list of inputs that are one array at known offsets from each other. */
+static bool find_inputs(offsets *s, const kn_choice *c)
+{
+    *s = (offsets){0};
+    for (int from = 0; from < c->count; ++from) {
+        int count = 1;
+        while (from + count < c->count && c->space->after[from + count] != 0 &&
+               c->space->after[from + count] != KN_SAME_ARRAY && !c->access[from + count].is_output)
+            ++count;
+        if (!c->access[from].is_output && count > s->count) {
+            s->count = count;
+            s->first = from;
+        }
+    }
+    return s->count >= LEAST_INPUTS && s->count <= KN_STENCIL_MOST;
+}
+
+/* The distance in steps of so many bytes, rounded; what is left of it stays in *bytes. */
+static int64_t take_steps(int64_t *bytes, int64_t step)
+{
+    int64_t steps = (*bytes + (*bytes < 0 ? -step : step) / 2) / step;
+    *bytes -= steps * step;
+    return steps;
+}
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool find_offsets(offsets *s, const kn_choice *c, const launch_params *f)
+{
+    const int64_t *stride = c->space->stride[s->first], item = c->access[s->first].item_size;
+    int64_t bytes = 0;
+    for (int k = 0; k < s->count; ++k) {
+        offset *x = &s->at[k];
+        bytes += k > 0 ? c->space->after[s->first + k] : 0;
+        int64_t rest = bytes;
+        x->plane = f->plane < 0 ? 0 : take_steps(&rest, stride[f->plane]);
+        x->line = take_steps(&rest, stride[f->line]);
+        x->column = rest / item;
+        if (x->column * item != rest || llabs(x->column) >= KN_STENCIL_COLUMNS)
+            return false;
+        s->least = (offset){least_of(s->least.plane, x->plane), least_of(s->least.line, x->line),
+                            least_of(s->least.column, x->column)};
+    }
+    for (int k = 0; k < s->count; ++k)
+        if (s->at[k].column - s->least.column >= KN_STENCIL_COLUMNS)
+            return false;
+    return true;
+}
+
+/* Adds the row unless it is there: in its place if rows ascend, else behind the others. */
+static bool add_row(offsets *s, int64_t row, bool ascend)
+{
+    int at = 0;
+    while (at < s->n_rows && (ascend ? s->row[at] < row : s->row[at] != row))
+        ++at;
+    if (at < s->n_rows && s->row[at] == row)
+        return true;
+    if (s->n_rows == KN_STENCIL_ROWS)
+        return false;
+    memmove(&s->row[at + 1], &s->row[at], (size_t)(s->n_rows - at) * sizeof *s->row);
+    s->row[at] = row;
+    ++s->n_rows;
+    return true;
+}
+
+/* The number of an input's row: its line, or, over three axes, its plane and line. */
+static int64_t row_of(const offsets *s, int k, const launch_params *f)
+{
+    return f->plane < 0
+               ? s->at[k].line
+               : (s->at[k].plane - s->least.plane) * KN_STENCIL_3D_SPAN + s->at[k].line - s->least.line;
+}
+
+/* Lists the rows; false: they are too many. */
+static bool list_rows(offsets *s, const launch_params *f)
+{
+    for (int k = 0; k < s->count; ++k)
+        if (!add_row(s, row_of(s, k, f), f->plane < 0))
+            return false;
+    return true;
+}
+
+/* Contiguous, with any alignment, and a vector of a result is whole words; or, for an input, broadcast. */
+static bool is_contiguous(const kn_choice *c, int o, int vector)
+{
+    int64_t stride = c->space->stride[o][kn_choice_inner(c)], item = c->access[o].item_size;
+    return c->access[o].is_output ? stride == item && vector * item % WORD == 0
+                                  : stride == item || stride == 0;
+}
+
+/* Sets the letters of the inputs in the stencil, and of the others: `others` is KN_VECTOR, or KN_GATHER for
+ * unaligned and broadcast ones. False: some of them are neither. */
+static bool set_access(kn_schedule *out, const kn_choice *c, const offsets *s, const launch_params *f,
+                       char others)
+{
+    int inner = kn_choice_inner(c);
+    for (int o = 0; o < c->count; ++o) {
+        int k = o - s->first, row = 0;
+        bool is_input = k >= 0 && k < s->count;
+        if (is_input              ? c->space->stride[o][inner] != c->access[o].item_size
+            : others == KN_VECTOR ? !kn_choice_is_vector(c, o, out->vector)
+                                  : !is_contiguous(c, o, out->vector))
+            return false;
+        while (is_input && s->row[row] != row_of(s, k, f))
+            ++row;
+        out->access[o] = is_input ? kn_stencil_letter(row, s->at[k].column - s->least.column) : others;
+    }
+    return true;
+}
+
+static bool has_whole_vectors(const kn_schedule *s, const kn_choice *c)
+{
+    return c->space->extent[kn_choice_inner(c)] % s->vector == 0;
+}
+
+/* ---- two axes ---- */
+
+/* The nearest axis besides the fastest one, along which the array has ascending addresses. */
+static bool find_line_axis(launch_params *f, const kn_choice *c, int o)
+{
+    *f = (launch_params){kn_space_nearest_axis(c->space, o, -1, -1), -1};
+    return f->line >= 0 && c->space->stride[o][f->line] > 0;
+}
+
+/* A bit for each row whose neighbour is in the stencil too; if there are any, a thread has several rows of
+ * results. */
+static int neighbours_of(const offsets *s)
+{
+    int bits = 0;
+    for (int k = 0; k + 1 < s->n_rows; ++k)
+        bits |= (s->row[k + 1] == s->row[k] + 1) << k;
+    return bits;
+}
+
+/* Blocks along a row of so many elements. An unaligned row may have partial vectors at both ends, and a warp
+ * has one vector less. */
+static int64_t blocks_along(const kn_schedule *s, int64_t extent)
+{
+    int64_t misalignment = kn_stencil_is_unaligned(s) ? s->vector - 1 : 0,
+            step = (WIDE - (misalignment > 0)) * s->vector;
+    return (extent + misalignment + step - 1) / step;
+}
+
+/* Lanes past the end of an unaligned row compute too, so the body must be free of side effects. Enough of a
+ * warp's lanes must have results. */
+static bool may_be_unaligned(const kn_schedule *s, const kn_choice *c)
+{
+    int64_t extent = c->space->extent[kn_choice_inner(c)];
+    return c->program && kn_body_is_pure(c->program) &&
+           extent * 100 >= blocks_along(s, extent) * WIDE * s->vector * LEAST_USED;
+}
+
+/* Words of 32 bits in the vectors that hold a thread's windows. */
+static int words_of(const kn_schedule *s, int item)
+{
+    kn_stencil_window w[KN_STENCIL_WINDOWS];
+    int count = kn_stencil_windows(w, s), vectors = 0;
+    for (int k = 0; k < count; ++k)
+        vectors += (2 * VECTOR_BYTES - 1 - item + (s->vector + w[k].last - w[k].first) * item) / VECTOR_BYTES;
+    return vectors * VECTOR_BYTES / 4;
+}
+
+/* As many rows as registers hold windows for. */
+static int rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis)
+{
+    int64_t rows = c->space->extent[axis];
+    s->per_thread = s->variant ? KN_STENCIL_RESULTS : 1;
+    while (s->per_thread > 1 &&
+           (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % s->per_thread != 0)))
+        s->per_thread /= 2;
+    return s->per_thread;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    offsets s;
+    launch_params f;
+    out->vector = kn_choice_vector(c);
+    if (c->space->size == 0 || !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) || out->vector == 1 ||
+        !find_offsets(&s, c, &f) || !list_rows(&s, &f) || !kn_choice_is_near(c, out->vector * WIDE) ||
+        !((has_whole_vectors(out, c) && set_access(out, c, &s, &f, KN_VECTOR)) ||
+          (set_access(out, c, &s, &f, KN_GATHER) && may_be_unaligned(out, c))) ||
+        !kn_choice_fits_transposed(c, f.line, KN_STENCIL_RESULTS * HIGH) ||
+        c->space->ndim + 2 > KILN_MAX_NDIM)
+        return false;
+    out->variant = neighbours_of(&s);
+    out->per_thread = rows_of_thread(out, c, c->access[s.first].item_size, f.line);
+    out->block = WIDE * HIGH;
+    out->rank = kn_choice_rank(c->space->ndim + 2);
+    memcpy(params, &f, sizeof f);
+    return true;
+}
+
+/* A tile is a thread block's rows. Unaligned rows may need one block more than their length says. */
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    launch_params f;
+    memcpy(&f, part->launch_params, sizeof f);
+    int inner = space->ndim - 1;
+    const kn_tile_axis axis[] = {{f.line, HIGH * s->per_thread, false},
+                                 {inner, (WIDE - kn_stencil_is_unaligned(s)) * s->vector, false}};
+    kn_tile_axes(&out->own_space, space, axis, 2);
+    out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, space->extent[inner]);
+    out->size = kn_place_tiles(out, 2);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_stencil = {.name = "stencil",
+                                 .recipe = &kn_recipe_stencil,
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = kn_field_none,
+                                 .place = place,
+                                 .cut = kn_cut_reach};
+
+/* ---- three axes ---- */
+
+static bool find_axes(launch_params *f, const kn_choice *c, int o)
+{
+    if (!find_line_axis(f, c, o))
+        return false;
+    f->plane = kn_space_nearest_axis(c->space, o, f->line, -1);
+    return f->plane >= 0 && c->space->stride[o][f->plane] > c->space->stride[o][f->line];
+}
+
+/* Inputs are in several planes, and lines and planes near each other. */
+static bool are_planes_near(const offsets *s)
+{
+    bool several = false;
+    for (int k = 0; k < s->count; ++k) {
+        int64_t plane = s->at[k].plane - s->least.plane;
+        several = several || plane > 0;
+        if (plane >= KN_STENCIL_3D_SPAN || s->at[k].line - s->least.line >= KN_STENCIL_3D_SPAN)
+            return false;
+    }
+    return several;
+}
+
+static int words_of_planes(const kn_schedule *s, int item)
+{
+    kn_stencil_3d_window w[KN_STENCIL_3D_WINDOWS];
+    int count = kn_stencil_3d_windows(w, s), words = 0;
+    for (int k = 0; k < count; ++k)
+        words += ((s->vector + w[k].last - w[k].first) * item + VECTOR_BYTES - 1) / VECTOR_BYTES * 4;
+    return words;
+}
+
+static bool choose_3d(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    offsets s;
+    launch_params f;
+    if (c->space->size < LEAST_SIZE_3D || c->space->ndim < 3 || !find_inputs(&s, c) ||
+        !find_axes(&f, c, s.first))
+        return false;
+    out->vector = kn_choice_vector(c);
+    out->per_thread = LINES_3D;
+    if (out->vector == 1 || !has_whole_vectors(out, c) || c->space->extent[f.plane] < LEAST_PLANES ||
+        !find_offsets(&s, c, &f) || !are_planes_near(&s) || !list_rows(&s, &f) ||
+        !set_access(out, c, &s, &f, KN_VECTOR))
+        return false;
+    for (int row = 0; row < s.n_rows; ++row)
+        out->variant |= (int)s.row[row] << (row * KN_STENCIL_3D_ROW_BITS);
+    if (words_of_planes(out, c->access[s.first].item_size) > MOST_WORDS ||
+        !kn_choice_is_near(c, out->vector * WIDE) || !kn_choice_fits_transposed(c, f.line, LINES_3D * HIGH) ||
+        !kn_choice_fits_transposed(c, f.plane, KN_STENCIL_3D_DEPTH + KN_STENCIL_3D_AHEAD + 1) ||
+        c->space->ndim + 3 > KILN_MAX_NDIM)
+        return false;
+    out->block = WIDE * HIGH;
+    out->rank = kn_choice_rank(c->space->ndim + 3);
+    memcpy(params, &f, sizeof f);
+    return true;
+}
+
+/* A thread block loops over its planes: their axis is the outermost of the grid. */
+static kiln_status place_3d(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    launch_params f;
+    memcpy(&f, part->launch_params, sizeof f);
+    const kn_tile_axis axis[] = {{f.plane, KN_STENCIL_3D_DEPTH, true},
+                                 {f.line, HIGH * s->per_thread, false},
+                                 {space->ndim - 1, WIDE * s->vector, false}};
+    kn_tile_axes(&out->own_space, space, axis, 3);
+    out->size = kn_place_tiles(out, 3);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_stencil_3d = {.name = "stencil_3d",
+                                    .recipe = &kn_recipe_stencil_3d,
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose_3d,
+                                    .field = kn_field_none,
+                                    .place = place_3d,
+                                    .cut = kn_cut_reach};
