@@ -86,8 +86,9 @@ static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int inner = s->ndim - 1, vector = kn_reduce_vector(c);
+    int64_t bytes = s->extent[inner] * kn_choice_widest(c, false);
     if (!is_worth_it(c) || !has_rows(c) || axis_across(c) != -1 || s->extent[inner] > LONGEST_GAPPED ||
-        s->extent[inner] * kn_choice_widest(c, false) < CHUNK)
+        bytes < CHUNK || (s->n_reduction_axes > 1 && bytes > ENOUGH_BYTES))
         return false;
     kn_reduce_fit fit = kn_reduce_fit_of(c, inner, vector);
     bool is_long = s->n_reduction_axes == 1 && s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;
