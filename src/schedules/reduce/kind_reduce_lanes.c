@@ -35,12 +35,13 @@ static int vector_of(bool *unaligned, const kn_choice *c)
     return whole || *unaligned ? vector : 1;
 }
 
-/* Items of a row that a thread has: four if there are as many, so that few shuffles are left; eight if four
- * are too many for a warp. There are few variants, since each is a binary. */
+/* Items of a row that a thread has: four if there are as many, so that few shuffles are left, and few threads
+ * find the place of the same result; eight if four are too many for a warp. There are few variants, since
+ * each is a binary. */
 static int items_each(int64_t items, int vector, int form, bool unaligned)
 {
     if (vector == 1)
-        return items < WARP && form == 1 ? 1 : 8;
+        return items < WARP && form == 1 ? 4 : 8;
     if (form > 1)
         return 4;
     return unaligned ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
