@@ -12,7 +12,7 @@ static inline kn_device *host(void)
     return device;
 }
 
-/* What becomes of the int that a function's argument points at. */
+/* Changes the int that a function's argument points at. */
 static inline int run_on_host(kn_function *function, int value)
 {
     int *pointer = &value;

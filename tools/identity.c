@@ -19,7 +19,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { FORMAT = 2 }; /* of the cleaned text: another one is another identity */
+enum { FORMAT = 3 }; /* of the cleaned text: another one is another identity */
 
 static int complain(const char *path, const char *trouble)
 {
@@ -46,9 +46,12 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* The text behind a comment that begins at `at`; `at` itself if none does. */
+/* The text behind a comment that begins at `at`; `at` itself if none does. Comments of preludes that say when
+ * these are wanted are none. */
 static const char *after_comment(const char *at)
 {
+    if (strncmp(at, "// needs:", 9) == 0 || strncmp(at, "// with:", 8) == 0)
+        return at;
     if (at[0] == '/' && at[1] == '/')
         return at + strcspn(at, "\n");
     if (at[0] == '/' && at[1] == '*') {

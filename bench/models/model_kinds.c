@@ -56,7 +56,7 @@ const kn_kind kn_kind_rows = {.name = "rows",
                               .pattern = "m",
                               .recipe = &kn_recipe_rows,
                               .choose = choose,
-                              .field = field,
+                              .field = KN_FIELD(rows_field, MEMBERS),
                               .place = place_rows,
                               .cut = kn_cut_reach,
                               .describe = describe};

@@ -217,14 +217,16 @@ static void list_slots(const kn_writer *w, kn_slot *slots)
         slots[s] = (kn_slot){known[s].name, kn_str_text(&w->slot[s]), known[s].is_offered};
 }
 
-static kiln_status expand_template(kn_slot *slots, kn_str *out, const char *name)
+/* Fills a slot by a template of other slots. */
+static kiln_status fill_by_template(kn_writer *w, kn_slot *slots, enum kn_slot_id slot, const char *name)
 {
-    kn_str text = KN_STR_INIT;
+    kn_str text = KN_STR_INIT, *out = &w->slot[slot];
     kiln_status status = kn_template_read(&text, name);
     if (status == KILN_OK)
-        status = kn_str_status(&text, "a template");
-    if (status == KILN_OK)
         status = kn_template_expand(out, kn_str_text(&text), slots, KN_SLOT_COUNT);
+    if (status == KILN_OK)
+        status = kn_str_status(out, "generated source");
+    slots[slot].value = kn_str_text(out);
     kn_str_free(&text);
     return status;
 }
@@ -271,30 +273,44 @@ static const char *axes_template(const kn_writer *w)
                                                  : NULL;
 }
 
-/* Expands the template of the kind, with that of the axes in it if operands are located. */
+/* The templates that several kinds share: the begin of a kernel, and the elements of a thread's vector. Only
+ * the slots of those that the kind's template has count as used. */
+static kiln_status fill_shared(kn_writer *w, kn_slot *slots, const char *text)
+{
+    kiln_status status = KILN_OK;
+    if (axes_template(w))
+        status = fill_by_template(w, slots, KN_SLOT_AXES, axes_template(w));
+    if (status == KILN_OK && strstr(text, "${begin}"))
+        status = fill_by_template(w, slots, KN_SLOT_BEGIN,
+                                  w->is_cuda ? "codegen/shared/begin.cu" : "codegen/shared/begin.cpp");
+    if (status == KILN_OK && strstr(text, "${elements}"))
+        status = fill_by_template(w, slots, KN_SLOT_ELEMENTS, "codegen/shared/elements.cu");
+    return status;
+}
+
+/* Expands the template of the kind, with the shared ones in it. */
 static kiln_status expand_all(kn_writer *w, kn_str *out)
 {
     const kn_recipe *r = w->recipe;
     const char *name = r->choose_template ? r->choose_template(w->spec) : r->template_name;
     kn_slot slots[KN_SLOT_COUNT];
-    kn_str text = KN_STR_INIT;
+    kn_str text = KN_STR_INIT, expanded = KN_STR_INIT;
     kiln_status status = check_texts(w);
     list_slots(w, slots);
-    if (status == KILN_OK && axes_template(w)) {
-        status = expand_template(slots, &w->slot[KN_SLOT_AXES], axes_template(w));
-        slots[KN_SLOT_AXES].value = kn_str_text(&w->slot[KN_SLOT_AXES]);
-    }
     if (status == KILN_OK)
-        status = kn_str_status(&w->slot[KN_SLOT_AXES], "generated source");
+        status = kn_template_read(&text, name);
     if (status == KILN_OK)
-        status = expand_template(slots, &text, name);
+        status = fill_shared(w, slots, kn_str_text(&text));
     if (status == KILN_OK)
-        status = kn_str_status(&text, "generated source");
+        status = kn_template_expand(&expanded, kn_str_text(&text), slots, KN_SLOT_COUNT);
+    if (status == KILN_OK)
+        status = kn_str_status(&expanded, "generated source");
     if (status == KILN_OK)
         status = check_all_used(slots, name);
     if (status == KILN_OK)
-        restore_lines(out, kn_str_text(&text), w->program->name, w->is_cuda ? ".cu" : ".cpp");
+        restore_lines(out, kn_str_text(&expanded), w->program->name, w->is_cuda ? ".cu" : ".cpp");
     kn_str_free(&text);
+    kn_str_free(&expanded);
     return status == KILN_OK ? kn_str_status(out, "generated source") : status;
 }
 

@@ -1,6 +1,6 @@
 /* parts.c - pieces of source that are written for an operand or a stage, from files of parts: templates in
- * which "#part NAME" begins some lines, up to the next empty one, and "#inline NAME TEXT" is text within a
- * line. */
+ * which "#part NAME" begins lines, up to the next empty one, and "#inline NAME TEXT" is text within a line;
+ * "#inline NAME" begins lines without the end of the last one. */
 #include "codegen/writer.h"
 
 #include <stdarg.h>
@@ -16,6 +16,7 @@ typedef struct part_slots {
     kn_slot slot[MOST_SLOTS];
     int count;
     char name[MOST_SLOTS][NAME_SIZE], number[MOST_SLOTS][NUMBER_SIZE];
+    kn_str value, type; /* of operand k */
 } part_slots;
 
 static void add(part_slots *s, const char *name, size_t length, const char *value)
@@ -54,10 +55,14 @@ static void add_given(part_slots *s, const char *format, va_list arguments)
 
 static void add_operand(part_slots *s, const kn_writer *w, int k)
 {
+    kn_put_value(w, &s->value, k);
+    kn_put_type(w, &s->type, k);
     ADD("name", w->program->param[k].name);
-    ADD("const", kn_is_output(w, k) ? "" : "const ");
-    if (kn_array_of(w, k) < 0)
+    ADD("value", kn_str_text(&s->value));
+    ADD("value_type", kn_str_text(&s->type));
+    if (k >= kn_param_count(w) || kn_array_of(w, k) < 0)
         return;
+    ADD("const", kn_is_output(w, k) ? "" : "const ");
     ADD("type", kn_storage(w, k));
     ADD_NUMBER("array", kn_array_of(w, k));
     ADD_NUMBER("size", kn_item_size(w, k));
@@ -80,10 +85,10 @@ static const char *find_part(const char *text, const char *name, bool *is_inline
         *is_inline = strncmp(text, "#inline ", 8) == 0;
         const char *at = text + (*is_inline ? 8 : 6);
         if ((!*is_inline && strncmp(text, "#part ", 6) != 0) || strncmp(at, name, n) != 0 ||
-            at[n] != (*is_inline ? ' ' : '\n'))
+            (at[n] != '\n' && (!*is_inline || at[n] != ' ')))
             continue;
-        const char *end = *is_inline ? strchr(at, '\n') : strstr(at, "\n\n");
-        *length = end ? (size_t)(end - at) - n - 1 : strcspn(at + n + 1, *is_inline ? "\n" : "");
+        const char *end = at[n] == '\n' ? strstr(at, "\n\n") : strchr(at, '\n');
+        *length = (end ? (size_t)(end - at) : strlen(at)) - n - 1;
         return at + n + 1;
     }
     return NULL;
@@ -111,40 +116,38 @@ static kiln_status put_from(kn_str *out, const char *file, const char *part, par
     return status;
 }
 
-static void put_part(const kn_writer *w, kn_str *out, const char *part, part_slots *s)
+static void put_part(const kn_writer *w, kn_str *out, const char *part, int k, part_slots *s)
 {
     const char *files[] = {w->recipe->parts, w->recipe->more_parts, "codegen/shared/parts.cpp"};
     bool is_found = false;
-    kiln_status status = KILN_OK;
+    kiln_status status = *w->status; /* the first error stays */
+    if (k >= 0)
+        add_operand(s, w, k);
+    add_schedule(s, w);
     for (int f = 0; f < 3 && !is_found && status == KILN_OK; ++f)
         if (files[f])
             status = put_from(out, files[f], part, s, &is_found);
     if (status == KILN_OK && !is_found)
         status = kn_error(KILN_ERROR_INTERNAL, "no file of parts has '%s'", part);
-    if (*w->status == KILN_OK)
-        *w->status = status;
+    *w->status = status;
+    out->failed = out->failed || s->value.failed || s->type.failed;
+    kn_str_free(&s->value);
+    kn_str_free(&s->type);
 }
 
 void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k)
 {
-    part_slots slots = {.count = 0}, *s = &slots;
-    if (k >= 0)
-        add_operand(s, w, k);
-    add_schedule(s, w);
-    put_part(w, out, part, s);
+    put_part(w, out, part, k, &(part_slots){.count = 0});
 }
 
 void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
 {
-    part_slots slots = {.count = 0}, *s = &slots;
+    part_slots slots = {.count = 0};
     va_list arguments;
     va_start(arguments, format);
-    add_given(s, format, arguments);
+    add_given(&slots, format, arguments);
     va_end(arguments);
-    if (k >= 0)
-        add_operand(s, w, k);
-    add_schedule(s, w);
-    put_part(w, out, part, s);
+    put_part(w, out, part, k, &slots);
 }
 
 void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,

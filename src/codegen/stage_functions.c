@@ -2,6 +2,7 @@
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_param(const kn_writer *w, int value)
@@ -31,24 +32,6 @@ void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
 {
     kn_put_part_with(w, out, w->program->uses & KN_USES_PLACE ? "indexer_of_rank" : "indexer", -1,
                      "rank=%d count=%s index=%s", w->spec->loop_rank, kn_count_name(w), index);
-}
-
-void kn_put_type(const kn_writer *w, kn_str *out, int value)
-{
-    const kn_param *p = &w->program->param[value];
-    if (is_param(w, value))
-        kn_str_append(out, kn_spec_c_name(w->spec, value));
-    else if (p->type == KN_TYPE_STRUCT)
-        kn_str_append(out, p->struct_name);
-    else if (p->type == KN_TYPE_PLACEHOLDER && !kn_spec_widens(w->spec, value))
-        kn_str_append_n(out, &p->placeholder, 1);
-    else
-        kn_str_append(out, kn_dtype_info_of(kn_spec_value_dtype(w->spec, value))->c_name);
-}
-
-void kn_put_value(const kn_writer *w, kn_str *out, int value)
-{
-    kn_str_printf(out, "kn_value_%s", kn_value_name(&w->program->param[value]));
 }
 
 void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, bool is_statement)
@@ -277,4 +260,11 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)
 {
     kn_put_map(w, out, 0, place, index, NULL);
+}
+
+void kn_put_single(kn_writer *w)
+{
+    char index[64];
+    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", w->spec->n_arrays);
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_located, index);
 }

@@ -41,7 +41,9 @@ void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
     kn_put_part_of(w, out, may_repeat ? "load_along" : "load", k, "from=%s", put_vector_address);
 }
 
-bool kn_is_packed_in_words(const kn_writer *w, int k)
+/* True for bytes and halves, which are gathered as words: the compiler would otherwise unpack and pack them
+ * again. */
+static bool is_packed_in_words(const kn_writer *w, int k)
 {
     int size = kn_item_size(w, k), bytes = size * w->spec->schedule.vector;
     return w->recipe->fast_axis && kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER && size < WORD &&
@@ -52,7 +54,7 @@ void kn_put_blocks(kn_writer *w, int threads)
 {
     int most = w->spec->target.threads_per_multiprocessor, gathered = 0;
     for (int k = 0; k < kn_param_count(w); ++k)
-        gathered += kn_is_packed_in_words(w, k);
+        gathered += is_packed_in_words(w, k);
     if (gathered > FEW_GATHERED)
         threads /= 2;
     kn_str_printf(&w->slot[KN_SLOT_BLOCKS], ", %d",
@@ -65,7 +67,7 @@ static void put_load(kn_writer *w, int k)
     char access = kn_access_of(w, k);
     if (access == KN_GATHER || (access == KN_STAGED && w->recipe->takes_staged)) {
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "pack", k);
-        if (kn_is_packed_in_words(w, k))
+        if (is_packed_in_words(w, k))
             kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "words", k, "words=%d",
                              w->spec->schedule.vector * kn_item_size(w, k) / WORD);
     } else if (!w->recipe->load || !w->recipe->load(w, k)) {
@@ -101,7 +103,7 @@ static void put_gathered(const kn_writer *w, kn_str *out, const char *part, cons
                          const char *function, const char *more)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
-        const char *own = kn_is_packed_in_words(w, k) ? part_of_words : part;
+        const char *own = is_packed_in_words(w, k) ? part_of_words : part;
         kn_str arguments = KN_STR_INIT;
         if (kn_access_of(w, k) != KN_GATHER || !own)
             continue;
@@ -194,7 +196,7 @@ bool kn_are_some_packed_in_words(const kn_writer *w)
 {
     bool some = false;
     for (int k = 0; k < kn_param_count(w); ++k)
-        some = some || kn_is_packed_in_words(w, k);
+        some = some || is_packed_in_words(w, k);
     return some;
 }
 

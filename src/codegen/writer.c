@@ -1,7 +1,6 @@
-/* writer.c - places of elements. */
+/* writer.c - places of elements, and names and types of values. */
 #include "codegen/writer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool kn_gathers(const kn_writer *w)
@@ -26,9 +25,20 @@ void kn_place_located(const kn_writer *w, kn_str *out, int k)
                   w->program->param[k].name, kn_array_of(w, k));
 }
 
-void kn_put_single(kn_writer *w)
+void kn_put_type(const kn_writer *w, kn_str *out, int value)
 {
-    char index[64];
-    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", w->spec->n_arrays);
-    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_located, index);
+    const kn_param *p = &w->program->param[value];
+    if (value < kn_param_count(w))
+        kn_str_append(out, kn_spec_c_name(w->spec, value));
+    else if (p->type == KN_TYPE_STRUCT)
+        kn_str_append(out, p->struct_name);
+    else if (p->type == KN_TYPE_PLACEHOLDER && !kn_spec_widens(w->spec, value))
+        kn_str_append_n(out, &p->placeholder, 1);
+    else
+        kn_str_append(out, kn_dtype_info_of(kn_spec_value_dtype(w->spec, value))->c_name);
+}
+
+void kn_put_value(const kn_writer *w, kn_str *out, int value)
+{
+    kn_str_printf(out, "kn_value_%s", kn_value_name(&w->program->param[value]));
 }

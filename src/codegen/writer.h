@@ -14,6 +14,8 @@
  * `offered` slots, which are filled for every kernel. */
 #define KN_SLOTS(X)                                                                                          \
     X(HEAD, head, false)                                                                                     \
+    X(BEGIN, begin, false)                                                                                   \
+    X(ELEMENTS, elements, false)                                                                             \
     X(AXES, axes, false)                                                                                     \
     X(ENTRY, entry, true)                                                                                    \
     X(BLOCK, block, true)                                                                                    \
@@ -170,8 +172,9 @@ bool kn_gathers(const kn_writer *w);
 
 /* Appends an array's element, as an lvalue, or another text of an operand. */
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
-/* Appends the part with its slots replaced: ${name}, ${type} (in memory), ${const}, ${array} (its number) and
- * ${size} (bytes) of operand k (-1: none), ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis}. */
+/* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k
+ * (-1: none); of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes); and
+ * ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis} of the schedule. */
 void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
 /* The same with slots of one's own before these, as "place=%s count=%d". */
 void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
@@ -234,9 +237,7 @@ void kn_put_gather_lane(const kn_writer *w, kn_str *out);
  * they cannot be loaded as vectors. */
 void kn_put_all_runs(const kn_writer *w, kn_str *out);
 
-/* True for bytes and halves, which are gathered as words: the compiler would otherwise unpack and pack them
- * again. */
-bool kn_is_packed_in_words(const kn_writer *w, int k);
+/* True if some operands of bytes or halves are gathered as words. */
 bool kn_are_some_packed_in_words(const kn_writer *w);
 /* Conversions: of elements that were gathered one by one, and back, after any way to gather. */
 void kn_put_words_of_lanes(const kn_writer *w, kn_str *out);

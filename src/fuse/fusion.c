@@ -7,6 +7,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedule/kind.h"
 #include "schedules/rowprog/row_space.h"
+#include "space/numbers.h"
 
 /* ---- the program ---- */
 
@@ -127,16 +128,6 @@ enum {
     FEW_ROWS = 8       /* fewer rows leave threads idle */
 };
 
-static int64_t at_least(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t bytes_of(const kn_fusion_operand *o)
 {
     return o->elements * o->item;
@@ -190,7 +181,7 @@ static int64_t fused_on_host(const kn_fusion *f)
         bytes += bytes_of_pass(f, pass);
     time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
     time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
-    time = at_least(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
+    time = kn_most(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
     return START + (f->rows < FEW_ROWS ? 2 * time : time);
 }
 
@@ -202,7 +193,7 @@ static int64_t time_of_reduction(const kn_fusion *f, int pass)
     for (int o = 0; o < f->n_operands; ++o)
         if (is_in(&f->operand[o], pass) && f->operand[o].moves)
             is_along = is_along && !f->operand[o].is_across;
-    int64_t along = f->piece > SHORT ? LONG_REDUCTION : at_most(SHORT_REDUCTION, f->piece * SHORT_ELEMENT);
+    int64_t along = f->piece > SHORT ? LONG_REDUCTION : kn_least(SHORT_REDUCTION, f->piece * SHORT_ELEMENT);
     return f->rows * RESULT + (is_along ? size / f->piece * along : size / f->run * RESULT_RANGE);
 }
 
@@ -225,7 +216,7 @@ static int64_t split_on_host(const kn_fusion *f)
             time += is_in(&f->operand[o], pass) && f->operand[o].moves ? size * f->operand[o].item * BYTE : 0;
         time += size * FUNCTION * f->functions[pass];
         time += f->structs >> pass & 1 ? size * STRUCT_ELEMENT : 0;
-        all += START + at_least(time, memory_time(f, bytes_of_pass(f, pass)));
+        all += START + kn_most(time, memory_time(f, bytes_of_pass(f, pass)));
     }
     return all;
 }
@@ -254,11 +245,11 @@ static int64_t fused_on_cuda(const kn_fusion *f)
     int64_t near = 0;
     for (int o = 0; o < f->n_operands; ++o) {
         const kn_fusion_operand *op = &f->operand[o];
-        int64_t together = op->item * (op->is_across ? at_most(f->side, f->run) : 1);
+        int64_t together = op->item * (op->is_across ? kn_least(f->side, f->run) : 1);
         bool is_apart = op->moves && !op->is_along && together < SECTOR;
         near += is_apart ? bytes_of(op) * SECTOR / together : bytes_of(op);
     }
-    return LAUNCH + at_least(time_of_bytes(all_bytes(f), MEMORY_RATE), time_of_bytes(near, L2_RATE));
+    return LAUNCH + kn_most(time_of_bytes(all_bytes(f), MEMORY_RATE), time_of_bytes(near, L2_RATE));
 }
 
 static int64_t split_on_cuda(const kn_fusion *f)

@@ -4,10 +4,17 @@
 
 /* One field, or some that belong together. */
 typedef struct kn_field {
-    const char *declaration; /* in C, each name ended by ";\n" */
-    int size, align;         /* bytes */
+    const char *declaration; /* in C; its first member is one name, which is aligned */
+    int size, align;         /* bytes; 0: there is none */
 } kn_field;
-#define KN_NO_FIELD ((kn_field){"", 0, 1})
+
+/* A kind's field from `#define MEMBERS int first; unsigned rows, columns;`, the members of its struct in C
+ * and in kernels; their types are those that both know. */
+#define KN_FIELD_TEXT(...) #__VA_ARGS__
+#define KN_FIELD(type, members)                                                                              \
+    {                                                                                                        \
+        KN_FIELD_TEXT(members), sizeof(type), 8                                                              \
+    }
 enum { KN_FIELD_SIZE = 96 /* bytes of a kind's own field, at most */ };
 
 #endif

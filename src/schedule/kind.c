@@ -154,12 +154,6 @@ int64_t kn_place_tiles(kn_placement *out, int tile_axes)
     return blocks;
 }
 
-kn_field kn_field_none(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
-
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part)
 {
     out->kernel_space = part->space;

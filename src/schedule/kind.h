@@ -57,8 +57,8 @@ struct kn_kind {
     /* True if the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its launch parameters (zero before). */
     bool (*choose)(kn_schedule *out, kn_launch_params *launch_params, const kn_choice *choice);
-    /* The kind's own field of the argument block; size 0: it has none. */
-    kn_field (*field)(const kn_schedule *schedule);
+    kn_field field;                                 /* the kind's own, of the argument block */
+    bool (*has_field)(const kn_schedule *schedule); /* NULL: always */
     /* Grid, axes, field. *out is zero but for the members that every launch has: size, a grid of one, the
      * schedule's block. */
     kiln_status (*place)(kn_placement *out, const kn_part *part);
@@ -73,7 +73,6 @@ struct kn_kind {
     bool has_workspace;
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
-    bool holds_rows;     /* of row programs: reads a row once, whatever its reductions */
     bool reads_again;    /* of row programs: reads a row once for each reduction and once more */
     bool takes_unrolled; /* of reductions: many inputs that are neighbours in memory cost it one load */
     /* The rows, of `length` elements each, that a warp loads at once, element by element. NULL: one. */
@@ -107,8 +106,6 @@ int64_t kn_cut_alignment(const kn_part *part, int axis);
 /* Misalignment of this part: elements by which its first dense result is off a vector's boundary, where the
  * whole space's is off by `misalignment`. */
 int kn_part_misalignment(const kn_part *part, int misalignment);
-/* For `field`: the kind has none. */
-kn_field kn_field_none(const kn_schedule *schedule);
 /* For `place`: the part's own axes, a vector a thread. */
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
 /* An axis along which a tile spans `step` elements; 0: all of them, so that no tiles lie along it. */

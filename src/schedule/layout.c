@@ -2,6 +2,7 @@
 #include "schedule/layout.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "schedule/kind.h"
@@ -97,11 +98,23 @@ static void put_axes(builder *b, const kn_spec *spec)
                      spec->schedule.rank);
 }
 
+/* A member of the declaration a line. */
+static void put_lines(const builder *b, const char *members)
+{
+    for (size_t length; b->text && *members; members += length + strspn(members + length, " ")) {
+        length = strcspn(members, ";") + 1;
+        kn_str_append_n(b->text, members, length);
+        kn_str_append(b->text, "\n");
+    }
+}
+
 static void put_all(builder *b, const kn_spec *spec)
 {
     kn_layout *l = b->layout;
     const kn_program *p = spec->program;
-    kn_field own = spec->schedule.kind->field(&spec->schedule);
+    const kn_kind *kind = spec->schedule.kind;
+    bool has_own = kind->field.size > 0 && (!kind->has_field || kind->has_field(&spec->schedule));
+    kn_field own = has_own ? kind->field : (kn_field){"", 0, 1};
     *l = (kn_layout){.align = 8,
                      .n_at = -1,
                      .start_at = -1,
@@ -122,7 +135,8 @@ static void put_all(builder *b, const kn_spec *spec)
         l->reduction_start_at = put(b, 8, 8, "long long reduction_start;\n");
     if (p->uses & KN_USES_SIZES)
         l->results_at = put(b, 8, 8, "long long results;\n");
-    l->own_at = put(b, own.size, own.align, "%s", own.declaration);
+    l->own_at = put(b, own.size, own.align, "%s", has_own ? "alignas(8) " : "");
+    put_lines(b, own.declaration);
     if (spec->schedule.kind->has_workspace)
         l->workspace_at = put(b, 16, 8, "unsigned char *partials;\nunsigned *counters;\n");
     for (int k = 0; k < p->n_in + p->n_out; ++k)

@@ -16,7 +16,7 @@ static void fill_random(unsigned char *data, kiln_dtype dtype)
 /* The element that index text [i, j] of a view stands for, as a pair of affine maps. */
 typedef struct view_case {
     const char *index;
-    bool turned;
+    bool transposed;
     int rows, columns, row0, row_step, column0, column_step;
 } view_case;
 
@@ -30,7 +30,7 @@ static void view_of(kiln_array **out, kiln_array *array, const view_case *v)
     kiln_array *part = NULL;
     if (!succeeded(kiln_array_index(&part, array, v->index), "kiln_array_index"))
         return;
-    if (v->turned)
+    if (v->transposed)
         succeeded(kiln_array_transpose(out, part, NULL), "kiln_array_transpose");
     else
         *out = kiln_array_retain(part);
@@ -40,8 +40,8 @@ static void view_of(kiln_array **out, kiln_array *array, const view_case *v)
 /* Where element (i, j) of the view is, counted in elements of the whole. */
 static int place_of(const view_case *v, int i, int j)
 {
-    int row = v->row0 + v->row_step * (v->turned ? j : i),
-        column = v->column0 + v->column_step * (v->turned ? i : j);
+    int row = v->row0 + v->row_step * (v->transposed ? j : i),
+        column = v->column0 + v->column_step * (v->transposed ? i : j);
     return row * COLUMNS + column;
 }
 
@@ -53,7 +53,7 @@ static void check_view(const unsigned char *got, const unsigned char *whole, con
             if (!trouble_unless(!memcmp(got + (size_t)(i * v->columns + j) * item,
                                         whole + (size_t)place_of(v, i, j) * item, item),
                                 "%s of [%s]%s: element (%d, %d) is wrong", what, v->index,
-                                v->turned ? ".T" : "", i, j))
+                                v->transposed ? ".T" : "", i, j))
                 return;
 }
 
@@ -166,13 +166,13 @@ static void between_devices(void)
 {
     float whole[ROWS * COLUMNS], got[ROWS * COLUMNS];
     const int64_t shape[2] = {ROWS, COLUMNS};
-    kiln_array *array = NULL, *turned = NULL, *host = NULL, *back = NULL;
+    kiln_array *array = NULL, *transposed = NULL, *host = NULL, *back = NULL;
     for (int k = 0; k < ROWS * COLUMNS; ++k)
         whole[k] = (float)k;
     if (succeeded(kiln_array_from_host(&array, whole, KILN_FLOAT32, 2, shape, stage_device),
                   "kiln_array_from_host") &&
-        succeeded(kiln_array_transpose(&turned, array, NULL), "kiln_array_transpose") &&
-        succeeded(kiln_array_to_device(&host, turned, KILN_DEVICE_HOST), "kiln_array_to_device") &&
+        succeeded(kiln_array_transpose(&transposed, array, NULL), "kiln_array_transpose") &&
+        succeeded(kiln_array_to_device(&host, transposed, KILN_DEVICE_HOST), "kiln_array_to_device") &&
         succeeded(kiln_array_to_device(&back, host, stage_device), "kiln_array_to_device") &&
         succeeded(kiln_array_to_host(back, got, sizeof got), "kiln_array_to_host"))
         for (int k = 0; k < ROWS * COLUMNS; ++k)
@@ -180,7 +180,7 @@ static void between_devices(void)
                                 (double)got[k]))
                 break;
     kiln_array_free(array);
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     kiln_array_free(host);
     kiln_array_free(back);
 }

@@ -1,5 +1,5 @@
-/* How calls find their code, what is remembered, what can be asked without calling, and many threads on one
- * kernel. */
+/* Calls: how they find their code, what is remembered, what can be asked without calling, and many threads
+ * on one kernel. */
 #include "cases.h"
 
 #include <pthread.h>
@@ -222,13 +222,13 @@ static void work_once(worker *w, int turn)
     float x[400], z[400];
     const int64_t shape[2] = {1 + (turn * 7 + w->number) % 20, 1 + turn % 20};
     int64_t count = shape[0] * shape[1];
-    kiln_array *in = NULL, *turned = NULL, *out = NULL;
+    kiln_array *in = NULL, *transposed = NULL, *out = NULL;
     for (int k = 0; k < count; ++k)
         x[k] = (float)(k + w->number * 1000 + turn);
     if (worker_ok(w, kiln_array_from_host(&in, x, KILN_FLOAT32, 2, shape, stage_device),
                   "kiln_array_from_host") &&
-        worker_ok(w, kiln_array_transpose(&turned, in, NULL), "kiln_array_transpose")) {
-        kiln_arg args[] = {kiln_arg_array(turn % 2 ? turned : in), kiln_arg_float(w->number)};
+        worker_ok(w, kiln_array_transpose(&transposed, in, NULL), "kiln_array_transpose")) {
+        kiln_arg args[] = {kiln_arg_array(turn % 2 ? transposed : in), kiln_arg_float(w->number)};
         if (worker_ok(w, kiln_kernel_call(w->kernel, &out, 1, args, 2, NULL), "kiln_kernel_call") &&
             worker_ok(w, kiln_array_to_host(out, z, (size_t)count * sizeof *z), "kiln_array_to_host"))
             for (int64_t k = 0; k < count; ++k) {
@@ -239,7 +239,7 @@ static void work_once(worker *w, int turn)
             }
     }
     kiln_array_free(in);
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     kiln_array_free(out);
 }
 

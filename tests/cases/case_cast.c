@@ -24,7 +24,7 @@ static int last_dtype(void)
     return d;
 }
 
-/* What is known of one source dtype: by target, elements before and after. */
+/* The numbers of one source dtype: by target, elements before and after. */
 typedef struct cast_column {
     int rows;
     unsigned char from[ROWS * ITEM], to[ROWS * ITEM], got[ROWS * ITEM];

@@ -90,7 +90,7 @@ static wide scaled_quotient(wide x, wide y)
     return make((a * ratio + b) * scale, (b * ratio - a) * scale);
 }
 
-/* What the parts of a product or quotient are sums of. */
+/* The summands of the parts of a product or quotient. */
 static long double size_of_product(wide x, wide y)
 {
     long double size = fmaxl(fabsl(creall(x)), fabsl(cimagl(x))) * fmaxl(fabsl(creall(y)), fabsl(cimagl(y)));

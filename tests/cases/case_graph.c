@@ -360,8 +360,8 @@ static void hundred_mixed_calls(void)
     world_free(w);
 }
 
-/* What nobody has compiled or loaded before the capture is compiled and loaded in it, and the graph computes
- * the same as the calls: a kernel, and a raw module. */
+/* Code that is neither compiled nor loaded before the capture is compiled and loaded in it, and the graph
+ * computes the same as the calls: a kernel, and a raw module. */
 static void new_in_a_capture(void)
 {
     static const char text[] = "extern \"C\" __global__ void add_nine(unsigned *x, int n)\n"

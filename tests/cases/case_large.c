@@ -96,13 +96,13 @@ static void broadcast(void)
     kiln_array_free(z);
 }
 
-/* The input's memory is walked along its other axis. */
+/* The input is contiguous along its other axis. */
 static void transposed(void)
 {
-    int64_t shape[2] = {65552, 0}, turned[2];
-    turned[1] = shape[0];
-    turned[0] = shape[1] = least_size() / shape[0] / 16 * 16 + 16;
-    kiln_array *memory = empty(2, turned), *x = NULL, *z = empty(2, shape);
+    int64_t shape[2] = {65552, 0}, transposed[2];
+    transposed[1] = shape[0];
+    transposed[0] = shape[1] = least_size() / shape[0] / 16 * 16 + 16;
+    kiln_array *memory = empty(2, transposed), *x = NULL, *z = empty(2, shape);
     if (memory && z && succeeded(kiln_array_transpose(&x, memory, NULL), "kiln_array_transpose")) {
         run("", "z = " MIXED, NULL, x);
         run("uint8 x", "z = x", x, z);

@@ -73,7 +73,7 @@ static void stepped(void)
     add_same("12,8,10", "F /1 -0", "/0x3 -2", "P2,0,1 /2 -1");
 }
 
-static void shifted(void)
+static void at_offset(void)
 {
     static const char *const shift[] = {"+0", "+1", "+2", "+3", "+5", "+8"};
     for (size_t a = 0; a < 6; ++a)
@@ -315,7 +315,7 @@ static void windows_crossed(void)
 }
 
 /* Starts off 16 bytes by each number of elements. */
-static void windows_shifted(void)
+static void windows_at_offsets(void)
 {
     static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64,
                                         KILN_COMPLEX128};
@@ -372,7 +372,7 @@ static void cast_expected(const element *e)
     number_store(e->out[0], e->out_dtype[0], in_number(e, 0));
 }
 
-/* What is staged and what is stored are of other widths. */
+/* The staged and the stored elements have different widths. */
 static void windows_of_two_widths(void)
 {
     static const struct {
@@ -421,7 +421,7 @@ static void windows_with_another_input(void)
 }
 
 /* Two inputs of long rows apart from each other, which blocks of CUDA read several rows at a time. */
-static void stripes(void)
+static void raster_blocks(void)
 {
     static const struct {
         kiln_dtype dtype;
@@ -606,7 +606,7 @@ const test_case layout_cases[] = {
     {"reversed_inputs", reversed_inputs, 0},
     {"reversed_outputs", reversed_outputs, 0},
     {"stepped", stepped, 0},
-    {"shifted", shifted, 0},
+    {"shifted", at_offset, 0},
     {"odd_lengths", odd_lengths, 0},
     {"broadcast_axes", broadcast_axes, 0},
     {"broadcast_scalars", broadcast_scalars, 0},
@@ -624,13 +624,13 @@ const test_case layout_cases[] = {
     {"windows_of_odd_extents", windows_of_odd_extents, 0},
     {"windows_straight", windows_straight, 0},
     {"windows_crossed", windows_crossed, 0},
-    {"windows_shifted", windows_shifted, 0},
+    {"windows_shifted", windows_at_offsets, 0},
     {"windows_at_limits", windows_at_limits, 0},
     {"windows_of_two_widths", windows_of_two_widths, 0},
     {"windows_with_another_input", windows_with_another_input, 0},
     {"windows_of_two_results", windows_of_two_results, 0},
     {"windows_with_index", windows_with_index, 0},
-    {"stripes", stripes, 0},
+    {"stripes", raster_blocks, 0},
     {"tiles_over_two_axes", tiles_over_two_axes, 0},
     {"tiles_of_parts", tiles_of_parts, 0},
     {"rows_together", rows_together, 0},

@@ -160,8 +160,8 @@ static void evaluate(const char *expression, kiln_kernel *kernel, kiln_array **z
     kiln_array_free(x);
 }
 
-/* What an expression computes is stored as a whole: in arrays that are given, too. One kernel shares that of
- * the expression, the other has its own. */
+/* An expression stores all elements of its results, in given arrays too. One kernel shares that of the
+ * expression, the other has its own. */
 static void expressions(void)
 {
     const float seven = 7;

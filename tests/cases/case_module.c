@@ -36,7 +36,7 @@ static void launch(kiln_function *function, unsigned threads, const kiln_arg *ar
                   kiln_function_name(function));
 }
 
-/* Types that the source itself does not mention, by names in other spellings than they were given in. */
+/* Types that the source itself does not use, by names in other spellings than they were given in. */
 static void types_of_name_expressions(void)
 {
     static const char text[] = "#include <kiln/types.h>\n"

@@ -37,7 +37,7 @@ static void in_place(void)
     in_buffer("100", "-0", "100", "-0");
 }
 
-static void shifted(void)
+static void at_offset(void)
 {
     for (int shift = -20; shift <= 20; shift += 3) {
         char at[16];
@@ -193,7 +193,7 @@ static void one_array(kiln_kernel *kernel, const char *second, const char *third
     stage_free(s);
 }
 
-static void shifted_inputs(void)
+static void inputs_at_offsets(void)
 {
     kiln_kernel *kernel = NULL;
     if (!succeeded(kiln_elementwise_create(&kernel, "T a, T b, T c", "T z", "z = a + b * (T)16 + c * (T)256",
@@ -212,7 +212,7 @@ static void shifted_inputs(void)
     kiln_kernel_free(kernel);
 }
 
-static void turned_pair(const element *e)
+static void transposed_pair(const element *e)
 {
     double x = in_number(e, 0).re, y = in_number(e, 1).re, c = in_number(e, 2).re;
     set_out(e, 0, x * c - y);
@@ -220,7 +220,7 @@ static void turned_pair(const element *e)
 }
 
 /* Results in each other's gaps; in the other order, and with a gap of their own, they are no pairs. */
-static void woven_results(void)
+static void interleaved_results(void)
 {
     static const char *const second[] = {"/1 @1", "/1 @-1", "/1 @3"};
     kiln_kernel *kernel = NULL;
@@ -237,7 +237,7 @@ static void woven_results(void)
             stage_in(s, KILN_FLOAT32, "32", "C", FILL_SMALL);
             stage_out(s, KILN_FLOAT32, "7,32", "/1");
             stage_out_shared(s, 3, KILN_FLOAT32, "7,32", second[out]);
-            stage_check(s, turned_pair, NULL);
+            stage_check(s, transposed_pair, NULL);
             stage_free(s);
         }
     kiln_kernel_free(kernel);
@@ -254,7 +254,7 @@ static void stride_zero_outputs(void)
 
 const test_case overlap_cases[] = {
     {"in_place", in_place, 0},
-    {"shifted", shifted, 0},
+    {"shifted", at_offset, 0},
     {"reversed", reversed, 0},
     {"transposed", transposed, 0},
     {"stepped", stepped, 0},
@@ -264,8 +264,8 @@ const test_case overlap_cases[] = {
     {"conditional_store", conditional_store, 0},
     {"two_outputs", two_outputs, 0},
     {"remembered", remembered, 0},
-    {"shifted_inputs", shifted_inputs, 0},
-    {"woven_results", woven_results, 0},
+    {"shifted_inputs", inputs_at_offsets, 0},
+    {"woven_results", interleaved_results, 0},
     {"stride_zero_outputs", stride_zero_outputs, 0},
     {NULL, NULL, 0},
 };

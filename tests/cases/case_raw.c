@@ -174,7 +174,7 @@ static void same_value(const element *e)
     OUT(float, 0) = *(const float *)raw_in(e, 0, e->i);
 }
 
-/* The argument block has room for as many axes as each raw array has. */
+/* The argument block has as many axes as each raw array. */
 static void ranks(void)
 {
     for (int ndim = 0; ndim <= 64; ndim = ndim < 10 ? ndim + 1 : ndim * 2) {

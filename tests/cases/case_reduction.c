@@ -41,13 +41,13 @@ static kiln_array *numbers(const shape *s)
     return a;
 }
 
-/* What is expected of each result: by the C-order number among the kept axes. */
+/* The expected value of each result, by its C-order number among the output axes. */
 typedef struct folded {
     double sum, greatest;
     int64_t at;
 } folded;
 
-static folded *fold_by_hand(const shape *s, const int *order, unsigned axes, int64_t *count)
+static folded *reduce_by_hand(const shape *s, const int *order, unsigned axes, int64_t *count)
 {
     int64_t results = 1, size = size_of(s);
     for (int a = 0; a < s->ndim; ++a)
@@ -140,7 +140,7 @@ static void reduce(const kernels *k, const shape *s, const int *order, unsigned 
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.axes = list;
     options.n_axes = n_axes;
-    folded *wanted = fold_by_hand(s, order, axes, &count);
+    folded *wanted = reduce_by_hand(s, order, axes, &count);
     if (!in_trouble() && succeeded(kiln_array_transpose(&x, plain, order), what)) {
         const kiln_arg in = kiln_arg_array(x);
         succeeded(kiln_kernel_call(k->sum, &sum, 1, &in, 1, &options), what);
@@ -184,8 +184,8 @@ static void every_length(void)
     free_kernels(&k);
 }
 
-/* The sums of w[r] * x[r, c], w first: where it stands still its address says nothing of x's, which begins
- * off a vector's boundary. */
+/* The sums of w[r] * x[r, c], w first: if it is broadcast, its address says nothing about that of x, which
+ * is unaligned. */
 /* Structs of all kinds: the host keeps members by themselves where there is nothing but members. */
 static void any_struct(void)
 {
@@ -233,7 +233,8 @@ static void any_struct(void)
         snprintf(post, sizeof post, "value = value_of(a); at = a.%s", structs[d].place);
         options.preamble = preamble;
         options.reduce_type = "best";
-        /* How a struct is taken apart does not depend on the optimiser, which takes seconds for it. */
+        /* The members of a struct are reduced alike at any level of optimisation; the optimiser takes
+         * seconds for it. */
         static const char *const quickly[] = {"-O1"};
         if (d > 1 && !KILN_DEVICE_IS_CUDA(stage_device)) {
             options.compile_options = quickly;
@@ -386,7 +387,7 @@ static void check_wide(kiln_kernel *wide, int64_t rows, int64_t columns, int fro
     kiln_array_free(whole);
 }
 
-/* Blocks fold as many at a time as their shared memory has room for. */
+/* Blocks reduce as many results at a time as fit in their shared memory. */
 static void structs_of_any_size(void)
 {
     static const int sizes[] = {1, 13, 25, 46};

@@ -1,4 +1,4 @@
-/* Reductions of more than 2^32 elements, to one number and along either axis: of one row that stands still
+/* Reductions of more than 2^32 elements, to one number and along either axis: of one row that is broadcast
  * (stride 0), which needs no memory, and of as many bytes as there are elements. */
 #include "cases.h"
 
@@ -79,7 +79,7 @@ static int8_t in_row(int64_t column)
     return (int8_t)(column % PERIOD - SHIFT);
 }
 
-/* Of the first `count` numbers of a row or, below, of all elements: whole periods, and what is left. */
+/* The sum of the first `count` numbers of a row or, below, of all elements: whole periods, and the rest. */
 static int64_t sum_of_first(int64_t count)
 {
     int64_t sum = count / PERIOD * (PERIOD * (PERIOD - 1) / 2 - PERIOD * SHIFT);

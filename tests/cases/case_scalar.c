@@ -177,15 +177,15 @@ static void many_values(void)
     kiln_kernel_free(kernel);
 }
 
-typedef struct plane {
+typedef struct plan_of_axes {
     float origin[2];
     double scale;
     unsigned char kind;
-} plane;
+} plan_of_axes;
 
 static void struct_expected(const element *e)
 {
-    const plane *p = e->in[1];
+    const plan_of_axes *p = e->in[1];
     OUT(float, 0) =
         (IN(float, 0) - p->origin[0]) * (float)p->scale + (float)(p->kind * IN(int32_t, 2)) + p->origin[1];
 }
@@ -195,7 +195,7 @@ static void structs(void)
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.preamble = "struct plane { float origin[2]; double scale; unsigned char kind; };";
     static const char *const layouts[] = {"C", "/0", "+1"};
-    plane p = {{0.5f, 1.5f}, 2, 200};
+    plan_of_axes p = {{0.5f, 1.5f}, 2, 200};
     for (int l = 0; l < 3; ++l) {
         stage *s = stage_create("float32 x, plane p, int32 k", "float32 z",
                                 "z = (x - p.origin[0]) * (float)p.scale + p.kind * k + p.origin[1]", &options,
@@ -213,7 +213,7 @@ static void structs(void)
 static void struct_of_another_size(void)
 {
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
-    plane p = {{0.5f, 1.5f}, 2, 200};
+    plan_of_axes p = {{0.5f, 1.5f}, 2, 200};
     options.preamble = "struct plane { float origin[2]; double scale; unsigned char kind; };";
     stage *s = stage_create("float32 x, plane p", "float32 z", "z = x + p.kind", &options, case_seed());
     stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);

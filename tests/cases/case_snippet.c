@@ -1,5 +1,4 @@
-/* What a body may do: conditions, continue, return and break, the index and the count, old values, types,
- * preambles. */
+/* Bodies: conditions, continue, return and break, the index and the count, old values, types, preambles. */
 #include "cases.h"
 
 #include <string.h>
@@ -266,7 +265,7 @@ static void once_a_thread(const element *e)
     OUT(float, 0) = IN(float, 0) + 7;
 }
 
-/* What loop_prep declares, every element of the thread sees; after_loop sees it too. */
+/* Every element of the thread sees the variables of loop_prep; after_loop sees them too. */
 static void around_the_loop(void)
 {
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;

@@ -108,7 +108,7 @@ number number_load(const void *at, kiln_dtype dtype)
     }
 }
 
-/* What does not fit wraps when it is stored. */
+/* A number that does not fit wraps when it is stored. */
 static uint64_t whole(double x)
 {
     return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;

@@ -20,7 +20,7 @@
 
 enum { STAGE_OPERANDS = 16 };
 
-/* How an array lies in memory, axis by axis. */
+/* The layout of an array in memory, axis by axis. */
 typedef struct layout {
     int order[KILN_MAX_NDIM]; /* axes, outermost in memory first */
     int step[KILN_MAX_NDIM];  /* at least 1 */
@@ -32,7 +32,7 @@ typedef struct layout {
 /* C order, nothing else. */
 void layout_plain(layout *l, int ndim);
 
-/* What the expectation of one element sees: the operands of the call and the reserved words. */
+/* The input of an element's expectation: the operands of the call and the reserved words. */
 typedef struct element {
     const void *in[STAGE_OPERANDS];
     void *out[STAGE_OPERANDS];
@@ -49,7 +49,7 @@ typedef struct stage stage;
 /* The device that stages put their arrays on. */
 extern kiln_device stage_device;
 
-/* How kernels are called: kiln_kernel_call, unless a program sets another. */
+/* The function that calls kernels: kiln_kernel_call, unless a program sets another. */
 extern kiln_status (*stage_call)(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in,
                                  int n_in, const kiln_call_options *options);
 

@@ -1,4 +1,4 @@
-/* What a stage expects, element by element, and the comparison of every byte. */
+/* The expectation of a stage, element by element, and the comparison of every byte. */
 #include "stage_parts.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void join_shape(stage *s, const operand *o)
     s->ndim = ndim;
 }
 
-/* What the call allocated: an array of the broadcast shape with a buffer of its own here. */
+/* An array that the call allocated: here it has the broadcast shape and a buffer of its own. */
 static void take_fresh(stage *s, operand *o, kiln_array *array)
 {
     int64_t run = (int64_t)kiln_dtype_size(o->dtype);
@@ -67,13 +67,13 @@ void stage_broadcast(stage *s, int64_t size)
 /* ---- the walk ---- */
 
 /* All operands, side by side along the broadcast shape. */
-typedef struct walk {
+typedef struct cursor {
     const stage *s;
     int64_t index[KILN_MAX_NDIM];
     int64_t at[STAGE_OPERANDS], step[STAGE_OPERANDS][KILN_MAX_NDIM];
-} walk;
+} cursor;
 
-static void walk_start(walk *w, const stage *s)
+static void cursor_start(cursor *w, const stage *s)
 {
     memset(w, 0, sizeof *w);
     w->s = s;
@@ -85,7 +85,7 @@ static void walk_start(walk *w, const stage *s)
     }
 }
 
-static void walk_on(walk *w)
+static void cursor_advance(cursor *w)
 {
     for (int a = w->s->ndim; a-- > 0;) {
         bool inside = ++w->index[a] < w->s->shape[a];
@@ -105,7 +105,7 @@ static int64_t count_elements(const stage *s)
     return count;
 }
 
-static void place_element(element *e, const walk *w)
+static void place_element(element *e, const cursor *w)
 {
     int n_in = 0, n_out = 0;
     for (int k = 0; k < w->s->n_operands; ++k) {
@@ -117,7 +117,7 @@ static void place_element(element *e, const walk *w)
     }
 }
 
-static void start_element(element *e, const walk *w)
+static void start_element(element *e, const cursor *w)
 {
     int n_in = 0, n_out = 0;
     *e = (element){.n = count_elements(w->s), .index = w->index, .ndim = w->s->ndim};
@@ -151,22 +151,22 @@ void *raw_out(const element *e, int j, int64_t linear)
 
 void stage_expect(stage *s, expectation expect)
 {
-    walk w;
+    cursor w;
     element e;
     if (in_trouble())
         return;
-    walk_start(&w, s);
+    cursor_start(&w, s);
     start_element(&e, &w);
     for (e.i = 0; e.i < e.n; ++e.i) {
         place_element(&e, &w);
         expect(&e);
-        walk_on(&w);
+        cursor_advance(&w);
     }
 }
 
 /* ---- comparison ---- */
 
-static void format_index(char *out, size_t size, const walk *w)
+static void format_index(char *out, size_t size, const cursor *w)
 {
     size_t at = (size_t)snprintf(out, size, "(");
     for (int a = 0; a < w->s->ndim && at < size; ++a)
@@ -175,7 +175,7 @@ static void format_index(char *out, size_t size, const walk *w)
         snprintf(out + at, size - at, ")");
 }
 
-static void compare_element(const walk *w, int k)
+static void compare_element(const cursor *w, int k)
 {
     const operand *o = &w->s->operand[k];
     const buffer *b = &w->s->buffer[o->buffer];
@@ -193,18 +193,18 @@ static void compare_element(const walk *w, int k)
 
 static void compare_outputs(const stage *s)
 {
-    walk w;
+    cursor w;
     int64_t count = count_elements(s);
-    walk_start(&w, s);
+    cursor_start(&w, s);
     for (int64_t i = 0; i < count && !in_trouble(); ++i) {
         for (int k = 0; k < s->n_operands; ++k)
             if (s->operand[k].is_output && !s->operand[k].is_raw)
                 compare_element(&w, k);
-        walk_on(&w);
+        cursor_advance(&w);
     }
 }
 
-/* How many at the beginning are as they should be; all of them, mostly. */
+/* The number of right bytes at the beginning; all of them, mostly. */
 static size_t same_bytes(const buffer *b)
 {
     return memcmp(b->after, b->expected, b->size) == 0 ? b->size : 0;

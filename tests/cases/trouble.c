@@ -1,4 +1,4 @@
-/* What went wrong in the case that is running: the first trouble is kept. */
+/* The first trouble of the case that is running is the one that is reported. */
 #include "stage.h"
 
 #include <stdarg.h>

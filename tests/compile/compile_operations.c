@@ -53,7 +53,7 @@ static kiln_status prepare(const kiln_operation *d, const char *letters)
     return status;
 }
 
-/* What a compiler says of the library's own texts is nothing that a user could mend. */
+/* A warning about the library's own texts would help no user. */
 static void on_log(kiln_log_level level, const char *message, void *user)
 {
     (void)user;

@@ -69,33 +69,33 @@ enum {
     REVERSED,    /* the first input backwards along the last axis */
     OUT_STEPPED, /* results into every second element */
     MANY_AXES,   /* nine that do not merge */
-    APART,       /* inputs have three channels innermost, results are planes */
-    APART_ODD,   /* the same, planes of odd lengths */
+    APART,       /* inputs have three channels innermost, results are planar */
+    APART_ODD,   /* the same, channels of odd lengths */
     TOGETHER,    /* the other way round */
     WOVEN,       /* arrays of two elements each: inputs and results fill one with their neighbours */
-    SHIFTED,     /* inputs that are one array, shifted by rows and elements */
+    SHIFTED,     /* inputs that are one array at offsets of rows and elements */
     SHIFTED_ODD, /* the same, rows of no whole vectors */
     LAYOUTS
 };
 static const char *const layout_names[LAYOUTS] = {
     "contiguous",  "misaligned", "row",   "column",    "stepped",  "transposed", "odd turned", "reversed",
     "out stepped", "many axes",  "apart", "apart odd", "together", "woven",      "shifted",    "shifted odd"};
-static const int64_t plane[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4},
-                     narrow[] = {3, 4096}, odd_narrow[] = {3, 4097}, pixels[] = {4096, 3},
+static const int64_t cube[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4},
+                     narrow[] = {3, 4096}, odd_narrow[] = {3, 4097}, interleaved[] = {4096, 3},
                      odd_rows[] = {8, 9, 1407};
 
 static const int64_t *shape_of(int layout, int *ndim)
 {
     *ndim = layout == MANY_AXES                     ? (int)COUNT(many)
             : layout >= APART && layout <= TOGETHER ? 2
-                                                    : (int)COUNT(plane);
+                                                    : (int)COUNT(cube);
     return layout == MANY_AXES     ? many
            : layout == ODD_TURNED  ? odd
            : layout == APART       ? narrow
            : layout == APART_ODD   ? odd_narrow
-           : layout == TOGETHER    ? pixels
+           : layout == TOGETHER    ? interleaved
            : layout == SHIFTED_ODD ? odd_rows
-                                   : plane;
+                                   : cube;
 }
 
 static int kind_of(kiln_dtype dtype)
@@ -123,8 +123,9 @@ static kn_operand bind(const kn_param *param, kiln_dtype dtype)
     return operand;
 }
 
-/* Of these kinds that were compiled; joined: woven, shifted; skewed: shifted rows of no whole vectors. */
-static int failures, windows, narrow_ones, joined, skewed;
+/* Counts of compiled kinds. joined: interleaved and stencil; unaligned: stencils over rows of partial
+ * vectors. */
+static int failures, windows, narrow_ones, joined, unaligned;
 
 static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char *message, const char *log,
                    const char *source)
@@ -148,7 +149,7 @@ typedef struct view_list {
     int count;
 } view_list;
 
-/* What the layout does to one array; `which` is its number among the inputs, -1 for a result. */
+/* Changes one array as the layout says; `which` is its number among the inputs, -1 for a result. */
 static void bend(view_list *v, int layout, int which, bool is_last_input, int64_t item)
 {
     int o = v->count, last = v->view[o].ndim - 1;
@@ -212,7 +213,7 @@ static void choose_schedule(kn_spec *spec, int layout)
 {
     static view_list v; /* large */
     static kn_space space;
-    kn_launch_params figures;
+    kn_launch_params params;
     const kn_program *p = spec->program;
     int which = 0, last = last_array_input(spec), ndim;
     const int64_t *extents = shape_of(layout, &ndim);
@@ -225,7 +226,7 @@ static void choose_schedule(kn_spec *spec, int layout)
         v.access[o].address += (uintptr_t)space.offset[o];
     for (int o = 1; o < v.count; o++)
         space.after[o] = distance(&v, layout, o);
-    kn_schedule_choose(&spec->schedule, &figures, layout == SHIFTED_ODD ? p : NULL, &space, v.access, v.count,
+    kn_schedule_choose(&spec->schedule, &params, layout == SHIFTED_ODD ? p : NULL, &space, v.access, v.count,
                        &spec->target, 0);
 }
 
@@ -336,7 +337,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
                     narrow_ones += spec.schedule.kind == &kn_kind_channels;
                     joined +=
                         spec.schedule.kind == &kn_kind_interleaved || spec.schedule.kind == &kn_kind_stencil;
-                    skewed += spec.schedule.kind == &kn_kind_stencil && layout == SHIFTED_ODD;
+                    unaligned += spec.schedule.kind == &kn_kind_stencil && layout == SHIFTED_ODD;
                 }
             }
         kn_map_free(specs, NULL);
@@ -355,11 +356,11 @@ static void for_each_architecture(const char *what)
         n += compile_all(&target, kn_os_env("KILN_TEST_ALL") ? -1 : a, turns);
     }
     print_message("%d %s, %d of narrow axes, %d woven or shifted, %d of skewed rows, in %.1f s\n", n, what,
-                  narrow_ones, joined, skewed, (kn_os_now_ms() - start) / 1e3);
+                  narrow_ones, joined, unaligned, (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
     assert_true(n > (is_soak() ? 200 : 120));
     assert_true(windows >= (is_soak() ? 12 : 6) * turns);
-    assert_true(narrow_ones >= (is_soak() ? 40 : 20) && joined >= (is_soak() ? 8 : 4) && skewed >= 4);
+    assert_true(narrow_ones >= (is_soak() ? 40 : 20) && joined >= (is_soak() ? 8 : 4) && unaligned >= 4);
 }
 
 static void cuda_specialisations(void **state)

@@ -285,7 +285,7 @@ static void install_shim(void)
     sqlite3_vfs_register(&shim, 1);
 }
 
-/* What a few calls of a process do. The rows are right or missing, whatever fails. */
+/* A few calls of a process. The rows are right or missing, whatever fails. */
 static void use_cache(int code, long at)
 {
     kn_cache *cache = open_cache();

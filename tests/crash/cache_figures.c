@@ -1,4 +1,4 @@
-/* How long the cache and bundles take, in a folder of its own: cache_figures prints the table of
+/* cache_figures - times the cache and bundles in a folder of its own, and prints the table of
  * bench/results/cache.md. Of a release build. */
 #include <stdio.h>
 #include <stdlib.h>

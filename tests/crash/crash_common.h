@@ -1,5 +1,4 @@
-/* What the tests of crashes share: a folder, rows whose bytes follow from their number, and random
- * numbers. */
+/* Shared by the tests of crashes: a folder, rows whose bytes follow from their number, and random numbers. */
 #ifndef CRASH_COMMON_H
 #define CRASH_COMMON_H
 
@@ -32,7 +31,7 @@ static inline int remove_folder(void **state)
     return access(folder, F_OK) == 0;
 }
 
-/* How often: a 20th of it outside of tools/soak. */
+/* The number of rounds: a 20th of it outside of tools/soak. */
 static inline int times(int count)
 {
     return getenv("KILN_SOAK") ? count : count / 20;
@@ -47,13 +46,13 @@ static inline uint64_t next_random(uint64_t *seed)
 enum { LARGEST = 60000 };
 
 /* Row n has up to so many bytes of code. */
-static inline kn_blob code_of(unsigned char *room, unsigned n, int largest)
+static inline kn_blob code_of(unsigned char *bytes, unsigned n, int largest)
 {
     uint64_t seed = n;
     size_t size = 1 + (size_t)(next_random(&seed) % (uint64_t)largest);
     for (size_t i = 0; i < size; i++)
-        room[i] = (unsigned char)(n * 31 + i * (1 + n % 7));
-    return (kn_blob){room, size};
+        bytes[i] = (unsigned char)(n * 31 + i * (1 + n % 7));
+    return (kn_blob){bytes, size};
 }
 
 static inline int key_of(char key[64], unsigned n)
@@ -63,9 +62,9 @@ static inline int key_of(char key[64], unsigned n)
 
 static inline void put_row(kn_cache *cache, unsigned n, int largest)
 {
-    unsigned char room[LARGEST];
+    unsigned char bytes[LARGEST];
     char key[64];
-    kn_blob code = code_of(room, n, largest);
+    kn_blob code = code_of(bytes, n, largest);
     kn_cache_put(cache, key, (size_t)key_of(key, n), "producer", &code, NULL);
 }
 
@@ -73,9 +72,9 @@ typedef enum row_state { ROW_MISSING, ROW_RIGHT, ROW_WRONG } row_state;
 
 static inline row_state look_at_row(kn_cache *cache, unsigned n, int largest)
 {
-    unsigned char room[LARGEST];
+    unsigned char bytes[LARGEST];
     char key[64];
-    kn_blob wanted = code_of(room, n, largest), found = KN_BLOB_INIT;
+    kn_blob wanted = code_of(bytes, n, largest), found = KN_BLOB_INIT;
     if (!kn_cache_get(cache, key, (size_t)key_of(key, n), "producer", &found, NULL))
         return ROW_MISSING;
     bool is_right = found.size == wanted.size && memcmp(found.data, wanted.data, wanted.size) == 0;

@@ -34,7 +34,7 @@ static int end(void **state)
     return remove_folder(state);
 }
 
-/* What threads are given, and what they say: "" where all was well. */
+/* The input of a thread, and its report: "" if all was well. */
 typedef struct thread {
     pthread_t id;
     int number;

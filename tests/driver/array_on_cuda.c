@@ -94,7 +94,7 @@ static kiln_status range_by_kernel(kiln_array *to, const kn_range *range, kiln_s
     return fill_status;
 }
 
-/* What the kernel layer would have handed down. */
+/* The table that the kernel layer would have passed down. */
 static kn_array_kernels own_kernels;
 
 static void use_fills(bool with_them)

@@ -1,6 +1,6 @@
-/* Which code of a bundle a device is given, for every device from 7.5 to 12.1: never what does not run
- * there, and of what does the best. The driver is our own, and each code has a length of its own, by which
- * it is known. */
+/* The code of a bundle that a device is given, for every device from 7.5 to 12.1: never one that does not
+ * run there, and of the others the best. The driver is our own, and each code has a length of its own, by
+ * which it is known. */
 #include <kiln/kiln.h>
 
 #include <setjmp.h>
@@ -195,7 +195,7 @@ static int pick(const bool *is_in)
     return picked;
 }
 
-/* What a call on the device needs there is recorded, although nothing could be compiled for it. */
+/* A call on the device records the code that it needs there, although nothing could be compiled for it. */
 static void record_on(int device)
 {
     char file[] = "/tmp/kiln-record-XXXXXX", text[16384] = "";
@@ -224,7 +224,7 @@ static void record_on(int device)
     kn_build_shutdown();
 }
 
-/* What was found as PTX of an earlier device is no code of this one. */
+/* PTX of an earlier device is no code of this one. */
 static void export_on(int device)
 {
     bool is_in[ALL] = {false};

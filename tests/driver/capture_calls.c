@@ -23,8 +23,7 @@ long fake_compiles(void);
 
 enum { COUNT = 100, CALLS = 100 };
 
-/* What the kernels of this file do, when they run. Their arrays are contiguous, and stand at the end of the
- * argument block. */
+/* The work of this file's kernels. Their arrays are contiguous, and are at the end of the argument block. */
 static void run_kernel(const fake_launch *l, void *user)
 {
     int64_t n;

@@ -1,4 +1,4 @@
-/* What the tests against the fake driver share. */
+/* Shared by the tests against the fake driver. */
 #ifndef DRIVER_COMMON_H
 #define DRIVER_COMMON_H
 

@@ -292,7 +292,7 @@ static kiln_status flow(kiln_stream *s)
     return status;
 }
 
-/* What is left is the stream that zeroes, and what the default stream was given before. */
+/* Only the stream that zeroes is left, and the memory that the default stream had before. */
 static void assert_nothing_left(kiln_stream *s, size_t before)
 {
     bool active = false;

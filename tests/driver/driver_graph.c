@@ -372,7 +372,7 @@ static void test_nothing_waits(void **state)
     kiln_stream_free(s);
 }
 
-/* Of events within a capture nobody outside can ask; of those outside no capture waits. */
+/* Nobody outside can ask about events within a capture; a capture waits for none outside. */
 static void test_events_on_the_wrong_side(void **state)
 {
     double milliseconds;
@@ -771,7 +771,7 @@ static kiln_status whole_flow(kiln_stream *s, int *held, int *released)
     return status;
 }
 
-/* Ends a capture that a failing call kept from ending. */
+/* Ends a capture that a failing call has not ended. */
 static void end_if_active(kiln_stream *s)
 {
     bool active = false;

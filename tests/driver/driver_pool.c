@@ -110,7 +110,7 @@ static void test_used_by_several(void **state)
         kiln_stream_free(s[i]);
 }
 
-/* What a stream held serves others once its last work is over, blocks that come back later included. */
+/* The memory of a stream serves others once its last work is over, blocks that come back later included. */
 static void test_ended_stream_is_inherited(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void test_running_out_says_so(void **state)
     give(take(200 << 20, NULL), 200 << 20, NULL);
 }
 
-/* A small segment is asked for in full where there is no room for a large one. */
+/* A small segment is asked for in full if there is no memory for a large one. */
 static void test_a_tight_device(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Which device a process gets: no driver, a driver that fails, none or several devices, KILN_TARGET. Each
- * case in a process of its own, because the driver is loaded once. */
+/* The device of a process: no driver, a driver that fails, none or several devices, KILN_TARGET. Each case
+ * in a process of its own, because the driver is loaded once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

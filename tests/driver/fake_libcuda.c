@@ -381,9 +381,9 @@ static int spoil(fake_capture *c, int result)
     return result;
 }
 
-/* What is potentially unsafe is refused while a capture is on, unless the thread has relaxed its mode, and
- * the capture is spoilt: captures of other threads count where they were begun in global mode, and the
- * thread has that mode, too. */
+/* Potentially unsafe calls are refused during a capture, unless the thread has relaxed its mode, and spoil
+ * the capture: captures of other threads count if they were begun in global mode, and the thread has that
+ * mode, too. */
 static int refuse_in_capture(void)
 {
     int result = OK;

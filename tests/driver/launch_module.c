@@ -528,7 +528,7 @@ static void every_driver_call_may_fail(void **state)
     }
 }
 
-/* What the driver says of a launch is told. */
+/* The driver's message about a launch is passed on. */
 static void launches_that_fail(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What a raw module's row in the cache holds: code that the driver has loaded. */
+/* A raw module's row in the cache holds code that the driver has loaded. */
 #include <kiln/kiln.h>
 
 #include "store/build.h"
@@ -87,7 +87,7 @@ static void what_the_driver_refuses_is_not_stored(void **state)
 }
 
 /* Out of memory says nothing about the code. */
-static void what_could_not_be_tried_is_kept(void **state)
+static void code_that_could_not_be_tried_is_stored(void **state)
 {
     long before;
     kiln_module *module = NULL;
@@ -118,7 +118,7 @@ static void rows_that_do_not_load_are_made_anew(void **state)
     assert_int_equal(fake_live(FAKE_MODULE), loaded);
 }
 
-/* Of a module that came from `origin`, by how many loads and how many compiles. */
+/* Checks the origin of a module, and the numbers of loads and compiles. */
 static void expect_effort(kiln_origin origin, int loads, int compiles)
 {
     long loaded = fake_calls_of("cuModuleLoadDataEx"), compiled = fake_compiles();
@@ -168,7 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_driver_refuses_is_not_stored),
-        cmocka_unit_test(what_could_not_be_tried_is_kept),
+        cmocka_unit_test(code_that_could_not_be_tried_is_stored),
         cmocka_unit_test(rows_that_do_not_load_are_made_anew),
         cmocka_unit_test(what_the_driver_refuses_is_made_anew_once),
         cmocka_unit_test(what_is_refused_twice_is_an_error),

@@ -1,6 +1,6 @@
-/* What CUDA devices alone can get wrong, on the fake driver: each call refused before a good one and after
- * it, in a capture too, and launches of raw modules and the arrays' own kernels as well. Nothing wrong is
- * launched. */
+/* Mistakes that only CUDA devices refuse, on the fake driver: each call refused before a good one and
+ * after it, in a capture too, and launches of raw modules and the arrays' own kernels as well. Nothing
+ * wrong is launched. */
 #include <kiln/kiln.h>
 
 #include "fake_cuda.h"

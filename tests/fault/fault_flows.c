@@ -108,7 +108,7 @@ static float count_reversed(int row, int column)
 static kiln_status view_arrays(void)
 {
     static const int64_t flat[1] = {SIZE}, again[2] = {ROWS, -1};
-    kiln_array *x = NULL, *reversed = NULL, *copy = NULL, *turned = NULL, *line = NULL, *back = NULL;
+    kiln_array *x = NULL, *reversed = NULL, *copy = NULL, *transposed = NULL, *line = NULL, *back = NULL;
     kiln_status status = make_matrix(&x);
     if (status == KILN_OK)
         status = kiln_array_index(&reversed, x, ":, ::-1");
@@ -117,7 +117,7 @@ static kiln_status view_arrays(void)
     if (status == KILN_OK)
         status = expect(copy, count_reversed);
     if (status == KILN_OK)
-        status = kiln_array_transpose(&turned, copy, NULL);
+        status = kiln_array_transpose(&transposed, copy, NULL);
     if (status == KILN_OK)
         status = kiln_array_reshape(&line, x, 1, flat);
     if (status == KILN_OK)
@@ -127,7 +127,7 @@ static kiln_status view_arrays(void)
     kiln_array_free(x);
     kiln_array_free(reversed);
     kiln_array_free(copy);
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     kiln_array_free(line);
     kiln_array_free(back);
     return status;
@@ -368,7 +368,7 @@ static kiln_status make_mistakes(void)
     return status;
 }
 
-/* What the compiler refuses is never cached. */
+/* A text that the compiler refuses is never cached. */
 static kiln_status compile_nonsense(void)
 {
     kiln_kernel *kernel = NULL;

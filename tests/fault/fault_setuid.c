@@ -141,7 +141,7 @@ static bool make_place(void)
     return true;
 }
 
-/* How many files the caller's environment had made in the folder of marks. */
+/* The number of files that the caller's environment had made in the folder of marks. */
 static int count_marks(void)
 {
     char command[400];

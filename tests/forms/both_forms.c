@@ -398,8 +398,8 @@ static void quick_fails(void)
 
 /* ---- many ---- */
 
-/* More than the queue holds: what finds no room comes in with a later call. Then the process ends, with most
- * of them still to come. */
+/* More than the queue holds: those that do not fit come in with a later call. Then the process ends, with
+ * most of them still to come. */
 static void many_at_once(void)
 {
     need_host();
@@ -437,7 +437,7 @@ static double run_self(const char *target, const char *scenario, int *status)
     return now_ms() - start;
 }
 
-/* What hangs for a minute, and what waits in the queue, does not keep a process. */
+/* Neither a compile that hangs for a minute nor the queue behind it delays the end of a process. */
 static void ends_soon(void)
 {
     need_host();

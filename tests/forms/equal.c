@@ -147,11 +147,11 @@ static bool is_same(const unsigned char *a, const unsigned char *b, kiln_dtype d
 
 /* ---- one kernel ---- */
 
-typedef struct subject {
+typedef struct case_of_equality {
     const char *name, *in, *out, *text, *preamble;
     kiln_dtype in_dtype[MAX_IN], out_dtype[MAX_OUT];
     int n_in, n_out;
-} subject;
+} case_of_equality;
 
 /* Arrays of the device, and results as they came from it. */
 typedef struct memory {
@@ -175,7 +175,8 @@ static kiln_array *wrap(const kiln_array *whole, kiln_dtype dtype, int rows, int
 }
 
 /* Rows of `length`, each one element further on than the one before; those of results are `pitch` apart. */
-static void call_window(kiln_kernel *k, const subject *s, const memory *m, int rows, int length, int pitch)
+static void call_window(kiln_kernel *k, const case_of_equality *s, const memory *m, int rows, int length,
+                        int pitch)
 {
     kiln_array *in[MAX_IN], *out[MAX_OUT];
     kiln_arg args[MAX_IN];
@@ -210,7 +211,7 @@ static bool is_told(int *count)
     return (*count)++ < 3;
 }
 
-static void check_row(const subject *s, const memory *m, int j, int row, int length, int pitch,
+static void check_row(const case_of_equality *s, const memory *m, int j, int row, int length, int pitch,
                       const char *form, int *count)
 {
     size_t size = kiln_dtype_size(s->out_dtype[j]);
@@ -230,7 +231,7 @@ static void check_row(const subject *s, const memory *m, int j, int row, int len
     }
 }
 
-static void take_memory(memory *m, const subject *s)
+static void take_memory(memory *m, const case_of_equality *s)
 {
     for (int i = 0; i < s->n_in; i++) {
         void *values = random_values(s->in_dtype[i], n_values, 20261123u + (uint64_t)i);
@@ -238,16 +239,16 @@ static void take_memory(memory *m, const subject *s)
         free(values);
     }
     for (int j = 0; j < s->n_out; j++) {
-        size_t size = kiln_dtype_size(s->out_dtype[j]), room = (size_t)n_values * (LONGEST + 1);
+        size_t size = kiln_dtype_size(s->out_dtype[j]), capacity = (size_t)n_values * (LONGEST + 1);
         m->out[j] = NULL;
-        OK(kiln_array_empty(&m->out[j], s->out_dtype[j], 1, (const int64_t[]){(int64_t)room}, device()));
+        OK(kiln_array_empty(&m->out[j], s->out_dtype[j], 1, (const int64_t[]){(int64_t)capacity}, device()));
         m->first[j] = malloc((size_t)n_values * size);
-        m->got[j] = malloc(room * size);
+        m->got[j] = malloc(capacity * size);
         REQUIRE(m->first[j] && m->got[j]);
     }
 }
 
-static void free_memory(memory *m, const subject *s)
+static void free_memory(memory *m, const case_of_equality *s)
 {
     for (int i = 0; i < s->n_in; i++)
         kiln_array_free(m->in[i]);
@@ -259,7 +260,7 @@ static void free_memory(memory *m, const subject *s)
 }
 
 /* Each value by itself first, in the best form; then at all places, in both. */
-static void check_form(const subject *s, memory *m, kiln_forms form)
+static void check_form(const case_of_equality *s, memory *m, kiln_forms form)
 {
     kiln_kernel *k = NULL;
     int count = 0;
@@ -318,7 +319,7 @@ static void put_name(char *out, const char *text, const char *name)
 static void check_items(const group *g, memory *all, int first, int end, kiln_forms form)
 {
     static char out[TEXT], text[MAX_OUT * TEXT], preamble[MAX_OUT * PREAMBLE];
-    subject s = {g->item[first]->name, g->in, out, text, preamble, {0}, {0}, g->n_in, end - first};
+    case_of_equality s = {g->item[first]->name, g->in, out, text, preamble, {0}, {0}, g->n_in, end - first};
     memory m = *all;
     memcpy(s.in_dtype, g->in_dtype, sizeof s.in_dtype);
     *out = *text = *preamble = 0;
@@ -339,7 +340,7 @@ static void check_items(const group *g, memory *all, int first, int end, kiln_fo
 
 static void check_group(group *g)
 {
-    subject s = {.n_in = g->n_in, .n_out = g->n};
+    case_of_equality s = {.n_in = g->n_in, .n_out = g->n};
     memory m;
     if (g->n == 0)
         return;
@@ -399,8 +400,8 @@ static group *group_of(const char *in, const kiln_dtype *in_dtype, int n_in)
     return g;
 }
 
-/* The operation's results as variables of a block, of which number `kept` goes out. */
-static void put_block(item *one, const kiln_operation *op, const kiln_dtype *out, int kept)
+/* The operation's results as variables of a block, of which number `stored` goes out. */
+static void put_block(item *one, const kiln_operation *op, const kiln_dtype *out, int stored)
 {
     char *to = one->text, name[WORD] = "";
     const char *at = op->out_params;
@@ -414,7 +415,7 @@ static void put_block(item *one, const kiln_operation *op, const kiln_dtype *out
         if (kiln_dtype_from_name(&known, type) != KILN_OK)
             to += sprintf(to, "typedef %s %s; ", kiln_dtype_name(out[j]), type);
         to += sprintf(to, "%s %s = %s(); ", kiln_dtype_name(out[j]), variable, kiln_dtype_name(out[j]));
-        if (j == kept)
+        if (j == stored)
             strcpy(name, variable);
     }
     to += sprintf(to, "%s; NAME = %s; }\n", op->map, name);
@@ -550,7 +551,7 @@ static void put_probe(char *preamble, const char *name)
     sprintf(preamble + strlen(preamble), "__device__ char can_%s(rank<0>, T, T, T);\n", name);
 }
 
-/* What functions of whole numbers begin with. They are given what every integer's type holds: C++ leaves open
+/* The beginnings of functions of whole numbers. Their arguments fit every integer's type: C++ leaves open
  * what another number becomes there, and clang++ takes one for a vector's lanes and another for its tail. */
 static const char *const of_whole[] = {
     "__brev",    "__byte_perm", "__clz",     "__ffs",      "__funnelshift", "__hadd",  "__mul24",
@@ -719,8 +720,8 @@ static kiln_array *call_copies(kiln_kernel *k, const kiln_array *copies, kiln_dt
     return out;
 }
 
-/* What is reduced stays as it is where all of it is the same. */
-static void check_reduction(const subject *s, const memory *m, bool in_rows)
+/* A reduction of equal elements gives that element. */
+static void check_reduction(const case_of_equality *s, const memory *m, bool in_rows)
 {
     kiln_kernel *k = NULL;
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
@@ -760,15 +761,15 @@ static void check_mapped(const char *expression, const char *preamble, kiln_dtyp
     char text[TEXT];
     memory m;
     snprintf(text, sizeof text, "z = %s", expression);
-    subject s = {.name = "reduced",
-                 .in = "T x",
-                 .out = "T z",
-                 .text = text,
-                 .preamble = preamble,
-                 .in_dtype = {dtype},
-                 .out_dtype = {dtype},
-                 .n_in = 1,
-                 .n_out = 1};
+    case_of_equality s = {.name = "reduced",
+                          .in = "T x",
+                          .out = "T z",
+                          .text = text,
+                          .preamble = preamble,
+                          .in_dtype = {dtype},
+                          .out_dtype = {dtype},
+                          .n_in = 1,
+                          .n_out = 1};
     take_memory(&m, &s);
     check_form(&s, &m, KILN_FORMS_BEST);
     s.text = expression;

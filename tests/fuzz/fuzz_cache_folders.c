@@ -20,7 +20,7 @@
 
 enum { USER = 30001, ENEMY = 30002, SHARED = 30003, SKIP = 77, LEVELS = 3, PAGE = 4096, CODE = 20000 };
 
-/* How a user's run ended. */
+/* The end of a user's run. */
 enum { USABLE = 0, REFUSED = 1, FOREIGN = 2, WRONG = 3, BROKEN = 9 };
 
 static char base[64];             /* root's */
@@ -151,9 +151,9 @@ static kn_blob make_log(const kn_blob *database)
 
 /* ---- a round's folders ---- */
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *visit)
 {
-    (void)info, (void)type, (void)walk;
+    (void)info, (void)type, (void)visit;
     return remove(path);
 }
 
@@ -192,7 +192,7 @@ static void make_folders(void)
     }
 }
 
-/* What the user has there from better days. */
+/* Files that the user has there from better days. */
 static void make_file(void)
 {
     static const mode_t modes[] = {0600, 0600, 0600, 0644, 0660, 0666};
@@ -365,7 +365,7 @@ static int use_cache(bool read_only)
     return outcome == USABLE && hits == 0 ? REFUSED : outcome;
 }
 
-/* What a program without any care would get. */
+/* The folder that a program without any care would use. */
 static int use_without_care(void)
 {
     char path[300];

@@ -68,7 +68,7 @@ static void divided(const element *e)
     set_real(e, 0, d / s);
 }
 
-static void turned_pair(const element *e)
+static void transposed_pair(const element *e)
 {
     set_real(e, 0, in_real(e, 0) * in_real(e, 2) - in_real(e, 1) * in_real(e, 3));
     set_real(e, 1, in_real(e, 0) * in_real(e, 3) + in_real(e, 1) * in_real(e, 2));
@@ -233,7 +233,7 @@ static const kernel_text kernels[] = {
      "T x, T y, T c, T s",
      "T u, T v",
      "u = x * c - y * s;\nv = x * s + y * c",
-     turned_pair,
+     transposed_pair,
      4,
      2,
      false,
@@ -433,8 +433,8 @@ typedef struct fuzz {
     int failed;
 } fuzz;
 
-/* Mostly small; of outer products some so large that only their results count, of transposes some that are
- * worth boxes. */
+/* Mostly small; some outer products are so large that only their results count, and some transposes are
+ * worth shared-memory tiles. */
 static int64_t random_limit(style how, dice *d)
 {
     if ((how == STYLE_OUTER || how == STYLE_BROAD) && dice_one_in(d, 15))
@@ -478,14 +478,14 @@ static int share_with(const kernel_text *k, const kiln_dtype *dtype, const place
 /* Operand `k` as one of the array of the operand before it (or of `owner`), where dtypes allow and dice
  * say so. */
 typedef struct beside {
-    int owner;     /* operand; -1: none yet */
-    int64_t pitch; /* elements from row to row of the array */
-    int64_t plane; /* and from plane to plane */
-    layout layout; /* of the owner */
+    int owner;      /* operand; -1: none yet */
+    int64_t pitch;  /* elements from row to row of the array */
+    int64_t matrix; /* and from matrix to matrix */
+    layout layout;  /* of the owner */
     kiln_dtype dtype;
 } beside;
 
-enum { ROOM_ROWS = 3, ROOM_COLUMNS = 8 }; /* in front of a shifted array */
+enum { ROOM_ROWS = 3, ROOM_COLUMNS = 8 }; /* in front of an array at an offset */
 
 /* The first of those that are one array. */
 static void begin_array(beside *b, const scenery *s, place *p, dice *d)
@@ -503,10 +503,10 @@ static void begin_array(beside *b, const scenery *s, place *p, dice *d)
     } else {
         p->layout.pad = dice_one_in(d, 4) ? 0 : dice_between(d, 1, 4);
         b->pitch = p->shape[last] + p->layout.pad;
-        /* Every second plane, so that planes are an axis of their own. */
+        /* Every second matrix, so that matrices are an axis of their own. */
         p->layout.step[0] = s->ndim > 2 && !dice_one_in(d, 4) ? 2 : 1;
-        b->plane = b->pitch * (s->ndim > 2 ? s->shape[last - 1] : 1) * p->layout.step[0];
-        p->layout.shift += ROOM_ROWS * b->pitch + b->plane + ROOM_COLUMNS;
+        b->matrix = b->pitch * (s->ndim > 2 ? s->shape[last - 1] : 1) * p->layout.step[0];
+        p->layout.shift += ROOM_ROWS * b->pitch + b->matrix + ROOM_COLUMNS;
     }
     b->layout = p->layout;
 }
@@ -524,7 +524,7 @@ static void go_on_in_array(const beside *b, const scenery *s, place *p, dice *d)
         p->layout.at = dice_one_in(d, 8) ? -1 : 1;
     else
         p->layout.at = -(dice_between(d, 0, 2) * b->pitch + dice_between(d, -1, 2) +
-                         (s->ndim > 2 && dice_one_in(d, 4) ? b->plane : 0));
+                         (s->ndim > 2 && dice_one_in(d, 4) ? b->matrix : 0));
 }
 
 /* Places the operand in such an array, or says that it does not. */
@@ -597,7 +597,7 @@ static void report_failure(const fuzz *f, int64_t index, const kernel_text *k, s
     fflush(stdout);
 }
 
-/* What the best form has is counted. */
+/* The optimised tier's kinds are counted. */
 static void count_schedules(fuzz *f, stage *s, bool is_best)
 {
     if (!is_best)

@@ -77,7 +77,7 @@ typedef struct parted {
     lines narrow, other;
 } parted;
 
-/* Kernels of narrow axes: for one extent (pixels), or for any. */
+/* Kernels of narrow axes: for one number of channels, or for any. */
 static bool is_of_narrow(const char *line)
 {
     bool is_staged = strstr(line, " schedule=\"tile\"") || strstr(line, " schedule=\"windows\"");
@@ -226,17 +226,17 @@ static const reduction reductions[] = {
 static int random_extents(int64_t *shape, dice *d)
 {
     int ndim = (int)dice_between(d, 1, MAX_REDUCED_AXES);
-    double room = (double)dice_between(d, 0, 26000) / 1000;
+    double capacity = (double)dice_between(d, 0, 26000) / 1000;
     for (int a = 0; a < ndim; ++a) {
-        double part = a == ndim - 1 ? room : room * (double)dice_between(d, 0, 1000) / 1000;
+        double part = a == ndim - 1 ? capacity : capacity * (double)dice_between(d, 0, 1000) / 1000;
         shape[a] = (int64_t)exp2(part);
-        room -= part;
+        capacity -= part;
     }
     for (int a = ndim; a-- > 1;) {
         int other = (int)dice_between(d, 0, a);
-        int64_t kept = shape[a];
+        int64_t swapped = shape[a];
         shape[a] = shape[other];
-        shape[other] = kept;
+        shape[other] = swapped;
     }
     return ndim;
 }
@@ -251,9 +251,9 @@ static void random_input(place *p, int ndim, const int64_t *shape, dice *d)
     p->layout.shift = dice_one_in(d, 2) ? dice_between(d, 0, 64) : 0;
     bool is_permuted = dice_one_in(d, 2), is_sliced = dice_one_in(d, 3), is_broadcast = dice_one_in(d, 8);
     for (int a = ndim; is_permuted && a-- > 1;) {
-        int other = (int)dice_between(d, 0, a), kept = p->layout.order[a];
+        int other = (int)dice_between(d, 0, a), swapped = p->layout.order[a];
         p->layout.order[a] = p->layout.order[other];
-        p->layout.order[other] = kept;
+        p->layout.order[other] = swapped;
     }
     for (int a = 0; a < ndim; ++a) {
         p->layout.reversed[a] = is_sliced && dice_one_in(d, 3);

@@ -11,27 +11,27 @@ static void shuffle(int *order, int count, dice *d)
     for (int k = 0; k < count; ++k)
         order[k] = k;
     for (int k = count; k-- > 1;) {
-        int other = (int)dice_between(d, 0, k), kept = order[k];
+        int other = (int)dice_between(d, 0, k), swapped = order[k];
         order[k] = order[other];
-        order[other] = kept;
+        order[other] = swapped;
     }
 }
 
-/* How extents are drawn. */
+/* Ways to draw extents. */
 typedef enum extents { EXTENTS_ANY, EXTENTS_ROUND, EXTENTS_MIDDLING } extents;
 
-static int64_t random_extent(dice *d, int64_t room, extents how)
+static int64_t random_extent(dice *d, int64_t capacity, extents how)
 {
     static const int64_t rounds[] = {8, 16, 24, 32, 48, 64, 80, 96, 128};
-    int64_t extent = room;
-    if (how == EXTENTS_MIDDLING && room >= 8)
-        return dice_between(d, 8, room < 90 ? room : 90);
+    int64_t extent = capacity;
+    if (how == EXTENTS_MIDDLING && capacity >= 8)
+        return dice_between(d, 8, capacity < 90 ? capacity : 90);
     do {
-        if (room < 8 || how != EXTENTS_ROUND)
+        if (capacity < 8 || how != EXTENTS_ROUND)
             extent = interesting[dice_between(d, 0, INTERESTING - 1)];
         else
             extent = rounds[dice_between(d, 0, sizeof rounds / sizeof rounds[0] - 1)];
-    } while (extent > room);
+    } while (extent > capacity);
     return extent;
 }
 
@@ -49,8 +49,8 @@ static void stretch(scenery *s, int64_t limit, dice *d)
 
 enum { WORTH_BOXES = 60000 }; /* elements, for windows */
 
-/* Channels, pixels of a plane (rather often whole vectors) and up to two short axes, in any order. The
- * channels of the inputs are now and then others than those of the outputs. */
+/* Channels, positions (rather often whole vectors) and up to two short axes, in any order. The channels of
+ * the inputs are now and then others than those of the outputs. */
 static void narrow_scenery(scenery *s, dice *d, int64_t limit)
 {
     int order[MAX_AXES];
@@ -61,12 +61,12 @@ static void narrow_scenery(scenery *s, dice *d, int64_t limit)
     bool are_two = s->ndim > 2 && dice_one_in(&own, 4);
     if (are_two && limit < WORTH_BOXES)
         limit = WORTH_BOXES;
-    int64_t room = limit / shape[0];
+    int64_t capacity = limit / shape[0];
     for (int a = 2; a < s->ndim; ++a) {
         shape[a] = a == 2 && are_two ? dice_between(&own, 2, 16) : dice_between(d, 2, 4);
-        room /= shape[a];
+        capacity /= shape[a];
     }
-    int64_t most = dice_one_in(d, 2) && room > 400 ? 400 : room;
+    int64_t most = dice_one_in(d, 2) && capacity > 400 ? 400 : capacity;
     shape[1] = most > 32 ? dice_between(d, 32, most) : 32;
     if (dice_one_in(d, 2))
         shape[1] -= shape[1] % 16;
@@ -74,8 +74,8 @@ static void narrow_scenery(scenery *s, dice *d, int64_t limit)
     for (int a = 0; a < s->ndim; ++a)
         s->shape[order[a]] = shape[a];
     s->narrow = order[0];
-    s->plane = order[1];
-    s->pixels_in = dice_one_in(d, 2);
+    s->positions = order[1];
+    s->positions_in = dice_one_in(d, 2);
     s->inputs_narrow = order[are_two ? 2 : 0];
 }
 
@@ -94,7 +94,7 @@ static void long_rows(scenery *s, dice *d, int64_t limit)
         s->shape[0] = dice_between(d, 1, 40);
         s->shape[s->ndim - 1] = dice_between(d, 90, 1100);
     }
-    if (s->style == STYLE_SHIFTED && s->ndim == 3 && dice_one_in(d, 2)) { /* worth walking along the planes */
+    if (s->style == STYLE_SHIFTED && s->ndim == 3 && dice_one_in(d, 2)) { /* long enough for a block's loop */
         s->shape[0] = dice_between(d, 4, 24);
         s->shape[1] = dice_between(d, 12, 40);
         s->shape[2] = 16 * dice_between(d, 3, 12);
@@ -137,10 +137,10 @@ void random_scenery(scenery *s, style how, dice *d, int64_t limit)
     /* Large ones are wanted for the rows that begin anywhere. */
     bool middling = how == STYLE_TURNED && limit > 100000 && !round;
     extents drawn = round ? EXTENTS_ROUND : middling ? EXTENTS_MIDDLING : EXTENTS_ANY;
-    int64_t room = limit;
+    int64_t capacity = limit;
     for (int a = 0; a < s->ndim; ++a) {
-        s->shape[a] = random_extent(d, room, drawn);
-        room /= s->shape[a];
+        s->shape[a] = random_extent(d, capacity, drawn);
+        capacity /= s->shape[a];
     }
     int order[MAX_AXES];
     int64_t shape[MAX_AXES];
@@ -213,22 +213,22 @@ static void step_and_reverse(place *p, dice *d)
     }
 }
 
-/* Pixels or planes, beginning anywhere; inputs of the channels or of the planes alone. */
+/* Interleaved or planar, with any alignment; some inputs have only the channels, or only the positions. */
 static void narrow_place(place *p, const scenery *s, bool is_output, dice *d)
 {
     int to = 0;
     int narrow = is_output ? s->narrow : s->inputs_narrow;
-    bool are_pixels = s->inputs_narrow != s->narrow || s->pixels_in != is_output,
-         is_pixel = dice_one_in(d, 5) != are_pixels, is_apart = dice_one_in(d, 2);
-    if (!is_pixel && !is_apart)
+    bool are_interleaved = s->inputs_narrow != s->narrow || s->positions_in != is_output,
+         is_interleaved = dice_one_in(d, 5) != are_interleaved, is_apart = dice_one_in(d, 2);
+    if (!is_interleaved && !is_apart)
         p->layout.order[to++] = narrow;
     for (int a = 0; a < s->ndim; ++a)
-        if (a != narrow && a != s->plane)
+        if (a != narrow && a != s->positions)
             p->layout.order[to++] = a;
-    if (!is_pixel && is_apart)
+    if (!is_interleaved && is_apart)
         p->layout.order[to++] = narrow;
-    p->layout.order[to++] = s->plane;
-    if (is_pixel)
+    p->layout.order[to++] = s->positions;
+    if (is_interleaved)
         p->layout.order[to++] = narrow;
     if (!is_output && dice_one_in(d, 4))
         for (int a = 0; a < s->ndim; ++a)
@@ -236,7 +236,7 @@ static void narrow_place(place *p, const scenery *s, bool is_output, dice *d)
     else if (!is_output && dice_one_in(d, 6))
         p->shape[s->narrow] = 1;
     else if (!is_output && dice_one_in(d, 6))
-        p->shape[s->plane] = 1;
+        p->shape[s->positions] = 1;
     if (dice_one_in(d, 8))
         p->layout.reversed[dice_between(d, 0, s->ndim - 1)] = true;
     if (dice_one_in(d, 8))
@@ -245,7 +245,7 @@ static void narrow_place(place *p, const scenery *s, bool is_output, dice *d)
 }
 
 /* Rows, of which each may begin a few elements behind the one before. */
-static void broad_place(place *p, bool is_output, dice *d)
+static void output_bound_place(place *p, bool is_output, dice *d)
 {
     int last = p->ndim - 1;
     if (!is_output && dice_one_in(d, 2))
@@ -271,7 +271,7 @@ void random_place(place *p, const scenery *s, bool is_output, dice *d)
     }
     if (s->style == STYLE_BROAD) {
         layout_plain(&p->layout, p->ndim);
-        broad_place(p, is_output, d);
+        output_bound_place(p, is_output, d);
         return;
     }
     if (s->style == STYLE_WOVEN || s->style == STYLE_SHIFTED || s->style == STYLE_MIRRORED) {

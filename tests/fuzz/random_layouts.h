@@ -6,18 +6,17 @@
 
 enum { MAX_AXES = 8 };
 
-/* What the operands of one call have in common. */
+/* The properties that all operands of a call share. */
 typedef enum style {
-    STYLE_PLAIN,   /* everything C-ordered, now and then shifted */
-    STYLE_ORDERED, /* one order for all, some axes broadcast, padded or shifted */
+    STYLE_PLAIN,   /* everything C-ordered, now and then at an offset */
+    STYLE_ORDERED, /* one order for all, some axes broadcast, padded or at an offset */
     STYLE_TURNED,  /* inputs in orders of their own, nothing else: transposes */
     STYLE_OUTER,   /* inputs with an axis or two of their own: results are far larger */
     STYLE_WILD,    /* anything */
     STYLE_NARROW, /* an axis of 2 to 16 elements, innermost in some operands; others run along a longer one */
     STYLE_WOVEN,  /* two outputs of one array with step 2, and inputs likewise */
-    STYLE_SHIFTED, /* inputs that are one array, shifted by rows and elements */
-    STYLE_BROAD,   /* rows of what stands still along them, of a few rows again and again, and of windows that
-                      overlap */
+    STYLE_SHIFTED,  /* inputs that are one array at offsets of rows and elements */
+    STYLE_BROAD,    /* rows that are broadcast, a few rows again and again, and windows that overlap */
     STYLE_MIRRORED, /* inputs that are one square array, the second with its last two axes exchanged */
     STYLE_COUNT
 } style;
@@ -27,9 +26,9 @@ typedef struct scenery {
     style style;
     int ndim;
     int64_t shape[MAX_AXES];
-    int order[MAX_AXES];              /* the order that STYLE_ORDERED shares */
-    int narrow, inputs_narrow, plane; /* the axes of STYLE_NARROW */
-    bool pixels_in; /* the narrow axis is rather innermost in the inputs than in the outputs */
+    int order[MAX_AXES];                  /* the order that STYLE_ORDERED shares */
+    int narrow, inputs_narrow, positions; /* the axes of STYLE_NARROW */
+    bool positions_in; /* the narrow axis is rather innermost in the inputs than in the outputs */
 } scenery;
 
 typedef struct place {

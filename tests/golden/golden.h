@@ -1,4 +1,4 @@
-/* golden.h - texts kept beside the tests: compared, or, with --update, written anew. */
+/* golden.h - texts beside the tests: compared, or, with --update, written anew. */
 #ifndef GOLDEN_GOLDEN_H
 #define GOLDEN_GOLDEN_H
 
@@ -6,7 +6,7 @@
 
 /* The whole file, malloc'd; NULL where there is none. */
 char *golden_read(const char *path);
-/* Whether `path` holds `text`; says where it does not. update: writes it instead. */
+/* True if the file `path` has this text; otherwise says where it differs. update: writes it instead. */
 bool golden_matches(const char *path, const char *text, bool update);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the launches of each kind put into the argument block: its members for operands of all sorts, and the
- * figures of the launches that golden_plans plans. */
+/* golden_blocks.c - the bytes that the launches of each kind put into the argument block: its members for
+ * operands of all sorts, and the launch parameters of the calls that golden_plans plans. */
 #include "golden_blocks.h"
 #include "base/hash.h"
 #include "program/program.h"
@@ -32,10 +32,10 @@ void golden_add_launch(const kn_part *part, const kn_placement *p)
     kn_backend_kind backend = part->spec->target.backend;
     int k = number_of(backend, part->spec->schedule.kind);
     uint64_t *sum = &launched[backend == KN_HOST][k];
-    const int64_t figures[] = {p->size,    p->grid[0],      p->grid[1], p->grid[2],  p->block,
-                               p->cluster, p->shared_bytes, p->rank,    p->partials, p->counters};
+    const int64_t params[] = {p->size,    p->grid[0],      p->grid[1], p->grid[2],  p->block,
+                              p->cluster, p->shared_bytes, p->rank,    p->partials, p->counters};
     ++launches[backend == KN_HOST][k];
-    add(sum, figures, sizeof figures);
+    add(sum, params, sizeof params);
     add(sum, p->field, (size_t)part->layout->own_size);
     for (int a = 0; p->kernel_space && a < p->kernel_space->ndim; ++a) {
         add(sum, &p->kernel_space->extent[a], sizeof p->kernel_space->extent[a]);

@@ -1,5 +1,5 @@
 /* golden_plans - how layouts are launched: FOLDER/plans.txt has a call a line, plans.expected what plan makes
- * of it. A change of a choice or of a launch's figures shows there, call by call.
+ * of it. A change of a choice or of a launch's parameters shows there, call by call.
  *
  * What the launches of each kind put into the argument block stands in FOLDER/blocks.expected.
  *
@@ -12,8 +12,8 @@
  *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item
  *                                           size, byte strides (0: broadcast) and the low bits of the
  *                                           address, with ^ in the array of the operand before it; then
- *                                           words: index (the body uses `i`), dear (it calls
- *                                           exp), quick (its quick form), block=512, fold=2
+ *                                           words: index (the body uses `i`), costly (it calls
+ *                                           exp), quick (its baseline), block=512, reduce=2
  *                                           (a reduction of the last two axes, along which results have no
  *                                           strides), row=1 (each input, and its sum
  *                                           along the last axis, go into each result)
@@ -41,8 +41,8 @@ typedef struct operand {
 
 typedef struct call {
     kn_target target;
-    int ndim, count, block, folded, row;
-    bool with_index, is_dear, is_quick, is_wrong;
+    int ndim, count, block, reduced, row;
+    bool with_index, is_costly, is_quick, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -90,14 +90,14 @@ static void read_word(call *c, const char *word)
         read_operand(c, word);
     else if (!strcmp(word, "index"))
         c->with_index = true;
-    else if (!strcmp(word, "dear"))
-        c->is_dear = true;
+    else if (!strcmp(word, "costly"))
+        c->is_costly = true;
     else if (!strcmp(word, "quick"))
         c->is_quick = true;
     else if (!strncmp(word, "block=", 6))
         c->block = atoi(word + 6);
-    else if (!strncmp(word, "fold=", 5))
-        c->folded = atoi(word + 5);
+    else if (!strncmp(word, "reduce=", 7))
+        c->reduced = atoi(word + 7);
     else if (!strncmp(word, "row=", 4))
         c->row = atoi(word + 4);
     else
@@ -164,7 +164,7 @@ static kn_program *make_program(const call *c)
         kn_str_printf(to, "%s%s v%d", kn_str_text(to)[0] ? ", " : "", kiln_dtype_name(dtype_of(o->item_size)),
                       k);
         if (o->is_output)
-            kn_str_printf(&text[2], "v%d = %s; ", k, c->with_index ? "i" : c->is_dear ? "exp(2.0)" : "1");
+            kn_str_printf(&text[2], "v%d = %s; ", k, c->with_index ? "i" : c->is_costly ? "exp(2.0)" : "1");
     }
     if (!*kn_str_text(&text[1])) /* a program has an output, if only one that takes no part in the space */
         kn_str_append(&text[1], "raw int8 own");
@@ -174,7 +174,7 @@ static kn_program *make_program(const call *c)
             if (c->operand[k].is_output)
                 kn_str_printf(&text[2], "v%d = v + r; ", k);
         make_row_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
-    } else if (c->folded) {
+    } else if (c->reduced) {
         kn_str_clear(&text[2]);
         for (int k = 0; k < c->count; ++k)
             if (c->operand[k].is_output)
@@ -192,15 +192,15 @@ static kn_program *make_program(const call *c)
 static void make_space(kn_space *space, kn_access *access, const call *c)
 {
     kn_view view[MOST_OPERANDS];
-    int64_t kept[KILN_MAX_NDIM];
+    int64_t outputs[KILN_MAX_NDIM];
     uint64_t reduced = 0;
     for (int a = 0; a < c->ndim; ++a) {
-        bool is_folded = a >= c->ndim - c->folded - c->row;
-        kept[a] = is_folded && !c->row ? 1 : c->shape[a];
-        reduced |= (uint64_t)is_folded << a;
+        bool is_reduced = a >= c->ndim - c->reduced - c->row;
+        outputs[a] = is_reduced && !c->row ? 1 : c->shape[a];
+        reduced |= (uint64_t)is_reduced << a;
     }
     for (int k = 0; k < c->count; ++k)
-        view[k] = (kn_view){c->operand[k].is_output ? kept : c->shape, c->operand[k].stride, c->ndim,
+        view[k] = (kn_view){c->operand[k].is_output ? outputs : c->shape, c->operand[k].stride, c->ndim,
                             c->operand[k].is_output};
     kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index ? KN_WITH_INDEX : 0);
     for (int k = 1; k < c->count; ++k)
@@ -226,7 +226,7 @@ static void put_axes(kn_str *out, const kn_space *space)
     kn_str_append(out, "\"");
 }
 
-static void put_walk(kn_str *out, const kn_loop_nest *w)
+static void put_loop_nest(kn_str *out, const kn_loop_nest *w)
 {
     kn_str_printf(out,
                   " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:",
@@ -291,7 +291,7 @@ static kiln_status put_launch(void *user, const kn_part *part)
         if (p.kernel_space)
             put_axes(l->out, p.kernel_space);
         if (p.loop_nest)
-            put_walk(l->out, p.loop_nest);
+            put_loop_nest(l->out, p.loop_nest);
         kn_str_append(l->out, "\n");
     }
     kn_loop_nest_free(p.loop_nest);
@@ -303,7 +303,7 @@ static bool put_plan(kn_str *out, const call *c)
     static kn_space space;
     kn_spec spec = {.target = c->target};
     kn_access access[MOST_OPERANDS];
-    kn_launch_params figures = {{0}};
+    kn_launch_params params = {{0}};
     kn_layout layout;
     launches l = {out, 0};
     kn_program *program = make_program(c);
@@ -317,7 +317,7 @@ static bool put_plan(kn_str *out, const call *c)
     make_space(&space, access, c);
     bool is_good = c->is_quick
                        ? kn_schedule_quick(&spec.schedule, program, &spec.target, c->count, c->ndim, c->block)
-                       : kn_schedule_choose(&spec.schedule, &figures, program, &space, access, c->count,
+                       : kn_schedule_choose(&spec.schedule, &params, program, &space, access, c->count,
                                             &spec.target, c->block) == KILN_OK;
     const kn_schedule *s = &spec.schedule;
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
@@ -328,7 +328,7 @@ static bool put_plan(kn_str *out, const call *c)
     if (layout.own_size > 0)
         kn_str_printf(out, " field=%d+%d", layout.own_at, layout.own_size);
     kn_str_append(out, "\n");
-    const kn_part whole = {&spec, &layout, &figures, &space, &space};
+    const kn_part whole = {&spec, &layout, &params, &space, &space};
     is_good = is_good && kn_part_each(&whole, put_launch, &l) == KILN_OK;
     if (l.count != 1)
         kn_str_printf(out, "    %d launches\n", l.count);
@@ -368,7 +368,7 @@ static int random_shape(int64_t *shape, bool is_tidy)
     return ndim;
 }
 
-/* In some order of the axes: dense, spread, with longer rows, turned round, broadcast. */
+/* In some order of the axes: dense, spread, with longer rows, reversed, broadcast. */
 static void put_random_operand(kn_str *out, int ndim, const int64_t *shape, int item, bool is_output,
                                bool is_tidy)
 {
@@ -377,9 +377,9 @@ static void put_random_operand(kn_str *out, int ndim, const int64_t *shape, int 
     for (int a = 0; a < ndim; ++a)
         order[a] = a;
     for (int a = ndim; a-- > 1 && roll(0, is_output ? 9 : 2) == 0;) {
-        int other = roll(0, a), kept = order[a];
+        int other = roll(0, a), outputs = order[a];
         order[a] = order[other];
-        order[other] = kept;
+        order[other] = outputs;
     }
     for (int k = ndim; k-- > 0;) {
         int a = order[k];
@@ -410,7 +410,7 @@ static void put_random_line(kn_str *out)
     for (int k = 0; k < inputs + outputs; ++k)
         put_random_operand(out, ndim, shape, roll(0, 3) ? item : 1 << roll(0, 4), k >= inputs, is_tidy);
     kn_str_append(out, roll(0, 4) ? "" : " index");
-    kn_str_append(out, roll(0, 9) ? "" : " dear");
+    kn_str_append(out, roll(0, 9) ? "" : " costly");
 }
 
 /* The calls of a batch with their plans. */

@@ -1,11 +1,12 @@
-/* golden_source - what generated code looks like: FOLDER/NAME.txt describes a call (description.h),
- * NAME.expected is its source, preludes left out.
+/* golden_source - generated sources: FOLDER/NAME.txt describes a call (description.h), NAME.expected is its
+ * source, without preludes. Three or more neighbouring lines of templates are their number alone, "// (12)".
  *
  * usage: golden_source [--update] FOLDER...
  *        golden_source --sources FILE FOLDER...   writes down each call's specialisation and whole source,
  *                                                 for tests/identity: "LINE\nBYTES\nSOURCE\n" */
 #include "description.h"
 #include "golden.h"
+#include "template_lines.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -110,6 +111,8 @@ static bool check_file(const char *folder, const char *name, bool update)
         cut_preludes(source);
     if (source)
         forget_line_numbers(source);
+    if (source)
+        template_lines_cut(source);
     if (!in_trouble()) {
         snprintf(path, sizeof path, "%s/%.*s.expected", folder, (int)(strlen(name) - 4), name);
         same = golden_matches(path, source, update);
@@ -155,10 +158,15 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 2;
     }
+    if (!template_lines_read(KILN_SOURCES)) {
+        fprintf(stderr, "golden_source: no templates are below " KILN_SOURCES "\n");
+        return 2;
+    }
     for (int k = 1 + update + 2 * writes; k < argc; ++k)
         count += check_folder(argv[k], update, &failed);
     if (sources && fclose(sources) != 0)
         failed++;
+    template_lines_free();
     printf("%d texts, %d failed\n", count, failed);
     return failed > 0;
 }

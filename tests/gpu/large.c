@@ -26,7 +26,7 @@ BOTH(
 
     FUNCTION unsigned hashed(ull i) { return (unsigned)(i * 2654435761u >> 16) & 255; }
 
-    /* What should stand at a place of an array of rows by columns. */
+    /* The expected element of an array of rows by columns. */
     FUNCTION unsigned value(int kind, ull rows, ull columns, ull row, ull column) {
         ull i = row * columns + column;
         if (kind == HASH)

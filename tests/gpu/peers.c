@@ -72,18 +72,18 @@ static kiln_device device_of(kiln_array *a)
 static void copies(void)
 {
     for (int from = 0; from < 2; from++) {
-        kiln_array *a = counted(KILN_DEVICE_CUDA(from)), *b = NULL, *back = NULL, *turned = NULL,
+        kiln_array *a = counted(KILN_DEVICE_CUDA(from)), *b = NULL, *back = NULL, *transposed = NULL,
                    *moved = NULL;
         must(kiln_array_to_device(&b, a, KILN_DEVICE_CUDA(1 - from)), "copy to the other device");
-        must(kiln_array_index(&turned, b, "::-1, ::-1"), "view");
-        must(kiln_array_to_device(&moved, turned, KILN_DEVICE_CUDA(from)), "copy of a view");
+        must(kiln_array_index(&transposed, b, "::-1, ::-1"), "view");
+        must(kiln_array_to_device(&moved, transposed, KILN_DEVICE_CUDA(from)), "copy of a view");
         must(kiln_array_index(&back, moved, "::-1, ::-1"), "view");
         kiln_array_free(a); /* the queued copy still reads it */
         expect(device_of(b) == KILN_DEVICE_CUDA(1 - from) && holds(b, as_counted),
                "a copy to the other device");
         expect(device_of(moved) == KILN_DEVICE_CUDA(from) && holds(back, as_counted), "a copy of a view");
         kiln_array_free(b);
-        kiln_array_free(turned);
+        kiln_array_free(transposed);
         kiln_array_free(moved);
         kiln_array_free(back);
     }
@@ -93,15 +93,15 @@ static void one_call(int here)
 {
     kiln_kernel *kernel = NULL;
     kiln_array *x = counted(KILN_DEVICE_CUDA(here)), *y = counted(KILN_DEVICE_CUDA(1 - here)), *z = NULL,
-               *turned = NULL;
+               *transposed = NULL;
     must(kiln_elementwise_create(&kernel, "T x, T y", "T z", "z = x + 2 * y", "peers", NULL), "kernel");
-    must(kiln_array_index(&turned, y, "::-1, ::-1"), "view");
+    must(kiln_array_index(&transposed, y, "::-1, ::-1"), "view");
     must(kiln_device_synchronize(KILN_DEVICE_CUDA(1 - here)), "synchronize");
     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(y)};
     must(kiln_kernel_call(kernel, &z, 1, in, 2, NULL), "call");
     expect(device_of(z) == KILN_DEVICE_CUDA(here), "it runs where the first array is");
     expect(holds(z, thrice), "arrays of two devices in one call");
-    in[1] = kiln_arg_array(turned);
+    in[1] = kiln_arg_array(transposed);
     must(kiln_kernel_call(kernel, &z, 1, in, 2, NULL), "call");
     expect(holds(z, both_ways), "a view of the other device's memory");
     in[1] = kiln_arg_array(y);
@@ -112,7 +112,7 @@ static void one_call(int here)
     kiln_array_free(x);
     kiln_array_free(y);
     kiln_array_free(z);
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     kiln_kernel_free(kernel);
 }
 

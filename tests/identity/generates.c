@@ -1,5 +1,5 @@
 /* generates - reads specialisations with their sources, as golden_source --sources writes them, and generates
- * each anew. It is linked without the models, which choose a launch's figures: a source that needed one would
+ * each anew. It is linked without the models, which choose launch parameters: a source that needed one would
  * end the process.
  *
  * usage: generates FILE

@@ -47,7 +47,7 @@ int main(void)
 {
     static const int64_t shape[] = {2, 3};
     static const int both[] = {0, 1};
-    const kiln_axes rows = kiln_axis(-1, false), kept = kiln_axis(0, true), listed = {both, 2, 0, true},
+    const kiln_axes rows = kiln_axis(-1, false), with_ones = kiln_axis(0, true), listed = {both, 2, 0, true},
                     none = {both, 0, 0, false}, all = {NULL, 0, 0, true};
     kiln_array *flat = NULL, *x = NULL;
     if (kiln_array_arange(&flat, 1, 7, 1, KILN_FLOAT32, KILN_DEVICE_DEFAULT) != KILN_OK ||
@@ -62,7 +62,7 @@ int main(void)
     EXPECT(KILN_FLOAT32, 2, 4, kiln_clip, x, 2, 4);
     EXPECT(KILN_FLOAT32, 0, 21, kiln_sum, x, NULL);
     EXPECT(KILN_FLOAT32, 1, 15, kiln_sum, x, &rows);
-    EXPECT(KILN_FLOAT32, 2, 9, kiln_sum, x, &kept);
+    EXPECT(KILN_FLOAT32, 2, 9, kiln_sum, x, &with_ones);
     EXPECT(KILN_FLOAT32, 2, 21, kiln_sum, x, &listed);
     EXPECT(KILN_FLOAT32, 2, 21, kiln_sum, x, &all);
     EXPECT(KILN_FLOAT32, 2, 6, kiln_sum, x, &none);

@@ -278,11 +278,11 @@ static void kernels()
     const kiln::kernel centre = kiln::kernel::expression("x", "x - mean(x), mean(x)");
     EXPECT(std::get<1>(centre.call<2>(x)).item() == 2);
     // where every array is raw
-    const kiln::kernel turned("raw T x", "T y", "y = x[n - 1 - i]");
-    EXPECT(turned.with(kiln::call_options().size(3))(x).to_vector<float>() == (floats{3, 2, 1}));
-    EXPECT(turned.with(kiln::call_options().shape({3, 1}))(x).ndim() == 2);
+    const kiln::kernel transposed("raw T x", "T y", "y = x[n - 1 - i]");
+    EXPECT(transposed.with(kiln::call_options().size(3))(x).to_vector<float>() == (floats{3, 2, 1}));
+    EXPECT(transposed.with(kiln::call_options().shape({3, 1}))(x).ndim() == 2);
     EXPECT(kiln::kernel("raw T x", "T y", "y = x[0]").with(kiln::call_options().shape({}))(x).item() == 1);
-    EXPECT(fails(KILN_ERROR_INVALID, "every array is raw", [&] { (void)turned(x); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "every array is raw", [&] { (void)transposed(x); }));
     const auto ordered = kiln::call_options().order(KILN_ORDER_KEEP).block(128).flags(KILN_CALL_BEST);
     EXPECT(squared.with(ordered)(m.transpose(), 0).strides().to_vector() == (wholes{4, 8}));
     array t = kiln::empty({3}, KILN_FLOAT32);

@@ -106,9 +106,9 @@ static void vary_operand(variation *v, int k, const description *from, bool has_
                                (long long)(may ? vary_extent(v, extent, d) : extent));
         word = end + (*end == ',');
     }
-    bool is_shifted = !has_shared && !strcmp(from->kind[k], "operand") && dice_one_in(d, 4);
+    bool is_offset = !has_shared && !strcmp(from->kind[k], "operand") && dice_one_in(d, 4);
     at += (size_t)snprintf(to + at, left - at, "%s%s", axis ? "" : "-", used ? from->operand[k] + used : "");
-    if (is_shifted)
+    if (is_offset)
         snprintf(to + at, left - at, " +%d", (int)dice_between(d, 1, 17));
 }
 
@@ -154,7 +154,7 @@ static void end_call(call *c)
     kiln_kernel_free(c->kernel);
 }
 
-/* Whether the kind that the example names takes the call. */
+/* True if the kind that the example names takes the call. */
 static bool is_taken(const call *c, const description *d)
 {
     char *line = NULL, expected[64];

@@ -56,7 +56,7 @@ static int take_declarations(declarations *l, const char *text)
     return l->count - before;
 }
 
-/* Whether a list of names has this one. */
+/* True if a list of names has this one. */
 static bool lists(const char *list, const char *name)
 {
     size_t length = strlen(name);

@@ -10,14 +10,14 @@ struct counters {
     int i, least, most, bits_or, bits_and, bits_xor;
     unsigned int u, wrapped, unwrapped;
     long long l;
-    unsigned long long ul, claimed;
+    unsigned long long ul, taken;
     float f, f_least, f_most;
     double d, d_most;
     float16 h;
     bfloat16 b;
 };
 
-// What each of several threads does, with a number of its own.
+// The work of each of several threads, with a number of its own.
 extern "C" void kiln_hammer(counters *c, int thread, int rounds)
 {
     for (int k = 0; k < rounds; ++k) {
@@ -43,8 +43,8 @@ extern "C" void kiln_hammer(counters *c, int thread, int rounds)
             atomicAdd(&c->h, (float16)1);
             atomicAdd(&c->b, (bfloat16)1);
         }
-        for (unsigned long long seen = c->claimed, old;
-             (old = atomicCAS(&c->claimed, seen, seen + 1)) != seen; seen = old) {
+        for (unsigned long long seen = c->taken, old;
+             (old = atomicCAS(&c->taken, seen, seen + 1)) != seen; seen = old) {
         }
     }
     __threadfence();

@@ -36,7 +36,7 @@ extern "C" void kiln_parts(double *out, const complex<double> *z)
     out[5] = back.real(), out[6] = back.imag();
 }
 
-// What snippets write, with every kind of real operand mixed in.
+// Snippets, with every kind of real operand mixed in.
 template <class T> static bool expressions()
 {
     complex<T> i(0, 1), z = 3, w = complex<T>(1, -2);

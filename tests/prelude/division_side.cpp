@@ -1,4 +1,4 @@
-// What CUDA kernels divide with (cuda_divisor.cu), on the processor.
+// The division of CUDA kernels (cuda_divisor.cu), on the processor.
 #define __device__
 #define __forceinline__ inline
 static inline float __frcp_rn(float x) { return 1.0f / x; }

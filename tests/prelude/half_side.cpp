@@ -67,7 +67,7 @@ ARITHMETIC(bfloat16, bfloat_divide, /)
 STEP(float16, half)
 STEP(bfloat16, bfloat)
 
-// What snippets do with a T. The result is kept in small whole numbers, which every type holds.
+// Snippets over a T. Results are small whole numbers, which every type holds.
 template <class T> static int expressions(T x, T y)
 {
     T z = x * 2 + 1; // 7

@@ -92,7 +92,7 @@ extern "C" float kiln_rounded_product(float x, float y)
     return __fadd_rn(__fmul_rn(x, y), -__fmul_rn(x, y));
 }
 
-// Whether the loops above were compiled to calls of libmvec.
+// True if the loops above were compiled to calls of libmvec.
 extern "C" int kiln_have_libmvec()
 {
     return KN_HAVE_LIBMVEC;

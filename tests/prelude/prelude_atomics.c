@@ -11,7 +11,7 @@ typedef struct counters {
     int i, least, most, bits_or, bits_and, bits_xor;
     unsigned int u, wrapped, unwrapped;
     long long l;
-    unsigned long long ul, claimed;
+    unsigned long long ul, taken;
     float f, f_least, f_most;
     double d, d_most;
     uint16_t h, b;
@@ -62,7 +62,7 @@ static void test_nothing_is_lost(void **state)
     assert_int_equal(c.u, TOTAL);
     assert_int_equal(c.wrapped, TOTAL % 7);
     assert_int_equal(c.unwrapped, (7 - TOTAL % 7) % 7);
-    assert_true(c.l == -TOTAL && c.ul == 3ull * TOTAL && c.claimed == TOTAL);
+    assert_true(c.l == -TOTAL && c.ul == 3ull * TOTAL && c.taken == TOTAL);
     assert_true(c.f == TOTAL && c.d == TOTAL / 2.0);
     assert_true(c.f_least == 1 - TOTAL && c.f_most == TOTAL - 1 && c.d_most == TOTAL - 1);
     assert_true(halves[0] == 8 * THREADS && halves[1] == 8 * THREADS);

@@ -70,7 +70,7 @@ static void all_mantissas_divide_as_ieee_has_it(void **state)
     }
 }
 
-/* What the proof leaves out must be right too, where it is looked at. */
+/* Numbers that the proof leaves out must be right too. */
 static void other_mantissas_do(void **state)
 {
     (void)state;

@@ -68,7 +68,7 @@ static const format formats[] = {
 };
 enum { PATTERNS = 65536, N_FORMATS = sizeof formats / sizeof *formats };
 
-/* What a pattern means, from its fields. */
+/* The number of a pattern, from its fields. */
 static double value_of(const format *f, unsigned bits)
 {
     unsigned mantissa = bits & ((1u << f->mantissa) - 1), exponent = (bits & 0x7fff) >> f->mantissa;

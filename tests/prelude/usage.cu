@@ -1,4 +1,4 @@
-// What snippets write, the same text for both targets: every name must exist and no call be ambiguous.
+// Snippets, the same text for both targets: every name must exist and no call be ambiguous.
 template <class T> __device__ T kiln_numbers(T x, T y, int i, float f, double d)
 {
     T z = x * 2 + 1;

@@ -1,7 +1,7 @@
 /* Threads that are cancelled inside of calls (pthread_cancel). With a cancellation pending every function
- * goes to its end, for none is a cancellation point; cancelled at any time, a thread leaves neither a lock,
- * nor a claim, nor a file behind, and the next call works. A hang ends by the alarm. KILN_SOAK=1: more
- * rounds. */
+ * goes to its end, for none is a cancellation point; cancelled at any time, a thread leaves neither a
+ * lock, nor a flight, nor a file behind, and the next call works. A hang ends by the alarm. KILN_SOAK=1:
+ * more rounds. */
 #include <kiln/kiln.h>
 
 #include <dirent.h>
@@ -180,7 +180,7 @@ static void print(void)
     kiln_array_free(array);
 }
 
-/* What pends would end the thread here. */
+/* A pending cancellation would end the thread here. */
 static void write_file(const char *path, const void *bytes, size_t size)
 {
     int before;

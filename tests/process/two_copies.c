@@ -84,7 +84,7 @@ static void from_threads(void)
     }
 }
 
-/* What one copy is told the other does not know. */
+/* A setting of one copy is unknown to the other. */
 static void check_apart(void)
 {
     kiln_cache_stats one = KILN_CACHE_STATS_INIT, other = KILN_CACHE_STATS_INIT;

@@ -88,7 +88,7 @@ static void prepare_in_background(void)
     library.array_free(in);
 }
 
-/* A compiler's log is kept for the thread until it ends. */
+/* A compiler's log lives until the thread ends. */
 static void fail_to_compile(void)
 {
     check(!copy_computes(&library, "z = no_such_name(x)", 0, 1), "a wrong kernel", 0, 0);
@@ -133,8 +133,8 @@ static bool is_settled(const footprint *now, const footprint *before)
                   : now->ours == 0;
 }
 
-/* Once nothing is left in the background, which takes the time of a compile: on a busy machine one may stand
- * still for a while, and so it is looked at twice. */
+/* Waits until nothing is left in the background, which takes the time of a compile. On a busy machine one
+ * may pause for a while, so it is looked at twice. */
 static footprint settle(char path[2][300])
 {
     footprint f = {0, 0, 0, 0, 0}, before;

@@ -44,17 +44,17 @@ static const char *after_brackets(const char *at)
 /* Dynamic shared memory: how kernels declare it, what stands for it. */
 static const struct {
     const char *declared, *emulated;
-} rooms[] = {{"extern __shared__ __align__(16) unsigned char kn_buffer[];",
-              "__shared__ __align__(16) unsigned char kn_buffer[227 << 10];"},
-             {"extern __shared__ uint4 kn_shared[];", "__shared__ uint4 kn_shared[63 << 6];"}};
+} buffers[] = {{"extern __shared__ __align__(16) unsigned char kn_buffer[];",
+                "__shared__ __align__(16) unsigned char kn_buffer[227 << 10];"},
+               {"extern __shared__ uint4 kn_shared[];", "__shared__ uint4 kn_shared[63 << 6];"}};
 
 /* Behind such a declaration; NULL: there is none. */
-static const char *put_room(FILE *to, const char *at)
+static const char *put_buffer(FILE *to, const char *at)
 {
-    for (size_t k = 0; k < sizeof rooms / sizeof *rooms; ++k)
-        if (!strncmp(at, rooms[k].declared, strlen(rooms[k].declared))) {
-            fputs(rooms[k].emulated, to);
-            return at + strlen(rooms[k].declared);
+    for (size_t k = 0; k < sizeof buffers / sizeof *buffers; ++k)
+        if (!strncmp(at, buffers[k].declared, strlen(buffers[k].declared))) {
+            fputs(buffers[k].emulated, to);
+            return at + strlen(buffers[k].declared);
         }
     return NULL;
 }
@@ -85,7 +85,7 @@ static void write_source(FILE *to, const char *source, const char *entry)
     static const char assembly[] = "asm volatile(", pure[] = "asm(\"";
     fprintf(to, "#include \"%s\"\n", EMULATED_CUDA);
     while (*source) {
-        const char *behind = put_room(to, source);
+        const char *behind = put_buffer(to, source);
         if (behind)
             source = behind;
         else if (!strncmp(source, assembly, sizeof assembly - 1) || !strncmp(source, pure, sizeof pure - 1))
@@ -129,7 +129,7 @@ static kiln_status compile(launcher *out, const char *source, const char *entry)
                : kn_error(KILN_ERROR_COMPILE, "%s: %s", folder, failed ? "the compiler" : dlerror());
 }
 
-/* Of equal sources one. */
+/* Equal sources are compiled once. */
 static kiln_status find_launcher(launcher *out, const kn_spec *spec)
 {
     static struct {

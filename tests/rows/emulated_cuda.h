@@ -40,15 +40,24 @@ struct emulated_index {
 static thread_local emulated_index threadIdx, blockIdx, blockDim, gridDim;
 static thread_local __align__(16) char emulated_base; // shared memory is counted from here
 
-static inline float __frcp_rn(float x) { return 1.0f / x; }
-static inline float __fmul_rn(float x, float y) { return x * y; }
-static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+static inline float __frcp_rn(float x)
+{
+    return 1.0f / x;
+}
+static inline float __fmul_rn(float x, float y)
+{
+    return x * y;
+}
+static inline float __fmaf_rn(float x, float y, float z)
+{
+    return fmaf(x, y, z);
+}
 
 struct emulated_barrier {
     unsigned arrived = 0, generation = 0;
 };
 
-// What the blocks of a cluster share.
+// The shared state of a cluster's blocks.
 struct emulated_cluster {
     std::atomic<unsigned> threads{0};
     std::atomic<unsigned> arrived{0}, generation{0};
@@ -73,7 +82,7 @@ struct emulated_block {
 };
 static thread_local emulated_block *emulated_here;
 
-static void emulated_yield()
+static void emulated_switch()
 {
     emulated_block *b = emulated_here;
     if (_setjmp(b->thread[b->current].place) == 0)
@@ -90,7 +99,7 @@ static void emulated_meet(emulated_barrier &at, unsigned count)
         return;
     }
     while (at.generation == mine)
-        emulated_yield();
+        emulated_switch();
 }
 
 static inline void __syncthreads()
@@ -338,7 +347,9 @@ static void emulated_do(const char *text, const emulated_operand *o)
     const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
     char *to = (char *)o[0].value;
     if (is("st.global")) {
-        const int words = strstr(text, ".v4") ? 4 : strstr(text, ".v2") ? 2 : 1,
+        const int words = strstr(text, ".v4")   ? 4
+                          : strstr(text, ".v2") ? 2
+                                                : 1,
                   size = is("st.global.b16") ? 2 : 4;
         if ((size_t)to % (words * size) != 0)
             abort();
@@ -391,12 +402,12 @@ static void emulated_do(const char *text, const emulated_operand *o)
         *(unsigned *)o[0].at = emulated_is_open(
             (emulated_gate *)emulated_shared((unsigned)o[1].value & 0x0fffffff, false), (unsigned)o[2].value);
         if (!*(unsigned *)o[0].at)
-            emulated_yield();
+            emulated_switch();
     } else if (is("barrier.cluster.arrive")) {
         emulated_arrive();
     } else if (is("barrier.cluster.wait")) {
         while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
-            emulated_yield();
+            emulated_switch();
     } else if (*text && !is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") &&
                !is("fence.mbarrier_init")) {
         fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
@@ -419,7 +430,7 @@ static void emulated_start()
     threadIdx.x = emulated_here->current;
     emulated_kernel(emulated_arguments);
     emulated_here->thread[emulated_here->current].is_done = true;
-    emulated_yield();
+    emulated_switch();
 }
 
 enum { emulated_stack = 64 << 10 };

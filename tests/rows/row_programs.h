@@ -11,9 +11,9 @@ enum { ROW_MAX_OPERANDS = 4, ROW_MAX_STAGES = 10 };
 typedef struct row_program {
     const char *name, *in, *out, *values, *preamble;
     kn_stage_text stage[ROW_MAX_STAGES];
-    /* Of the inputs: 'x' has all elements, 'v' one for each of a row's, 'r' one for each row, 'm' is boolean
-     * and has all, 's' is a number, 'n' has the C-order number of each. Of the outputs: 'a' has all elements,
-     * 'k' one for each row. */
+    /* Letters of inputs: 'x' has all elements, 'v' one for each of a row's, 'r' one for each row, 'm' is
+     * boolean and has all, 's' is a number, 'n' has the C-order number of each. Of outputs: 'a' has all
+     * elements, 'k' one for each row. */
     const char *inputs, *outputs;
     double least;              /* errors are relative to results of at least this */
     double coarse;             /* errors that its own arithmetic makes, whatever the dtype */

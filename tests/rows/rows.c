@@ -34,7 +34,7 @@ static bool is_verbose;
 static const char *filter;
 static const char *emulated; /* the architecture whose kernels run on the processor */
 
-/* What is walked: which axes are reduced. */
+/* The reduction axes. */
 typedef struct geometry {
     int ndim;
     int64_t shape[MAX_AXES];
@@ -113,7 +113,7 @@ static kiln_array *laid_out(layout l, const geometry *g, const bool *has, kiln_d
     int64_t shape[MAX_AXES];
     char index[64];
     kiln_array *plain, *view = NULL;
-    int last = g->ndim - 1, turned[] = {1, 0};
+    int last = g->ndim - 1, transposed[] = {1, 0};
     for (int a = 0; a < g->ndim; ++a)
         shape[a] = has[a] ? g->shape[a] : 1;
     if (l == PLAIN || l == MIDDLE || l == APART || l == ACROSS || shape[last] == 1)
@@ -123,7 +123,7 @@ static kiln_array *laid_out(layout l, const geometry *g, const bool *has, kiln_d
     if (l == TURNED) {
         int64_t other[] = {shape[1], shape[0]};
         plain = new_array(2, other, dtype, seed, device);
-        KILN_IGNORE(kiln_array_transpose(&view, plain, turned));
+        KILN_IGNORE(kiln_array_transpose(&view, plain, transposed));
     } else {
         shape[last] = l == SHIFTED   ? length + 1
                       : l == PITCHED ? (length + 31) / 16 * 16

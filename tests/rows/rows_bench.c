@@ -2,7 +2,7 @@
  * and one write of each result, and the share of a copy of as many bytes in the same run.
  *
  * usage: rows_bench [--target host|cuda:N] [--elements LOG2] [--lengths N,N,...] [--programs
- *                   softmax,layernorm,...] [--dtypes float32,bfloat16] [--layout plain|shifted] */
+ *                   softmax,layernorm,...] [--dtypes float32,bfloat16] [--layout plain|offset] */
 #include "row_programs.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { ROUNDS = 15, MOST_CALLS = 200, LENGTHS = 64 };
 typedef struct settings {
     const char *target, *programs, *dtypes;
     int log2_elements, n_lengths;
-    bool is_shifted;
+    bool is_offset;
     int64_t length[LENGTHS];
 } settings;
 
@@ -127,7 +127,7 @@ static void run_cell(const settings *s, const row_program *p, kiln_dtype dtype, 
     for (int k = 0; k < j.n_in; ++k) {
         char letter = p->inputs[k];
         int64_t shape[] = {letter == 'v' ? 1 : rows,
-                           letter == 'r' ? 1 : length + (s->is_shifted && letter != 'v')};
+                           letter == 'r' ? 1 : length + (s->is_offset && letter != 'v')};
         kiln_array *whole = filled(letter == 'm' ? KILN_BOOL : dtype, 2, shape);
         if (shape[1] == length + 1)
             stop_if(kiln_array_index(&in[k], whole, ":, 1:"), "view");
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[k], "--dtypes"))
             s.dtypes = argv[k + 1];
         else if (!strcmp(argv[k], "--layout"))
-            s.is_shifted = !strcmp(argv[k + 1], "shifted");
+            s.is_offset = !strcmp(argv[k + 1], "offset");
         else
             return 2;
     }

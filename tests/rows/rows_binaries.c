@@ -47,7 +47,7 @@ static char *random_line(kiln_kernel *kernel, const row_program *p, kiln_dtype d
                                                      : extra == 2 ? 16 - length % 16
                                                      : extra == 3 ? length
                                                                   : 0);
-    bool is_turned = !is_aligned && between(0, 9) == 0, is_stepped = !is_aligned && between(0, 9) == 0;
+    bool is_transposed = !is_aligned && between(0, 9) == 0, is_stepped = !is_aligned && between(0, 9) == 0;
     int64_t off = is_aligned || between(0, 1) ? 0 : between(1, 20);
     if (is_aligned)
         pitch = length = (length + 15) / 16 * 16;
@@ -59,10 +59,10 @@ static char *random_line(kiln_kernel *kernel, const row_program *p, kiln_dtype d
         bool is_whole = p->inputs[k] != 'v' && p->inputs[k] != 'r';
         int64_t own_rows = p->inputs[k] == 'v' ? 1 : rows, own_length = p->inputs[k] == 'r' ? 1 : length;
         kiln_dtype own = p->inputs[k] == 'm' ? KILN_BOOL : dtype;
-        in[k] = is_whole && is_turned    ? nowhere(own, rows, length, 1, rows, off)
-                : is_whole && is_stepped ? nowhere(own, rows, length, 2 * length, 2, off)
-                                         : nowhere(own, own_rows, own_length, is_whole ? pitch : own_length,
-                                                   1, is_whole ? off : off / 2);
+        in[k] = is_whole && is_transposed ? nowhere(own, rows, length, 1, rows, off)
+                : is_whole && is_stepped  ? nowhere(own, rows, length, 2 * length, 2, off)
+                                          : nowhere(own, own_rows, own_length, is_whole ? pitch : own_length,
+                                                    1, is_whole ? off : off / 2);
         arg[k] = kiln_arg_array(in[k]);
     }
     if (kiln_kernel_explain(&line, kernel, NULL, n_out, arg, n_in, NULL, target) != KILN_OK)

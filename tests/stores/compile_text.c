@@ -16,7 +16,7 @@ static kiln_status make_job(kn_compile_job *out, const kn_parsed_spec *parsed)
                                           : kn_compile_job_of_program(out, &parsed->spec);
 }
 
-/* What is written is what was read: else nobody would find it. */
+/* The text that is written equals the one that was read: otherwise nobody would find it. */
 static kiln_status check_text(const kn_compile_job *job, const char *line)
 {
     return strcmp(kn_str_text(&job->what), line) == 0

@@ -70,12 +70,12 @@ static kiln_kernel *make_kernel(int k)
 
 static kiln_array *counted(kiln_dtype dtype)
 {
-    kiln_array *flat = NULL, *plane = NULL;
+    kiln_array *flat = NULL, *matrix = NULL;
     const int64_t shape[] = {ROWS, COLUMNS};
     REQUIRE_OK(kiln_array_arange(&flat, 0, ROWS * COLUMNS, 1, dtype, KILN_DEVICE_HOST));
-    REQUIRE_OK(kiln_array_reshape(&plane, flat, 2, shape));
+    REQUIRE_OK(kiln_array_reshape(&matrix, flat, 2, shape));
     kiln_array_free(flat);
-    return plane;
+    return matrix;
 }
 
 static double element(kiln_array *array, int at)
@@ -238,7 +238,7 @@ static int find_again(void)
 
 static char *line;
 
-/* What the file has, with the generator's name changed by one letter in the first line. */
+/* The file's text, with the generator's name changed by one letter in the first line. */
 static void forge(void)
 {
     FILE *from = fopen(in_folder("lines"), "r"), *to = fopen(in_folder("forged"), "w");

@@ -73,7 +73,7 @@ static kn_compile_job adder(const int *addend)
     return s;
 }
 
-/* What the function that is found adds; a compiler would make one that adds `made`. */
+/* The number that the found function adds; a compiler would make one that adds `made`. */
 static int find(int made, kiln_origin expected)
 {
     const kn_compile_job job = adder(&made);
@@ -348,8 +348,8 @@ static void remote_code_goes_into_the_cache(void **state)
     kn_blob_free(&two);
 }
 
-/* For another machine, which is what no device is asked for, code is kept once it is known to be whole. */
-static void remote_code_is_kept_without_a_device(void **state)
+/* Code for another machine, which no device is asked about, is stored if it is whole. */
+static void remote_code_is_stored_without_a_device(void **state)
 {
     kn_blob two = code_of(2), found = KN_BLOB_INIT;
     const kn_compile_job job = adder(&(int){3});
@@ -363,7 +363,7 @@ static void remote_code_is_kept_without_a_device(void **state)
     kn_blob_free(&two);
 }
 
-/* The compiler is asked next, and what it makes is kept. */
+/* The compiler is asked next, and its code is stored. */
 static void expect_refused_remote(const kn_blob *bad)
 {
     put_far_away(bad);
@@ -390,8 +390,8 @@ static void bad_remote_code_is_refused(void **state)
     kn_blob_free(&two);
 }
 
-/* Where nothing may be compiled either, the code that does not load is kept nowhere. */
-static void bad_remote_code_is_not_kept(void **state)
+/* If nothing may be compiled either, the code that does not load is stored nowhere. */
+static void bad_remote_code_is_not_stored(void **state)
 {
     kn_blob lacks_entry = code_of(0);
     (void)state;
@@ -425,7 +425,7 @@ static kiln_status write_from_header(kn_str *source, kn_compile_request *compile
     return KILN_OK;
 }
 
-/* What the function adds; of new code the notes are wanted, and it is bundled. */
+/* The number that the function adds; new code is bundled, with its list of read files. */
 static int find_from_header(kiln_origin expected, kn_str *dependencies)
 {
     char option[300];
@@ -473,8 +473,8 @@ static void outdated_code_is_not_used(void **state)
     assert_int_equal(find_from_header(KILN_ORIGIN_DISK, NULL), 2);
 }
 
-/* What was read is not what is there by now: the code is for this process alone. */
-static void doubtful_code_is_not_stored(void **state)
+/* A file has changed since it was read: the code is for this process alone. */
+static void uncacheable_code_is_not_stored(void **state)
 {
     char command[300];
     (void)state;
@@ -523,9 +523,9 @@ int main(void)
         WITH_CACHE(what_is_made_goes_into_the_cache),  WITH_CACHE(it_serves_where_nothing_is_compiled),
         WITH_CACHE(a_list_without_compiler_and_cache), WITH_CACHE(threads_ask_it_once),
         WITH_CACHE(damaged_code_is_not_used),          WITH_CACHE(wrong_code_is_not_used),
-        WITH_CACHE(outdated_code_is_not_used),         WITH_CACHE(doubtful_code_is_not_stored),
-        WITH_CACHE(remote_code_goes_into_the_cache),   WITH_CACHE(remote_code_is_kept_without_a_device),
-        WITH_CACHE(bad_remote_code_is_refused),        WITH_CACHE(bad_remote_code_is_not_kept),
+        WITH_CACHE(outdated_code_is_not_used),         WITH_CACHE(uncacheable_code_is_not_stored),
+        WITH_CACHE(remote_code_goes_into_the_cache),   WITH_CACHE(remote_code_is_stored_without_a_device),
+        WITH_CACHE(bad_remote_code_is_refused),        WITH_CACHE(bad_remote_code_is_not_stored),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -145,13 +145,59 @@ static void a_filled_slot_must_be_there(void **state)
     kiln_kernel_free(kernel);
 }
 
+/* A file of parts with this text alone, in a folder of templates. */
+static void write_parts(const char *folder, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/codegen", folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/codegen/shared", folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/codegen/shared/parts.cpp", folder);
+    FILE *to = fopen(path, "w");
+    assert_non_null(to);
+    fputs(text, to);
+    fclose(to);
+}
+
+static void parts_must_be_there(void **state)
+{
+    static const char *const wrong[][2] = {
+        {"#part other\nx;\n", "no file of parts has 'typedef'"},
+        {"#part typedef\n${nobody};\n", "the slot '${nobody}' is unknown"},
+        {"", "no file of parts has 'typedef'"}};
+    char folder[] = "/tmp/kiln-toy-XXXXXX", path[64];
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = counted();
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    char *text = NULL;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    OK(kiln_elementwise_create(&kernel, "T x", "T z", "z = x", "toy_parts", NULL));
+    setenv("KILN_TEMPLATE_DIR", folder, 1);
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+        write_parts(folder, wrong[k][0]);
+        assert_int_equal(kiln_kernel_source(&text, kernel, NULL, 1, in, 1, NULL, "host"),
+                         KILN_ERROR_INTERNAL);
+        assert_non_null(strstr(kiln_error_message(), wrong[k][1]));
+    }
+    setenv("KILN_TEMPLATE_DIR", TOY_TEMPLATES, 1);
+    static const char *const made[] = {"%s/codegen/shared/parts.cpp", "%s/codegen/shared", "%s/codegen",
+                                       "%s"};
+    for (size_t k = 0; k < sizeof made / sizeof made[0]; ++k) {
+        snprintf(path, sizeof path, made[k], folder);
+        assert_int_equal(remove(path), 0);
+    }
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_runs_on_the_host),
-        cmocka_unit_test(others_take_what_it_does_not),
-        cmocka_unit_test(nvrtc_compiles_it),
-        cmocka_unit_test(a_filled_slot_must_be_there),
+        cmocka_unit_test(it_runs_on_the_host), cmocka_unit_test(others_take_what_it_does_not),
+        cmocka_unit_test(nvrtc_compiles_it),   cmocka_unit_test(a_filled_slot_must_be_there),
+        cmocka_unit_test(parts_must_be_there),
     };
     setenv("KILN_TEMPLATE_DIR", TOY_TEMPLATES, 1);
     setenv("KILN_CACHE", "off", 1);

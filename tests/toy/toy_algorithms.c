@@ -79,27 +79,27 @@ static void assert_scanned(const kiln_array *y, int64_t count, int64_t first, in
 /* The chosen ones of so many numbers, and what stands behind them: nothing, or zeros. */
 static void assert_selected(const kiln_array *y, int64_t count, int64_t capacity)
 {
-    int64_t kept = 0, size = kiln_array_size(y);
+    int64_t found = 0, size = kiln_array_size(y);
     int32_t *got = malloc((size_t)size * ITEM + 1);
     assert_non_null(got);
     OK(kiln_array_to_host(y, got, (size_t)size * ITEM));
     for (int64_t k = 0; k < count; ++k)
         if (number(k) > 0) {
-            assert_true(kept < size);
-            assert_int_equal(got[kept++], number(k));
+            assert_true(found < size);
+            assert_int_equal(got[found++], number(k));
         }
-    assert_int_equal(size, capacity < 0 ? kept : capacity);
-    for (int64_t k = kept; k < size; ++k)
+    assert_int_equal(size, capacity < 0 ? found : capacity);
+    for (int64_t k = found; k < size; ++k)
         assert_int_equal(got[k], 0);
     free(got);
 }
 
-static int64_t kept_of(int64_t count)
+static int64_t survivor_of(int64_t count)
 {
-    int64_t kept = 0;
+    int64_t found = 0;
     for (int64_t k = 0; k < count; ++k)
-        kept += number(k) > 0;
-    return kept;
+        found += number(k) > 0;
+    return found;
 }
 
 static int64_t value_of(const kiln_array *count)
@@ -154,7 +154,7 @@ static void scans_with_steps(void **state)
     kiln_kernel_free(kernel);
 }
 
-/* What is written over is copied first, as for any kernel. */
+/* Memory that is written over is copied first, as for any kernel. */
 static void scans_in_place(void **state)
 {
     kiln_kernel *kernel = scan();
@@ -176,7 +176,7 @@ static void selects(void **state)
         const kiln_arg in = kiln_arg_array(x);
         OK(kiln_kernel_call(kernel, out, 2, &in, 1, NULL));
         assert_selected(out[0], counts[c], -1);
-        assert_int_equal(value_of(out[1]), kept_of(counts[c]));
+        assert_int_equal(value_of(out[1]), survivor_of(counts[c]));
         assert_true(kiln_array_is_c_contiguous(out[0]));
         OK(call1(&alone, compact, x));
         assert_selected(alone, counts[c], -1);
@@ -200,7 +200,7 @@ static void selects_into_arrays(void **state)
     OK(kiln_array_ones(&out[0], KILN_INT32, 1, shape, KILN_DEVICE_HOST));
     OK(kiln_kernel_call(kernel, out, 2, &in, 1, NULL));
     assert_selected(out[0], COUNT, COUNT);
-    assert_int_equal(value_of(out[1]), kept_of(COUNT));
+    assert_int_equal(value_of(out[1]), survivor_of(COUNT));
     kiln_array_free(x);
     kiln_array_free(out[0]);
     kiln_array_free(out[1]);
@@ -395,7 +395,7 @@ static kiln_kernel *expression(const char *text, kiln_kernel *const *kernels, in
     return kernel;
 }
 
-/* What it reads is computed first, what reads it afterwards; it is a node between two kernels. */
+/* Its inputs are computed first, its readers afterwards; it is a node between two kernels. */
 static void nodes_of_graphs(void **state)
 {
     kiln_kernel *kernel = scan(), *e = expression("toy_scan(x * 2 - x) + 5", &kernel, 1),
@@ -442,7 +442,7 @@ static void late_results_of_graphs(void **state)
     for (int turn = 0; turn < 2; ++turn) {
         OK(kiln_kernel_call(both, out, 2, &in, 1, NULL));
         assert_selected(out[0], COUNT, -1);
-        assert_int_equal(value_of(out[1]), 2 * kept_of(COUNT));
+        assert_int_equal(value_of(out[1]), 2 * survivor_of(COUNT));
         kiln_array_free(out[0]);
         kiln_array_free(out[1]);
         out[0] = out[1] = NULL;
@@ -450,7 +450,7 @@ static void late_results_of_graphs(void **state)
     OK(call1(&y, first, x));
     assert_selected(y, COUNT, -1);
     OK(call1(&n, second, x));
-    assert_int_equal(value_of(n), kept_of(COUNT) + 1);
+    assert_int_equal(value_of(n), survivor_of(COUNT) + 1);
     FAILS(call1(&none, read, x), KILN_ERROR_UNSUPPORTED, "toy_select has as many elements as the data says");
     assert_null(none);
     kiln_array_free(x);

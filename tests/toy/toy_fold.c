@@ -1,20 +1,20 @@
-/* A kind for programs of three stages, map, reduce, map: each result is folded by one thread, element by
- * element. Not fast: it shows that a program of several stages over kept and reduced axes needs new files and
- * a line of each table, and nothing else. */
+/* A kind for programs of three stages, map, reduce, map: each result is reduced by one thread, element by
+ * element. Not fast: it shows that a program of several stages over output and reduction axes needs new
+ * files and a line of each table, and nothing else. */
 #include "codegen/writer.h"
 
 #include <string.h>
 
 #include "schedule/choice.h"
 
-enum { MAX_OPERANDS = 4 }; /* as many as the field has room for */
+enum { MAX_OPERANDS = 4 }; /* as many as the field holds */
 
-/* What the kernel is told: elements along the reduced axes, and bytes from one to the next along what is kept
- * and what is reduced. */
-typedef struct fold {
+/* The kernel's field: elements along the reduction axes, and bytes from one to the next along the output
+ * and the reduction axes. */
+typedef struct reduction {
     int64_t length;
     int64_t step[2][MAX_OPERANDS];
-} fold;
+} reduction;
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
@@ -28,16 +28,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long toy_length;\nlong long toy_step[2][4];\n", sizeof(fold), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    fold f = {.length = 1};
+    reduction f = {.length = 1};
     out->size = kn_space_output_size(s);
     if (part->spec->target.backend == KN_CUDA)
         kn_place_along(out, part, out->size);
@@ -100,18 +94,20 @@ static const kn_recipe on_cuda = {.template_name = "cuda/toy_fold.cu", .fill = f
 
 /* ---- its value, for each target ---- */
 
-extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
-const kn_kind toy_fold_on_host = {.name = "toy_fold",
-                                  .recipe = &on_host,
-                                  .pattern = "mrk",
-                                  .revision = 1,
-                                  .choose = choose,
-                                  .field = field,
-                                  .place = place};
-const kn_kind toy_fold_on_cuda = {.name = "toy_fold",
-                                  .recipe = &on_cuda,
-                                  .pattern = "mrk",
-                                  .revision = 1,
-                                  .choose = choose,
-                                  .field = field,
-                                  .place = place};
+extern const kn_kind toy_reduce_on_host, toy_reduce_on_cuda;
+const kn_kind toy_reduce_on_host = {
+    .name = "toy_fold",
+    .recipe = &on_host,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[2][4];", sizeof(reduction), 8},
+    .place = place};
+const kn_kind toy_reduce_on_cuda = {
+    .name = "toy_fold",
+    .recipe = &on_cuda,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[2][4];", sizeof(reduction), 8},
+    .place = place};

@@ -25,12 +25,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long toy_stride;\n", 8, 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     bool is_cuda = part->spec->target.backend == KN_CUDA;
@@ -68,7 +62,7 @@ static const kn_kind toy_on_host = {.name = "toy",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose,
-                                    .field = field,
+                                    .field = {"long long toy_stride;", 8, 8},
                                     .place = place,
                                     .describe = describe};
 static const kn_kind toy_on_cuda = {.name = "toy",
@@ -76,19 +70,20 @@ static const kn_kind toy_on_cuda = {.name = "toy",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose,
-                                    .field = field,
+                                    .field = {"long long toy_stride;", 8, 8},
                                     .place = place,
                                     .describe = describe};
 
 /* ---- the table: schedules/kinds.c, with a line more for each of three kinds ---- */
 
-extern const kn_kind toy_fold_on_host, toy_fold_on_cuda, toy_split_on_host, toy_split_on_cuda;
+extern const kn_kind toy_reduce_on_host, toy_reduce_on_cuda, toy_split_on_host, toy_split_on_cuda;
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
 {
-    static const kn_kind *const host_kinds[] = {&toy_on_host,       &kn_kind_host_runs, &kn_kind_host_indices,
-                                                &toy_split_on_host, &toy_fold_on_host,  NULL};
+    static const kn_kind *const host_kinds[] = {&toy_on_host,          &kn_kind_host_runs,
+                                                &kn_kind_host_indices, &toy_split_on_host,
+                                                &toy_reduce_on_host,   NULL};
     static const kn_kind *const cuda_kinds[] = {&toy_on_cuda, &kn_kind_strided, &toy_split_on_cuda,
-                                                &toy_fold_on_cuda, NULL};
+                                                &toy_reduce_on_cuda, NULL};
     return backend == KN_HOST ? host_kinds : cuda_kinds;
 }

@@ -77,26 +77,26 @@ static kiln_array *numbers(kiln_dtype dtype, int64_t rows, int64_t columns)
     return x;
 }
 
-static double expected(int64_t row, int64_t rows, int64_t columns, bool is_turned)
+static double expected(int64_t row, int64_t rows, int64_t columns, bool is_transposed)
 {
     double sum = 0;
     for (int64_t r = row; r < row + rows; ++r)
         for (int64_t c = 0; c < columns; ++c) {
-            double d = (is_turned ? number(c, r) : number(r, c)) - 0.5;
+            double d = (is_transposed ? number(c, r) : number(r, c)) - 0.5;
             sum += d * d;
         }
     return sqrt(sum);
 }
 
-static void assert_distances(kiln_array *z, int64_t rows, int64_t columns, bool is_turned)
+static void assert_distances(kiln_array *z, int64_t rows, int64_t columns, bool is_transposed)
 {
     double got[ROWS + COLUMNS];
     assert_int_equal(kiln_array_ndim(z), 1);
     assert_int_equal(kiln_array_shape(z)[0], rows);
     OK(kiln_array_to_host(z, got, (size_t)rows * sizeof *got));
     for (int64_t r = 0; r < rows; ++r)
-        if (fabs(got[r] - expected(r, 1, columns, is_turned)) > 1e-4)
-            fail_msg("row %d: %g, not %g", (int)r, got[r], expected(r, 1, columns, is_turned));
+        if (fabs(got[r] - expected(r, 1, columns, is_transposed)) > 1e-4)
+            fail_msg("row %d: %g, not %g", (int)r, got[r], expected(r, 1, columns, is_transposed));
 }
 
 /* By what lies in memory: as it is seen, narrower, wider, and bytes. */
@@ -106,19 +106,20 @@ static void rows_are_folded(void **state)
     kiln_kernel *kernel = distance(1);
     (void)state;
     for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; ++d) {
-        kiln_array *x = numbers(dtypes[d], ROWS, COLUMNS), *turned = NULL, *z = NULL, *turned_z = NULL;
+        kiln_array *x = numbers(dtypes[d], ROWS, COLUMNS), *transposed = NULL, *z = NULL,
+                   *transposed_z = NULL;
         kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(0.5)};
         OK(kiln_kernel_call(kernel, &z, 1, in, 2, NULL));
         assert_distances(z, ROWS, COLUMNS, false);
         assert_int_equal(kiln_array_dtype(z), KILN_FLOAT64);
-        OK(kiln_array_transpose(&turned, x, NULL));
-        in[0] = kiln_arg_array(turned);
-        OK(kiln_kernel_call(kernel, &turned_z, 1, in, 2, NULL));
-        assert_distances(turned_z, COLUMNS, ROWS, true);
+        OK(kiln_array_transpose(&transposed, x, NULL));
+        in[0] = kiln_arg_array(transposed);
+        OK(kiln_kernel_call(kernel, &transposed_z, 1, in, 2, NULL));
+        assert_distances(transposed_z, COLUMNS, ROWS, true);
         kiln_array_free(x);
-        kiln_array_free(turned);
+        kiln_array_free(transposed);
         kiln_array_free(z);
-        kiln_array_free(turned_z);
+        kiln_array_free(transposed_z);
     }
     kiln_kernel_free(kernel);
 }
@@ -139,7 +140,7 @@ static void all_axes_leave_one_number(void **state)
     kiln_kernel_free(kernel);
 }
 
-/* A given output has the kept axes, may be of another dtype, and may have steps. */
+/* A given output has the output axes, may be of another dtype, and may have steps. */
 static void given_outputs(void **state)
 {
     const int64_t shape[] = {2 * ROWS}, wrong_shape[] = {ROWS, 1};
@@ -166,7 +167,7 @@ static void given_outputs(void **state)
     kiln_kernel_free(kernel);
 }
 
-/* Nothing to fold leaves the identity; nothing to store launches nothing. */
+/* A reduction of nothing gives the identity; nothing to store launches nothing. */
 static void empty_axes(void **state)
 {
     kiln_kernel *kernel = distance(1);

@@ -27,7 +27,7 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     return KILN_OK;
 }
 
-/* What all parts are bound to. */
+/* The operands of all parts. */
 typedef struct chunks {
     const kn_lowering_call *call;
     const kiln_array *x;

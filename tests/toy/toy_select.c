@@ -43,7 +43,7 @@ static kiln_status fail(kn_device *device, const void *const *value, void *strea
     return kn_error(KILN_ERROR_UNSUPPORTED, "toy_select: this function fails");
 }
 
-/* What the parts are bound to. */
+/* The operands of the parts. */
 typedef struct places {
     const kn_lowering_call *call;
     const kiln_array *x;

@@ -1,5 +1,5 @@
 /* A kind with workspace, for programs that reduce one long axis to one number: chunks of the axis by any
- * number of threads, their results by index among the partials, which the last one folds in order. */
+ * number of threads, their results by index among the partials, which the last one reduces in order. */
 #include "codegen/writer.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_OPERANDS = 4, CHUNK = 1000, LEAST = 4 * CHUNK };
 
-/* What the kernel is told: elements, and bytes from one to the next. */
+/* The kernel's field: elements, and bytes from one to the next. */
 typedef struct split {
     int64_t length;
     int64_t step[MAX_OPERANDS];
@@ -24,12 +24,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = is_cuda ? 1 : 0;
     out->block = is_cuda ? kn_choice_block(c) : 0;
     return true;
-}
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long toy_length;\nlong long toy_step[4];\n", sizeof(split), 8};
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -76,19 +70,21 @@ static const kn_recipe on_cuda = {.template_name = "cuda/toy_split.cu", .fill = 
 /* ---- its value, for each target ---- */
 
 extern const kn_kind toy_split_on_host, toy_split_on_cuda;
-const kn_kind toy_split_on_host = {.name = "toy_split",
-                                   .recipe = &on_host,
-                                   .pattern = "mrk",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .has_workspace = true};
-const kn_kind toy_split_on_cuda = {.name = "toy_split",
-                                   .recipe = &on_cuda,
-                                   .pattern = "mrk",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .has_workspace = true};
+const kn_kind toy_split_on_host = {
+    .name = "toy_split",
+    .recipe = &on_host,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[4];", sizeof(split), 8},
+    .place = place,
+    .has_workspace = true};
+const kn_kind toy_split_on_cuda = {
+    .name = "toy_split",
+    .recipe = &on_cuda,
+    .pattern = "mrk",
+    .revision = 1,
+    .choose = choose,
+    .field = {"long long toy_length; long long toy_step[4];", sizeof(split), 8},
+    .place = place,
+    .has_workspace = true};

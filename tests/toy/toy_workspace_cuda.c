@@ -21,7 +21,7 @@
 
 enum { COUNT = 100 * 1000, CHUNKS = COUNT / 1000, VALUE = 24, WORKSPACE_AT = 8 + 40, SEEN_MAX = 64 };
 
-/* What the launches were given. Each writes all its partials, and finds its counter at zero. */
+/* The workspace of the launches. Each writes all its partials, and finds its counter at zero. */
 static struct {
     void *partials[SEEN_MAX];
     unsigned *counters[SEEN_MAX];

@@ -166,10 +166,10 @@ enum { STRUCTS = sizeof structs / sizeof *structs, ROOM = 4096 };
 /* A struct of which the caller says that it has so many bytes; the rest is no business of the library's. */
 static unsigned char *sized(size_t size, int rest)
 {
-    static size_t room[ROOM / sizeof(size_t)];
-    memset(room, rest, sizeof room);
-    room[0] = size;
-    return (unsigned char *)room;
+    static size_t storage[ROOM / sizeof(size_t)];
+    memset(storage, rest, sizeof storage);
+    storage[0] = size;
+    return (unsigned char *)storage;
 }
 
 static void sizes_that_nobody_knows(void **state)
@@ -189,7 +189,7 @@ static void sizes_that_nobody_knows(void **state)
     }
 }
 
-/* Of options nothing behind is read (0xff would be refused, or end the program), of answers nothing is
+/* Behind options nothing is read (0xff would be refused, or end the program), behind answers nothing is
  * written. */
 static void callers_that_know_less(void **state)
 {

@@ -83,11 +83,11 @@ static void files_come_back(void **state)
     };
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        kiln_array *a = of(cases[c].data, cases[c].dtype, cases[c].ndim, cases[c].shape), *turned = NULL;
+        kiln_array *a = of(cases[c].data, cases[c].dtype, cases[c].ndim, cases[c].shape), *transposed = NULL;
         comes_back(a, cases[c].name);
-        OK(kiln_array_index(&turned, a, "::-1")); /* strided, too */
-        comes_back(turned, cases[c].name);
-        kiln_array_free(turned);
+        OK(kiln_array_index(&transposed, a, "::-1")); /* strided, too */
+        comes_back(transposed, cases[c].name);
+        kiln_array_free(transposed);
         kiln_array_free(a);
     }
 }

@@ -76,7 +76,7 @@ static void all_versions_are_read(void **state)
     }
 }
 
-static void fortran_order_is_kept(void **state)
+static void fortran_order_is_unchanged(void **state)
 {
     const int16_t data[6] = {0, 1, 2, 3, 4, 5};
     int16_t back[6];
@@ -139,7 +139,7 @@ static void odd_shapes_survive(void **state)
     assert_shape_survives(1, S(1));
 }
 
-/* What numpy.save(path, numpy.arange(3, dtype="u1")) wrote with NumPy 2. */
+/* The bytes that numpy.save(path, numpy.arange(3, dtype="u1")) wrote with NumPy 2. */
 static void the_bytes_are_numpys(void **state)
 {
     static const char expected[] =
@@ -188,7 +188,7 @@ static void dtypes_that_kiln_lacks(void **state)
         "float32, float64, complex64, complex128");
 }
 
-static void big_endian_numbers_are_turned_round(void **state)
+static void big_endian_numbers_are_swapped(void **state)
 {
     const unsigned char floats[8] = {0x3f, 0x80, 0, 0, 0xc0, 0, 0, 0};
     float back[2];
@@ -397,13 +397,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_versions_are_read),
-        cmocka_unit_test(fortran_order_is_kept),
+        cmocka_unit_test(fortran_order_is_unchanged),
         cmocka_unit_test(every_dtype_survives),
         cmocka_unit_test(odd_shapes_survive),
         cmocka_unit_test(the_bytes_are_numpys),
         cmocka_unit_test(strided_views_are_written_in_c_order),
         cmocka_unit_test(dtypes_that_kiln_lacks),
-        cmocka_unit_test(big_endian_numbers_are_turned_round),
+        cmocka_unit_test(big_endian_numbers_are_swapped),
         cmocka_unit_test(fields_of_records),
         cmocka_unit_test(bytes_are_those_of_the_file),
         cmocka_unit_test(cut_files),

@@ -391,7 +391,7 @@ static void processors_are_avoided_and_given_back(void **state)
     sched_getaffinity(0, sizeof now, &now);
     assert_true(CPU_EQUAL(&now, &all));
 
-    /* What somebody else has said meanwhile stays. */
+    /* A message of somebody else meanwhile stays. */
     assert_true(kn_os_cpu_avoid(&cpus, here));
     CPU_ZERO(&now);
     CPU_SET(here, &now);

@@ -1,4 +1,4 @@
-/* Which code runs on which device: every one from 7.5 to 12.1, against a table written by hand. */
+/* The code that runs on each device from 7.5 to 12.1, against a table written by hand. */
 #include "base/target.h"
 
 #include <setjmp.h>
@@ -116,7 +116,7 @@ static void newer_devices_take_what_is_promised(void **state)
     }
 }
 
-/* What is asked for by a name with a suffix is for another machine: nothing else passes for it. */
+/* A name with a suffix is for another machine: nothing else passes for it. */
 static void names_with_a_suffix_are_exact(void **state)
 {
     (void)state;

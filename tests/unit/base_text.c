@@ -329,7 +329,7 @@ static void variables_are_a_table(void **state)
     assert_int_equal(kiln_variable_at(NULL, 0), KILN_ERROR_INVALID);
 }
 
-/* What is wrong is said once, and not taken. */
+/* A wrong value is reported once, and not taken. */
 static void wrong_values_are_logged(void **state)
 {
     char text[64] = "";

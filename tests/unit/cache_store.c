@@ -148,7 +148,7 @@ static void files_are_private(void **state)
 }
 
 /* A rollback journal, whatever mode the file is in: versions of SQLite differ in how safe their WAL is. */
-static void write_ahead_logs_are_turned_back(void **state)
+static void write_ahead_logs_are_rolled_back(void **state)
 {
     sqlite3 *db;
     sqlite3_stmt *row;
@@ -204,7 +204,7 @@ static void beyond_the_limit_the_oldest_go(void **state)
 {
     static char code[100 * 1024];
     kn_blob blob = {code, sizeof code}, found = KN_BLOB_INIT;
-    int kept = 0;
+    int there = 0;
     (void)state;
     kn_cache_set_limit(cache, 2000 * 1024);
     for (int i = 0; i < 60; i++) {
@@ -214,10 +214,10 @@ static void beyond_the_limit_the_oldest_go(void **state)
     for (int i = 0; i < 60; i++) {
         bool is_there = kn_cache_get(cache, &i, sizeof i, "p", &found, NULL);
         kn_blob_free(&found);
-        assert_false(kept && !is_there); /* the missing ones are the first ones */
-        kept += is_there;
+        assert_false(there && !is_there); /* the missing ones are the first ones */
+        there += is_there;
     }
-    assert_in_range(kept, 10, 20);
+    assert_in_range(there, 10, 20);
     kn_cache_set_limit(cache, 1);
     put("last", "p", "code");
     assert_string_equal(get("last", "p"), "code");
@@ -352,7 +352,7 @@ static void four_fifths_stay(void **state)
     assert_int_equal(stats().errors, 0);
 }
 
-/* What a toolchain has left that nobody has used for a week goes first, however old the others are. */
+/* Code of a toolchain that nobody has used for a week goes first, however old the others are. */
 static void dead_producers_go_first(void **state)
 {
     int found = 0;
@@ -424,7 +424,7 @@ static void all_rows_are_looked_at(void **state)
     assert_int_equal(stats().entries, 2);
 }
 
-/* How many numbers the first keys are found by. */
+/* The number of numbers by which the first keys are found. */
 static unsigned count_indices(int keys)
 {
     bool is_met[256] = {false};
@@ -634,7 +634,7 @@ int main(void)
         WITH_CACHE(the_producer_is_part_of_the_key),
         WITH_CACHE(empty_and_binary_parts),
         WITH_CACHE(files_are_private),
-        WITH_CACHE(write_ahead_logs_are_turned_back),
+        WITH_CACHE(write_ahead_logs_are_rolled_back),
         WITH_CACHE(entries_are_listed_and_cleared),
         WITH_CACHE(beyond_the_limit_the_oldest_go),
         WITH_CACHE(uses_are_written_later),

@@ -137,7 +137,7 @@ static void a_folder_overrides(void **state)
     setenv("KILN_TEMPLATE_DIR", folder, 1);
     assert_int_equal(kn_template_read(&text, "schedules/contiguous/flat.cu"), KILN_OK);
     assert_string_equal(kn_str_text(&text), "mine\n");
-    /* What others may write decides no code. */
+    /* A file that others may write decides no code. */
     assert_int_equal(chmod(path, 0666), 0);
     assert_int_equal(kn_template_read(&none, "schedules/contiguous/flat.cu"), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "KILN_TEMPLATE_DIR is not taken: other users may write to"));
@@ -148,16 +148,16 @@ static void a_folder_overrides(void **state)
     /* A folder, or a path that is longer than paths are, is no file. */
     assert_int_equal(kn_template_read(&none, "schedules"), KILN_ERROR_INTERNAL);
     assert_string_equal(kiln_error_message(), "there is no template 'schedules'");
-    for (size_t room = 4095; room <= 4097; ++room) {
-        char *deep = malloc(room + 1);
+    for (size_t length = 4095; length <= 4097; ++length) {
+        char *deep = malloc(length + 1);
         assert_non_null(deep);
-        memset(deep, '/', room);
+        memset(deep, '/', length);
         memcpy(deep, folder, strlen(folder));
-        deep[room - strlen("/schedules/contiguous/flat.cu")] = '\0';
+        deep[length - strlen("/schedules/contiguous/flat.cu")] = '\0';
         setenv("KILN_TEMPLATE_DIR", deep, 1);
         kn_str_free(&text);
         assert_int_equal(kn_template_read(&text, "schedules/contiguous/flat.cu"), KILN_OK);
-        assert_int_equal(text.length == 5, room < 4096);
+        assert_int_equal(text.length == 5, length < 4096);
         free(deep);
     }
     setenv("KILN_TEMPLATE_DIR", folder, 1);
@@ -210,8 +210,8 @@ static void preludes_come_where_they_are_needed(void **state)
     }
 }
 
-/* What a prelude says of itself: any of several words switches it on, on any of several lines; what it wants
- * with it comes in front, once. */
+/* The comments of a prelude: any of several words switches it on, on any of several lines; the preludes
+ * that it needs come in front, once. */
 static void tags_are_read(void **state)
 {
     static const struct {
@@ -265,8 +265,8 @@ static void tags_are_read(void **state)
     rmdir(folder);
 }
 
-/* Lines of the host's preludes that are there only where something mentions their functions: the texts,
- * another prelude that is taken, or a line that is there itself. Headers may mention anything. */
+/* Lines of the host's preludes that are there only if something uses their functions: the texts, another
+ * prelude that is taken, or a line that is there itself. Headers may use anything. */
 static void lines_are_chosen(void **state)
 {
     static const struct {

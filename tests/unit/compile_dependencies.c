@@ -42,7 +42,7 @@ static int remove_folder(void **state)
     return 0;
 }
 
-/* What a compiler would have said: files and folders as lines. % stands for the folder. */
+/* A compiler's report: files and folders as lines. % stands for the folder. */
 static void dependencies_of(kn_str *dependencies, const char *files, const char *folders, int n_options)
 {
     kn_compile_request request = {.source = "", .name = "k", .options = options, .n_options = n_options};

@@ -227,7 +227,7 @@ static bool is_running(pid_t process)
     return is;
 }
 
-/* What it leaves behind holds the pipe: nobody waits for that, and it is ended. */
+/* A child process that it leaves behind holds the pipe: nobody waits for that, and it is ended. */
 static void a_child_that_is_left_behind(void **state)
 {
     (void)state;

@@ -349,7 +349,7 @@ static bool takes_threads(const char *architecture, int threads)
     return takes;
 }
 
-/* What the table of targets says of a multiprocessor, against the assembler. */
+/* The table's limits of a multiprocessor, against the assembler. */
 static void limits_are_those_of_ptxas(void **state)
 {
     static const char *const architectures[] = {"sm_75", "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89",

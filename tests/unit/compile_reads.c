@@ -1,6 +1,6 @@
-/* What a compiler read is known, however it came to read it: for each way to a file, a change of that file,
- * or one that comes to be in front of it, ends the code. With each compiler that is here, each in a process
- * of its own. */
+/* The files that a compiler read are known, however it came to read them: for each way to a file, a change
+ * of that file, or one that comes to be in front of it, ends the code. With each compiler that is here,
+ * each in a process of its own. */
 #include "compile/compile.h"
 
 #include "base/error.h"

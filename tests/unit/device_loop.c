@@ -22,8 +22,7 @@ static int dice(int sides)
     return (int)((state_of_dice >> 8) % (uint32_t)sides);
 }
 
-/* What a kernel of the library would be generated for: results are copies of inputs, the first one of an
- * index. */
+/* The kernel that the library would generate: results are copies of inputs, the first one of an index. */
 static struct {
     int n_in, n_out, item_size;
     bool has_index, counts;
@@ -84,8 +83,8 @@ static void random_extents(layout *l, int64_t most)
     l->ndim = 1 + dice(MAX_AXES);
     l->size = 1;
     for (int a = 0; a < l->ndim; ++a) {
-        int64_t room = most / l->size;
-        l->extent[a] = 1 + dice((int)(room < 1 ? 1 : room < 400 ? room : 400));
+        int64_t capacity = most / l->size;
+        l->extent[a] = 1 + dice((int)(capacity < 1 ? 1 : capacity < 400 ? capacity : 400));
         l->size *= l->extent[a];
     }
 }
@@ -141,12 +140,12 @@ static void check(const layout *l, char *const *array, int64_t first_index)
     } while (next(l, at));
 }
 
-static void one_walk(char *const *array, bool has_many)
+static void one_loop_nest(char *const *array, bool has_many)
 {
     layout l;
     block b = {.index = 5};
     kn_loop_nest_operand operand[MAX_ARRAYS + 1];
-    kn_loop_nest *walk = NULL;
+    kn_loop_nest *nest = NULL;
     int n = 0, most_in = has_many ? 30 : 4;
     kernel.item_size = 1 << dice(5);
     kernel.n_in = 1 + dice(most_in);
@@ -159,8 +158,8 @@ static void one_walk(char *const *array, bool has_many)
         random_strides(&l, n, kernel.item_size, is_input);
         b.array[n] = array[n];
         operand[n] = (kn_loop_nest_operand){is_input ? KN_LOOP_INPUT : KN_LOOP_OUTPUT,
-                                       (int)(offsetof(block, array) + (size_t)n * sizeof(char *)),
-                                       kernel.item_size, l.stride[n], dice(2) == 0};
+                                            (int)(offsetof(block, array) + (size_t)n * sizeof(char *)),
+                                            kernel.item_size, l.stride[n], dice(2) == 0};
     }
     random_strides(&l, MAX_ARRAYS, 1, false);
     int64_t run = 1;
@@ -170,14 +169,14 @@ static void one_walk(char *const *array, bool has_many)
     if (kernel.has_index)
         operand[n++] =
             (kn_loop_nest_operand){kernel.counts ? KN_LOOP_COUNT : KN_LOOP_INDICES, offsetof(block, index),
-                              kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
-    assert_int_equal(kn_loop_nest_create(&walk, l.ndim, l.extent, operand, n, rows_at()), KILN_OK);
-    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
-    kn_loop_nest_free(walk);
+                                   kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
+    assert_int_equal(kn_loop_nest_create(&nest, l.ndim, l.extent, operand, n, rows_at()), KILN_OK);
+    kn_host_loop_run(nest, run_kernel, &b, sizeof b, 1 + dice(3000));
+    kn_loop_nest_free(nest);
     check(&l, array, 5);
 }
 
-static void walk_many_times(bool has_many, int turns)
+static void run_many_times(bool has_many, int turns)
 {
     char *array[MAX_ARRAYS];
     for (int k = 0; k < MAX_ARRAYS; ++k) {
@@ -187,7 +186,7 @@ static void walk_many_times(bool has_many, int turns)
             array[k][at] = (char)(at * 31 + k + at / 251);
     }
     for (int turn = 0; turn < turns; ++turn)
-        one_walk(array, has_many);
+        one_loop_nest(array, has_many);
     for (int k = 0; k < MAX_ARRAYS; ++k)
         free(array[k]);
 }
@@ -195,24 +194,24 @@ static void walk_many_times(bool has_many, int turns)
 static void few_operands(void **state)
 {
     (void)state;
-    walk_many_times(false, TURNS);
+    run_many_times(false, TURNS);
 }
 
 static void very_many_operands(void **state)
 {
     (void)state;
-    walk_many_times(true, TURNS / 5);
+    run_many_times(true, TURNS / 5);
 }
 
 /* ---- results that are the channels of one array ---- */
 
-/* `count` inputs and as many results, each an element behind the one before, `pitch` elements from pixel to
- * pixel: what lies between the results is nobody's, and stays as it was. */
-static void go_over_channels(int count, int pitch, int item_size, int64_t pixels)
+/* `count` inputs and as many results, each one element behind the one before, `pitch` elements from
+ * position to position: the memory between results is nobody's, and stays as it was. */
+static void go_over_channels(int count, int pitch, int item_size, int64_t interleaved)
 {
-    size_t size = (size_t)item_size, bytes = (size_t)pixels * (size_t)pitch * size;
+    size_t size = (size_t)item_size, bytes = (size_t)interleaved * (size_t)pitch * size;
     char *from = malloc(bytes), *to = malloc(bytes);
-    kn_loop_nest *walk = NULL;
+    kn_loop_nest *nest = NULL;
     block b = {.size = 0};
     kn_loop_nest_operand operand[2 * MAX_AXES];
     const int64_t stride = (int64_t)pitch * item_size;
@@ -225,16 +224,16 @@ static void go_over_channels(int count, int pitch, int item_size, int64_t pixels
     for (int k = 0; k < 2 * count; ++k) {
         b.array[k] = (k < count ? from : to) + (size_t)(k % count) * size;
         operand[k] = (kn_loop_nest_operand){k < count ? KN_LOOP_INPUT : KN_LOOP_OUTPUT,
-                                       (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), item_size,
-                                       &stride, false};
+                                            (int)(offsetof(block, array) + (size_t)k * sizeof(char *)),
+                                            item_size, &stride, false};
     }
     kernel.n_in = kernel.n_out = count;
     kernel.item_size = item_size;
     kernel.has_index = false;
     kernel.takes_rows = true;
-    assert_int_equal(kn_loop_nest_create(&walk, 1, &pixels, operand, 2 * count, rows_at()), KILN_OK);
-    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 16);
-    kn_loop_nest_free(walk);
+    assert_int_equal(kn_loop_nest_create(&nest, 1, &interleaved, operand, 2 * count, rows_at()), KILN_OK);
+    kn_host_loop_run(nest, run_kernel, &b, sizeof b, 1 << 16);
+    kn_loop_nest_free(nest);
     for (size_t at = 0; at < bytes; ++at)
         assert_int_equal(to[at], at / size % (size_t)pitch < (size_t)count ? from[at] : (char)(at * 7));
     free(from);
@@ -262,7 +261,7 @@ static void go_over_rows(bool takes_rows, bool has_table, int64_t gap, int calls
                   table[] = {RUN * BYTES, 0, BYTES}, out[] = {INNER * RUN * BYTES, RUN * BYTES, BYTES};
     size_t bytes = (size_t)(OUTER * array[0]);
     char *from = malloc(bytes), *to = malloc(bytes), *entries = malloc((size_t)(OUTER * table[0]));
-    kn_loop_nest *walk = NULL;
+    kn_loop_nest *nest = NULL;
     assert_non_null(from);
     assert_non_null(to);
     assert_non_null(entries);
@@ -278,9 +277,9 @@ static void go_over_rows(bool takes_rows, bool has_table, int64_t gap, int calls
     kernel.has_index = false;
     kernel.takes_rows = takes_rows;
     kernel.calls = 0;
-    assert_int_equal(kn_loop_nest_create(&walk, 3, extent, operand, 2, rows_at()), KILN_OK);
-    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 20);
-    kn_loop_nest_free(walk);
+    assert_int_equal(kn_loop_nest_create(&nest, 3, extent, operand, 2, rows_at()), KILN_OK);
+    kn_host_loop_run(nest, run_kernel, &b, sizeof b, 1 << 20);
+    kn_loop_nest_free(nest);
     for (int64_t r = 0; r < OUTER * INNER; ++r)
         assert_memory_equal(to + r * RUN * BYTES,
                             has_table ? entries + r / INNER * RUN * BYTES : from + r * (RUN * BYTES + gap),
@@ -301,22 +300,22 @@ static void rows_are_taken_together(void **state)
     go_over_rows(false, true, 0, 640);
 }
 
-/* Runs of an array and of a table that stands still along them: a call for what buffers have again and again,
- * and one for the rest. */
+/* Ranges of an array and of a table that is broadcast along them: a call for as much as buffers hold,
+ * again and again, and one for the rest. */
 static void go_over_still(int64_t run, bool takes_rows, int calls)
 {
     enum { ROWS = 3, BYTES = 2 };
     const int64_t extent[] = {ROWS, run}, dense[] = {run * BYTES, BYTES}, table[] = {BYTES, 0};
     size_t bytes = (size_t)(ROWS * run * BYTES);
     char *from = malloc(bytes), *to[2] = {malloc(bytes), malloc(bytes)}, entries[ROWS * BYTES];
-    kn_loop_nest *walk = NULL;
+    kn_loop_nest *nest = NULL;
     assert_non_null(from);
     block b = {.array = {from, entries, to[0], to[1]}};
     kn_loop_nest_operand operand[4];
     for (int k = 0; k < 4; ++k)
         operand[k] = (kn_loop_nest_operand){k < 2 ? KN_LOOP_INPUT : KN_LOOP_OUTPUT,
-                                       (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), BYTES,
-                                       k == 1 ? table : dense, false};
+                                            (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), BYTES,
+                                            k == 1 ? table : dense, false};
     for (size_t at = 0; at < bytes; ++at)
         from[at] = (char)(at * 31 + at / 251);
     for (int at = 0; at < ROWS * BYTES; ++at)
@@ -326,9 +325,9 @@ static void go_over_still(int64_t run, bool takes_rows, int calls)
     kernel.has_index = false;
     kernel.takes_rows = takes_rows;
     kernel.calls = 0;
-    assert_int_equal(kn_loop_nest_create(&walk, 2, extent, operand, 4, rows_at()), KILN_OK);
-    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 20);
-    kn_loop_nest_free(walk);
+    assert_int_equal(kn_loop_nest_create(&nest, 2, extent, operand, 4, rows_at()), KILN_OK);
+    kn_host_loop_run(nest, run_kernel, &b, sizeof b, 1 << 20);
+    kn_loop_nest_free(nest);
     assert_memory_equal(to[0], from, bytes);
     for (int64_t at = 0; at < ROWS * run; ++at)
         assert_memory_equal(to[1] + at * BYTES, entries + at / run * BYTES, BYTES);
@@ -366,33 +365,33 @@ static void copy_words(const void *args, long long begin, long long end)
     called.split += (uintptr_t)to % LINE != 0;
 }
 
-/* Pixels to planes, or back, of which each result begins `offset` bytes behind a line. */
-static void go_over_lines(char *from, char *to, bool to_planes, int offset, bool copies)
+/* From interleaved to planar channels, or back; each result begins `offset` bytes behind a line. */
+static void go_over_lines(char *from, char *to, bool to_planar, int offset, bool copies)
 {
     static const int64_t extents[2][2] = {{SPAN, CHANNELS}, {CHANNELS, SPAN}},
-                         pixels[2][2] = {{CHANNELS * WORD, WORD}, {WORD, CHANNELS * WORD}},
-                         planes[2][2] = {{WORD, SPAN * WORD}, {SPAN * WORD, WORD}};
-    kn_loop_nest *walk = NULL;
+                         interleaved[2][2] = {{CHANNELS * WORD, WORD}, {WORD, CHANNELS * WORD}},
+                         planar[2][2] = {{WORD, SPAN * WORD}, {SPAN * WORD, WORD}};
+    kn_loop_nest *nest = NULL;
     block b = {.array = {from, to + offset}};
-    const int64_t *in = to_planes ? pixels[1] : planes[0], *out = to_planes ? planes[1] : pixels[0];
+    const int64_t *in = to_planar ? interleaved[1] : planar[0], *out = to_planar ? planar[1] : interleaved[0];
     const kn_loop_nest_operand operand[] = {
         {KN_LOOP_INPUT, offsetof(block, array), WORD, in, false},
         {KN_LOOP_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out, false}};
     memset(to, 0, (size_t)SPAN * CHANNELS * WORD + SLACK);
     called.elements = called.split = 0;
-    assert_int_equal(kn_loop_nest_create(&walk, 2, extents[to_planes], operand, 2, -1), KILN_OK);
+    assert_int_equal(kn_loop_nest_create(&nest, 2, extents[to_planar], operand, 2, -1), KILN_OK);
     if (copies)
-        kn_loop_nest_copies(walk);
-    kn_host_loop_run(walk, copy_words, &b, sizeof b, 1 << 16);
-    kn_loop_nest_free(walk);
+        kn_loop_nest_copies(nest);
+    kn_host_loop_run(nest, copy_words, &b, sizeof b, 1 << 16);
+    kn_loop_nest_free(nest);
     for (int64_t k = 0; k < SPAN; ++k)
         for (int c = 0; c < CHANNELS; ++c)
-            assert_memory_equal(b.array[1] + (to_planes ? c * SPAN + k : k * CHANNELS + c) * WORD,
-                                from + (to_planes ? k * CHANNELS + c : c * SPAN + k) * WORD, WORD);
-    /* A walk that may copies by itself where all blocks are whole lines. */
-    bool is_alone = copies && !to_planes && offset == 0 && kn_host_moves_past_caches(WORD);
+            assert_memory_equal(b.array[1] + (to_planar ? c * SPAN + k : k * CHANNELS + c) * WORD,
+                                from + (to_planar ? k * CHANNELS + c : c * SPAN + k) * WORD, WORD);
+    /* A loop nest that may copy by itself if all blocks are whole lines. */
+    bool is_alone = copies && !to_planar && offset == 0 && kn_host_moves_past_caches(WORD);
     assert_int_equal(called.elements, is_alone ? 0 : SPAN * CHANNELS);
-    assert_true(called.split <= 2 * CHANNELS * 32); /* where a plane, or a thread's share, begins */
+    assert_true(called.split <= 2 * CHANNELS * 32); /* where a channel, or a thread's share, begins */
 }
 
 static void calls_go_from_line_to_line(void **state)
@@ -420,7 +419,7 @@ static void blocks_that_are_apart(void **state)
                          repeated[] = {RUN * WORD, 0, WORD}, out[] = {MIDDLE * RUN * WORD, RUN * WORD, WORD};
     size_t size = (size_t)OUTER * MIDDLE * RUN * WORD;
     char *from = malloc((size_t)OUTER * PITCH), *table = malloc((size_t)OUTER * RUN * WORD), *to[2];
-    kn_loop_nest *walk = NULL;
+    kn_loop_nest *nest = NULL;
     block b;
     (void)state;
     assert_non_null(from);
@@ -443,9 +442,9 @@ static void blocks_that_are_apart(void **state)
         kernel.item_size = WORD;
         kernel.has_index = false;
         kernel.takes_rows = k == 1;
-        assert_int_equal(kn_loop_nest_create(&walk, 3, extent, operand, 3, rows_at()), KILN_OK);
-        kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 16);
-        kn_loop_nest_free(walk);
+        assert_int_equal(kn_loop_nest_create(&nest, 3, extent, operand, 3, rows_at()), KILN_OK);
+        kn_host_loop_run(nest, run_kernel, &b, sizeof b, 1 << 16);
+        kn_loop_nest_free(nest);
         for (int64_t o = 0; o < OUTER; ++o)
             assert_memory_equal(b.array[2] + o * MIDDLE * RUN * WORD, from + o * PITCH, MIDDLE * RUN * WORD);
         free(to[k]);

@@ -38,7 +38,7 @@ static void random_strides(int64_t *stride, int ndim, const int64_t *count, int 
     }
 }
 
-/* The place of an element, from the middle of the room. */
+/* The place of an element, from the middle of the buffer. */
 static int64_t place(int ndim, const int64_t *at, const int64_t *stride)
 {
     int64_t result = ROOM / 2;
@@ -96,35 +96,35 @@ static void split_and_join(kn_host_vectors vectors, int channels, int pitch, int
     size_t size = (size_t)1 << log_size, stride = (size_t)count * size + 24;
     /* malloc's of just the right size: the sanitizer sees what is read or written outside */
     size_t bytes = ((size_t)(count - 1) * (size_t)pitch + (size_t)channels) * size;
-    char *pixels = malloc(bytes), *planes = malloc(stride * (size_t)channels);
-    assert_non_null(pixels);
-    assert_non_null(planes);
+    char *interleaved = malloc(bytes), *planar = malloc(stride * (size_t)channels);
+    assert_non_null(interleaved);
+    assert_non_null(planar);
     for (size_t k = 0; k < bytes; ++k)
-        pixels[k] = (char)dice(256);
-    int64_t done = kn_host_split(vectors, planes, (int64_t)stride, pixels, channels, pitch, count, log_size,
-                                 dice(2) == 0);
+        interleaved[k] = (char)dice(256);
+    int64_t done = kn_host_split(vectors, planar, (int64_t)stride, interleaved, channels, pitch, count,
+                                 log_size, dice(2) == 0);
     assert_in_range(done, 0, count);
     for (size_t k = 0; k < (size_t)done; ++k)
         for (size_t c = 0; c < (size_t)channels; ++c)
-            assert_memory_equal(planes + c * stride + k * size, pixels + (k * (size_t)pitch + c) * size,
+            assert_memory_equal(planar + c * stride + k * size, interleaved + (k * (size_t)pitch + c) * size,
                                 size);
     if (channels == pitch) {
         for (size_t k = 0; k < stride * (size_t)channels; ++k)
-            planes[k] = (char)dice(256);
+            planar[k] = (char)dice(256);
         int64_t joined =
-            kn_host_join(vectors, pixels, planes, (int64_t)stride, pitch, count, log_size, dice(2) == 0);
+            kn_host_join(vectors, interleaved, planar, (int64_t)stride, pitch, count, log_size, dice(2) == 0);
         assert_int_equal(joined, done);
         for (size_t k = 0; k < (size_t)done; ++k)
             for (size_t c = 0; c < (size_t)channels; ++c)
-                assert_memory_equal(planes + c * stride + k * size, pixels + (k * (size_t)pitch + c) * size,
-                                    size);
+                assert_memory_equal(planar + c * stride + k * size,
+                                    interleaved + (k * (size_t)pitch + c) * size, size);
     }
     assert_true(done > 0 || vectors == KN_HOST_VECTORS_NONE || pitch > 4 || log_size > 2 || count < 17);
-    free(pixels);
-    free(planes);
+    free(interleaved);
+    free(planar);
 }
 
-static void pixels_are_exact(void **state)
+static void channels_are_exact(void **state)
 {
     (void)state;
     for (int vectors = KN_HOST_VECTORS_NONE; vectors <= (int)kn_host_vectors_here(); ++vectors)
@@ -139,6 +139,7 @@ static void pixels_are_exact(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_exact), cmocka_unit_test(pixels_are_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_exact),
+                                       cmocka_unit_test(channels_are_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

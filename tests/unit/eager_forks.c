@@ -120,7 +120,7 @@ static void *hold(void *user)
     return NULL;
 }
 
-/* Of a lock that there is for each device the first and the last will do. */
+/* A lock of each device is represented by the first and the last one. */
 static int next_lock(int lock)
 {
     const char *name = kn_lock_name((kn_lock)lock++);
@@ -156,7 +156,7 @@ static int go_on(void)
     return use_everything();
 }
 
-/* What a driver does that forks while it is called. */
+/* A driver that forks while it is called. */
 static void held_by_the_forking_thread(void **state)
 {
     (void)state;

@@ -65,14 +65,14 @@ static void definitions_are_checked(void **state)
                                  .out_params = "T y",
                                  .types = "f->f",
                                  .map = "y = x / 2"};
-    const kiln_operation folds = {.struct_size = sizeof folds,
-                                  .name = "longest",
-                                  .in_params = "T x",
-                                  .out_params = "T y",
-                                  .types = "f->f",
-                                  .map = "x",
-                                  .reduce = "a > b ? a : b",
-                                  .post = "y = a"};
+    const kiln_operation sums = {.struct_size = sizeof sums,
+                                 .name = "longest",
+                                 .in_params = "T x",
+                                 .out_params = "T y",
+                                 .types = "f->f",
+                                 .map = "x",
+                                 .reduce = "a > b ? a : b",
+                                 .post = "y = a"};
     const struct {
         const kiln_operation *of;
         size_t member;
@@ -104,13 +104,13 @@ static void definitions_are_checked(void **state)
         {&good, MEMBER(post), "y = a", KILN_ERROR_INVALID, "post: \"y = a\" was given, but reduce is NULL"},
         {&good, MEMBER(identity), "0", KILN_ERROR_INVALID, "identity: \"0\" was given"},
         {&good, MEMBER(reduce_type), "T", KILN_ERROR_INVALID, "reduce_type: \"T\" was given"},
-        {&folds, MEMBER(post), NULL, KILN_ERROR_INVALID, "post is NULL"},
-        {&folds, MEMBER(reduce), "(a + b", KILN_ERROR_SYNTAX, "reduce"},
-        {&folds, MEMBER(reduce_type), "pair", KILN_ERROR_SYNTAX, "pair"},
-        {&folds, MEMBER(preamble), "struct {", KILN_ERROR_SYNTAX, "preamble"},
+        {&sums, MEMBER(post), NULL, KILN_ERROR_INVALID, "post is NULL"},
+        {&sums, MEMBER(reduce), "(a + b", KILN_ERROR_SYNTAX, "reduce"},
+        {&sums, MEMBER(reduce_type), "pair", KILN_ERROR_SYNTAX, "pair"},
+        {&sums, MEMBER(preamble), "struct {", KILN_ERROR_SYNTAX, "preamble"},
         {&good, MEMBER(name), "sum", KILN_ERROR_INVALID, "reduce: the operation 'sum' is a reduction"},
-        {&folds, MEMBER(name), "max", KILN_ERROR_TYPE, "'f->f', which is there, takes these dtypes"},
-        {&folds, MEMBER(out_params), "T y, T z", KILN_ERROR_SYNTAX, "types"},
+        {&sums, MEMBER(name), "max", KILN_ERROR_TYPE, "'f->f', which is there, takes these dtypes"},
+        {&sums, MEMBER(out_params), "T y, T z", KILN_ERROR_SYNTAX, "types"},
     };
     int before = kiln_operation_count();
     (void)state;
@@ -248,7 +248,7 @@ static void calls_are_checked(void **state)
     kiln_array_free(wrong);
 }
 
-static void kernels_are_kept(void **state)
+static void kernels_are_reused(void **state)
 {
     const kiln_dtype one = KILN_UINT8, two[] = {KILN_FLOAT32, KILN_FLOAT64}, none = KILN_DTYPE_NONE;
     kiln_kernel *first = NULL, *second = NULL;
@@ -379,8 +379,8 @@ static void places_are_in_c_order(void **state)
     kiln_array_free(x);
 }
 
-/* What a kernel's options say an operation says, too; its reduce type may be a template's, and its names
- * begin with an underscore. */
+/* An operation has the options of a kernel, too; its reduce type may be a template's, and its names begin
+ * with an underscore. */
 static void operations_have_options(void **state)
 {
     static const char *const options[] = {"-DFACTOR=3"}, *const names[] = {"best.h"},
@@ -426,7 +426,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_sound),     cmocka_unit_test(definitions_are_checked),
         cmocka_unit_test(callers_add_operations), cmocka_unit_test(callers_add_reductions),
-        cmocka_unit_test(calls_are_checked),      cmocka_unit_test(kernels_are_kept),
+        cmocka_unit_test(calls_are_checked),      cmocka_unit_test(kernels_are_reused),
         cmocka_unit_test(operations_are_listed),  cmocka_unit_test(threads_register),
         cmocka_unit_test(places_are_in_c_order),  cmocka_unit_test(operations_have_options),
     };

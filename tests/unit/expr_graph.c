@@ -122,7 +122,7 @@ static kiln_arg z(double re, double im)
     return kiln_arg_complex(re, im);
 }
 
-static void assert_folds(const char *name, kiln_arg x, kiln_arg y, const char *expected)
+static void assert_number(const char *name, kiln_arg x, kiln_arg y, const char *expected)
 {
     kn_graph *g = make("");
     kn_str text = KN_STR_INIT;
@@ -135,80 +135,80 @@ static void assert_folds(const char *name, kiln_arg x, kiln_arg y, const char *e
     kn_graph_free(g);
 }
 
-/* What Python 3 answers to each. */
-static void numbers_fold_as_python_does(void **state)
+/* Python 3's answers. */
+static void numbers_are_folded_as_python_does(void **state)
 {
     const kiln_arg none = kiln_arg_none();
     (void)state;
-    assert_folds("add", i(2), i(3), "5");
-    assert_folds("add", b(true), b(true), "2");
-    assert_folds("add", i(INT64_MAX), i(1), "9223372036854775808u");
-    assert_folds("add", i(1), f(0.5), "1.5f");
-    assert_folds("add", i(1), z(0, 2), "1+2j");
-    assert_folds("subtract", i(INT64_MIN), i(-1), "-9223372036854775807");
-    assert_folds("subtract", u(UINT64_MAX), i(1), "18446744073709551614u");
-    assert_folds("subtract", f(1), z(0, 2), "1-2j");
-    assert_folds("multiply", i(-3), i(4), "-12");
-    assert_folds("multiply", u(UINT64_MAX), i(1), "18446744073709551615u");
-    assert_folds("multiply", f(0.5), i(4), "2f");
-    assert_folds("multiply", z(0, 1), z(0, 1), "-1+0j");
-    assert_folds("divide", i(7), i(2), "3.5f");
-    assert_folds("divide", i(6), i(2), "3f");
-    assert_folds("divide", f(1), i(-4), "-0.25f");
-    assert_folds("divide", z(2, 4), i(2), "1+2j");
-    assert_folds("floor_divide", i(7), i(2), "3");
-    assert_folds("floor_divide", i(-7), i(2), "-4");
-    assert_folds("floor_divide", i(7), i(-2), "-4");
-    assert_folds("floor_divide", i(-6), i(2), "-3");
-    assert_folds("floor_divide", f(-7), i(2), "-4f");
-    assert_folds("floor_divide", f(1), f(0.1), "9f");
-    assert_folds("floor_divide", f(-0.0), f(1), "-0f");
-    assert_folds("remainder", i(-7), i(3), "2");
-    assert_folds("remainder", i(7), i(-3), "-2");
-    assert_folds("remainder", i(-6), i(3), "0");
-    assert_folds("remainder", f(-7.5), i(2), "0.5f");
-    assert_folds("remainder", f(6), i(-3), "-0f");
-    assert_folds("power", i(2), i(10), "1024");
-    assert_folds("power", i(2), i(63), "9223372036854775808u");
-    assert_folds("power", i(-2), i(63), "-9223372036854775808");
-    assert_folds("power", i(-1), i(INT64_MAX), "-1");
-    assert_folds("power", i(-1), i(1000), "1");
-    assert_folds("power", i(0), i(0), "1");
-    assert_folds("power", i(0), u(UINT64_MAX), "0");
-    assert_folds("power", i(2), i(-2), "0.25f");
-    assert_folds("power", f(2), f(0.5), "1.4142135623730951f");
-    assert_folds("power", f(-8), i(3), "-512f");
-    assert_folds("power", z(0, 1), i(0), "1+0j");
-    assert_folds("negative", i(5), none, "-5");
-    assert_folds("negative", b(true), none, "-1");
-    assert_folds("negative", u(UINT64_C(1) << 63), none, "-9223372036854775808");
-    assert_folds("negative", f(0), none, "-0f");
-    assert_folds("negative", z(1, -2), none, "-1+2j");
-    assert_folds("positive", b(true), none, "1");
-    assert_folds("positive", f(2.5), none, "2.5f");
-    assert_folds("invert", i(5), none, "-6");
-    assert_folds("invert", b(true), none, "-2");
-    assert_folds("bitwise_and", i(12), i(10), "8");
-    assert_folds("bitwise_or", i(12), i(10), "14");
-    assert_folds("bitwise_xor", i(12), i(-1), "-13");
-    assert_folds("bitwise_and", b(true), b(false), "False");
-    assert_folds("bitwise_or", b(true), i(2), "3");
-    assert_folds("left_shift", i(1), i(63), "9223372036854775808u");
-    assert_folds("left_shift", i(-3), i(2), "-12");
-    assert_folds("left_shift", i(0), i(1000), "0");
-    assert_folds("right_shift", i(-5), i(1), "-3");
-    assert_folds("right_shift", i(-5), i(1000), "-1");
-    assert_folds("equal", i(1), b(true), "True");
-    assert_folds("equal", i((INT64_C(1) << 53) + 1), f(9007199254740992.0), "False");
-    assert_folds("equal", z(1, 0), i(1), "True");
-    assert_folds("equal", z(1, 1), i(1), "False");
-    assert_folds("not_equal", f((double)NAN), f((double)NAN), "True");
-    assert_folds("not_equal", z(1, 1), z(1, 1), "False");
-    assert_folds("less", u(UINT64_MAX), i(-1), "False");
-    assert_folds("less", i(-1), f(-0.5), "True");
-    assert_folds("less_equal", i(2), i(2), "True");
-    assert_folds("greater", i(3), i(2), "True");
-    assert_folds("greater_equal", i(2), i(3), "False");
+    assert_number("add", i(2), i(3), "5");
+    assert_number("add", b(true), b(true), "2");
+    assert_number("add", i(INT64_MAX), i(1), "9223372036854775808u");
+    assert_number("add", i(1), f(0.5), "1.5f");
+    assert_number("add", i(1), z(0, 2), "1+2j");
+    assert_number("subtract", i(INT64_MIN), i(-1), "-9223372036854775807");
+    assert_number("subtract", u(UINT64_MAX), i(1), "18446744073709551614u");
+    assert_number("subtract", f(1), z(0, 2), "1-2j");
+    assert_number("multiply", i(-3), i(4), "-12");
+    assert_number("multiply", u(UINT64_MAX), i(1), "18446744073709551615u");
+    assert_number("multiply", f(0.5), i(4), "2f");
+    assert_number("multiply", z(0, 1), z(0, 1), "-1+0j");
+    assert_number("divide", i(7), i(2), "3.5f");
+    assert_number("divide", i(6), i(2), "3f");
+    assert_number("divide", f(1), i(-4), "-0.25f");
+    assert_number("divide", z(2, 4), i(2), "1+2j");
+    assert_number("floor_divide", i(7), i(2), "3");
+    assert_number("floor_divide", i(-7), i(2), "-4");
+    assert_number("floor_divide", i(7), i(-2), "-4");
+    assert_number("floor_divide", i(-6), i(2), "-3");
+    assert_number("floor_divide", f(-7), i(2), "-4f");
+    assert_number("floor_divide", f(1), f(0.1), "9f");
+    assert_number("floor_divide", f(-0.0), f(1), "-0f");
+    assert_number("remainder", i(-7), i(3), "2");
+    assert_number("remainder", i(7), i(-3), "-2");
+    assert_number("remainder", i(-6), i(3), "0");
+    assert_number("remainder", f(-7.5), i(2), "0.5f");
+    assert_number("remainder", f(6), i(-3), "-0f");
+    assert_number("power", i(2), i(10), "1024");
+    assert_number("power", i(2), i(63), "9223372036854775808u");
+    assert_number("power", i(-2), i(63), "-9223372036854775808");
+    assert_number("power", i(-1), i(INT64_MAX), "-1");
+    assert_number("power", i(-1), i(1000), "1");
+    assert_number("power", i(0), i(0), "1");
+    assert_number("power", i(0), u(UINT64_MAX), "0");
+    assert_number("power", i(2), i(-2), "0.25f");
+    assert_number("power", f(2), f(0.5), "1.4142135623730951f");
+    assert_number("power", f(-8), i(3), "-512f");
+    assert_number("power", z(0, 1), i(0), "1+0j");
+    assert_number("negative", i(5), none, "-5");
+    assert_number("negative", b(true), none, "-1");
+    assert_number("negative", u(UINT64_C(1) << 63), none, "-9223372036854775808");
+    assert_number("negative", f(0), none, "-0f");
+    assert_number("negative", z(1, -2), none, "-1+2j");
+    assert_number("positive", b(true), none, "1");
+    assert_number("positive", f(2.5), none, "2.5f");
+    assert_number("invert", i(5), none, "-6");
+    assert_number("invert", b(true), none, "-2");
+    assert_number("bitwise_and", i(12), i(10), "8");
+    assert_number("bitwise_or", i(12), i(10), "14");
+    assert_number("bitwise_xor", i(12), i(-1), "-13");
+    assert_number("bitwise_and", b(true), b(false), "False");
+    assert_number("bitwise_or", b(true), i(2), "3");
+    assert_number("left_shift", i(1), i(63), "9223372036854775808u");
+    assert_number("left_shift", i(-3), i(2), "-12");
+    assert_number("left_shift", i(0), i(1000), "0");
+    assert_number("right_shift", i(-5), i(1), "-3");
+    assert_number("right_shift", i(-5), i(1000), "-1");
+    assert_number("equal", i(1), b(true), "True");
+    assert_number("equal", i((INT64_C(1) << 53) + 1), f(9007199254740992.0), "False");
+    assert_number("equal", z(1, 0), i(1), "True");
+    assert_number("equal", z(1, 1), i(1), "False");
+    assert_number("not_equal", f((double)NAN), f((double)NAN), "True");
+    assert_number("not_equal", z(1, 1), z(1, 1), "False");
+    assert_number("less", u(UINT64_MAX), i(-1), "False");
+    assert_number("less", i(-1), f(-0.5), "True");
+    assert_number("less_equal", i(2), i(2), "True");
+    assert_number("greater", i(3), i(2), "True");
+    assert_number("greater_equal", i(2), i(3), "False");
 }
 
 /* (-8) ** 0.5, which is complex. */
@@ -269,7 +269,7 @@ static void what_python_refuses(void **state)
     assert_no_number("less", z(1, 0), i(2), "an operator that Python does not have");
 }
 
-static void only_operators_on_numbers_fold(void **state)
+static void only_operators_on_numbers_are_folded(void **state)
 {
     kn_graph *g = make("x");
     char add_name[] = "add", sqrt_name[] = "sqrt";
@@ -454,10 +454,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_nodes_are_one),
         cmocka_unit_test(fields_tell_nodes_apart),
-        cmocka_unit_test(numbers_fold_as_python_does),
+        cmocka_unit_test(numbers_are_folded_as_python_does),
         cmocka_unit_test(roots_of_negative_numbers_are_complex),
         cmocka_unit_test(what_python_refuses),
-        cmocka_unit_test(only_operators_on_numbers_fold),
+        cmocka_unit_test(only_operators_on_numbers_are_folded),
         cmocka_unit_test(operators_on_arrays_are_functions),
         cmocka_unit_test(inputs),
         cmocka_unit_test(inputs_that_are_refused),

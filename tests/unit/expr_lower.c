@@ -1,4 +1,4 @@
-/* What expressions are lowered to: how many kernels, over which operands, and what they refuse. Values are
+/* The lowering of expressions: how many kernels, over which operands, and what is refused. Values are
  * compared with NumPy's elsewhere (tests/numpy). */
 #include <kiln/kiln.h>
 
@@ -199,7 +199,7 @@ static void ranges_are_read_on_the_host(void **state)
 }
 
 /* Views of one array are known to be one, of two arrays not, even where these overlap. */
-static void shifted_views_are_one_array(void **state)
+static void views_at_offsets_are_one_array(void **state)
 {
     static const int64_t shape[] = {130, 130};
     static const struct {
@@ -227,14 +227,14 @@ static void shifted_views_are_one_array(void **state)
     kiln_array_free(x);
 }
 
-static void fold_texts(kiln_kernel **out)
+static void reduce_texts(kiln_kernel **out)
 {
     OK(kiln_reduction_create(out, "T x", "float32 y", "x * (float)(_in_ind.size() + _J)", "a + b",
                              "y = a + (float)_out_ind.size()", "0", "sized", NULL));
 }
 
-/* A reduction over axes of extent 1 is no reduction: one kernel, which keeps NaN, signs of zeros and what
- * nothing yields. */
+/* A reduction over axes of extent 1 is no reduction: one kernel, which preserves NaN, signs of zeros and
+ * the identity of an empty one. */
 static void single_elements_are_not_reduced(void **state)
 {
     static const float of[] = {1.5f, NAN, -0.0f, INFINITY};
@@ -257,7 +257,7 @@ static void single_elements_are_not_reduced(void **state)
     kiln_kernel *sized = NULL;
     (void)state;
     OK(kiln_array_from_host(&x, of, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
-    fold_texts(&sized);
+    reduce_texts(&sized);
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.kernels = &sized;
     options.n_kernels = 1;
@@ -296,13 +296,13 @@ static void reshapes_of_inputs(void **state)
     static const char *const empty[] = {"x[6:].reshape(-1)", "(x + 1)[6:].reshape(-1)",
                                         "(x + 1)[6:].reshape(0, 5) * 2", "max(x[6:, :1], axis=1)"};
     operands o;
-    kiln_array *turned = NULL;
+    kiln_array *transposed = NULL;
     kiln_arg in[4];
     (void)state;
     make(&o);
     set_arguments(in, &o);
-    OK(kiln_array_transpose(&turned, o.array[0], NULL));
-    const kiln_arg argument = kiln_arg_array(turned);
+    OK(kiln_array_transpose(&transposed, o.array[0], NULL));
+    const kiln_arg argument = kiln_arg_array(transposed);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
         kiln_kernel *kernel = NULL;
         char *text = NULL;
@@ -322,7 +322,7 @@ static void reshapes_of_inputs(void **state)
         kiln_array_free(out);
         kiln_kernel_free(kernel);
     }
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     drop(&o);
 }
 
@@ -415,7 +415,7 @@ static void results_may_cover_inputs(void **state)
 }
 
 /* With KILN_ORDER_KEEP results lie as operations called one by one would leave them. */
-static void layouts_are_kept(void **state)
+static void layouts_are_unchanged(void **state)
 {
     static const struct {
         const char *text;
@@ -438,16 +438,16 @@ static void layouts_are_kept(void **state)
     static const int64_t cube[] = {5, 3, 2};
     operands o;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
-    kiln_array *x = NULL, *y = NULL, *c = NULL, *turned = NULL;
+    kiln_array *x = NULL, *y = NULL, *c = NULL, *transposed = NULL;
     (void)state;
     make(&o);
     options.order = KILN_ORDER_KEEP;
     OK(kiln_array_transpose(&x, o.array[0], NULL)); /* (4, 6) */
     OK(kiln_array_copy(&y, x));
     OK(kiln_array_ones(&c, KILN_FLOAT32, 3, cube, KILN_DEVICE_HOST));
-    OK(kiln_array_transpose(&turned, c, NULL)); /* (2, 3, 5) */
+    OK(kiln_array_transpose(&transposed, c, NULL)); /* (2, 3, 5) */
     const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(y), kiln_arg_array(o.array[3]),
-                           kiln_arg_array(o.array[3]), kiln_arg_array(turned)};
+                           kiln_arg_array(o.array[3]), kiln_arg_array(transposed)};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
         kiln_kernel *kernel = NULL;
         kiln_array *out = NULL;
@@ -464,7 +464,7 @@ static void layouts_are_kept(void **state)
     kiln_array_free(x);
     kiln_array_free(y);
     kiln_array_free(c);
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     drop(&o);
 }
 
@@ -546,13 +546,13 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
                                        cmocka_unit_test(programs_are_taken_apart_where_that_pays),
                                        cmocka_unit_test(ranges_are_read_on_the_host),
-                                       cmocka_unit_test(shifted_views_are_one_array),
+                                       cmocka_unit_test(views_at_offsets_are_one_array),
                                        cmocka_unit_test(single_elements_are_not_reduced),
                                        cmocka_unit_test(reshapes_of_inputs),
                                        cmocka_unit_test(shapes_share_code),
                                        cmocka_unit_test(results_are_given_or_made),
                                        cmocka_unit_test(results_may_cover_inputs),
-                                       cmocka_unit_test(layouts_are_kept),
+                                       cmocka_unit_test(layouts_are_unchanged),
                                        cmocka_unit_test(calls_are_refused),
                                        cmocka_unit_test(memory_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);

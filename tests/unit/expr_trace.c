@@ -218,8 +218,9 @@ static int kernels(kiln_array **out, kiln_array *const *in)
 static int conversions(kiln_array **out, kiln_array *const *in)
 {
     static const kiln_dtype to[] = {KILN_FLOAT16, KILN_INT8, KILN_BOOL, KILN_COMPLEX64};
-    kiln_array *half = binary("multiply", in[0], kiln_arg_float(0.5)), *turned = index_of(in[0], "..., ::-1"),
-               *one = NULL, *imaginary = binary("multiply", in[0], kiln_arg_complex(0.5, 2));
+    kiln_array *half = binary("multiply", in[0], kiln_arg_float(0.5)),
+               *transposed = index_of(in[0], "..., ::-1"), *one = NULL,
+               *imaginary = binary("multiply", in[0], kiln_arg_complex(0.5, 2));
     int n = 0;
     for (size_t k = 0; k < sizeof to / sizeof to[0]; ++k) {
         OK(kiln_array_astype(&one, half, to[k]));
@@ -227,7 +228,7 @@ static int conversions(kiln_array **out, kiln_array *const *in)
         OK(kiln_array_astype(&one, imaginary, to[k]));
         out[n++] = keep(one);
     }
-    OK(kiln_array_astype(&one, turned, KILN_INT8));
+    OK(kiln_array_astype(&one, transposed, KILN_INT8));
     out[n++] = keep(one);
     out[n++] = binary("add", out[2], kiln_arg_array(one));
     return n;
@@ -327,7 +328,7 @@ static void assert_equal(kiln_array *x, kiln_array *y, int which)
     free(b);
 }
 
-/* What the kernel gives for these arrays is what the function gives. */
+/* The kernel gives the same results for these arrays as the function. */
 static void assert_same(kiln_kernel *kernel, function f, kiln_array *const *in, int n_in)
 {
     kiln_array *fused[64] = {NULL}, *apart[64] = {NULL};
@@ -517,7 +518,7 @@ static void other_arguments(void **state)
     drain();
 }
 
-/* What was traced as an array may be a number. */
+/* An input that was an array in the trace may be a number. */
 static void views_of_numbers(void **state)
 {
     static const int64_t shape[] = {2, 3};
@@ -579,14 +580,14 @@ static void a_trace_in_a_trace(void **state)
 
 /* Numbers that an expression computes of those it is given are what they are outside: constants of the trace,
  * which take the array's dtype, or are refused where that cannot hold them. */
-static kiln_kernel *shifted;
+static kiln_kernel *at_offset;
 static int64_t shift_by;
 
 static int with_computed(kiln_array **out, kiln_array *const *in)
 {
     const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_int(shift_by)};
     kiln_array *made[2] = {NULL, NULL};
-    OK(kiln_kernel_call(shifted, made, 2, args, 2, NULL));
+    OK(kiln_kernel_call(at_offset, made, 2, args, 2, NULL));
     out[0] = keep(made[0]);
     out[1] = keep(made[1]);
     return 2;
@@ -598,7 +599,7 @@ static void computed_numbers(void **state)
     kiln_array *in[] = {range(KILN_UINT8, 2, shape)}, *traced[64];
     int n_out;
     (void)state;
-    OK(kiln_expression_create(&shifted, "x, s", "x + (s - 10) * 2, x * int(sqrt(s))", NULL));
+    OK(kiln_expression_create(&at_offset, "x, s", "x + (s - 10) * 2, x * int(sqrt(s))", NULL));
     for (size_t k = 0; k < sizeof fitting / sizeof *fitting; ++k) {
         shift_by = fitting[k];
         kiln_kernel *kernel = trace_of(with_computed, in, 1, traced, &n_out);
@@ -607,7 +608,7 @@ static void computed_numbers(void **state)
         unsigned char first[12];
         const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_int(shift_by)};
         kiln_array *out[2] = {NULL, NULL};
-        OK(kiln_kernel_call(shifted, out, 2, args, 2, NULL));
+        OK(kiln_kernel_call(at_offset, out, 2, args, 2, NULL));
         OK(kiln_array_to_host(out[0], first, sizeof first));
         assert_int_equal(first[0], (1 + (shift_by - 10) * 2) & 255);
         kiln_array_free(out[0]);
@@ -622,28 +623,28 @@ static void computed_numbers(void **state)
         kiln_array *out[2] = {NULL, NULL};
         const kiln_arg inside[] = {kiln_arg_array(x), kiln_arg_int(too_wide[k])},
                        outside[] = {kiln_arg_array(in[0]), kiln_arg_int(too_wide[k])};
-        FAILS(kiln_kernel_call(shifted, out, 2, inside, 2, NULL), KILN_ERROR_TYPE, "does not fit uint8");
-        FAILS(kiln_kernel_call(shifted, out, 2, outside, 2, NULL), KILN_ERROR_TYPE, "does not fit uint8");
+        FAILS(kiln_kernel_call(at_offset, out, 2, inside, 2, NULL), KILN_ERROR_TYPE, "does not fit uint8");
+        FAILS(kiln_kernel_call(at_offset, out, 2, outside, 2, NULL), KILN_ERROR_TYPE, "does not fit uint8");
         assert_true(!out[0] && !out[1]);
     }
     kiln_array_free(x);
     kiln_trace_free(trace);
-    kiln_kernel_free(shifted);
+    kiln_kernel_free(at_offset);
     drain();
 }
 
 /* ---- inputs, results, names ---- */
 
-/* What lies in memory between two kernels is said by what computes it. */
+/* The layout of memory between two kernels follows from its producer. */
 static int in_two_kernels(kiln_array **out, kiln_array *const *in)
 {
     static const int64_t flat[] = {-1};
-    kiln_array *one = NULL, *turned = NULL, *run = NULL;
+    kiln_array *one = NULL, *transposed = NULL, *run = NULL;
     const kiln_arg x = kiln_arg_array(in[0]);
     OK(kiln_kernel_call(doubled, &one, 1, &x, 1, NULL));
     OK(kiln_array_reshape(&run, keep(one), 1, flat));
-    OK(kiln_array_transpose(&turned, binary("add", in[0], kiln_arg_int(1)), NULL));
-    OK(kiln_array_reshape(&one, keep(turned), 1, flat));
+    OK(kiln_array_transpose(&transposed, binary("add", in[0], kiln_arg_int(1)), NULL));
+    OK(kiln_array_reshape(&one, keep(transposed), 1, flat));
     out[0] = binary("add", keep(run), kiln_arg_array(keep(one)));
     return 1;
 }
@@ -1126,12 +1127,12 @@ static void no_memory(void **state)
     static const int64_t shape[] = {3, 4};
     kiln_trace *trace = NULL;
     kiln_kernel *kernel = NULL;
-    kiln_array *x = NULL, *turned = NULL, *copy = NULL, *sum = NULL, *two[2] = {NULL}, *pair[2] = {NULL};
+    kiln_array *x = NULL, *transposed = NULL, *copy = NULL, *sum = NULL, *two[2] = {NULL}, *pair[2] = {NULL};
     (void)state;
     UNTIL_IT_SUCCEEDS(kiln_trace_begin(&trace, "thrifty"));
     UNTIL_IT_SUCCEEDS(kiln_trace_input(&x, trace, "x", KILN_FLOAT32, 2, shape));
-    UNTIL_IT_SUCCEEDS(kiln_array_transpose(&turned, x, NULL));
-    UNTIL_IT_SUCCEEDS(kiln_array_copy(&copy, turned));
+    UNTIL_IT_SUCCEEDS(kiln_array_transpose(&transposed, x, NULL));
+    UNTIL_IT_SUCCEEDS(kiln_array_copy(&copy, transposed));
     const kiln_arg in[] = {kiln_arg_array(copy), kiln_arg_float64(2)};
     UNTIL_IT_SUCCEEDS(kiln_apply(&sum, 1, "add", in, 2, NULL));
     const kiln_arg both[] = {kiln_arg_array(sum), kiln_arg_float(3)};
@@ -1140,7 +1141,7 @@ static void no_memory(void **state)
     kiln_array *const results[] = {two[0], two[1], pair[0], pair[1]};
     UNTIL_IT_SUCCEEDS(kiln_trace_end(&kernel, trace, results, 4, NULL));
     kiln_trace_free(trace);
-    kiln_array *const all[] = {x, turned, copy, sum, two[0], two[1], pair[0], pair[1]};
+    kiln_array *const all[] = {x, transposed, copy, sum, two[0], two[1], pair[0], pair[1]};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
         keep(all[k]);
     kiln_array *data = range(KILN_FLOAT32, 2, shape), *out[4] = {NULL};

@@ -96,8 +96,8 @@ static void functions_are_counted(void **state)
     kn_fusion f = centred(true, 1 << 12, 64, 1, 4); /* in the caches */
     kn_fusion_times plain = kn_fusion_weigh(&f);
     f.functions[0] = f.functions[1] = f.all_functions = 1;
-    kn_fusion_times dear = kn_fusion_weigh(&f);
-    assert_true(dear.split - plain.split == 2 * (dear.fused - plain.fused));
+    kn_fusion_times costly = kn_fusion_weigh(&f);
+    assert_true(costly.split - plain.split == 2 * (costly.fused - plain.fused));
 }
 
 /* ---- what is known of a program ---- */

@@ -59,10 +59,10 @@ static void shapes_in_place(void **state)
 static void like_another(void **state)
 {
     const float seven = 7;
-    kiln_array *model = counted(KILN_FLOAT32, 2, 2), *turned = NULL, *a = NULL;
+    kiln_array *model = counted(KILN_FLOAT32, 2, 2), *transposed = NULL, *a = NULL;
     (void)state;
-    OK(kiln_array_transpose(&turned, model, NULL));
-    OK(kiln_array_empty_like(&a, turned));
+    OK(kiln_array_transpose(&transposed, model, NULL));
+    OK(kiln_array_empty_like(&a, transposed));
     assert_true(kiln_array_is_c_contiguous(a) && kiln_array_dtype(a) == KILN_FLOAT32);
     assert_int_equal(kiln_array_size(a), 4);
     kiln_array_free(a);
@@ -80,7 +80,7 @@ static void like_another(void **state)
     REFUSED(kiln_array_ones_like(&a, NULL), KILN_ERROR_INVALID, "kiln_array_ones_like: array is NULL");
     REFUSED(kiln_array_full_like(&a, NULL, &seven), KILN_ERROR_INVALID,
             "kiln_array_full_like: array is NULL");
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     kiln_array_free(model);
 }
 

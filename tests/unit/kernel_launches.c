@@ -1,4 +1,4 @@
-/* kiln_kernel_launches: what each schedule's figures say, and that they hold together. */
+/* kiln_kernel_launches: the launch parameters of each schedule, and that they hold together. */
 #include <kiln/kernel.h>
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* What people write that no compiler takes, with the exact message, by whichever compiler: the host's, the
- * other of g++ and clang++, and NVRTC. No device is needed. */
+/* Mistakes that no compiler takes, with the exact message, by whichever compiler: the host's, the other of
+ * g++ and clang++, and NVRTC. No device is needed. */
 #include <kiln/kiln.h>
 #include <kiln/toolchain.h>
 

@@ -64,7 +64,7 @@ static void axes_tell_calls_apart(void **state)
 
 /* ---- texts ---- */
 
-/* What is asked about is a million rows of twelve: nothing is read, so that the array can lie nowhere. */
+/* The question is about a million rows of twelve: nothing is read, so the array needs no memory. */
 static kiln_array *nowhere(int ndim, const int64_t *shape)
 {
     kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
@@ -154,13 +154,13 @@ static void texts_are_about_the_axes(void **state)
 static void texts_with_given_outputs(void **state)
 {
     static const int rows[] = {1};
-    const kiln_call_options kept = along(rows, 1, KILN_CALL_KEEPDIMS), dropped = along(rows, 1, 0);
+    const kiln_call_options with_ones = along(rows, 1, KILN_CALL_KEEPDIMS), dropped = along(rows, 1, 0);
     question q = sum_of_rows();
     char *text = NULL;
     (void)state;
     q.y = nowhere(2, (const int64_t[]){1000000, 1});
     for (int f = 0; f < FUNCTIONS; ++f) {
-        OK(ask(&text, functions[f], &q, &kept, "sm_90"));
+        OK(ask(&text, functions[f], &q, &with_ones, "sm_90"));
         free(text);
         text = NULL;
         assert_int_equal(ask(&text, functions[f], &q, &dropped, "sm_90"), KILN_ERROR_SHAPE);
@@ -209,7 +209,7 @@ static void sizes_of_raw_texts(void **state)
     forget(&q);
 }
 
-/* What is prepared along an axis is what a call along it runs: it finds the code in memory. */
+/* A preparation along an axis is for calls along it: they find the code in memory. */
 static void prepared_along_an_axis(void **state)
 {
     static const int rows[] = {-1};

@@ -30,7 +30,7 @@ typedef struct attempt {
     kiln_call_options options;
 } attempt;
 
-/* What attempts are made of; read alone once it is made. */
+/* The parts of attempts; they are only read once made. */
 static struct {
     kiln_array *x, *dot, *z, *raw;                            /* good ones; dot: without axes */
     kiln_array *other_dtype, *other_shape, *read_only, *flat; /* outputs that are none; flat: stride 0 */
@@ -108,7 +108,7 @@ static void without_array(attempt *t)
     t->in[X] = kiln_arg_array(NULL);
 }
 
-/* What stands beside a null array must not make it look like an array without axes. */
+/* The neighbours of a null array must not make it look like an array without axes. */
 static void take_dot(attempt *t)
 {
     t->in[X] = kiln_arg_array(arrays.dot);

@@ -1,5 +1,5 @@
-/* What texts written for CuPy use, through both compilers: each definition is prepared for the host and for
- * an architecture, without a device. That the results are right, tests/cases shows. */
+/* Texts written for CuPy, through both compilers: each definition is prepared for the host and for an
+ * architecture, without a device. tests/cases compares the results. */
 #include <kiln/kiln.h>
 #include <kiln/toolchain.h>
 

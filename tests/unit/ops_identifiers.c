@@ -1,5 +1,5 @@
-/* What texts do with the names of outputs: what cannot assign is refused, whatever might is taken; what
- * elements may leave unassigned is known. */
+/* The uses of outputs' names in texts: those that cannot assign are refused, those that might are taken;
+ * outputs that elements may leave unassigned are known. */
 #include "program/assigned.h"
 #include "program/program.h"
 #include "ops/variant.h"
@@ -338,7 +338,7 @@ static void macros_may_leave(void **state)
     LEFT(bodies, "T z", &o, 1);
 }
 
-/* Of a reduction the last text; operations cost no fill. */
+/* The last text of a reduction decides; operations cost no fill. */
 static void what_operations_leave(void **state)
 {
     kn_param param[KN_MAX_PARAMS];

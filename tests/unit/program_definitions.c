@@ -1,4 +1,4 @@
-/* What a definition is refused for, message by message, and what its texts are found to use, word by word. */
+/* Refused definitions, message by message, and the words that their texts are found to use. */
 #include "program/program.h"
 
 #include <setjmp.h>
@@ -175,9 +175,9 @@ static void names_of_nothing(void **state)
     }
 }
 
-/* What a stage reads and gives has room for twice as many values as programs have parameters, however often
- * each is named. */
-static void as_many_names_as_there_is_room_for(void **state)
+/* A stage reads and gives up to twice as many values as programs have parameters, however often each is
+ * named. */
+static void as_many_names_as_fit(void **state)
 {
     (void)state;
     for (int reads = 100; reads <= 130; ++reads) {
@@ -202,7 +202,7 @@ int main(void)
         cmocka_unit_test(options),
         cmocka_unit_test(texts_with_faults),
         cmocka_unit_test(names_of_nothing),
-        cmocka_unit_test(as_many_names_as_there_is_room_for),
+        cmocka_unit_test(as_many_names_as_fit),
         cmocka_unit_test(uses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

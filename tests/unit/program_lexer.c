@@ -126,7 +126,7 @@ static void carets(void **state)
     assert_points("\xc3\xa9\xc3\xa9x\xc3\xa9", 4, 3, "m\n  \xc3\xa9\xc3\xa9x\xc3\xa9\n    ^~");
 }
 
-/* Of a line longer than 100 bytes so many are shown, half of them in front of the place. */
+/* A message shows 100 bytes of a longer line, half of them in front of the place. */
 static void windows_of_long_lines(void **state)
 {
     char text[301], expected[400], dots[101], waves[101];

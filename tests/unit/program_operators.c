@@ -1,4 +1,4 @@
-/* Which operators of a text get a word, and that compilers' messages lose it again. */
+/* The operators of a text that get a word, and that compilers' messages lose it again. */
 #include "program/operators.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Programs: what a definition may be, what its body mentions, and what its messages say. */
+/* Programs: what a definition may be, what its body uses, and what its messages say. */
 #include "program/program.h"
 #include "base/alloc.h"
 #include <setjmp.h>
@@ -245,7 +245,7 @@ static void stages_that_do_not_fit(void **state)
     }
 }
 
-static void as_many_stages_as_there_is_room_for(void **state)
+static void as_many_stages_as_fit(void **state)
 {
     kn_stage_text stages[KN_MAX_STAGES + 1];
     kn_program_text text = {.in = "T x", .out = "T z", .stage = stages};
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(messages_name_the_kernel_and_the_text),
         cmocka_unit_test(stages_over_values),
         cmocka_unit_test(stages_that_do_not_fit),
-        cmocka_unit_test(as_many_stages_as_there_is_room_for),
+        cmocka_unit_test(as_many_stages_as_fit),
         cmocka_unit_test(kernels_are_refused),
         cmocka_unit_test(nth_allocation_fails),
     };

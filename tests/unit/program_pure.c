@@ -111,21 +111,21 @@ static void bodies_that_move_elements_are_told(void **state)
     }
 }
 
-static bool is_dear(const char *body)
+static bool is_costly(const char *body)
 {
     kn_program *p = program_of("uint8 x, float32 m", "float32 z", body, NULL);
-    bool dear = kn_body_is_expensive(p);
+    bool costly = kn_body_is_expensive(p);
     kn_program_free(p);
-    return dear;
+    return costly;
 }
 
-static void divisions_and_functions_are_dear(void **state)
+static void divisions_and_functions_are_expensive(void **state)
 {
     (void)state;
-    assert_true(is_dear("z = x / m"));
-    assert_true(is_dear("z = x % 3"));
-    assert_true(is_dear("z = exp(m)"));
-    assert_false(is_dear("z = x * m - 1 /* x / m */"));
+    assert_true(is_costly("z = x / m"));
+    assert_true(is_costly("z = x % 3"));
+    assert_true(is_costly("z = exp(m)"));
+    assert_false(is_costly("z = x * m - 1 /* x / m */"));
 }
 
 int main(void)
@@ -135,7 +135,7 @@ int main(void)
         cmocka_unit_test(what_does_more_is_not),
         cmocka_unit_test(nor_are_texts_around_it),
         cmocka_unit_test(bodies_that_move_elements_are_told),
-        cmocka_unit_test(divisions_and_functions_are_dear),
+        cmocka_unit_test(divisions_and_functions_are_expensive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

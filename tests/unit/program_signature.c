@@ -140,7 +140,7 @@ static void words_outside_literals_and_comments(void **state)
     assert_true(kn_text_has_word("a/foo", "foo"));
 }
 
-/* What stands in front of a literal belongs to it, and a raw one ends where it says. */
+/* A prefix belongs to its literal, and a raw literal ends where it says. */
 static void literals_with_prefixes(void **state)
 {
     static const char *const literals[] = {
@@ -229,7 +229,7 @@ static void snippets_balance(void **state)
     assert_non_null(strstr(kiln_error_message(), "nested too deeply"));
 }
 
-/* Of a long line only the surroundings are shown, and the caret is still under the place. */
+/* A message shows only the surroundings in a long line, and the caret is still under the place. */
 static void long_lines_are_cut(void **state)
 {
     char text[400];

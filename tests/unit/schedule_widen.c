@@ -20,7 +20,7 @@ typedef struct scene {
     kn_access access[2];
 } scene;
 
-/* Pixels of so many channels, rows and columns exchanged. */
+/* Positions of so many channels, rows and columns exchanged. */
 static void start(scene *s, const char *in, const char *out, const char *body, kiln_dtype dtype,
                   int64_t channels)
 {
@@ -58,7 +58,7 @@ static void assert_elements(scene *s, kiln_dtype dtype, int64_t left)
     kn_program_free(s->program);
 }
 
-static void pixels_are_elements(void **state)
+static void positions_are_elements(void **state)
 {
     static const struct {
         kiln_dtype dtype;
@@ -128,7 +128,7 @@ static void what_is_off_stays(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_are_elements),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(positions_are_elements),
                                        cmocka_unit_test(other_programs_stay),
                                        cmocka_unit_test(what_is_off_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,9 +49,9 @@ static void random_operand(scene *s, int v)
     for (int a = 0; a < s->ndim; ++a)
         order[a] = a;
     for (int a = s->ndim; a-- > 1 && roll(0, 1);) {
-        int other = roll(0, a), kept = order[a];
+        int other = roll(0, a), swapped = order[a];
         order[a] = order[other];
-        order[other] = kept;
+        order[other] = swapped;
     }
     int own = s->is_outer && !is_output ? roll(0, s->ndim - 1) : -1;
     for (int k = s->ndim; k-- > 0;) {
@@ -86,23 +86,24 @@ static void random_scene(scene *s)
 
 /* ---- what has to hold ---- */
 
-/* In front of the figures of flat and rows kernels stands the skew, in front of the others' an axis. */
-static int first_figure(const kn_launch_params *figures)
+/* The launch parameters of flat and rows kernels begin with the misalignment, those of the others with an
+ * axis. */
+static int first_param(const kn_launch_params *params)
 {
     int first;
-    memcpy(&first, figures, sizeof first);
+    memcpy(&first, params, sizeof first);
     return first;
 }
 
-static int skew_of(const kn_schedule *c, const kn_launch_params *figures)
+static int misalignment_of(const kn_schedule *c, const kn_launch_params *params)
 {
-    return c->kind == &kn_kind_flat || c->kind == &kn_kind_rows ? first_figure(figures) : 0;
+    return c->kind == &kn_kind_flat || c->kind == &kn_kind_rows ? first_param(params) : 0;
 }
 
-static kn_tile_params tile_of(const kn_launch_params *figures)
+static kn_tile_params tile_of(const kn_launch_params *params)
 {
     kn_tile_params tile;
-    memcpy(&tile, figures, sizeof tile);
+    memcpy(&tile, params, sizeof tile);
     return tile;
 }
 
@@ -112,14 +113,15 @@ static int64_t alignment(const scene *s, const kn_schedule *c, int o)
     return bytes < WIDTH ? bytes : WIDTH;
 }
 
-static void assert_dense(const scene *s, const kn_schedule *c, const kn_launch_params *figures, int o)
+static void assert_dense(const scene *s, const kn_schedule *c, const kn_launch_params *params, int o)
 {
     int64_t run = s->access[o].item_size;
     for (int a = s->space.ndim; a-- > 0; run *= s->space.extent[a])
         assert_int_equal(s->space.stride[o][a], run);
-    assert_int_equal((s->access[o].address - (uintptr_t)(skew_of(c, figures) * s->access[o].item_size)) %
-                         (uintptr_t)alignment(s, c, o),
-                     0);
+    assert_int_equal(
+        (s->access[o].address - (uintptr_t)(misalignment_of(c, params) * s->access[o].item_size)) %
+            (uintptr_t)alignment(s, c, o),
+        0);
 }
 
 /* Vectors along `axis` begin at aligned places and do not run out of it. */
@@ -169,19 +171,19 @@ static void assert_run_along(const scene *s, int o, int axis)
         assert_int_equal(s->space.stride[o][a] % item, 0);
 }
 
-/* Windows of pixels: the input runs along the fastest axis, too. */
-static bool shares_pixels(const scene *s, int o)
+/* Windows of channels: the input is contiguous along the fastest axis, too. */
+static bool shares_channels(const scene *s, int o)
 {
     int inner = s->space.ndim - 1;
     return s->space.stride[o][inner] == s->access[o].item_size && s->space.extent[inner] <= 16;
 }
 
-static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_params *figures, int o)
+static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_params *params, int o)
 {
     switch (c->access[o]) {
     case KN_DENSE:
         assert_true(c->kind != &kn_kind_tile);
-        assert_dense(s, c, figures, o);
+        assert_dense(s, c, params, o);
         break;
     case KN_VECTOR:
         if (c->kind == &kn_kind_windows) {
@@ -189,31 +191,31 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
             break;
         }
         if (c->kind == &kn_kind_tile) {
-            const kn_tile_params f = tile_of(figures);
+            const kn_tile_params f = tile_of(params);
             assert_side(s, c, o, &f, true);
             break;
         }
         assert_true(c->kind == &kn_kind_rows || c->kind == &kn_kind_tile || c->kind == &kn_kind_coarsened ||
                     c->kind == &kn_kind_output_bound);
-        assert_int_equal(skew_of(c, figures), 0);
+        assert_int_equal(misalignment_of(c, params), 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_BROADCAST:
         assert_true((c->kind == &kn_kind_coarsened || c->kind == &kn_kind_output_bound) &&
                     !s->access[o].is_output);
         assert_int_equal(
-            s->space.stride[o][c->kind == &kn_kind_coarsened ? first_figure(figures) : s->space.ndim - 1], 0);
+            s->space.stride[o][c->kind == &kn_kind_coarsened ? first_param(params) : s->space.ndim - 1], 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STAGED:
         if (c->kind == &kn_kind_windows) {
             assert_true(!s->access[o].is_output);
-            assert_run_along(s, o, shares_pixels(s, o) ? s->space.ndim - 1 : first_figure(figures));
+            assert_run_along(s, o, shares_channels(s, o) ? s->space.ndim - 1 : first_param(params));
             break;
         }
         assert_true(c->kind == &kn_kind_tile && !s->access[o].is_output &&
-                    s->space.stride[o][first_figure(figures)] != 0);
-        const kn_tile_params f = tile_of(figures);
+                    s->space.stride[o][first_param(params)] != 0);
+        const kn_tile_params f = tile_of(params);
         assert_side(s, c, o, &f, false);
         break;
     default:
@@ -223,7 +225,7 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
 }
 
 /* Rows are whole vectors, and of a warp's where it is located once. */
-static void assert_broad(const scene *s, const kn_schedule *c)
+static void assert_output_bound(const scene *s, const kn_schedule *c)
 {
     int inner = s->space.ndim - 1;
     assert_true(c->per_thread >= 2 && c->per_thread <= 4 && c->vector > 1);
@@ -237,11 +239,11 @@ static void assert_broad(const scene *s, const kn_schedule *c)
             assert_int_equal(c->access[o], KN_VECTOR);
 }
 
-/* All channels of a pixel lie side by side in some operands, others run along the planes. */
-static void assert_pixels(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
+/* All channels of a position are contiguous in some operands; others are contiguous along the positions. */
+static void assert_channels(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     int axis[2], item, runs = 0;
-    memcpy(axis, figures, sizeof axis);
+    memcpy(axis, params, sizeof axis);
     assert_true(c->per_thread >= 2 && c->per_thread <= 16 && c->per_thread == s->space.extent[axis[1]]);
     assert_true(c->rank > s->space.ndim);
     for (int o = 0; o < s->count; ++o) {
@@ -271,10 +273,10 @@ static bool covers(const scene *s, const kn_tile_params *f, bool is_p, int vecto
            s->space.extent[is_p ? f->p_axis : f->axis] * s->space.extent[side->second_axis];
 }
 
-static void assert_tile(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
+static void assert_tile(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     kn_space tiles;
-    const kn_tile_params f = tile_of(figures), *shape = &f;
+    const kn_tile_params f = tile_of(params), *shape = &f;
     int64_t staged = 0, inner = s->space.ndim - 1, covered = 1;
     for (int o = 0; o < s->count; ++o)
         staged += c->access[o] == KN_STAGED ? s->access[o].item_size : 0;
@@ -331,8 +333,8 @@ static uint64_t sum_of_places(const kn_space *space)
 /* The same elements, whole rows; 1 where some rows are taken together. */
 static int assert_rows(const scene *s, const kn_schedule *c)
 {
-    kn_space room;
-    const kn_space *rows = kn_rows_space(&room, &s->space, c);
+    kn_space storage;
+    const kn_space *rows = kn_rows_space(&storage, &s->space, c);
     int inner = rows->ndim - 1;
     assert_true(rows->ndim <= c->rank);
     assert_int_equal(rows->size, s->space.size);
@@ -345,14 +347,14 @@ static int assert_rows(const scene *s, const kn_schedule *c)
 }
 
 /* Each group of steps once, whole rows of vectors. */
-static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
+static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     kn_space steps;
-    int64_t axis = first_figure(figures), groups = 0;
+    int64_t axis = first_param(params), groups = 0;
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
     assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
-    kn_coarsened_space(&steps, &s->space, first_figure(figures));
+    kn_coarsened_space(&steps, &s->space, first_param(params));
     groups = (s->space.extent[axis] + KN_COARSENING - 1) / KN_COARSENING;
     assert_int_equal(steps.ndim, s->space.ndim + 1);
     assert_true(steps.ndim <= c->rank);
@@ -362,12 +364,12 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_p
     assert_int_equal(steps.size % c->vector, 0);
 }
 
-static void assert_sound(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
+static void assert_sound(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     assert_int_equal(strlen(c->access), s->count);
     assert_true(c->vector >= 1 && (c->vector & (c->vector - 1)) == 0);
     assert_true(c->block % 32 == 0 && c->block >= 32 && c->block <= 1024);
-    assert_true(skew_of(c, figures) >= 0 && skew_of(c, figures) < c->vector);
+    assert_true(misalignment_of(c, params) >= 0 && misalignment_of(c, params) < c->vector);
     assert_true(c->kind == &kn_kind_flat ? c->rank == 0 : c->rank >= s->space.ndim);
     if (c->kind == &kn_kind_flat) {
         assert_int_equal(s->space.ndim, 1);
@@ -376,15 +378,15 @@ static void assert_sound(const scene *s, const kn_schedule *c, const kn_launch_p
     if (c->kind == &kn_kind_strided)
         assert_int_equal(c->vector, 1);
     for (int o = 0; o < s->count && c->kind != &kn_kind_channels; ++o)
-        assert_access(s, c, figures, o);
+        assert_access(s, c, params, o);
     if (c->kind == &kn_kind_channels)
-        assert_pixels(s, c, figures);
+        assert_channels(s, c, params);
     if (c->kind == &kn_kind_tile)
-        assert_tile(s, c, figures);
+        assert_tile(s, c, params);
     if (c->kind == &kn_kind_output_bound)
-        assert_broad(s, c);
+        assert_output_bound(s, c);
     if (c->kind == &kn_kind_coarsened)
-        assert_steps(s, c, figures);
+        assert_steps(s, c, params);
 }
 
 /* The place of a kind in its back end's table. */
@@ -408,17 +410,17 @@ static void every_wide_access_is_sound(void **state)
     state_of_dice = 3;
     for (int turn = 0; turn < 30000; ++turn) {
         kn_schedule chosen;
-        kn_launch_params figures;
+        kn_launch_params params;
         random_scene(s);
-        kn_schedule_choose(&chosen, &figures, NULL, &s->space, s->access, s->count, &target,
+        kn_schedule_choose(&chosen, &params, NULL, &s->space, s->access, s->count, &target,
                            roll(0, 3) ? 0 : 32 * roll(1, 32));
-        assert_sound(s, &chosen, &figures);
+        assert_sound(s, &chosen, &params);
         ++met[number_of(chosen.kind)];
         if (chosen.kind == &kn_kind_rows)
             together += assert_rows(s, &chosen);
     }
     assert_true(together > 30);
-    /* Woven, shifted and mirrored operands, and planes, have to be known as such: below. */
+    /* Interleaved operands, stencils and transposed pairs have to be known as such: below. */
     for (int k = 0; kn_kinds_of(KN_CUDA)[k]; ++k)
         if (kn_kinds_of(KN_CUDA)[k] != &kn_kind_interleaved && kn_kinds_of(KN_CUDA)[k] != &kn_kind_stencil &&
             kn_kinds_of(KN_CUDA)[k] != &kn_kind_transpose_pairs &&
@@ -438,9 +440,9 @@ static void the_host_has_two(void **state)
     state_of_dice = 4;
     for (int turn = 0; turn < 3000; ++turn) {
         kn_schedule chosen;
-        kn_launch_params figures;
+        kn_launch_params params;
         random_scene(s);
-        kn_schedule_choose(&chosen, &figures, NULL, &s->space, s->access, s->count, &target, 0);
+        kn_schedule_choose(&chosen, &params, NULL, &s->space, s->access, s->count, &target, 0);
         assert_true(chosen.vector == 0 && chosen.block == 0);
         assert_int_equal(chosen.rank, 0);
         /* Any layout is made runs; the index alone decides. */
@@ -461,7 +463,7 @@ static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *vie
     kn_space space;
     kn_target target;
     kn_schedule chosen;
-    kn_launch_params figures;
+    kn_launch_params params;
     kn_access moved[MAX_VIEWS];
     kn_target_parse(&target, "sm_90");
     kn_space_make(&space, ndim, shape, 0, view, count, with_index);
@@ -469,22 +471,22 @@ static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *vie
         moved[o] = access[o];
         moved[o].address += (uintptr_t)space.offset[o];
     }
-    kn_schedule_choose(&chosen, &figures, NULL, &space, moved, count, &target, 0);
+    kn_schedule_choose(&chosen, &params, NULL, &space, moved, count, &target, 0);
     return chosen;
 }
 
-/* Of 1,000 elements of two operands. */
+/* 1,000 elements of two operands. */
 static int block_for(const kn_view *view, const kn_access *access, const kn_program *program,
                      const char *target_text, int block)
 {
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule chosen;
-    kn_launch_params figures;
+    kn_launch_params params;
     assert_non_null(space);
     assert_int_equal(kn_target_parse(&target, target_text), KILN_OK);
     kn_space_make(space, 1, S(1000), 0, view, 2, false);
-    kn_schedule_choose(&chosen, &figures, program, space, access, 2, &target, block);
+    kn_schedule_choose(&chosen, &params, program, space, access, 2, &target, block);
     free(space);
     return chosen.block;
 }
@@ -493,13 +495,13 @@ static void contiguous_is_flat(void **state)
 {
     const kn_view f32[] = {{S(1000), S(4), 1, false}, {S(1000), S(4), 1, true}};
     const kn_access aligned[] = {{4, 4096, false}, {4, 8192, true}},
-                    shifted[] = {{4, 4100, false}, {4, 8196, true}};
+                    at_offset[] = {{4, 4100, false}, {4, 8196, true}};
     kn_schedule c = choose_for(1, S(1000), f32, aligned, 2, false);
     (void)state;
     assert_true(c.kind == &kn_kind_flat && c.vector == 4);
     assert_string_equal(c.access, "dd");
     /* Both off by the same: still wide, after a few elements alone. */
-    c = choose_for(1, S(1000), f32, shifted, 2, false);
+    c = choose_for(1, S(1000), f32, at_offset, 2, false);
     assert_true(c.kind == &kn_kind_flat && c.vector == 4);
     assert_string_equal(c.access, "dd");
 }
@@ -512,18 +514,18 @@ static void functions_ask_for_small_blocks(void **state)
     const kn_access aligned[] = {{4, 4096, false}, {4, 8192, true}};
     const kn_access wide[] = {{16, 4096, false}, {16, 8192, true}};
     const kn_view c128[] = {{S(1000), S(16), 1, false}, {S(1000), S(16), 1, true}};
-    kn_program *cheap = NULL, *dear = NULL;
+    kn_program *cheap = NULL, *costly = NULL;
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     (void)state;
     assert_int_equal(kn_program_elementwise(&cheap, "T x", "T z", "z = x + 1", "k", &options), KILN_OK);
-    assert_int_equal(kn_program_elementwise(&dear, "T x", "T z", "z = exp(x)", "k", &options), KILN_OK);
+    assert_int_equal(kn_program_elementwise(&costly, "T x", "T z", "z = exp(x)", "k", &options), KILN_OK);
     assert_int_equal(block_for(f32, aligned, cheap, "sm_90", 0), 256);
-    assert_int_equal(block_for(f32, aligned, dear, "sm_90", 0), 128);
-    assert_int_equal(block_for(f32, aligned, dear, "sm_90", 512), 512);
-    assert_int_equal(block_for(c128, wide, dear, "sm_90", 0), 256);
-    assert_int_equal(block_for(f32, aligned, dear, "host", 0), 0);
+    assert_int_equal(block_for(f32, aligned, costly, "sm_90", 0), 128);
+    assert_int_equal(block_for(f32, aligned, costly, "sm_90", 512), 512);
+    assert_int_equal(block_for(c128, wide, costly, "sm_90", 0), 256);
+    assert_int_equal(block_for(f32, aligned, costly, "host", 0), 0);
     kn_program_free(cheap);
-    kn_program_free(dear);
+    kn_program_free(costly);
 }
 
 /* ---- operands that are one array ---- */
@@ -536,12 +538,12 @@ static kn_schedule choose_after_on(const char *architecture, const kn_program *p
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule chosen;
-    kn_launch_params figures;
+    kn_launch_params params;
     assert_non_null(space);
     assert_int_equal(kn_target_parse(&target, architecture), KILN_OK);
     kn_space_make(space, ndim, shape, 0, view, count, indices);
     memcpy(space->after, after, (size_t)count * sizeof *after);
-    kn_schedule_choose(&chosen, &figures, program, space, access, count, &target, 0);
+    kn_schedule_choose(&chosen, &params, program, space, access, count, &target, 0);
     free(space);
     return chosen;
 }
@@ -552,23 +554,24 @@ static kn_schedule choose_after(int ndim, const int64_t *shape, const kn_view *v
     return choose_after_on("sm_90", NULL, ndim, shape, view, access, count, after, 0);
 }
 
-static void results_that_interleave_are_woven(void **state)
+static void results_that_interleave_are_one_array(void **state)
 {
     const kn_view view[] = {
         {S(64, 32), S(128, 4), 2, false}, {S(64, 32), S(512, 8), 2, true}, {S(64, 32), S(512, 8), 2, true}};
     const kn_access aligned[] = {{4, 4096, false}, {4, 8192, true}, {4, 8196, true}},
-                    shifted[] = {{4, 4096, false}, {4, 8200, true}, {4, 8204, true}};
+                    at_offset[] = {{4, 4096, false}, {4, 8200, true}, {4, 8204, true}};
     (void)state;
     kn_schedule c = choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 4));
     assert_ptr_equal(c.kind, &kn_kind_interleaved);
     assert_true(c.vector == 2 && c.per_thread == 2 && c.block == 128);
     assert_string_equal(c.access, "vtt");
-    /* Nothing known, the other way round, with a gap, off a vector's boundary: not woven. */
+    /* Nothing known, the other way round, with a gap, off a vector's boundary: not interleaved. */
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 0)).kind, &kn_kind_interleaved);
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, -4)).kind,
                          &kn_kind_interleaved);
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 8)).kind, &kn_kind_interleaved);
-    assert_ptr_not_equal(choose_after(2, S(64, 32), view, shifted, 3, S(0, 0, 4)).kind, &kn_kind_interleaved);
+    assert_ptr_not_equal(choose_after(2, S(64, 32), view, at_offset, 3, S(0, 0, 4)).kind,
+                         &kn_kind_interleaved);
 }
 
 /* On the host words are, wherever they begin, inputs alone too, two, four or eight elements in 8 bytes at
@@ -614,7 +617,7 @@ static void the_host_has_words(void **state)
         &kn_kind_host_indices);
 }
 
-static void shifted_inputs_are_merged(void **state)
+static void inputs_at_offsets_are_merged(void **state)
 {
     const int64_t pitch = 66 * 4;
     const kn_view view[] = {{S(64, 64), S(66 * 4, 4), 2, false},
@@ -641,13 +644,13 @@ static void shifted_inputs_are_merged(void **state)
 }
 
 /* Rows of whole vectors that begin off one, of 365 elements one behind the other, and of 130. */
-static void shifted_inputs_of_skewed_rows_are_merged(void **state)
+static void inputs_of_unaligned_rows_are_merged(void **state)
 {
     const kn_access access[] = {{4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 8196, true}};
     const struct {
         int64_t extent, pitch, results;
         const char *body;
-        bool is_skewed;
+        bool is_unaligned;
     } cases[] = {
         {368, 1480, 1472, "z = a + b * 2 - c", true},  {365, 1468, 1460, "z = a + b * 2 - c", true},
         {365, 1468, 1460, "z = a + b; z -= c", false}, /* reads what it gives */
@@ -665,9 +668,9 @@ static void shifted_inputs_of_skewed_rows_are_merged(void **state)
                          KILN_OK);
         kn_schedule c = choose_after_on("sm_90", program, 2, shape, view, access, 4,
                                         S(0, -cases[k].pitch, 2 * cases[k].pitch, 0), 0);
-        if ((c.kind == &kn_kind_stencil) != cases[k].is_skewed)
+        if ((c.kind == &kn_kind_stencil) != cases[k].is_unaligned)
             fail_msg("%zu: %s", k, c.kind->name);
-        if (cases[k].is_skewed) {
+        if (cases[k].is_unaligned) {
             assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
             assert_string_equal(c.access, "FAKg");
         }
@@ -675,7 +678,7 @@ static void shifted_inputs_of_skewed_rows_are_merged(void **state)
     }
 }
 
-static void narrow_inputs_and_small_ones_are_broad(void **state)
+static void narrow_inputs_and_small_ones_are_output_bound(void **state)
 {
     const kn_view narrow[] = {{S(512, 1024), S(1024, 1), 2, false},
                               {S(512, 1024), S(4, 0), 2, false},
@@ -723,14 +726,14 @@ static void narrow_inputs_and_small_ones_are_broad(void **state)
     assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).per_thread, 2);
 }
 
-static void small_inputs_are_kept_in_the_cache(void **state)
+static void small_inputs_are_resident_in_the_cache(void **state)
 {
     const kn_view windows[] = {{S(1 << 20, 64), S(4, 4), 2, false},
                                {S(1 << 20, 64), S(0, 4), 2, false},
                                {S(1 << 20, 64), S(256, 4), 2, true}};
-    const kn_view turned[] = {{S(1 << 20, 64), S(0, 4), 2, false},
-                              {S(1 << 20, 64), S(8, 4), 2, false},
-                              {S(1 << 20, 64), S(256, 4), 2, true}};
+    const kn_view transposed[] = {{S(1 << 20, 64), S(0, 4), 2, false},
+                                  {S(1 << 20, 64), S(8, 4), 2, false},
+                                  {S(1 << 20, 64), S(256, 4), 2, true}};
     const kn_view large[] = {{S(1 << 20, 64), S(32, 4), 2, false},
                              {S(1 << 20, 64), S(0, 4), 2, false},
                              {S(1 << 20, 64), S(256, 4), 2, true}};
@@ -742,7 +745,7 @@ static void small_inputs_are_kept_in_the_cache(void **state)
     kn_schedule c = choose_for(2, S(1 << 20, 64), windows, floats, 3, false);
     assert_true(c.kind == &kn_kind_output_bound &&
                 c.variant == (KN_OUTPUT_BOUND_STREAMED | 1 << KN_OUTPUT_BOUND_RESIDENT));
-    c = choose_for(2, S(1 << 20, 64), turned, floats, 3, false);
+    c = choose_for(2, S(1 << 20, 64), transposed, floats, 3, false);
     assert_true(c.kind == &kn_kind_output_bound && kn_output_bound_resident(&c) == 1);
     /* More than the cache holds beside results, and less than is worth it. */
     c = choose_for(2, S(1 << 20, 64), large, floats, 3, false);
@@ -751,12 +754,12 @@ static void small_inputs_are_kept_in_the_cache(void **state)
     assert_true(c.kind == &kn_kind_output_bound && c.variant == KN_OUTPUT_BOUND_STREAMED);
 }
 
-static void an_array_and_its_transpose_are_mirrored(void **state)
+static void an_array_and_its_transpose_are_pairs(void **state)
 {
     const kn_view view[] = {{S(1024, 1024), S(4096, 4), 2, false},
                             {S(1024, 1024), S(4, 4096), 2, false},
                             {S(1024, 1024), S(4096, 4), 2, true}};
-    const kn_view turned_first[] = {view[1], view[0], view[2]};
+    const kn_view transposed_first[] = {view[1], view[0], view[2]};
     const kn_view padded[] = {view[0], {S(1024, 1024), S(4, 4112), 2, false}, view[2]};
     const kn_view small[] = {{S(512, 512), S(2048, 4), 2, false},
                              {S(512, 512), S(4, 2048), 2, false},
@@ -772,7 +775,7 @@ static void an_array_and_its_transpose_are_mirrored(void **state)
     kn_schedule c = choose_after(2, S(1024, 1024), view, floats, 3, same);
     assert_true(c.kind == &kn_kind_transpose_pairs && c.vector == 4 && c.block == 256);
     assert_string_equal(c.access, "vtv");
-    c = choose_after(2, S(1024, 1024), turned_first, floats, 3, same);
+    c = choose_after(2, S(1024, 1024), transposed_first, floats, 3, same);
     assert_ptr_equal(c.kind, &kn_kind_transpose_pairs);
     assert_string_equal(c.access, "tvv");
     /* Another array, other pitches, smaller than the cache, no whole vectors, off them, results of another
@@ -786,9 +789,9 @@ static void an_array_and_its_transpose_are_mirrored(void **state)
     assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, wider, 3, same).kind, &kn_kind_transpose_pairs);
 }
 
-static void shifted_planes_are_walked_along(void **state)
+static void matrices_at_offsets_are_a_stencil(void **state)
 {
-    const int64_t pitch = 66 * 4, plane = 66 * pitch;
+    const int64_t pitch = 66 * 4, matrix = 66 * pitch;
     const kn_view in = {S(64, 64, 64), S(66 * 66 * 4, 66 * 4, 4), 3, false},
                   out = {S(64, 64, 64), S(16384, 256, 4), 3, true};
     const kn_view short_in = {S(3, 64, 64), S(66 * 66 * 4, 66 * 4, 4), 3, false},
@@ -797,9 +800,9 @@ static void shifted_planes_are_walked_along(void **state)
     const kn_access access[] = {
         {4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
     (void)state;
-    /* The middle, the plane before, the one after, the line before. */
+    /* The middle, the matrix before, the one after, the line before. */
     kn_schedule c =
-        choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0));
+        choose_after(3, S(64, 64, 64), view, access, 5, S(0, -matrix, 2 * matrix, -matrix - pitch, 0));
     assert_true(c.kind == &kn_kind_stencil_3d && c.vector == 4 && c.per_thread == 2 && c.block == 256);
     assert_string_equal(c.access, "AFKPv");
     kn_stencil_3d_window w[KN_STENCIL_3D_WINDOWS];
@@ -808,14 +811,14 @@ static void shifted_planes_are_walked_along(void **state)
         fresh += w[k].is_fresh;
     assert_int_equal(count, 2 + 3 + 2);
     assert_int_equal(fresh, 3);
-    /* One plane alone, too few planes, too far apart. */
+    /* Only one matrix, too few of them, too far apart. */
     assert_ptr_equal(choose_after(3, S(64, 64, 64), view, access, 5, S(0, -pitch, 2 * pitch, 4, 0)).kind,
                      &kn_kind_stencil);
     assert_ptr_not_equal(
-        choose_after(3, S(3, 64, 64), few, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0)).kind,
+        choose_after(3, S(3, 64, 64), few, access, 5, S(0, -matrix, 2 * matrix, -matrix - pitch, 0)).kind,
         &kn_kind_stencil_3d);
     assert_ptr_not_equal(
-        choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 6 * plane, -plane, 0)).kind,
+        choose_after(3, S(64, 64, 64), view, access, 5, S(0, -matrix, 6 * matrix, -matrix, 0)).kind,
         &kn_kind_stencil_3d);
 }
 
@@ -830,13 +833,13 @@ static void reversed_index_is_not_flat(void **state)
 
 static void transpose_is_a_tile(void **state)
 {
-    const kn_view turned[] = {{S(512, 256), S(4, 2048), 2, false}, {S(512, 256), S(1024, 4), 2, true}};
+    const kn_view transposed[] = {{S(512, 256), S(4, 2048), 2, false}, {S(512, 256), S(1024, 4), 2, true}};
     const kn_access access[] = {{4, 4096, false}, {4, 1 << 20, true}};
     (void)state;
-    assert_ptr_equal(choose_for(2, S(512, 256), turned, access, 2, false).kind, &kn_kind_tile);
+    assert_ptr_equal(choose_for(2, S(512, 256), transposed, access, 2, false).kind, &kn_kind_tile);
 }
 
-static void choose_order(kn_schedule *chosen, kn_launch_params *figures, kn_space *space, int item,
+static void choose_order(kn_schedule *chosen, kn_launch_params *params, kn_space *space, int item,
                          const int64_t *extents, const int *order)
 {
     int64_t shape[5], in_strides[5], out_strides[5], in_run = item, out_run = item, strides[5];
@@ -852,24 +855,24 @@ static void choose_order(kn_schedule *chosen, kn_launch_params *figures, kn_spac
     const kn_view view[] = {{shape, in_strides, 5, false}, {shape, out_strides, 5, true}};
     kn_target_cuda(&target, 9, 0);
     kn_space_make(space, 5, shape, 0, view, 2, false);
-    kn_schedule_choose(chosen, figures, NULL, space, access, 2, &target, 0);
+    kn_schedule_choose(chosen, params, NULL, space, access, 2, &target, 0);
 }
 
-/* Of extents 32, 48, 64, 80, 96 in bytes: the input's rows are 96 long. What a tile reads and writes lies
- * in runs of a line at least and of a sector, though a side along one axis would be shorter; where the
- * input goes on along p's second axis its threads do. */
+/* Extents of 32, 48, 64, 80, 96 bytes: the input's rows have 96. The contiguous ranges of a tile are at
+ * least a line for reads and a sector for writes, though a side along one axis would be shorter; if the
+ * input continues along p's second axis, the threads do. */
 static void tiles_read_and_write_long_runs(void **state)
 {
     static const int orders[][5] = {{4, 3, 0, 1, 2}, {0, 2, 3, 4, 1}, {3, 0, 1, 4, 2}};
     kn_space *space = malloc(sizeof *space);
     kn_schedule chosen;
-    kn_launch_params figures;
+    kn_launch_params params;
     (void)state;
     assert_non_null(space);
     for (int k = 0; k < 3; ++k) {
-        choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), orders[k]);
+        choose_order(&chosen, &params, space, 1, S(32, 48, 64, 80, 96), orders[k]);
         assert_ptr_equal(chosen.kind, &kn_kind_tile);
-        const kn_tile_params tile = tile_of(&figures);
+        const kn_tile_params tile = tile_of(&params);
         int inner = space->ndim - 1, along_q = tile.q.vectors * chosen.vector,
             along_p = tile.p.vectors * chosen.vector, read = along_q, written = along_p;
         bool is_row = along_q == space->extent[tile.axis],
@@ -887,30 +890,30 @@ static void tiles_read_and_write_long_runs(void **state)
     free(space);
 }
 
-/* Rows of 96 bytes that lie 96 bytes apart in the input, and far apart in the results: eight are taken
- * together. Rows of 1,536 bytes are read for themselves, and those of 16 are pixels. */
+/* Rows of 96 bytes that are 96 bytes apart in the input, and far apart in the results: eight are joined.
+ * Rows of 1,536 bytes are read alone, and those of 16 are channels. */
 static void short_rows_are_read_together(void **state)
 {
     static const int order[] = {3, 2, 1, 0, 4};
-    kn_space *space = malloc(sizeof *space), *room = malloc(sizeof *room);
+    kn_space *space = malloc(sizeof *space), *storage = malloc(sizeof *storage);
     kn_schedule chosen;
-    kn_launch_params figures;
+    kn_launch_params params;
     (void)state;
-    assert_true(space && room);
-    choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), order);
+    assert_true(space && storage);
+    choose_order(&chosen, &params, space, 1, S(32, 48, 64, 80, 96), order);
     assert_ptr_equal(chosen.kind, &kn_kind_rows);
-    const kn_space *rows = kn_rows_space(room, space, &chosen);
+    const kn_space *rows = kn_rows_space(storage, space, &chosen);
     assert_int_equal(rows->ndim, 6);
     assert_int_equal(rows->extent[0], 10);
     assert_int_equal(rows->extent[4], 8);
     assert_int_equal(rows->stride[0][4], 96);
-    choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 16), order);
+    choose_order(&chosen, &params, space, 1, S(32, 48, 64, 80, 16), order);
     assert_ptr_equal(chosen.kind, &kn_kind_windows);
-    choose_order(&chosen, &figures, space, 16, S(32, 48, 64, 80, 96), order);
-    rows = kn_rows_space(room, space, &chosen);
+    choose_order(&chosen, &params, space, 16, S(32, 48, 64, 80, 96), order);
+    rows = kn_rows_space(storage, space, &chosen);
     assert_int_equal(rows->ndim, 5);
     free(space);
-    free(room);
+    free(storage);
 }
 
 static void broadcast_keeps_the_others_wide(void **state)
@@ -961,7 +964,7 @@ static void names(void **state)
 static void kinds_are_switched_off(void **state)
 {
     kn_schedule chosen;
-    kn_launch_params figures;
+    kn_launch_params params;
     int counts[64] = {0};
     (void)state;
     for (kn_backend_kind backend = KN_HOST; backend <= KN_CUDA; ++backend) {
@@ -975,16 +978,14 @@ static void kinds_are_switched_off(void **state)
             random_scene(&s);
             unsetenv("KILN_KINDS");
             assert_int_equal(
-                kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),
-                KILN_OK);
+                kn_schedule_choose(&chosen, &params, NULL, &s.space, s.access, s.count, &target, 0), KILN_OK);
             const kn_kind *first = chosen.kind;
             if (kn_kind_is_quick(backend, first)) /* behind it are kinds of rows, which want a program */
                 continue;
             snprintf(value, sizeof value, time % 2 ? "-%s" : "-reduce_rows,-%s,", first->name);
             setenv("KILN_KINDS", value, 1);
             assert_int_equal(
-                kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),
-                KILN_OK);
+                kn_schedule_choose(&chosen, &params, NULL, &s.space, s.access, s.count, &target, 0), KILN_OK);
             int k = 0;
             while (kn_kinds_of(backend)[k] != first)
                 ++k;
@@ -1003,7 +1004,7 @@ static void kinds_are_switched_off(void **state)
         kn_target_host(&target);
         random_scene(&s);
         setenv("KILN_KINDS", wrong[k], 1);
-        assert_int_equal(kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),
+        assert_int_equal(kn_schedule_choose(&chosen, &params, NULL, &s.space, s.access, s.count, &target, 0),
                          KILN_ERROR_INVALID);
         assert_non_null(strstr(kiln_error_message(), "KILN_KINDS"));
     }
@@ -1017,14 +1018,14 @@ int main(void)
         cmocka_unit_test(every_wide_access_is_sound),
         cmocka_unit_test(the_host_has_two),
         cmocka_unit_test(contiguous_is_flat),
-        cmocka_unit_test(results_that_interleave_are_woven),
+        cmocka_unit_test(results_that_interleave_are_one_array),
         cmocka_unit_test(the_host_has_words),
-        cmocka_unit_test(shifted_inputs_are_merged),
-        cmocka_unit_test(shifted_inputs_of_skewed_rows_are_merged),
-        cmocka_unit_test(narrow_inputs_and_small_ones_are_broad),
-        cmocka_unit_test(small_inputs_are_kept_in_the_cache),
-        cmocka_unit_test(an_array_and_its_transpose_are_mirrored),
-        cmocka_unit_test(shifted_planes_are_walked_along),
+        cmocka_unit_test(inputs_at_offsets_are_merged),
+        cmocka_unit_test(inputs_of_unaligned_rows_are_merged),
+        cmocka_unit_test(narrow_inputs_and_small_ones_are_output_bound),
+        cmocka_unit_test(small_inputs_are_resident_in_the_cache),
+        cmocka_unit_test(an_array_and_its_transpose_are_pairs),
+        cmocka_unit_test(matrices_at_offsets_are_a_stencil),
         cmocka_unit_test(reversed_index_is_not_flat),
         cmocka_unit_test(transpose_is_a_tile),
         cmocka_unit_test(broadcast_keeps_the_others_wide),

@@ -52,7 +52,7 @@ static void division(void **state)
     }
 }
 
-/* Of a tile: numbers below 1,024 by sides up to 512. */
+/* Divisions of a tile: numbers below 1,024 by sides up to 512. */
 static void small_division(void **state)
 {
     (void)state;

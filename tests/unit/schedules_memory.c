@@ -41,24 +41,24 @@ static kn_program *make_program(bool is_reduction)
 
 static void make_spec(kn_spec *spec, const layout_case *c, const kn_program *p)
 {
-    static const int64_t shape[] = {ROWS, COLUMNS}, kept[] = {ROWS, 1};
+    static const int64_t shape[] = {ROWS, COLUMNS}, outputs[] = {ROWS, 1};
     static const int item[] = {2, 4, 4};
     kn_space *space = calloc(1, sizeof *space);
     kn_view view[3];
     kn_access access[3];
-    kn_launch_params figures;
+    kn_launch_params params;
     assert_non_null(space);
     *spec = (kn_spec){.program = p, .generator = "1-test"};
     assert_int_equal(kn_target_parse(&spec->target, c->target), KILN_OK);
     for (int k = 0; k < 3; ++k) {
-        view[k] = (kn_view){k == 2 && c->is_reduction ? kept : shape, c->stride[k], 2, k == 2};
+        view[k] = (kn_view){k == 2 && c->is_reduction ? outputs : shape, c->stride[k], 2, k == 2};
         access[k] = (kn_access){item[k], 4096, k == 2};
         spec->operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = k ? KILN_FLOAT32 : KILN_FLOAT16};
     }
     spec->n_arrays = kn_operands_settle(spec->operand, 3);
     kn_space_make(space, 2, shape, c->is_reduction ? 2 : 0, view, 3,
                   p->uses & KN_USES_INDEX ? KN_WITH_INDEX : 0);
-    assert_int_equal(kn_schedule_choose(&spec->schedule, &figures, p, space, access, 3, &spec->target, 0),
+    assert_int_equal(kn_schedule_choose(&spec->schedule, &params, p, space, access, 3, &spec->target, 0),
                      KILN_OK);
     assert_string_equal(spec->schedule.kind->name, c->kind);
     free(space);

@@ -160,7 +160,7 @@ static void everything_at_once(void **state)
     kn_program_free(p);
 }
 
-/* What is nothing is not written, what is one is. */
+/* Empty fields are not written, others are. */
 static void small_numbers(void **state)
 {
     kn_program *p = program("T x", "T z", "z = x", NULL);

@@ -26,7 +26,7 @@ enum {
     FEWEST = 16384,
     MOST = 400000,
     LONGEST = 300,
-    MOST_OF_LARGE = 24 << 20, /* whose boxes fill shared memory */
+    MOST_OF_LARGE = 24 << 20, /* whose tiles fill shared memory */
     LONGEST_OF_LARGE = 3000,
     SAMPLED = 4 /* blocks of a large space */
 };
@@ -60,9 +60,9 @@ typedef struct scene {
 static void shuffle(int *order, int count)
 {
     for (int a = count; a-- > 1;) {
-        int other = roll(0, a), kept = order[a];
+        int other = roll(0, a), swapped = order[a];
         order[a] = order[other];
-        order[other] = kept;
+        order[other] = swapped;
     }
 }
 
@@ -98,7 +98,7 @@ static void put_operand(scene *s, int v, int64_t item, int64_t address)
     s->high[v] += item;
 }
 
-/* Strides of a walk in this order, outermost first, with gaps here and there. */
+/* Strides of a loop nest in this order, outermost first, with gaps here and there. */
 static void lay_out(scene *s, int v, const int *order, int64_t item)
 {
     bool is_output = v >= s->n_in;
@@ -197,7 +197,7 @@ typedef struct model {
     kn_schedule schedule;
     kn_target target;
     kn_windows w;
-    kn_space boxes;
+    kn_space tiles;
     kn_divider divider[KILN_MAX_NDIM]; /* of the boxes' axes, innermost first as the kernel has them */
     int shared_bytes, staged;
     uint32_t vector;
@@ -241,12 +241,12 @@ static int64_t chunk_number(const model *m, int64_t address)
 
 static int64_t extent_of(const model *m, int axis)
 {
-    return m->boxes.extent[m->boxes.ndim - 1 - axis];
+    return m->tiles.extent[m->tiles.ndim - 1 - axis];
 }
 
 static int64_t stride_of(const model *m, int axis, int operand)
 {
-    return m->boxes.stride[operand][m->boxes.ndim - 1 - axis];
+    return m->tiles.stride[operand][m->tiles.ndim - 1 - axis];
 }
 
 static uint32_t divide(const model *m, uint32_t n, int axis)
@@ -262,7 +262,7 @@ typedef struct place {
 
 static void move(const model *m, place *p, int axis, uint32_t steps)
 {
-    for (int o = 0; o < m->boxes.n_operands; ++o)
+    for (int o = 0; o < m->tiles.n_operands; ++o)
         p->at[o] += (uint32_t)stride_of(m, axis, o) * steps;
 }
 
@@ -350,7 +350,7 @@ typedef struct block {
     uint32_t run, row, from, to, rows, x0, p0, x_step, q_step, phase;
 } block;
 
-/* The axes of a box, innermost first. */
+/* The axes of a tile, innermost first. */
 enum { P, X, Q, Q2, BOXES, MORE_BOXES, OUTER };
 
 static void start_block(const model *m, block *b, uint32_t index)
@@ -361,7 +361,7 @@ static void start_block(const model *m, block *b, uint32_t index)
     *b = (block){.run = (m->w.rows_first ? far : near) * m->w.run,
                  .row = (m->w.rows_first ? near : far) * m->w.rows};
     rest = outer;
-    for (int a = OUTER; a < m->boxes.ndim; ++a, rest = outer) {
+    for (int a = OUTER; a < m->tiles.ndim; ++a, rest = outer) {
         outer = divide(m, rest, a);
         move(m, &b->corner, a, rest - outer * (uint32_t)extent_of(m, a));
     }
@@ -380,12 +380,12 @@ static void start_block(const model *m, block *b, uint32_t index)
 /* ---- staging ---- */
 
 /* Where a thread begins in the rows of the input and how it goes on. */
-typedef struct rows_walk {
+typedef struct rows_visited {
     int64_t at, at_step, at_carry;
     uint32_t here, here_step, here_carry, p, n, turn, count, bytes;
-} rows_walk;
+} rows_visited;
 
-static void start_rows(const model *m, block *b, rows_walk *r, uint32_t thread)
+static void start_rows(const model *m, block *b, rows_visited *r, uint32_t thread)
 {
     bool crossed = m->w.crossed, shared = m->w.shared;
     int p = shared ? X : P, s = crossed ? Q : X;
@@ -415,12 +415,12 @@ static void start_rows(const model *m, block *b, rows_walk *r, uint32_t thread)
 
 static void stage_thread(model *m, block *b, uint32_t thread)
 {
-    rows_walk start;
+    rows_visited start;
     uint32_t extent = (uint32_t)extent_of(m, m->w.shared ? X : P);
     start_rows(m, b, &start, thread);
     for (uint32_t chunk = CHUNK * (thread & ((1u << m->w.chunk_lanes) - 1)); chunk < start.bytes + CHUNK - 1;
          chunk += CHUNK << m->w.chunk_lanes) {
-        rows_walk r = start;
+        rows_visited r = start;
         for (; r.n < r.count; r.n += r.turn) {
             uint32_t off = r.here & (CHUNK - 1);
             if (chunk < r.bytes + off)
@@ -437,7 +437,7 @@ static void stage_thread(model *m, block *b, uint32_t thread)
 /* ---- slots ---- */
 
 /* By how many elements the vectors of the first result begin early. */
-static uint32_t skew_at(const model *m, const place *p)
+static uint32_t misalignment_at(const model *m, const place *p)
 {
     int result = m->s->n_in;
     return (uint32_t)(address_at(m, p, result) / m->s->access[result].item_size) % m->vector;
@@ -461,8 +461,8 @@ static void find_results(const model *m, const place *here, int64_t *to)
  */
 static void store_short(model *m, const block *b, const place *slot_at, uint32_t t, uint32_t pt, uint32_t r)
 {
-    uint32_t extent = (uint32_t)extent_of(m, P), first = t - skew_at(m, slot_at), x = divide(m, first, P),
-             p = first - x * extent, left = extent - p;
+    uint32_t extent = (uint32_t)extent_of(m, P), first = t - misalignment_at(m, slot_at),
+             x = divide(m, first, P), p = first - x * extent, left = extent - p;
     uint32_t from = b->phase + (p - b->p0) * m->w.pitch + (x - b->x0) * b->x_step + r * b->q_step;
     place here = *slot_at;
     int64_t to[MAX_VIEWS];
@@ -485,25 +485,26 @@ static void store_short(model *m, const block *b, const place *slot_at, uint32_t
     }
 }
 
-/* slot_at, turned: of the slot's first element if no run were early. */
-static void store_slot(model *m, const block *b, const place *slot_at, uint32_t pt, uint32_t turned)
+/* slot_at, transposed: of the slot's first element if no run were early. */
+static void store_slot(model *m, const block *b, const place *slot_at, uint32_t pt, uint32_t transposed)
 {
-    uint32_t extent = (uint32_t)extent_of(m, P), skew = skew_at(m, slot_at),
-             on = b->x_step - extent * m->w.pitch, left = extent - pt + skew;
+    uint32_t extent = (uint32_t)extent_of(m, P), misalignment = misalignment_at(m, slot_at),
+             on = b->x_step - extent * m->w.pitch, left = extent - pt + misalignment;
     place here = *slot_at;
     int64_t to[MAX_VIEWS];
-    turned -= skew * m->w.pitch;
-    move(m, &here, P, -skew);
+    transposed -= misalignment * m->w.pitch;
+    move(m, &here, P, -misalignment);
     find_results(m, &here, to);
     check_vectors(m, to);
     if (left > extent) {
         left -= extent;
-        turned -= on;
+        transposed -= on;
         move(m, &here, P, extent);
         move(m, &here, X, ~0u);
     }
     for (uint32_t k = 0; k < m->vector; ++k) {
-        put_result(m, &here, to, take(m, (k == 0 || k < left ? turned : turned + on) + k * m->w.pitch));
+        put_result(m, &here, to,
+                   take(m, (k == 0 || k < left ? transposed : transposed + on) + k * m->w.pitch));
         for (int o = m->s->n_in; o < m->s->count; ++o)
             to[o] += m->s->access[o].item_size;
         move(m, &here, P, 1);
@@ -520,18 +521,18 @@ static void store_slots(model *m, const block *b, place slot_at, uint32_t slot, 
 {
     uint32_t t = b->run + slot * m->vector, xt = divide(m, t, P), pt = t - xt * (uint32_t)extent_of(m, P);
     uint32_t turn = UINT32_C(1) << m->w.row_lanes, rows = (uint32_t)extent_of(m, Q);
-    uint32_t turned = b->phase + (pt - b->p0) * m->w.pitch + (xt - b->x0) * b->x_step + r0 * b->q_step;
+    uint32_t transposed = b->phase + (pt - b->p0) * m->w.pitch + (xt - b->x0) * b->x_step + r0 * b->q_step;
     move(m, &slot_at, P, pt);
     move(m, &slot_at, X, xt);
     for (uint32_t r = r0; r < b->rows; r += turn) {
-        int32_t first = (int32_t)t - (int32_t)skew_at(m, &slot_at);
+        int32_t first = (int32_t)t - (int32_t)misalignment_at(m, &slot_at);
         if (first >= 0 && first + (int32_t)m->vector <= (int32_t)m->w.run_size) {
             if (m->schedule.variant)
                 store_short(m, b, &slot_at, t, pt, r);
             else
-                store_slot(m, b, &slot_at, pt, turned);
+                store_slot(m, b, &slot_at, pt, transposed);
         }
-        turned += turn * b->q_step;
+        transposed += turn * b->q_step;
         move(m, &slot_at, Q, m->w.q_step);
         move(m, &slot_at, Q2, m->w.q2_step);
         q0 += m->w.q_step;
@@ -566,11 +567,12 @@ static void store_end(model *m, const block *b, bool is_end, uint32_t r, uint32_
     place here = b->corner;
     move(m, &here, Q, q);
     move(m, &here, Q2, q2);
-    int32_t skew = (int32_t)skew_at(m, &here), first = (is_end ? (size + skew) / vector * vector : 0) - skew,
+    int32_t misalignment = (int32_t)misalignment_at(m, &here),
+            first = (is_end ? (size + misalignment) / vector * vector : 0) - misalignment,
             t = first + (int32_t)k;
-    int32_t begin = (int32_t)b->run - (int32_t)((b->run + (uint32_t)skew) % m->vector);
+    int32_t begin = (int32_t)b->run - (int32_t)((b->run + (uint32_t)misalignment) % m->vector);
     if (t < 0 || t >= size || first < begin || first >= begin + (int32_t)m->w.run ||
-        (is_end ? first < 0 : skew == 0))
+        (is_end ? first < 0 : misalignment == 0))
         return;
     uint32_t x = divide(m, (uint32_t)t, P), p = (uint32_t)t - x * (uint32_t)extent_of(m, P);
     move(m, &here, P, p);
@@ -605,7 +607,7 @@ static void run_block(model *m, uint32_t index)
 /* All blocks, or of large spaces the first, the last and some between. */
 static void run_kernel(model *m)
 {
-    int64_t blocks = kn_windows_count(&m->boxes), parts = blocks - 1;
+    int64_t blocks = kn_windows_count(&m->tiles), parts = blocks - 1;
     if (m->s->is_large && parts > SAMPLED)
         parts = SAMPLED;
     run_block(m, 0);
@@ -651,7 +653,7 @@ static void check_numbers(const model *m)
     check(m, 1 << w->chunk_lanes <= m->schedule.block, "too many lanes");
     check(m, w->run_size == extent_of(m, P) * extent_of(m, X), "the runs' size");
     check(m, w->n_rows == extent_of(m, Q) * extent_of(m, Q2), "the number of runs");
-    check(m, m->boxes.ndim <= m->schedule.rank, "too many axes");
+    check(m, m->tiles.ndim <= m->schedule.rank, "too many axes");
 }
 
 static void check_windows(model *m, int axis)
@@ -660,8 +662,8 @@ static void check_windows(model *m, int axis)
     m->vector = (uint32_t)m->schedule.vector;
     m->staged = (int)(strchr(m->schedule.access, KN_STAGED) - m->schedule.access);
     const kn_spec spec = {.schedule = m->schedule, .target = m->target};
-    kn_windows_make(&m->w, &m->boxes, &m->shared_bytes, &s->space, &spec, s->access, axis);
-    for (int a = 0; a < m->boxes.ndim; ++a)
+    kn_windows_make(&m->w, &m->tiles, &m->shared_bytes, &s->space, &spec, s->access, axis);
+    for (int a = 0; a < m->tiles.ndim; ++a)
         m->divider[a] = kn_divider_make((uint32_t)extent_of(m, a));
     check_numbers(m);
     m->n_stored = 0;
@@ -700,10 +702,10 @@ static bool check_halves(model *m, int tile_axis, int cut_axis)
     return can;
 }
 
-/* What random layouts have to have met. */
+/* Cases that random layouts have to have met. */
 typedef struct census {
     int scenes, crossed, straight, runs_go_on, rows_go_on, cut_runs, cut_rows, full, gathered, two_results,
-        indexed, mixed, early, halved, pixels, short_runs, vector[17];
+        indexed, mixed, early, halved, channels, short_runs, vector[17];
 } census;
 
 static void count_scene(census *met, const model *m)
@@ -722,7 +724,7 @@ static void count_scene(census *met, const model *m)
     met->two_results += s->count - s->n_in == 2;
     met->indexed += s->with_index;
     met->mixed += s->access[m->staged].item_size != s->access[s->n_in].item_size;
-    met->pixels += w->shared != 0;
+    met->channels += w->shared != 0;
     met->short_runs += m->schedule.variant && !w->shared;
     met->early += s->access[s->n_in].address % CHUNK != 0;
     ++met->vector[m->vector];
@@ -744,13 +746,13 @@ static void check_census(const census *met)
 /* False: the scene is not done by windows. */
 static bool check_scene(model *m, const scene *s, int *axis)
 {
-    kn_launch_params figures;
+    kn_launch_params params;
     m->s = s;
     assert_int_equal(kn_target_parse(&m->target, "sm_90"), KILN_OK);
-    kn_schedule_choose(&m->schedule, &figures, NULL, &s->space, s->access, s->count, &m->target, 0);
+    kn_schedule_choose(&m->schedule, &params, NULL, &s->space, s->access, s->count, &m->target, 0);
     if (m->schedule.kind != &kn_kind_windows)
         return false;
-    memcpy(axis, &figures, sizeof *axis); /* the first figure of a windows kernel */
+    memcpy(axis, &params, sizeof *axis); /* the first launch parameter of a windows kernel */
     check_windows(m, *axis);
     return true;
 }
@@ -801,7 +803,7 @@ static void runs_shorter_than_a_vector(void **state)
     free(m);
 }
 
-static void boxes_cover_and_turn(void **state)
+static void tiles_cover_and_transpose(void **state)
 {
     census met = {0};
     int times = getenv("KILN_SOAK") ? 100 : 1;
@@ -817,6 +819,6 @@ int main(int argc, char **argv)
 {
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : seed;
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs_shorter_than_a_vector),
-                                       cmocka_unit_test(boxes_cover_and_turn)};
+                                       cmocka_unit_test(tiles_cover_and_transpose)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

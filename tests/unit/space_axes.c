@@ -1,4 +1,5 @@
-/* What kinds ask of a space's axes, and how they put them together, against values worked out by hand. */
+/* Questions of kinds about a space's axes, and how they put them together, against values worked out by
+ * hand. */
 #include "space/space.h"
 
 #include <setjmp.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Three axes, two operands: 2 x 3 x 5, one in C order of 4 bytes, one of 1 byte turned round and spread. */
+/* Three axes, two operands: 2 x 3 x 5, one in C order of 4 bytes, one of 1 byte, reversed and spread. */
 static kn_space *make(void)
 {
     static const int64_t stride[2][3] = {{60, 20, 4}, {-1, 0, 7}};
@@ -137,8 +138,8 @@ static void axes_put_together(void **state)
     free(to);
 }
 
-/* Without results the first input that moves along both axes orders them; one that stands still along one of
- * them says nothing. */
+/* Without results the first input that moves along both axes orders them; one that is broadcast along one
+ * of them says nothing. */
 static void order_by_inputs(void **state)
 {
     static const int64_t shape[] = {8, 16}, first[][2] = {{4, 0}, {0, 4}, {0, 0}},
@@ -161,7 +162,7 @@ static void order_by_inputs(void **state)
     free(s);
 }
 
-/* As many operands as there is room for. */
+/* As many operands as a space holds. */
 static void most_operands(void **state)
 {
     static const int64_t shape[] = {3, 4}, strides[] = {16, 4}, still[] = {0, 4};

@@ -1,5 +1,5 @@
 /* Spaces against plain nested loops over the broadcast shape: the same addresses with the same logical
- * index, whatever was dropped, turned, reordered, merged or cut. */
+ * index, whatever was dropped, reversed, reordered, merged or cut. */
 #include "space/space.h"
 #include "base/error.h"
 #include "space/shape.h"
@@ -32,7 +32,7 @@ typedef struct scene {
     kn_view view[MAX_VIEWS];
 } scene;
 
-/* Elements of `item` bytes in a random order of the axes, each axis turned or spread now and then. */
+/* Elements of `item` bytes in a random order of the axes, each axis reversed or spread now and then. */
 static void random_strides(scene *s, int v, int item)
 {
     int order[MAX_RANK], ndim = s->view[v].ndim;
@@ -40,9 +40,9 @@ static void random_strides(scene *s, int v, int item)
     for (int a = 0; a < ndim; ++a)
         order[a] = a;
     for (int a = ndim; a-- > 1 && roll(0, 2) > 0;) {
-        int other = roll(0, a), kept = order[a];
+        int other = roll(0, a), swapped = order[a];
         order[a] = order[other];
-        order[other] = kept;
+        order[other] = swapped;
     }
     for (int k = ndim; k-- > 0;) {
         int a = order[k];
@@ -110,8 +110,8 @@ static void visit_naively(visits *out, const scene *s)
     }
 }
 
-/* Walks the space and ticks off what it meets: each logical index once, with the addresses that belong to
- * it. */
+/* Iterates over the space and ticks off its elements: each logical index once, with the addresses that
+ * belong to it. */
 static void tick_off(visits *expected, const kn_space *space)
 {
     int index_operand = expected->count;
@@ -137,7 +137,7 @@ static void assert_all_seen(const visits *expected)
         assert_true(expected->seen[i]);
 }
 
-/* What the result is for: no axis of extent 1, results forward, neighbours that are one run merged. */
+/* A space's purpose: no axis of extent 1, results forward, contiguous neighbours merged. */
 static void assert_is_tidy(const kn_space *space, const scene *s)
 {
     int first_output = 0;
@@ -159,9 +159,9 @@ static void assert_is_tidy(const kn_space *space, const scene *s)
     }
 }
 
-/* What the random tests work on: large, and one at a time. */
+/* The spaces of the random tests: large, and one at a time. */
 static visits visited[1];
-static kn_space walked[1];
+static kn_space iterated[1];
 
 static void spaces_visit_every_element_once(void **state)
 {
@@ -171,11 +171,11 @@ static void spaces_visit_every_element_once(void **state)
     for (int turn = 0; turn < 4000; ++turn) {
         random_scene(&s);
         visit_naively(visited, &s);
-        kn_space_make(walked, s.ndim, s.shape, 0, s.view, s.count, true);
-        assert_int_equal(walked->size, visited->size);
-        tick_off(visited, walked);
+        kn_space_make(iterated, s.ndim, s.shape, 0, s.view, s.count, true);
+        assert_int_equal(iterated->size, visited->size);
+        tick_off(visited, iterated);
         assert_all_seen(visited);
-        assert_is_tidy(walked, &s);
+        assert_is_tidy(iterated, &s);
     }
 }
 
@@ -188,8 +188,8 @@ static uint64_t random_axes(int ndim)
     return axes;
 }
 
-/* With reduced axes too: every element once, as many results as the kept axes have elements, and the results
- * at the same place along all that is reduced. The last view is an output of the kept axes alone. */
+/* With reduction axes too: every element once, as many results as the output axes have elements, and the
+ * results at the same place along all reduction axes. The last view is an output of the output axes alone. */
 static void reduced_axes_stand_behind(void **state)
 {
     scene s;
@@ -206,12 +206,12 @@ static void reduced_axes_stand_behind(void **state)
             results *= s.view_shape[last][a];
         }
         visit_naively(visited, &s);
-        kn_space_make(walked, s.ndim, s.shape, reduced, s.view, s.count, true);
-        assert_int_equal(kn_space_output_size(walked), results);
-        tick_off(visited, walked);
+        kn_space_make(iterated, s.ndim, s.shape, reduced, s.view, s.count, true);
+        assert_int_equal(kn_space_output_size(iterated), results);
+        tick_off(visited, iterated);
         assert_all_seen(visited);
-        for (int a = walked->ndim - walked->n_reduction_axes; a < walked->ndim; ++a)
-            assert_int_equal(walked->stride[last][a], 0);
+        for (int a = iterated->ndim - iterated->n_reduction_axes; a < iterated->ndim; ++a)
+            assert_int_equal(iterated->stride[last][a], 0);
     }
 }
 
@@ -241,9 +241,9 @@ static void pieces_make_up_the_space(void **state)
     for (int turn = 0; turn < 400; ++turn) {
         random_scene(&s);
         visit_naively(visited, &s);
-        kn_space_make(walked, s.ndim, s.shape, 0, s.view, s.count, true);
-        if (walked->size > 0)
-            tick_off_pieces(visited, walked, roll(1, 40), 1 << roll(0, 2));
+        kn_space_make(iterated, s.ndim, s.shape, 0, s.view, s.count, true);
+        if (iterated->size > 0)
+            tick_off_pieces(visited, iterated, roll(1, 40), 1 << roll(0, 2));
         assert_all_seen(visited);
     }
 }
@@ -284,7 +284,7 @@ static void broadcast_rows_keep_two_axes(void **state)
     assert_int_equal(space.stride[0][0], 0);
 }
 
-static void reversed_results_are_turned(void **state)
+static void reversed_results_are_reversed_back(void **state)
 {
     kn_space space;
     const kn_view views[] = {{S(10), S(4), 1, false}, {S(10), S(-4), 1, true}};
@@ -315,13 +315,13 @@ static void memory_order_is_numpys(void **state)
 {
     int axes[3];
     const kn_view f[] = {{S(3, 4, 5), S(4, 12, 48), 3, false}},
-                  turned[] = {{S(3, 4, 5), S(20, -60, 4), 3, false}};
+                  transposed[] = {{S(3, 4, 5), S(20, -60, 4), 3, false}};
     const kn_view two[] = {{S(5), S(4), 1, false}, {S(3, 4, 5), S(4, 12, 48), 3, false}};
     const kn_view none[] = {{S(3, 4, 5), S(0, 0, 0), 3, false}};
     (void)state;
     kn_space_memory_order(axes, 3, f, 1);
     assert_memory_equal(axes, ((int[]){2, 1, 0}), sizeof axes);
-    kn_space_memory_order(axes, 3, turned, 1);
+    kn_space_memory_order(axes, 3, transposed, 1);
     assert_memory_equal(axes, ((int[]){1, 0, 2}), sizeof axes);
     kn_space_memory_order(axes, 3, two, 2);
     assert_memory_equal(axes, ((int[]){2, 1, 0}), sizeof axes);
@@ -345,7 +345,7 @@ static void copy_order_is_numpys(void **state)
 }
 
 /* Axes merge with their like alone, and those that are reduced are ordered by what is read. */
-static void kept_and_reduced_do_not_merge(void **state)
+static void output_and_reduction_axes_do_not_merge(void **state)
 {
     kn_space space;
     const kn_view rows[] = {{S(3, 4, 5), S(80, 20, 4), 3, false}, {S(3, 4, 1), S(16, 4, 4), 3, true}};
@@ -416,12 +416,18 @@ static void shapes_that_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spaces_visit_every_element_once), cmocka_unit_test(reduced_axes_stand_behind),
-        cmocka_unit_test(kept_and_reduced_do_not_merge),   cmocka_unit_test(pieces_make_up_the_space),
-        cmocka_unit_test(contiguous_arrays_are_one_axis),  cmocka_unit_test(broadcast_rows_keep_two_axes),
-        cmocka_unit_test(reversed_results_are_turned),     cmocka_unit_test(nothing_and_one),
-        cmocka_unit_test(memory_order_is_numpys),          cmocka_unit_test(copy_order_is_numpys),
-        cmocka_unit_test(shapes_that_do_not_fit),          cmocka_unit_test(shapes_that_fit),
+        cmocka_unit_test(spaces_visit_every_element_once),
+        cmocka_unit_test(reduced_axes_stand_behind),
+        cmocka_unit_test(output_and_reduction_axes_do_not_merge),
+        cmocka_unit_test(pieces_make_up_the_space),
+        cmocka_unit_test(contiguous_arrays_are_one_axis),
+        cmocka_unit_test(broadcast_rows_keep_two_axes),
+        cmocka_unit_test(reversed_results_are_reversed_back),
+        cmocka_unit_test(nothing_and_one),
+        cmocka_unit_test(memory_order_is_numpys),
+        cmocka_unit_test(copy_order_is_numpys),
+        cmocka_unit_test(shapes_that_do_not_fit),
+        cmocka_unit_test(shapes_that_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -365,7 +365,7 @@ static kiln_status write_for_ever(kn_str *source, kn_compile_request *compile, c
     return KILN_OK;
 }
 
-/* Killed while it holds the lock of a key: the next process is not kept waiting. */
+/* Killed while it holds the lock of a key: the next process does not wait. */
 static void a_killed_compile_gives_its_key_back(void **state)
 {
     int ends[2], status;

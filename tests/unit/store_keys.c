@@ -43,7 +43,7 @@ static const char *const lines[] = {
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
-/* Of which line, and what stands there instead; "" leaves the field out. */
+/* The line, and the text of the field in it; "" leaves the field out. */
 static const struct change {
     int line;
     const char *from, *to;
@@ -144,7 +144,7 @@ static char *changed_line(const struct change *c)
     return kn_str_take(&text, "a line");
 }
 
-/* What reading a line and writing it again makes of it. */
+/* The line after it was read and written again. */
 static void expect_itself(const char *line)
 {
     kn_parsed_spec parsed;
@@ -198,7 +198,7 @@ static int rank_all_alike(const char *label, size_t size, void *user)
     return 1;
 }
 
-/* Of bundles generator and target are no part of the key: rows are ranked by them. */
+/* Generator and target of bundles are no part of the key: rows are ranked by them. */
 static void a_change_is_a_miss_in_bundles(void **state)
 {
     kn_bundle_writer *writer = kn_bundle_writer_create();

@@ -1,4 +1,4 @@
-/* What a bundle says of a row decides whether this library launches its code. */
+/* The label of a bundle's row decides whether this library launches its code. */
 #include "store/bundle_label.h"
 #include "schedule/kind.h"
 #include "schedule/layout.h"
@@ -23,7 +23,7 @@ static int rank(const char *head, int block, const char *kind, int revision)
     return kn_bundle_label_rank(text, (size_t)length, &target);
 }
 
-/* Of another revision of either, or of a kind that is not here, code is passed over; other kinds' is not. */
+/* Code of another revision of either, or of an unknown kind, is passed over; other kinds' is not. */
 static void revisions_decide(void **state)
 {
     static const char head[] = "cuda:sm_90 binary";

@@ -23,7 +23,7 @@
 
 static char folder[256], script[300];
 
-/* What DAMAGE makes of the object "$out" that the compiler wrote with success. */
+/* The object "$out" that the compiler wrote with success, after DAMAGE. */
 static const char compiler[] =
     "#!/bin/sh\n"
     "${REAL_CXX:-c++} \"$@\" || exit\n"
@@ -360,7 +360,7 @@ static void damaged_objects_end_no_process(void **state)
     kn_compile_result_free(&result);
 }
 
-/* Of the right size, and its end was never written: whatever part of it. */
+/* An object of the right size whose end was never written, whatever part of it. */
 static void every_missing_end_is_found(void **state)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;

@@ -17,8 +17,8 @@ static void assert_digits(const kn_decimal *d, const char *digits, int point, do
         fail_msg("%.17g: 0.%s (%d) e%d instead of 0.%se%d", of, d->digits, d->count, d->point, digits, point);
 }
 
-/* Above a power of two there is twice the room that is below: there the nearest decimal of so many digits may
- * not read back, and the next one up does. */
+/* Above a power of two neighbours are twice as far apart as below: there the nearest decimal of so many
+ * digits may not read back, and the next one up does. */
 static void shortest(void **state)
 {
     static const struct {

@@ -58,7 +58,7 @@ static void integers_fit_or_are_refused(void **state)
             "parameter 's': the complex value 1+2i was given, but float32 is real");
 }
 
-/* What is nearer to the greatest number is that; beyond it is infinity, for kernels as for operations. */
+/* A number nearer to the greatest one is that; beyond it is infinity, for kernels as for operations. */
 static void floats_beyond_the_range(void **state)
 {
     static const float below[] = {0, -INFINITY}, above[] = {INFINITY, 0};
@@ -151,7 +151,7 @@ static void floats_round_once(void **state)
     STORES(double, KILN_FLOAT64, kiln_arg_uint(UINT64_MAX), 18446744073709551616.0);
 }
 
-static void complex_parts_are_kept(void **state)
+static void complex_parts_are_unchanged(void **state)
 {
     float c[2];
     double z[2];
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(bounds_are_open),
         cmocka_unit_test(not_a_number_is_no_integer),
         cmocka_unit_test(floats_round_once),
-        cmocka_unit_test(complex_parts_are_kept),
+        cmocka_unit_test(complex_parts_are_unchanged),
         cmocka_unit_test(typed_scalars_convert_safely_only),
         cmocka_unit_test(numbers_of_operations),
         cmocka_unit_test(classes_of_whole_numbers),

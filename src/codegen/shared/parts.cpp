@@ -213,6 +213,9 @@ extern "C" { __attribute__((visibility("default"))) unsigned char ${symbol}[size
 #part wait
 kn_wait();
 
+#part declaration
+${value_type} ${value};
+
 // Stages as functions, and calls of them (stage_functions.c). Lines up to "#line 0" are the user's.
 #part user_statement
 #line 1 "${kernel}${separator}${label}"

@@ -1,12 +1,7 @@
 ${head}
 ${axes}
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     const unsigned kn_first = (blockIdx.x * ${block}u + threadIdx.x) * ${vector}u;
     if (kn_first < kn.size) {
@@ -24,14 +19,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
         for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
             if (kn_m < kn_left) {
-                ${loads}
-                ${packs}
-                ${gather}
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                }
-                ${stores}
+                ${elements}
             }
         }
     }

@@ -7,10 +7,7 @@ static void put_flat_gather(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER)
-            kn_str_printf(&w->slot[KN_SLOT_GATHER],
-                          "kn_%s_ = kn_gather<%s, %d>((const char *)(kn.%s_ + kn_first));\n",
-                          w->program->param[k].name, kn_storage(w, k), w->spec->schedule.vector,
-                          w->program->param[k].name);
+            kn_put_part(w, &w->slot[KN_SLOT_GATHER], "gather_flat", k);
 }
 
 static void fill_flat(kn_writer *w)
@@ -28,4 +25,6 @@ static const char *choose_template(const kn_spec *spec)
     return spec->schedule.vector > 1 ? "schedules/contiguous/flat.cu" : "schedules/contiguous/flat_single.cu";
 }
 
-const kn_recipe kn_recipe_flat = {.choose_template = choose_template, .fill = fill_flat};
+const kn_recipe kn_recipe_flat = {.choose_template = choose_template,
+                                  .fill = fill_flat,
+                                  .parts = "schedules/contiguous/contiguous_parts.cu"};

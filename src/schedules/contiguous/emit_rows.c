@@ -14,38 +14,32 @@ enum {
 static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *function, bool with_step)
 {
     kn_put_gathers(w, out, function, with_step ? "crossing_stride" : "crossing");
-    if (!(w->program->uses & KN_USES_INDEX))
-        return;
-    int index = w->spec->n_arrays;
-    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
-                  w->spec->schedule.vector);
-    kn_str_printf(
-        out,
-        "        kn_i[kn_k] = kn.start + (kn_k < kn_left ? kn_here.at[%d] + kn_k * kn.axis[0].stride[%d] "
-        ": kn_next.at[%d] + (kn_k - kn_left) * kn.axis[0].stride[%d]);\n",
-        index, index, index, index);
+    if (w->program->uses & KN_USES_INDEX)
+        kn_put_part(w, out, "indices_of_two_rows", -1);
 }
 
 /* Lanes in many short rows: each lane is located. */
 static void put_gather_across(const kn_writer *w, kn_str *out)
 {
-    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
-                  w->spec->schedule.vector);
-    kn_str_append(out, "        const kn_place kn_here = kn_locate(kn, kn_first + kn_k);\n");
-    kn_put_gather_lane(w, out);
-    kn_str_append(out, "    }\n");
+    kn_str lane = KN_STR_INIT;
+    kn_put_gather_lane(w, &lane);
+    kn_put_part_with(w, out, "gather_across", -1, "lane=%s", kn_str_text(&lane));
     kn_put_words_of_lanes(w, out);
+    out->failed = out->failed || lane.failed;
+    kn_str_free(&lane);
 }
 
 /* Elements of one row, or of this row and the next, one by one. */
 static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
-    kn_str_printf(out, "if (%d <= kn_left) {\n", w->spec->schedule.vector);
-    kn_put_gather_known(w, out, w->spec->schedule.variant == KN_ROWS_RUNS);
-    kn_str_append(out, "} else {\n");
-    kn_str_append(out, "    const kn_place kn_next = kn_next_row(kn, kn_here, kn_first);\n");
-    put_gather_two_rows(w, out, "kn_gather_crossing", true);
-    kn_str_append(out, "}\n");
+    kn_str in_row = KN_STR_INIT, crossing = KN_STR_INIT;
+    kn_put_gather_known(w, &in_row, w->spec->schedule.variant == KN_ROWS_RUNS);
+    put_gather_two_rows(w, &crossing, "kn_gather_crossing", true);
+    kn_put_part_with(w, out, "in_row_or_crossing", -1, "in_row=%s crossing=%s", kn_str_text(&in_row),
+                     kn_str_text(&crossing));
+    out->failed = out->failed || in_row.failed || crossing.failed;
+    kn_str_free(&in_row);
+    kn_str_free(&crossing);
 }
 
 /* The gathered operands of a thread, in the one way that the schedule's variant says. In rows that are not
@@ -53,14 +47,13 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
  * diverge. */
 static void put_gather(const kn_writer *w, kn_str *out)
 {
-    if (w->spec->schedule.variant != KN_ROWS_SHORT)
-        kn_str_append(out, "const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n");
     if (w->spec->schedule.variant == KN_ROWS_SHORT) {
         put_gather_across(w, out);
-    } else if (w->spec->schedule.variant == KN_ROWS_CROSSED) {
-        kn_str_printf(
-            out, "const kn_place kn_next = kn_left < %d ? kn_next_row(kn, kn_here, kn_first) : kn_here;\n",
-            w->spec->schedule.vector);
+        return;
+    }
+    kn_put_part(w, out, "left_of_row", -1);
+    if (w->spec->schedule.variant == KN_ROWS_CROSSED) {
+        kn_put_part(w, out, "next_row", -1);
         put_gather_two_rows(w, out, "kn_load_crossing", false);
     } else {
         put_gather_in_or_over(w, out);
@@ -76,5 +69,7 @@ static void fill_rows(kn_writer *w)
     kn_fill_located(w, put_gather);
 }
 
-const kn_recipe kn_recipe_rows = {
-    .template_name = "schedules/contiguous/rows.cu", .fill = fill_rows, .fast_axis = "kn.axis[0]"};
+const kn_recipe kn_recipe_rows = {.template_name = "schedules/contiguous/rows.cu",
+                                  .fill = fill_rows,
+                                  .fast_axis = "kn.axis[0]",
+                                  .parts = "schedules/contiguous/contiguous_parts.cu"};

@@ -112,6 +112,5 @@ const kn_kind kn_kind_coarsened = {.name = "coarsened",
                                    .pattern = "m",
                                    .revision = 1,
                                    .choose = choose,
-                                   .field = kn_field_none,
                                    .place = place,
                                    .cut = kn_cut_reach};

@@ -45,21 +45,22 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-/* As in the kernel. Elements in front of the first whole vector and behind the last one go to threads of
- * their own, one each: a loop over them would compile 2 ms longer, of 38. */
+/* Elements in front of the first whole vector and behind the last one go to threads of their own, one each: a
+ * loop over them would compile 2 ms longer, of 38. The kind's field. groups: threads that have vectors;
+ * until: a vector begins at 0 or later, and before this; head: elements in front of the first vector; edges:
+ * those, and the elements behind the last one. */
+#define MEMBERS                                                                                              \
+    long long groups;                                                                                        \
+    unsigned long long until;                                                                                \
+    int misalignment, head;                                                                                  \
+    unsigned edges, unused;
 typedef struct flat_field {
-    int64_t groups;             /* threads that have vectors */
-    uint64_t until;             /* a vector begins at 0 or later, and before this */
-    int32_t misalignment, head; /* head: elements in front of the first vector */
-    uint32_t edges, unused;     /* edges: those, and the elements behind the last vector */
+    MEMBERS
 } flat_field;
 
-static kn_field field(const kn_schedule *schedule)
+static bool has_field(const kn_schedule *schedule)
 {
-    return schedule->vector > 1 ? (kn_field){"alignas(8) long long groups;\nunsigned long long until;\n"
-                                             "int misalignment, head;\nunsigned edges, unused;\n",
-                                             sizeof(flat_field), 8}
-                                : KN_NO_FIELD;
+    return schedule->vector > 1;
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -93,6 +94,7 @@ const kn_kind kn_kind_flat = {.name = "flat",
                               .compiles_soon = true,
                               .revision = 1,
                               .choose = choose,
-                              .field = field,
+                              .field = KN_FIELD(flat_field, MEMBERS),
+                              .has_field = has_field,
                               .place = place,
                               .describe = describe};

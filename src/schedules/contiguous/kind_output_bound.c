@@ -157,10 +157,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-static kn_field field(const kn_schedule *schedule)
+static bool has_field(const kn_schedule *schedule)
 {
-    return kn_output_bound_resident(schedule) >= 0 ? (kn_field){"alignas(8) unsigned lines;\n", 4, 8}
-                                                   : KN_NO_FIELD;
+    return kn_output_bound_resident(schedule) >= 0;
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -221,7 +220,8 @@ const kn_kind kn_kind_output_bound = {.name = "output_bound",
                                       .pattern = "m",
                                       .revision = 1,
                                       .choose = choose,
-                                      .field = field,
+                                      .field = {"unsigned lines;", 4, 8},
+                                      .has_field = has_field,
                                       .place = place,
                                       .cut = cut,
                                       .describe = describe};

@@ -23,10 +23,12 @@ typedef struct launch_params {
     int misalignment; /* elements by which dense results are off a vector's boundary */
 } launch_params;
 
-/* As in the kernel. */
+/* The kind's field. row_vectors: vectors from row to row in rasterised blocks; 0: they are not. */
+#define MEMBERS                                                                                              \
+    int misalignment;                                                                                        \
+    unsigned row_vectors;
 typedef struct rows_field {
-    int32_t misalignment;
-    uint32_t row_vectors; /* vectors from row to row in rasterised blocks; 0: they are not */
+    MEMBERS
 } rows_field;
 
 /* ---- the choice ---- */
@@ -231,12 +233,6 @@ static int64_t set_raster(kn_placement *out, const kn_part *part, int misalignme
     return row_vectors;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int misalignment;\nunsigned row_vectors;\n", sizeof(rows_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     launch_params f;
@@ -263,7 +259,7 @@ const kn_kind kn_kind_rows = {.name = "rows",
                               .pattern = "m",
                               .revision = 1,
                               .choose = choose,
-                              .field = field,
+                              .field = KN_FIELD(rows_field, MEMBERS),
                               .place = place,
                               .cut = kn_cut_reach,
                               .describe = describe};

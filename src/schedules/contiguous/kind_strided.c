@@ -21,6 +21,5 @@ const kn_kind kn_kind_strided = {.name = "strided",
                                  .pattern = "m",
                                  .revision = 1,
                                  .choose = choose,
-                                 .field = kn_field_none,
                                  .place = kn_place_axes,
                                  .cut = kn_cut_reach};

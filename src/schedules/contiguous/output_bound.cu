@@ -20,12 +20,7 @@ template <class T, int N>
     asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(line));
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* The vectors of a warp are contiguous; the ${per_thread} vectors of a thread are 32 apart. */
     const unsigned kn_thread = blockIdx.x * ${block}u + threadIdx.x;

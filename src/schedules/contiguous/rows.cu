@@ -13,12 +13,7 @@ static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_
     return next;
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* The thread's vector: in order of the results, or, if blocks are rasterised, among ${raster_width} vectors of several rows below each other. */
     int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.misalignment;
@@ -28,14 +23,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     }
     if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
         const kn_place kn_here = kn_locate(kn, kn_first);
-        ${loads}
-        ${packs}
-        ${gather}
-#pragma unroll
-        for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-            ${lane}
-        }
-        ${stores}
+        ${elements}
     } else {
 #pragma unroll 1
         for (int kn_at = kn_first < 0 ? 0 : kn_first; kn_at < kn_first + ${vector} && kn_at < kn.size; ++kn_at) {

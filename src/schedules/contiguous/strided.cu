@@ -1,12 +1,7 @@
 ${head}
 ${axes}
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     const unsigned kn_at = blockIdx.x * ${block}u + threadIdx.x;
     if (kn_at < kn.size) {

@@ -82,13 +82,7 @@ template <int kn_n> struct kn_some_values {
     }
 };
 
-extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *kn_given, long long kn_begin, long long kn_end)
-{
-    const kn_args &kn = *kn_given;
-    const kn_clean_up kn_at_end;
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* Strides from lane to lane, from result to result, and from step to step. */
     kn_place kn_along, kn_beside, kn_down;

@@ -21,13 +21,7 @@ static inline void kn_await(const unsigned *kn_counter, const unsigned kn_wanted
     }
 }
 
-extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *kn_given, long long kn_begin, long long kn_end)
-{
-    const kn_args &kn = *kn_given;
-    const kn_clean_up kn_at_end;
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
     const long long kn_width = kn_is_across ? kn.width : 1;
     const int kn_inner = kn_is_across ? kn.reduction_rank : 0; /* the axis along which neighbours lie */
     /* A block's values; in front of them one more of each row, which an exclusive scan begins with. What comes before the block. */

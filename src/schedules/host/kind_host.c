@@ -193,39 +193,38 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
 }
 
 /* The members of kn_loop_nest_rows. */
-static kn_field rows_field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"long long rows;\nlong long row_group;\nconst long long *row_step;\n"
-                      "unsigned long long early;\nunsigned long long rows_early;\nlong long how_early;\n",
-                      sizeof(kn_loop_nest_rows), 8};
-}
+#define ROWS_FIELD                                                                                           \
+    {                                                                                                        \
+        "long long rows; long long row_group; const long long *row_step; unsigned long long early; "         \
+        "unsigned long long rows_early; long long how_early;",                                               \
+            sizeof(kn_loop_nest_rows), 8                                                                     \
+    }
 
 const kn_kind kn_kind_host_interleaved = {.name = "interleaved",
                                           .recipe = &kn_recipe_host_interleaved,
                                           .pattern = "m",
                                           .revision = 1,
                                           .choose = choose_interleaved,
-                                          .field = rows_field,
+                                          .field = ROWS_FIELD,
                                           .place = place_runs};
 const kn_kind kn_kind_host_runs = {.name = "flat",
                                    .recipe = &kn_recipe_host_runs,
                                    .pattern = "m",
                                    .revision = 1,
                                    .choose = choose_runs,
-                                   .field = rows_field,
+                                   .field = ROWS_FIELD,
                                    .place = place_runs};
 const kn_kind kn_kind_host_indices = {.name = "strided",
                                       .recipe = &kn_recipe_host_indices,
                                       .pattern = "m",
                                       .revision = 1,
                                       .choose = choose_indices,
-                                      .field = rows_field,
+                                      .field = ROWS_FIELD,
                                       .place = place_indices};
 const kn_kind kn_kind_host_quick = {.name = "quick",
                                     .recipe = &kn_recipe_host_quick,
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose_indices,
-                                    .field = rows_field,
+                                    .field = ROWS_FIELD,
                                     .place = place_indices};

@@ -12,6 +12,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/host/host_kinds.h"
+#include "space/numbers.h"
 
 enum {
     LANE_BYTES =
@@ -29,14 +30,15 @@ enum {
     MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
 };
 
-/* The kind's field. */
+/* The kind's field. groups: elements of the innermost reduction axis in a step; rows: along the other ones;
+ * steps of a row, and the rest of its elements; piece: steps of one, and pieces of a row; chunk: pieces of
+ * one, and chunks of a result; width: neighbouring results of a task. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int groups;                                                                                              \
+    long long rows, steps, rest, piece, pieces, chunk, chunks, width;
 typedef struct reduction {
-    int32_t rank, groups;  /* rank: reduction axes; groups: elements of the innermost one in a step */
-    int64_t rows;          /* along the other reduction axes */
-    int64_t steps, rest;   /* of a row; elements behind them */
-    int64_t piece, pieces; /* steps of a piece; pieces of a row */
-    int64_t chunk, chunks; /* pieces of a chunk; chunks of a result */
-    int64_t width;         /* results of a task, which are neighbours */
+    MEMBERS
 } reduction;
 
 /* ---- which way ---- */
@@ -131,28 +133,13 @@ static bool runs_on(const kn_part *part)
     return true;
 }
 
-static int64_t up_to(int64_t n, int64_t align)
-{
-    return (n + align - 1) / align * align;
-}
-
-static int64_t at_least(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void set_steps(reduction *f, const kn_part *part)
 {
     int lanes = part->spec->schedule.per_thread;
     int64_t length = row_length(part->space);
     f->groups = lanes;
     if (lanes == 1 && f->width < NARROW && runs_on(part))
-        f->groups = (int32_t)at_least(1, at_most(NARROW / f->width, length));
+        f->groups = (int32_t)kn_most(1, kn_least(NARROW / f->width, length));
     f->steps = length / f->groups;
     f->rest = length % f->groups;
 }
@@ -160,40 +147,31 @@ static void set_steps(reduction *f, const kn_part *part)
 /* Chunks of about CHUNK elements, in pieces of nearly equal length. */
 static void set_chunks(reduction *f, int64_t units)
 {
-    int64_t most = at_least(CHUNK / (f->groups * f->width), CHUNK_STEPS / f->groups);
-    most = at_least(up_to(most, KN_HOST_REDUCE_DEPTH), KN_HOST_REDUCE_DEPTH);
-    f->pieces = at_least(1, (f->steps + most - 1) / most);
-    f->piece = at_least(1, f->steps);
+    int64_t most = kn_most(CHUNK / (f->groups * f->width), CHUNK_STEPS / f->groups);
+    most = kn_most(kn_multiple_up(most, KN_HOST_REDUCE_DEPTH), KN_HOST_REDUCE_DEPTH);
+    f->pieces = kn_most(1, (f->steps + most - 1) / most);
+    f->piece = kn_most(1, f->steps);
     if (f->pieces > 1) {
-        f->piece = up_to((f->steps + f->pieces - 1) / f->pieces, KN_HOST_REDUCE_DEPTH);
+        f->piece = kn_multiple_up((f->steps + f->pieces - 1) / f->pieces, KN_HOST_REDUCE_DEPTH);
         f->pieces = (f->steps + f->piece - 1) / f->piece;
     }
-    f->chunk = at_least(1, most / f->piece);
-    f->chunks = at_least(1, (f->rows * f->pieces + f->chunk - 1) / f->chunk);
+    f->chunk = kn_most(1, most / f->piece);
+    f->chunks = kn_most(1, (f->rows * f->pieces + f->chunk - 1) / f->chunk);
     if (units > MOST_UNITS || f->chunks == 1) {
         f->chunks = 1;
         f->chunk = f->rows * f->pieces;
     }
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint groups;\nlong long rows;\nlong long steps;\n"
-                      "long long rest;\nlong long piece;\nlong long pieces;\nlong long chunk;\n"
-                      "long long chunks;\nlong long width;\n",
-                      sizeof(reduction), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
-    reduction f = {.rank = s->n_reduction_axes, .rows = 1};
+    reduction f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
     const kn_schedule *schedule = &part->spec->schedule;
-    f.width = at_most(run, schedule->variant          ? KN_HOST_REDUCE_BATCH
-                           : schedule->per_thread > 1 ? 1
-                                                      : KN_HOST_REDUCE_WIDE);
+    f.width = kn_least(run, schedule->variant          ? KN_HOST_REDUCE_BATCH
+                            : schedule->per_thread > 1 ? 1
+                                                       : KN_HOST_REDUCE_WIDE);
     for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
     set_steps(&f, part);
@@ -202,7 +180,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = s;
     out->rank = s->ndim;
     out->size = units * f.chunks;
-    out->grain = 1 + GRAIN / at_least(1, length * f.rows * f.width / f.chunks);
+    out->grain = 1 + GRAIN / kn_most(1, length * f.rows * f.width / f.chunks);
     out->partials = f.chunks > 1 ? outputs * f.chunks : 0;
     out->counters = f.chunks > 1 ? (int)units : 0;
     memcpy(out->field, &f, sizeof f);
@@ -223,7 +201,7 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .pattern = "mrk",
                                      .revision = 1,
                                      .choose = choose,
-                                     .field = field,
+                                     .field = KN_FIELD(reduction, MEMBERS),
                                      .place = place,
                                      .has_wide_axes = true,
                                      .describe = describe,

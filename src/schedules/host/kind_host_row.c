@@ -17,11 +17,14 @@ enum {
     GRAIN = 1 << 15       /* elements for a further thread */
 };
 
-/* The kind's field. */
+/* The kind's field. Of a result, rows along the outer reduction axes, and their length; capacity: elements
+ * that are held, at most. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int row_unused;                                                                                          \
+    long long rows, length, capacity;
 typedef struct row_field {
-    int32_t reduction_rank, unused;
-    int64_t rows, length; /* of a result: along the outer reduction axes, along the innermost one */
-    int64_t capacity;     /* elements that are held, at most */
+    MEMBERS
 } row_field;
 
 /* All values of elements that a later level needs fit. The size of a struct is not known here. */
@@ -43,26 +46,14 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
-                      "long long capacity;\n",
-                      sizeof(row_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t size = kn_reduce_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     row_field f = {.capacity = (size + 63) / 64 * 64};
-    kn_reduce_put_output_axes(&out->own_space, s, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
+    f.reduction_rank = kn_reduce_place_axes(out, s, -1, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->size = kn_space_output_size(s);
     out->grain = 1 + GRAIN / cost / (size > 0 ? size : 1);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -73,6 +64,6 @@ const kn_kind kn_kind_host_row = {.name = "row",
                                   .pattern = "*",
                                   .revision = 1,
                                   .choose = choose,
-                                  .field = field,
+                                  .field = KN_FIELD(row_field, MEMBERS),
                                   .place = place,
                                   .has_wide_axes = true};

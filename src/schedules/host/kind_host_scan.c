@@ -15,6 +15,7 @@
 #include "schedules/host/host_kinds.h"
 #include "schedules/host/kind_host_scan.h"
 #include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
 
 enum {
     SIZE = 1 << 13,        /* elements of a block: 32 KB of float32 */
@@ -26,11 +27,14 @@ enum {
     GRAIN = 1 << 14        /* elements that are worth another thread */
 };
 
-/* The kind's field. */
+/* The kind's field. length: of a row; run: rows side by side; width: those of a block; blocks: of a run;
+ * chunk: elements of a row that a block has, and chunks of the row; units: of all rows. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int is_parallel;                                                                                         \
+    long long length, run, width, blocks, chunk, chunks, units;
 typedef struct scan_field {
-    int32_t reduction_rank, is_parallel;
-    int64_t length, run, width, blocks; /* of a row; of rows side by side; those of a block; their blocks */
-    int64_t chunk, chunks, units;       /* of a row: elements of a block, blocks; units of all rows */
+    MEMBERS
 } scan_field;
 
 /* What is chosen with the schedule, and needs no binary. */
@@ -88,20 +92,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint is_parallel;\nlong long length;\nlong long run;\n"
-                      "long long width;\nlong long blocks;\nlong long chunk;\nlong long chunks;\n"
-                      "long long units;\n",
-                      sizeof(scan_field), 8};
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *space = part->space;
@@ -110,10 +100,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool is_across = part->spec->schedule.variant == KN_HOST_SCAN_ACROSS;
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
-    f.width = at_most(f.run, WIDTH);
-    f.chunk = at_most(f.length, part->spec->schedule.per_thread / f.width);
-    f.blocks = kn_reduce_ceil(f.run, f.width);
-    f.chunks = kn_reduce_ceil(f.length, f.chunk);
+    f.width = kn_least(f.run, WIDTH);
+    f.chunk = kn_least(f.length, part->spec->schedule.per_thread / f.width);
+    f.blocks = kn_divide_up(f.run, f.width);
+    f.chunks = kn_divide_up(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
     f.is_parallel = f.chunks > 1 && f.units < FEW_UNITS;
     kn_reduce_put_output_axes(&out->own_space, space, chosen.across);
@@ -143,7 +133,7 @@ const kn_kind kn_kind_host_scan = {.name = "scan",
                                    .pattern = "msm",
                                    .revision = 1,
                                    .choose = choose,
-                                   .field = field,
+                                   .field = KN_FIELD(scan_field, MEMBERS),
                                    .place = place,
                                    .has_wide_axes = true,
                                    .describe = describe,

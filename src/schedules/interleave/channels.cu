@@ -149,12 +149,7 @@ template <class T, int Bytes>
         kn_store_end(to, staged, bytes, end);
 }
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* The axes of single channels and of single positions are behind those of the grid. */
     const kn_axis &kn_axis_c = kn.axis[kn.rank], &kn_axis_p = kn.axis[kn.rank + 1];

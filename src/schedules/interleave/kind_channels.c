@@ -244,12 +244,6 @@ typedef struct channels_field {
     uint32_t unused;
 } channels_field;
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) kn_channels positions;\n", sizeof(channels_field), 8};
-}
-
 static void put_ends(kn_placement *out, const kn_part *part, const launch_params *f)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -317,6 +311,6 @@ const kn_kind kn_kind_channels = {.name = "channels",
                                   .pattern = "m",
                                   .revision = 1,
                                   .choose = choose,
-                                  .field = field,
+                                  .field = {"kn_channels positions;", sizeof(channels_field), 8},
                                   .place = place,
                                   .cut = cut};

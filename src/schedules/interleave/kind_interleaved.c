@@ -98,6 +98,5 @@ const kn_kind kn_kind_interleaved = {.name = "interleaved",
                                      .pattern = "m",
                                      .revision = 1,
                                      .choose = choose,
-                                     .field = kn_field_none,
                                      .place = kn_place_axes,
                                      .cut = kn_cut_reach};

@@ -171,17 +171,14 @@ static void put_index(const kn_writer *w, kn_str *out, const char *start, const 
 /* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
 static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *offset)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT, type = KN_STR_INIT, *out = &w->slot[slot];
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT, *out = &w->slot[slot];
     put_index(w, &index, "start", offset, w->spec->n_arrays);
     put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
-    kn_put_type(w, &type, w->program->stage[REDUCE].value[0]);
-    kn_put_part_with(w, out, "mapped", -1, "value_type=%s value=%s", kn_str_text(&type),
-                     kn_str_text(&w->slot[KN_SLOT_MAPPED]));
+    kn_put_part(w, out, "declaration", w->program->stage[REDUCE].value[0]);
     kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    out->failed |= index.failed || reduction_index.failed || type.failed;
+    out->failed |= index.failed || reduction_index.failed;
     kn_str_free(&index);
     kn_str_free(&reduction_index);
-    kn_str_free(&type);
 }
 
 /* An element along the output axes, at kn_here, is a result, or an input that the last stage reads besides
@@ -311,6 +308,8 @@ static const char *template_of_threads(const kn_spec *spec)
 static void fill_threads(kn_writer *w)
 {
     put_names(w);
+    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "results_of_thread", -1, "operands=%d",
+                     kn_layout_space_operands(w->spec));
     if (has_short_rows(w->spec)) {
         put_loads_of_rows(w);
         put_mapped(w, KN_SLOT_LANE, place_in_rows, "lane_in_rows");

@@ -46,12 +46,17 @@ enum {
     MOST_STEPS = 1 << 30
 };
 
-typedef struct columns_field {
-    int32_t reduction_rank;
-    uint32_t splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,
-        is_unaligned, slots, unused;
-    int64_t columns, rows;
+/* The kind's field. Of a tile: splits and levels of its parts; threads across and down; width (columns),
+ * pitch and slots; copies (rows that are joined), inner and inner_lanes; chunk (rows of a block); left
+ * (elements behind the joined rows). */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,     \
+        is_unaligned, slots, reduction_unused;                                                               \
+    long long columns, rows;                                                                                 \
     kn_divider per_row;
+typedef struct columns_field {
+    MEMBERS
 } columns_field;
 
 /* ---- the choice ---- */
@@ -244,27 +249,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned splits;\nunsigned tiles;\nunsigned across;\nunsigned "
-        "down;\n"
-        "unsigned width;\nunsigned chunk;\nunsigned pitch;\nunsigned copies;\nunsigned inner;\n"
-        "unsigned inner_lanes;\nunsigned levels;\nunsigned left;\nunsigned is_unaligned;\nunsigned slots;\n"
-        "unsigned reduction_unused;\nlong long columns;\nlong long rows;\nkn_divider per_row;\n",
-        sizeof(columns_field), 8};
-}
-
 /* ---- the launch ---- */
-
-static uint32_t power_below(int64_t n)
-{
-    uint32_t power = 1;
-    while (2 * (int64_t)power <= n)
-        power *= 2;
-    return power;
-}
 
 static bool reduces_structs(const kn_spec *spec)
 {
@@ -278,7 +263,7 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const kn_reduce_
 {
     uint32_t block = (uint32_t)s->block, vector = (uint32_t)s->vector;
     bool slides = chosen->is_unaligned && chosen->copies == 1;
-    uint32_t deep = power_below(kn_reduce_clamp(f->rows / ROWS_EACH, 1, DEEPEST));
+    uint32_t deep = kn_power_below(kn_clamp(f->rows / ROWS_EACH, 1, DEEPEST));
     deep = slides && deep < vector ? vector : deep;
     int64_t across = vector > 1 ? ACROSS : ACROSS_SINGLE,
             most = block / deep > across ? block / deep : across;
@@ -287,9 +272,9 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const kn_reduce_
     if (chosen->copies > 1 || vectors <= (most > WHOLE_ROWS || slides ? most : WHOLE_ROWS))
         f->across = (uint32_t)vectors;
     else if (slides)
-        f->across = 1 + (uint32_t)kn_reduce_ceil(vectors - 1, kn_reduce_ceil(vectors - 1, most - 1));
+        f->across = 1 + (uint32_t)kn_divide_up(vectors - 1, kn_divide_up(vectors - 1, most - 1));
     else
-        f->across = (uint32_t)kn_reduce_ceil(kn_reduce_ceil(vectors, kn_reduce_ceil(vectors, most)), 2) * 2;
+        f->across = (uint32_t)kn_divide_up(kn_divide_up(vectors, kn_divide_up(vectors, most)), 2) * 2;
     f->down = chosen->copies > 1 ? 1 : block / f->across;
     uint32_t whole = slides                 ? vector
                      : f->across == vectors ? LINE_LANES / (uint32_t)kn_common_divisor(f->across, LINE_LANES)
@@ -336,10 +321,10 @@ static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
     const kn_schedule *s = &spec->schedule;
     int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
     int64_t concurrent = s->vector == 1 && reduces_structs(spec) ? CONCURRENT_STRUCTS : CONCURRENT_THREADS;
-    int64_t splits = splits_of(f, &spec->target, kn_reduce_clamp(concurrent / s->block, 1, concurrent), tiles,
-                               f->rows / turn);
-    f->chunk = (uint32_t)(kn_reduce_ceil(kn_reduce_ceil(f->rows, splits), turn) * turn);
-    f->splits = (uint32_t)kn_reduce_ceil(f->rows, f->chunk);
+    int64_t splits =
+        splits_of(f, &spec->target, kn_clamp(concurrent / s->block, 1, concurrent), tiles, f->rows / turn);
+    f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->rows, splits), turn) * turn);
+    f->splits = (uint32_t)kn_divide_up(f->rows, f->chunk);
     int64_t each = (int64_t)f->splits * f->slots / s->block;
     f->levels = f->splits == 1 ? 0 : each > PARTIALS_EACH && f->splits > 2 * GROUP ? 2 : 1;
 }
@@ -378,7 +363,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                        .rows = (rows * run - wasted) / (run * chosen.copies),
                        .columns = run * chosen.copies};
     f.left = (uint32_t)((rows - f.rows * chosen.copies) * (chosen.copies > 1 ? run : 0));
-    f.inner_lanes = power_below(f.inner < 32 ? f.inner : 32);
+    f.inner_lanes = kn_power_below(f.inner < 32 ? f.inner : 32);
     int axis_at = kn_reduce_put_output_axes(&out->own_space, space, chosen.axis) - 1;
     step_by_columns(&out->own_space, space, part->spec, axis_at, chosen.inner);
     f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, chosen.inner);
@@ -386,14 +371,14 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     if (chosen.copies > 1)
         take_together(&out->own_space, &f, chosen.copies);
     bool slides = chosen.is_unaligned && chosen.copies == 1;
-    lay_threads(&f, s, &chosen, kn_reduce_ceil(f.columns, s->vector) + slides, reduces_structs(part->spec));
+    lay_threads(&f, s, &chosen, kn_divide_up(f.columns, s->vector) + slides, reduces_structs(part->spec));
     set_width(&f, s, &chosen, run);
     f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
-    f.tiles = (uint32_t)kn_reduce_ceil(f.columns, f.width);
+    f.tiles = (uint32_t)kn_divide_up(f.columns, f.width);
     int64_t tiles = f.tiles * (kn_space_output_size(space) / space->extent[chosen.axis]);
     split(&f, part->spec, tiles);
     if (f.splits > 1) {
-        int64_t groups = f.levels > 1 ? kn_reduce_ceil(f.splits, GROUP) : 0;
+        int64_t groups = f.levels > 1 ? kn_divide_up(f.splits, GROUP) : 0;
         out->counters = (int)(tiles * (groups + 1));
         out->partials = tiles * (f.splits + groups) * f.slots;
     }
@@ -419,12 +404,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .recipe = &kn_recipe_reduce_columns,
-                                        .pattern = "mrk",
+                                        KN_REDUCE_KIND,
                                         .revision = 1,
-                                        .choose = choose,
-                                        .field = field,
-                                        .place = place,
+                                        .field = KN_FIELD(columns_field, MEMBERS),
                                         .cut = kn_reduce_cut_beside,
-                                        .has_wide_axes = true,
                                         .describe = describe,
                                         .has_workspace = true};

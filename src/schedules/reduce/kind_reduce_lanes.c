@@ -6,6 +6,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     WARP = 32,
@@ -17,10 +18,13 @@ enum {
     FLIGHT = 4               /* items that a thread loads at a time; from several rows if a row has fewer */
 };
 
-typedef struct lanes_field {
-    int32_t reduction_rank;
-    uint32_t lanes, items, length;
+/* The kind's field. lanes, items and length: of a row. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned lanes, items, length;                                                                           \
     kn_divider per_row;
+typedef struct lanes_field {
+    MEMBERS
 } lanes_field;
 
 /* Elements of a vector; *unaligned: rows begin and end anywhere, and a result has one row. */
@@ -68,14 +72,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nunsigned lanes;\nunsigned items;\nunsigned length;\n"
-                      "kn_divider per_row;\n",
-                      sizeof(lanes_field), 8};
-}
-
 /* Results of a block. */
 static int64_t results_of(const kn_schedule *s, uint32_t lanes)
 {
@@ -89,15 +85,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool unaligned = strchr(s->access, KN_DENSE) != NULL;
     lanes_field f = {.length = (uint32_t)kn_reduce_size(part->space),
                      .items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
-    f.lanes = unaligned ? WARP : (uint32_t)kn_reduce_clamp(kn_reduce_ceil(f.items, s->per_thread), 1, WARP);
-    out->size = kn_space_output_size(part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.lanes = unaligned ? WARP : (uint32_t)kn_clamp(kn_divide_up(f.items, s->per_thread), 1, WARP);
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
-    out->grid[0] = (unsigned)kn_reduce_ceil(out->size, results_of(s, f.lanes));
+    out->grid[0] = (unsigned)kn_divide_up(out->size, results_of(s, f.lanes));
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -111,12 +103,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .recipe = &kn_recipe_reduce_lanes,
-                                      .pattern = "mrk",
+                                      KN_REDUCE_KIND,
                                       .revision = 1,
-                                      .choose = choose,
-                                      .field = field,
-                                      .place = place,
+                                      .field = KN_FIELD(lanes_field, MEMBERS),
                                       .cut = kn_reduce_cut_outermost,
-                                      .has_wide_axes = true,
                                       .describe = describe,
                                       .has_workspace = true};

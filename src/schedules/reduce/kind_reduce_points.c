@@ -7,6 +7,7 @@
 
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
 
 enum {
@@ -18,10 +19,13 @@ enum {
     VECTOR_BYTES = 16
 };
 
-typedef struct points_field {
-    int32_t reduction_rank;
-    uint32_t rows;
+/* The kind's field. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned rows;                                                                                           \
     kn_divider across, per_row;
+typedef struct points_field {
+    MEMBERS
 } points_field;
 
 static int reduced_axis(const kn_choice *c)
@@ -124,7 +128,7 @@ static int words_kept(const kn_choice *c)
 
 static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    return kn_reduce_ceil(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
+    return kn_divide_up(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
 }
 
 /* Whether the blocks have room for more than three halves of the results. */
@@ -161,14 +165,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nunsigned rows;\n"
-                      "kn_divider across;\nkn_divider per_row;\n",
-                      sizeof(points_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -198,12 +194,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        .recipe = &kn_recipe_reduce_points,
-                                       .pattern = "mrk",
+                                       KN_REDUCE_KIND,
                                        .revision = 1,
-                                       .choose = choose,
-                                       .field = field,
-                                       .place = place,
+                                       .field = KN_FIELD(points_field, MEMBERS),
                                        .cut = kn_reduce_cut_beside,
-                                       .has_wide_axes = true,
                                        .takes_unrolled = true,
                                        .describe = describe};

@@ -8,6 +8,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     USUAL = 256,              /* threads of a block */
@@ -20,14 +21,16 @@ enum {
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
 };
 
-/* The kind's field, as its struct in the kernel. */
+/* The kind's field. splits: blocks of a result; chunk: items of a block; by: splits, or, if each result has a
+ * block, results along the first output axis. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned splits;                                                                                         \
+    long long length, items;                                                                                 \
+    unsigned chunk, reduction_unused;                                                                        \
+    kn_divider by, per_row;
 typedef struct rows_field {
-    int32_t reduction_rank;
-    uint32_t splits;
-    int64_t length, items;
-    uint32_t chunk, unused;
-    kn_divider by; /* splits; alone: results along the first output axis */
-    kn_divider per_row;
+    MEMBERS
 } rows_field;
 
 /* True if all rows begin and end at a vector's boundary. */
@@ -77,7 +80,7 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
     int64_t wanted = concurrent / (results > 0 ? results : 1);
     if (wanted > 1 && s->variant == KN_REDUCE_SEVERAL_AXES)
         wanted = fill_wave(s, target, wanted, results);
-    int64_t splits = kn_reduce_clamp(wanted, 1, kn_reduce_ceil(items, turn_of(s)));
+    int64_t splits = kn_clamp(wanted, 1, kn_divide_up(items, turn_of(s)));
     int64_t least = items / (KN_REDUCE_STEPS / 2) + 1;
     return splits < least ? least : splits < 1 ? 1 : splits;
 }
@@ -119,36 +122,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned splits;\nlong long length;\nlong long items;\n"
-        "unsigned chunk;\nunsigned reduction_unused;\n"
-        "kn_divider by;\nkn_divider per_row;\n",
-        sizeof(rows_field), 8};
-}
-
-/* An innermost axis that is too long for divisions of 32 bits is put outside the others. */
-static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, int form)
-{
-    kn_reduce_put_output_axes(&out->own_space, space, -1);
-    int inner = space->ndim - 1;
-    bool is_outside = form == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS;
-    if (is_outside)
-        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
-    f->reduction_rank =
-        kn_reduce_put_reduction_axes(&out->own_space, space, is_outside ? inner : -1) + is_outside;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-}
-
 static void split(rows_field *f, const kn_part *part, int64_t results)
 {
     const kn_schedule *s = &part->spec->schedule;
     int64_t turn = turn_of(s), splits = splits_of(s, &part->spec->target, f->items, results);
-    f->chunk = (uint32_t)(kn_reduce_ceil(kn_reduce_ceil(f->items, splits), turn) * turn);
-    f->splits = (uint32_t)(f->items > 0 ? kn_reduce_ceil(f->items, f->chunk) : 1);
+    f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->items, splits), turn) * turn);
+    f->splits = (uint32_t)(f->items > 0 ? kn_divide_up(f->items, f->chunk) : 1);
     f->by = kn_divider_make(f->splits);
 }
 
@@ -165,8 +144,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     rows_field f = {0};
-    out->size = kn_space_output_size(space);
-    put_axes(out, &f, space, s->variant);
+    f.reduction_rank = kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, s->variant));
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.items = kn_reduce_size(space) / s->vector;
     if (s->variant == KN_REDUCE_SEVERAL_AXES)
@@ -198,12 +176,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_rows = {.name = "reduce_rows",
                                      .recipe = &kn_recipe_reduce_rows,
-                                     .pattern = "mrk",
+                                     KN_REDUCE_KIND,
                                      .revision = 1,
-                                     .choose = choose,
-                                     .field = field,
-                                     .place = place,
+                                     .field = KN_FIELD(rows_field, MEMBERS),
                                      .cut = kn_reduce_cut_outermost,
-                                     .has_wide_axes = true,
                                      .describe = describe,
                                      .has_workspace = true};

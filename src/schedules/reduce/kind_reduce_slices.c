@@ -9,6 +9,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
 
 enum {
     BLOCK = 256,        /* threads */
@@ -25,11 +26,14 @@ enum {
     MOST_ELEMENTS = 1 << 30  /* of a result */
 };
 
+/* The kind's field. by: splits; per_row: slices of a row. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned results, lanes, are_lanes_together, splits, slice, chunk, reduction_unused;                     \
+    long long steps;                                                                                         \
+    kn_divider by, per_row;
 typedef struct slices_field {
-    int32_t reduction_rank;
-    uint32_t results, lanes, are_lanes_together, splits, slice, chunk, unused;
-    int64_t steps;
-    kn_divider by, per_row; /* splits; slices of a row */
+    MEMBERS
 } slices_field;
 
 static bool is_row(const kn_choice *c, int o)
@@ -112,16 +116,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned results;\nunsigned lanes;\nunsigned are_lanes_together;\n"
-        "unsigned splits;\nunsigned slice;\nunsigned chunk;\nunsigned reduction_unused;\nlong long steps;\n"
-        "kn_divider by;\nkn_divider per_row;\n",
-        sizeof(slices_field), 8};
-}
-
 /* ---- the launch ---- */
 
 /* Bytes of shared memory between a slice and that of the next row: src/schedules/reduce/reduce_slices.cu. */
@@ -186,10 +180,10 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
 
 static void split(slices_field *f, const kn_part *part, int64_t tiles)
 {
-    int64_t wanted = kn_reduce_ceil((int64_t)part->spec->target.multiprocessors * BLOCKS, tiles);
-    int64_t splits = kn_reduce_clamp(tiles > KN_MAX_COUNTERS ? 1 : wanted, 1, f->steps);
-    f->chunk = (uint32_t)kn_reduce_ceil(f->steps, splits);
-    f->splits = (uint32_t)kn_reduce_ceil(f->steps, f->chunk);
+    int64_t wanted = kn_divide_up((int64_t)part->spec->target.multiprocessors * BLOCKS, tiles);
+    int64_t splits = kn_clamp(tiles > KN_MAX_COUNTERS ? 1 : wanted, 1, f->steps);
+    f->chunk = (uint32_t)kn_divide_up(f->steps, splits);
+    f->splits = (uint32_t)kn_divide_up(f->steps, f->chunk);
     f->by = kn_divider_make(f->splits);
 }
 
@@ -203,7 +197,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t row = s->extent[s->ndim - 1];
     out->size = kn_space_output_size(s);
     lay_threads(&f, &all, part->spec->schedule.block, out->size, row);
-    int64_t slices = kn_reduce_ceil(row, f.slice), tiles = kn_reduce_ceil(out->size, f.results);
+    int64_t slices = kn_divide_up(row, f.slice), tiles = kn_divide_up(out->size, f.results);
     f.steps = kn_reduce_size(s) / row * slices;
     f.per_row = kn_divider_make((uint32_t)slices);
     split(&f, part, tiles);
@@ -232,12 +226,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_slices = {.name = "reduce_slices",
                                        .recipe = &kn_recipe_reduce_slices,
-                                       .pattern = "mrk",
+                                       KN_REDUCE_KIND,
                                        .revision = 1,
-                                       .choose = choose,
-                                       .field = field,
-                                       .place = place,
+                                       .field = KN_FIELD(slices_field, MEMBERS),
                                        .cut = kn_reduce_cut_beside,
-                                       .has_wide_axes = true,
                                        .describe = describe,
                                        .has_workspace = true};

@@ -9,6 +9,7 @@
 #include "schedules/reduce/kind_reduce_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     LEAST_EACH = 1024,    /* vectors of results for a multiprocessor: half of its threads, at least */
@@ -20,10 +21,13 @@ enum {
     VECTOR_BYTES = 16
 };
 
-typedef struct threads_field {
-    int32_t reduction_rank;
-    uint32_t rows, vectors, unused;
+/* The kind's field. rows: elements of a result; vectors: of all results; across: of a row of results. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned rows, vectors, reduction_unused;                                                                \
     kn_divider across, per_row;
+typedef struct threads_field {
+    MEMBERS
 } threads_field;
 
 /* True if a result is contiguous along the axis, and its vectors are aligned. */
@@ -136,31 +140,18 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned rows;\nunsigned vectors;\nunsigned reduction_unused;\n"
-        "kn_divider across;\nkn_divider per_row;\n",
-        sizeof(threads_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, chosen.axis);
-    threads_field f = {.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1),
+    threads_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
                        .rows = (uint32_t)kn_reduce_size(space),
                        .vectors = (uint32_t)(out->size / s->vector),
                        .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
     f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->grid[0] = (unsigned)kn_reduce_ceil(f.vectors, s->block);
+    out->grid[0] = (unsigned)kn_divide_up(f.vectors, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -174,11 +165,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
-                                        .pattern = "mrk",
+                                        KN_REDUCE_KIND,
                                         .revision = 1,
-                                        .choose = choose,
-                                        .field = field,
-                                        .place = place,
+                                        .field = KN_FIELD(threads_field, MEMBERS),
                                         .cut = kn_reduce_cut_beside,
-                                        .has_wide_axes = true,
                                         .describe = describe};

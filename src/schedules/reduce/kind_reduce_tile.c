@@ -9,6 +9,7 @@
 #include "schedule/kind.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
+#include "space/numbers.h"
 
 enum {
     WARP = 32,
@@ -22,10 +23,15 @@ enum {
     SHARED_LONG = 64   /* elements of a result from which on several threads share it */
 };
 
-typedef struct tile_field {
-    uint32_t reduced, chunks, lanes, are_lanes_together;
-    int64_t outers;
+/* The kind's field. chunks: rows of `reduced` by `columns` elements of a block, out of `outers`; lanes:
+ * threads of a result. */
+#define MEMBERS                                                                                              \
+    unsigned reduced;                                                                                        \
+    unsigned chunks, lanes, are_lanes_together;                                                              \
+    long long outers;                                                                                        \
     kn_divider columns;
+typedef struct tile_field {
+    MEMBERS
 } tile_field;
 
 /* Elements of 16 bytes of the widest input that is staged. */
@@ -134,15 +140,6 @@ bool kn_reduce_tile_takes(const kn_choice *c)
     return take(&schedule, c);
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) unsigned reduced;\nunsigned chunks;\nunsigned lanes;\nunsigned are_lanes_together;\n"
-        "long long outers;\nkn_divider columns;\n",
-        sizeof(tile_field), 8};
-}
-
 /* As many threads to a result as there are beyond one each, where it is long; of few columns as many as fill
  * the banks of shared memory with them. */
 static uint32_t lanes_of(const kn_schedule *s, int64_t results, int64_t reduced, int64_t columns)
@@ -167,16 +164,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     tile_field f = {.reduced = (uint32_t)reduced, .columns = kn_divider_make((uint32_t)columns)};
     f.outers = space->size / (reduced * columns);
     int64_t most = (int64_t)STAGED * s->vector / (reduced * columns);
-    f.chunks = (uint32_t)kn_reduce_clamp(
-        f.outers / ((int64_t)part->spec->target.multiprocessors * LEAST_TILES), 1, most);
+    f.chunks =
+        (uint32_t)kn_clamp(f.outers / ((int64_t)part->spec->target.multiprocessors * LEAST_TILES), 1, most);
     f.lanes = lanes_of(s, f.chunks * columns, reduced, columns);
     f.are_lanes_together = columns > 1 && columns < WARP / 2;
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, -1);
-    kn_reduce_put_reduction_axes(&out->own_space, space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->grid[0] = (unsigned)kn_reduce_ceil(f.outers, f.chunks);
+    kn_reduce_place_axes(out, space, -1, -1);
+    out->grid[0] = (unsigned)kn_divide_up(f.outers, f.chunks);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -191,12 +184,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_reduce_tile = {.name = "reduce_tile",
                                      .recipe = &kn_recipe_reduce_tile,
-                                     .pattern = "mrk",
+                                     KN_REDUCE_KIND,
                                      .revision = 1,
-                                     .choose = choose,
-                                     .field = field,
-                                     .place = place,
+                                     .field = KN_FIELD(tile_field, MEMBERS),
                                      .cut = kn_reduce_cut_outermost,
-                                     .has_wide_axes = true,
                                      .describe = describe,
                                      .has_workspace = true};

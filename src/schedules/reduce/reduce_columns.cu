@@ -5,12 +5,7 @@ enum { kn_partials_each = __is_class(${type}) ? 2 : 4 }; /* partial results that
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining rows are taken one by one (reduce_rows.cu). */
 constexpr bool kn_are_whole = __is_class(${type});
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* Values that the block's shared memory holds. Large structs are combined for some rows of threads at a time, with 32 vectors across at most. */
     constexpr unsigned kn_all_slots = ${block} * ${vector}, kn_fitting = (47 << 10) / sizeof(${type}), kn_least = 32 * ${vector};

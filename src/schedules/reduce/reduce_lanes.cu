@@ -3,12 +3,7 @@ ${axes}
 /* A thread loads kn_items items of each of kn_rows rows before it reduces any. */
 enum { kn_items = ${per_thread}, kn_rows = kn_items < 4 ? 4 / kn_items : 1, kn_steps = kn_rows * kn_items };
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* kn.lanes lanes of a warp share a result; the remaining lanes do nothing. */
     const unsigned kn_group = threadIdx.x % 32 / kn.lanes, kn_lane = threadIdx.x % 32 - kn_group * kn.lanes, kn_groups = 32 / kn.lanes;

@@ -114,6 +114,14 @@ kn_${name}_at += kn_${name}_on;
 #part load_at
 kn_${name}_[kn_u] = *(const ${type} *)kn_${name}_at;
 
+// A thread's vector of results.
+#part results_of_thread
+const unsigned kn_outer = kn_divide(kn_at, kn.across);
+kn_place kn_here = {};
+for (int o = 0; o < ${operands}; ++o)
+    kn_here.at[o] = (long long)((kn_at - kn_outer * kn.across.extent) * ${vector}) * kn.axis[kn.reduction_rank].stride[o];
+kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank + 1, kn_outer);
+
 #part stage
 __shared__ __align__(16) unsigned char kn_${name}_buffer[kn_tile_elements * ${size} / 8 * 9 + 48];
 const unsigned kn_${name}_off = kn_stage<kn_is_padded>(kn_${name}_buffer, (const char *)(kn.${name}_ + kn_begun * kn_chunk), kn_chunks * kn_chunk * ${size});
@@ -124,9 +132,6 @@ const auto kn_next = [&](const ${value_type} a, const ${value_type} b) { return 
 #part empty
 if (!kn_some)
     ${result} = kn_${label}_identity;
-
-#part mapped
-${value_type} ${value};
 
 // Rows of a few elements: as many vectors as a row has elements.
 #part row_vectors

@@ -7,12 +7,7 @@ enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items that a thread loads before i
    loaded under conditions, all before any is reduced: with both in one lambda ptxas would wait for each load. */
 constexpr bool kn_are_whole = ${vector} > 1 && __is_class(${type});
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* kn.splits blocks share a result: each reduces kn.chunk items, of ${vector} elements. */
     unsigned kn_at = blockIdx.x, kn_part = 0;

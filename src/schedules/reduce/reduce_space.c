@@ -42,13 +42,18 @@ double kn_reduce_bytes_along(const kn_choice *c, int axis)
     return bytes;
 }
 
-bool kn_reduce_is_weight(const kn_choice *c, int o)
+bool kn_reduce_is_of_each_result(const kn_choice *c, int o)
 {
     int results = c->space->ndim - c->space->n_reduction_axes;
     bool moves = results == 0;
     for (int a = 0; a < results; ++a)
         moves = moves || c->space->stride[o][a] != 0;
-    return !c->access[o].is_output && !moves;
+    return moves;
+}
+
+bool kn_reduce_is_weight(const kn_choice *c, int o)
+{
+    return !c->access[o].is_output && !kn_reduce_is_of_each_result(c, o);
 }
 
 bool kn_reduce_has_broadcast(const kn_choice *c, int axis)
@@ -59,9 +64,7 @@ bool kn_reduce_has_broadcast(const kn_choice *c, int axis)
     return some;
 }
 
-/* True if the operand's address and its strides along all axes but this one have the same misalignment as
- * those of operand `as`; as < 0: they are aligned. */
-static bool is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
+bool kn_reduce_is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
 {
     int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
     uintptr_t address = as < 0 ? 0 : c->access[as].address;
@@ -87,34 +90,38 @@ kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector)
         if (c->access[o].is_output || c->space->stride[o][axis] == 0)
             continue;
         first = first < 0 ? o : first;
-        if (!runs(c, o, axis) || !is_off_as(c, o, first, axis, vector))
+        if (!runs(c, o, axis) || !kn_reduce_is_off_as(c, o, first, axis, vector))
             return KN_FIT_NONE;
-        aligned = aligned && is_off_as(c, o, -1, axis, vector);
+        aligned = aligned && kn_reduce_is_off_as(c, o, -1, axis, vector);
     }
     return first < 0 ? KN_FIT_NONE : aligned ? KN_FIT_ALIGNED : KN_FIT_UNALIGNED;
 }
 
-static const kn_param *value_of(const kn_choice *c)
+static int reduced_value(const kn_choice *c)
 {
     const kn_stage *reduce = &c->program->stage[1];
-    return &c->program->param[reduce->value[reduce->n_read]];
+    return reduce->value[reduce->n_read];
 }
 
 bool kn_reduce_is_struct(const kn_choice *c)
 {
-    return value_of(c)->type == KN_TYPE_STRUCT;
+    return c->program->param[reduced_value(c)].type == KN_TYPE_STRUCT;
 }
 
 /* The size of a placeholder, which is some parameter's dtype, is at most that of the widest operand. */
+int kn_reduce_size_of_value(const kn_choice *c, int value)
+{
+    const kn_param *p = &c->program->param[value];
+    int in = kn_choice_widest(c, false), out = kn_choice_widest(c, true), widest = in > out ? in : out;
+    int size = p->type == KN_TYPE_STRUCT  ? GUESSED_STRUCT
+               : p->type == KN_TYPE_DTYPE ? kn_dtype_info_of(p->dtype)->size
+                                          : widest;
+    return size < 4 ? 4 : size;
+}
+
 int kn_reduce_value_size(const kn_choice *c)
 {
-    const kn_param *value = value_of(c);
-    if (value->type == KN_TYPE_STRUCT)
-        return GUESSED_STRUCT;
-    if (value->type == KN_TYPE_DTYPE)
-        return kn_dtype_info_of(value->dtype)->size < 4 ? 4 : kn_dtype_info_of(value->dtype)->size;
-    int in = kn_choice_widest(c, false), out = kn_choice_widest(c, true), widest = in > out ? in : out;
-    return widest < 4 ? 4 : widest;
+    return kn_reduce_size_of_value(c, reduced_value(c));
 }
 
 void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector)
@@ -144,7 +151,7 @@ void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool
         if (c->access[o].is_output)
             continue;
         first = as_first && first < 0 && runs(c, o, axis) ? o : first;
-        if (is_broadcast || (runs(c, o, axis) && is_off_as(c, o, first, axis, out->vector)))
+        if (is_broadcast || (runs(c, o, axis) && kn_reduce_is_off_as(c, o, first, axis, out->vector)))
             out->access[o] = KN_VECTOR;
     }
 }
@@ -204,6 +211,24 @@ int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_
     if (out->ndim == before)
         put_next(out, space, -1);
     return out->ndim - before;
+}
+
+int kn_reduce_long_axis(const kn_space *space, int variant)
+{
+    int inner = space->ndim - 1;
+    return variant == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
+}
+
+int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside)
+{
+    out->size = kn_space_output_size(space);
+    kn_reduce_put_output_axes(&out->own_space, space, last);
+    if (outside >= 0)
+        put_next(&out->own_space, space, outside);
+    int rank = kn_reduce_put_reduction_axes(&out->own_space, space, outside) + (outside >= 0);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    return rank;
 }
 
 /* The axis along which the first input that is not broadcast everywhere has the smallest stride; -1. */

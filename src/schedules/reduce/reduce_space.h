@@ -5,6 +5,10 @@
 
 #include "schedule/kind.h"
 #include "schedule/layout.h"
+#include "space/numbers.h"
+
+/* Members that the values of all kinds of reductions have. */
+#define KN_REDUCE_KIND .pattern = "mrk", .choose = choose, .place = place, .has_wide_axes = true
 
 /* Indices that a kernel counts by 32 bits stay below this, those of a row and of its remainder together. */
 #define KN_REDUCE_STEPS (INT64_C(1) << 30)
@@ -32,14 +36,20 @@ double kn_reduce_bytes_along(const kn_choice *c, int axis);
 /* The output axis along which most bytes are contiguous, if more are than along the innermost reduction axis.
  * If none are along any axis, the one with the smallest stride. -1: columns are of no use. */
 int kn_reduce_output_axis(const kn_choice *c);
+/* True if the operand's address and its strides along all axes but this one have the same misalignment as
+ * those of operand `as`; as < 0: they are aligned. */
+bool kn_reduce_is_off_as(const kn_choice *c, int operand, int as, int axis, int vector);
+/* True if results have different elements of the operand. */
+bool kn_reduce_is_of_each_result(const kn_choice *c, int operand);
 /* True if the operand is an input that all results share: a weight of each element. */
 bool kn_reduce_is_weight(const kn_choice *c, int operand);
 /* True if some input is broadcast along the axis. */
 bool kn_reduce_has_broadcast(const kn_choice *c, int axis);
 /* True if the reduced value is a struct of the user's, whose size is unknown here. */
 bool kn_reduce_is_struct(const kn_choice *c);
-/* Bytes of the reduced value; of a struct a guess. */
+/* Bytes of the reduced value, or of another one in a computation: halves take four; of a struct a guess. */
 int kn_reduce_value_size(const kn_choice *c);
+int kn_reduce_size_of_value(const kn_choice *c, int value);
 
 /* Letters of the operands: vectors (or one element repeated, by the stride), or single elements. */
 void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector);
@@ -74,15 +84,17 @@ int kn_reduce_rank(const kn_space *space);
 int kn_reduce_put_output_axes(kn_space *out, const kn_space *space, int last);
 int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_out);
 
+/* An innermost axis that is too long for divisions of 32 bits, which is put outside the other reduction axes;
+ * -1. */
+int kn_reduce_long_axis(const kn_space *space, int variant);
+/* For `place`: the size, and the axes of the kernel, as these functions put them; a reduction axis that is
+ * outside the others (-1: none) comes before them. Returns the number of reduction axes. */
+int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside);
+
 /* For `cut`: limits the results to the size of a grid. The first cuts along the outermost axis. The second,
  * of kinds whose parameters are kn_reduce_params, cuts along an axis without vectors, or at whole vectors. */
 int kn_reduce_cut_outermost(int64_t *align, const kn_part *part);
 int kn_reduce_cut_beside(int64_t *align, const kn_part *part);
-
-static inline int64_t kn_reduce_ceil(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* A partial last wave costs as much time as a full one. */
 enum { KN_REDUCE_FULL_WAVE = 92 }; /* per cent of all places in waves that are used; enough */
@@ -90,12 +102,7 @@ enum { KN_REDUCE_FULL_WAVE = 92 }; /* per cent of all places in waves that are u
 /* The share of the places in their waves that so many blocks use, in per cent. */
 static inline int64_t kn_reduce_wave_share(int64_t blocks, int64_t wave)
 {
-    return 100 * blocks / (kn_reduce_ceil(blocks, wave) * wave);
-}
-
-static inline int64_t kn_reduce_clamp(int64_t value, int64_t least, int64_t most)
-{
-    return value < least ? least : value > most ? most : value;
+    return 100 * blocks / (kn_divide_up(blocks, wave) * wave);
 }
 
 #endif

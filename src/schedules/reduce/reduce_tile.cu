@@ -3,12 +3,7 @@ ${axes}
 enum { kn_tile_elements = 1024 * ${vector} }; /* that are staged together, at most */
 constexpr bool kn_is_padded = ${variant} == 2;
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* kn.chunks contiguous chunks of `reduced` by `columns` elements; kn.lanes threads share a result. */
     const long long kn_begun = (long long)blockIdx.x * kn.chunks;

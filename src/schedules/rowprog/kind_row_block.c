@@ -7,6 +7,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
+#include "space/numbers.h"
 
 enum {
     WARP = 32,
@@ -20,11 +21,12 @@ enum {
     LEAST_LARGE = 896 /* threads of such a block, at least: a multiprocessor has registers for one */
 };
 
-/* The kind's field. */
+/* The kind's field. width: warps of a block, rounded up to a power of two. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length, width, row_unused;
 typedef struct row_field {
-    int32_t reduction_rank, length;
-    int32_t width; /* warps of a block, rounded up to a power of two */
-    int32_t unused;
+    MEMBERS
 } row_field;
 
 /* Powers of two only, since each is a binary of its own. */
@@ -38,7 +40,7 @@ static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
 /* Threads of a block that has a row of so many items. */
 static int64_t threads_of(int64_t items, int lanes)
 {
-    return kn_reduce_ceil(kn_reduce_ceil(items, lanes), WARP) * WARP;
+    return kn_divide_up(kn_divide_up(items, lanes), WARP) * WARP;
 }
 
 /* True if all threads hold three quarters of their items, even if a row has one item less than the longest.
@@ -96,23 +98,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nint width;\nint row_unused;\n",
-                      sizeof(row_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     row_field f = {.length = (int32_t)kn_reduce_size(part->space)};
     int64_t items = kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY);
-    out->size = kn_space_output_size(part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->block = (unsigned)threads_of(items, s->per_thread);
     f.width = kn_row_warps(out->block);
     out->grid[0] = (unsigned)out->size;
@@ -122,11 +113,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 const kn_kind kn_kind_row_block = {.name = "row_block",
                                    .recipe = &kn_recipe_row_block,
-                                   .pattern = "*",
-                                   .holds_rows = true,
+                                   KN_ROW_KIND,
                                    .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .cut = kn_reduce_cut_outermost,
-                                   .has_wide_axes = true};
+                                   .field = KN_FIELD(row_field, MEMBERS),
+                                   .cut = kn_reduce_cut_outermost};

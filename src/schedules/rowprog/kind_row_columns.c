@@ -10,6 +10,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
+#include "space/numbers.h"
 
 enum {
     WARP = 32,
@@ -42,13 +43,13 @@ typedef struct layout_of_tile {
     int64_t pitch;            /* bytes from one element of a row to the next, of the widest operand */
 } layout_of_tile;
 
-/* The kind's field. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length, share, staged;                                                                               \
+    unsigned tiles, across, shift, width, blocks, columns_unused;                                            \
+    long long columns;
 typedef struct columns_field {
-    int32_t reduction_rank, length;
-    int32_t share, staged; /* elements of a row that a block has; items of a thread in shared memory */
-    uint32_t tiles;        /* side by side */
-    uint32_t across, shift, width, blocks, unused;
-    int64_t columns;
+    MEMBERS
 } columns_field;
 
 /* ---- the choice ---- */
@@ -145,11 +146,11 @@ static int64_t concurrent_blocks(const kn_target *t, int64_t threads, int64_t sh
 static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, const layout_of_tile *l)
 {
     int64_t length = kn_row_length(c), run = c->space->extent[t->reduce.axis];
-    int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_reduce_ceil(length, l->blocks);
-    int64_t down = kn_reduce_ceil(kn_reduce_ceil(share, s->per_thread + l->staged), rows) * rows;
-    int64_t threads = down * l->across, items = kn_reduce_ceil(share, down),
+    int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_divide_up(length, l->blocks);
+    int64_t down = kn_divide_up(kn_divide_up(share, s->per_thread + l->staged), rows) * rows;
+    int64_t threads = down * l->across, items = kn_divide_up(share, down),
             width = (int64_t)l->across * s->vector;
-    int64_t tiles = kn_reduce_ceil(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
+    int64_t tiles = kn_divide_up(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
     int64_t concurrent =
         concurrent_blocks(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
@@ -210,7 +211,7 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
 
 static bool has_whole_items(const tile_params *t, int64_t length, int items)
 {
-    int64_t share = kn_reduce_ceil(length, t->blocks), last = length - share * (t->blocks - 1);
+    int64_t share = kn_divide_up(length, t->blocks), last = length - share * (t->blocks - 1);
     return items > 1 && last >= (int64_t)kn_row_whole(items) * (t->threads / t->across);
 }
 
@@ -255,16 +256,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nint share;\nint staged;\nunsigned "
-                      "tiles;\nunsigned across;\n"
-                      "unsigned shift;\nunsigned width;\nunsigned blocks;\nunsigned columns_unused;\n"
-                      "long long columns;\n",
-                      sizeof(columns_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -277,15 +268,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                        .blocks = (uint32_t)t.blocks,
                        .staged = t.staged,
                        .columns = space->extent[t.reduce.axis]};
-    f.share = (int32_t)kn_reduce_ceil(f.length, t.blocks);
-    f.tiles = (uint32_t)kn_reduce_ceil(f.columns, (int64_t)t.across * s->vector);
+    f.share = (int32_t)kn_divide_up(f.length, t.blocks);
+    f.tiles = (uint32_t)kn_divide_up(f.columns, (int64_t)t.across * s->vector);
     while (1u << f.shift < f.across)
         ++f.shift;
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, t.reduce.axis);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, space, t.reduce.axis, -1);
     out->block = (unsigned)t.threads;
     out->cluster = t.blocks > 1 ? (unsigned)t.blocks : 0;
     out->grid[0] = (unsigned)(out->size / f.columns * f.tiles * f.blocks);
@@ -312,13 +299,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .recipe = &kn_recipe_row_columns,
-                                     .pattern = "*",
-                                     .holds_rows = true,
+                                     KN_ROW_KIND,
                                      .revision = 1,
-                                     .choose = choose,
-                                     .field = field,
-                                     .place = place,
+                                     .field = KN_FIELD(columns_field, MEMBERS),
                                      .cut = kn_reduce_cut_beside,
-                                     .has_wide_axes = true,
                                      .describe = describe,
                                      .rows_of_warp = rows_of_warp};

@@ -7,13 +7,17 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
+#include "space/numbers.h"
 
 enum { WARP = 32, FEW = 2 /* items of a row up to which a thread has one */ };
 
-/* The kind's field. */
+/* The kind's field. lanes of a row, and their logarithm. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length;                                                                                              \
+    unsigned lanes, shift;
 typedef struct lanes_field {
-    int32_t reduction_rank, length;
-    uint32_t lanes, shift; /* lanes of a row, and their logarithm */
+    MEMBERS
 } lanes_field;
 
 /* Items of a thread: two or more, which are loaded together, if the row is long enough. 0: rows are too long.
@@ -52,13 +56,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return out->per_thread > 0 && out->per_thread * out->vector <= kn_row_most_held(c);
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint length;\nunsigned lanes;\nunsigned shift;\n",
-                      sizeof(lanes_field), 8};
-}
-
 static int lanes_of(const kn_schedule *s, int64_t length)
 {
     int lanes = 1;
@@ -76,15 +73,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     lanes_field f = {.length = (int32_t)kn_reduce_size(part->space)};
-    out->size = kn_space_output_size(part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     f.lanes = (uint32_t)lanes_of(s, f.length);
     while (1u << f.shift < f.lanes)
         ++f.shift;
-    out->grid[0] = (unsigned)kn_reduce_ceil(out->size * f.lanes, s->block);
+    out->grid[0] = (unsigned)kn_divide_up(out->size * f.lanes, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -98,13 +91,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .recipe = &kn_recipe_row_lanes,
-                                   .pattern = "*",
-                                   .holds_rows = true,
+                                   KN_ROW_KIND,
                                    .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
+                                   .field = KN_FIELD(lanes_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost,
-                                   .has_wide_axes = true,
                                    .describe = describe,
                                    .rows_of_warp = rows_of_warp};

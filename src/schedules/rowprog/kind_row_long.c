@@ -8,6 +8,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
+#include "space/numbers.h"
 
 /* From experiments on an H200: bench/results/rows.md. */
 enum {
@@ -31,18 +32,17 @@ typedef struct launch_params {
     int blocks, threads, staged; /* of a row; of a block; items of a thread in shared memory */
 } launch_params;
 
-/* The kind's field. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int length, width, blocks, staged, share;
 typedef struct long_field {
-    int32_t reduction_rank, length;
-    int32_t width, blocks; /* warps of a block, rounded up to a power of two; blocks of a row */
-    int32_t staged, share; /* items of a thread in shared memory; items of a block */
+    MEMBERS
 } long_field;
 
 /* True if a row of so many items fits so many blocks of such a size. */
 static bool fits(launch_params *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
 {
-    int64_t each = kn_reduce_ceil(kn_reduce_ceil(items, blocks), threads),
-            staged = each > held ? each - held : 0;
+    int64_t each = kn_divide_up(kn_divide_up(items, blocks), threads), staged = each > held ? each - held : 0;
     *f = (launch_params){blocks, threads, (int)staged};
     return staged * threads * bytes <= shared;
 }
@@ -79,7 +79,7 @@ static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, 
  * longest. */
 static bool is_nearly_full(const launch_params *f, int64_t items, int lanes)
 {
-    int64_t share = kn_reduce_ceil(items, f->blocks);
+    int64_t share = kn_divide_up(items, f->blocks);
     return items - 1 - share * (f->blocks - 1) >= (int64_t)lanes * f->threads;
 }
 
@@ -116,14 +116,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nint length;\nint width;\nint blocks;\nint staged;\nint share;\n",
-        sizeof(long_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -133,13 +125,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                     .width = kn_row_warps((unsigned)chosen.threads),
                     .blocks = chosen.blocks,
                     .staged = chosen.staged};
-    f.share =
-        (int32_t)kn_reduce_ceil(kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY), f.blocks);
-    out->size = kn_space_output_size(part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.share = (int32_t)kn_divide_up(kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY), f.blocks);
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->block = (unsigned)chosen.threads;
     out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
     out->grid[0] = (unsigned)(out->size * f.blocks);
@@ -164,12 +151,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_row_long = {.name = "row_long",
                                   .recipe = &kn_recipe_row_long,
-                                  .pattern = "*",
-                                  .holds_rows = true,
+                                  KN_ROW_KIND,
                                   .revision = 1,
-                                  .choose = choose,
-                                  .field = field,
-                                  .place = place,
+                                  .field = KN_FIELD(long_field, MEMBERS),
                                   .cut = cut,
-                                  .has_wide_axes = true,
                                   .describe = describe};

@@ -11,11 +11,15 @@
 
 enum { LARGE = 512, /* threads of a block whose row has more items than */ LARGE_ROW = 4096 };
 
-/* The kind's field. */
-typedef struct multipass_field {
-    int32_t reduction_rank, width; /* warps of the block, rounded up to a power of two */
-    int64_t length, items;         /* elements of the innermost axis; vectors of a row */
+/* The kind's field. width: warps of the block, rounded up to a power of two; length: of the innermost axis;
+ * items: vectors of a row. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int width;                                                                                               \
+    long long length, items;                                                                                 \
     kn_divider per_row;
+typedef struct multipass_field {
+    MEMBERS
 } multipass_field;
 
 static int vector_of(const kn_choice *c)
@@ -40,30 +44,13 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) int reduction_rank;\nint width;\nlong long length;\nlong long items;\n"
-                      "kn_divider per_row;\n",
-                      sizeof(multipass_field), 8};
-}
-
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     multipass_field f = {.items = kn_reduce_size(space) / s->vector,
                          .width = kn_row_warps((unsigned)s->block)};
-    int inner = space->ndim - 1;
-    bool is_outside = s->variant > 1 && space->extent[inner] >= KN_REDUCE_STEPS;
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, -1);
-    if (is_outside)
-        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
-    f.reduction_rank =
-        kn_reduce_put_reduction_axes(&out->own_space, space, is_outside ? inner : -1) + is_outside;
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, s->variant));
     f.length = out->own_space.extent[out->rank - 1];
     if (s->variant > 1)
         f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);
@@ -74,11 +61,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 const kn_kind kn_kind_row_multipass = {.name = "row_multipass",
                                        .recipe = &kn_recipe_row_multipass,
-                                       .pattern = "*",
+                                       KN_ROW_KIND,
                                        .reads_again = true,
                                        .revision = 1,
-                                       .choose = choose,
-                                       .field = field,
-                                       .place = place,
-                                       .cut = kn_reduce_cut_outermost,
-                                       .has_wide_axes = true};
+                                       .field = KN_FIELD(multipass_field, MEMBERS),
+                                       .cut = kn_reduce_cut_outermost};

@@ -5,12 +5,7 @@ struct kn_item {
     ${item}
 };
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* A block has a row. */
     const bool kn_is_here = true, kn_is_first = threadIdx.x == 0;

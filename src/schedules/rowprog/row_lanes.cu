@@ -5,12 +5,7 @@ struct kn_item {
     ${item}
 };
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* kn.lanes lanes of a warp have a row. The remaining lanes compute the last row once more, and store nothing. */
     constexpr bool kn_is_own = ${variant} == 7, kn_is_full = ${variant} % 4 == 3;

@@ -6,12 +6,7 @@ struct kn_item {
 };
 enum { kn_steps = ${vector} > 1 ? 2 : 4 }; /* items of a thread at a time */
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* A block has a row. */
     const bool kn_is_first = threadIdx.x == 0, kn_is_empty = kn.items == 0;

@@ -2,11 +2,11 @@
 #include "schedules/rowprog/row_space.h"
 
 #include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
 #include "types/dtype.h"
 
 enum {
-    ACCESS = 16, /* bytes of one load */
-    GUESSED_STRUCT = 16 /* bytes */,
+    ACCESS = 16,      /* bytes of one load */
     HELD_BYTES = 176, /* bytes of a thread's 64 registers for held elements and the values of a reduction */
     MOST_HELD = 64,   /* elements */
     WARP = 32,
@@ -67,7 +67,7 @@ int kn_row_first_read(const kn_program *p, int value)
     return s;
 }
 
-int kn_row_first_reduce(const kn_program *p)
+static int first_reduce(const kn_program *p)
 {
     int s = 0;
     while (s < p->n_stages && p->stage[s].kind != KN_REDUCE)
@@ -77,7 +77,7 @@ int kn_row_first_reduce(const kn_program *p)
 
 bool kn_row_is_early(const kn_program *p, int value)
 {
-    return value < p->n_in && kn_row_first_read(p, value) < kn_row_first_reduce(p);
+    return value < p->n_in && kn_row_first_read(p, value) < first_reduce(p);
 }
 
 uint32_t kn_row_stages_for(const kn_program *p, bool *wanted)
@@ -110,15 +110,6 @@ static bool is_along(const kn_choice *c, int o)
     return c->space->stride[o][inner(c)] != 0;
 }
 
-/* True if rows have different elements of the operand. */
-static bool is_of_each_row(const kn_choice *c, int o)
-{
-    bool moves = c->space->ndim == c->space->n_reduction_axes;
-    for (int a = 0; a < c->space->ndim - c->space->n_reduction_axes; ++a)
-        moves = moves || c->space->stride[o][a] != 0;
-    return moves;
-}
-
 /* Elements in 16 bytes of the widest operand of which each row has other elements. */
 static int wide_vector(const kn_choice *c)
 {
@@ -126,7 +117,7 @@ static int wide_vector(const kn_choice *c)
     for (int o = 0; o < c->count; ++o) {
         int size = c->access[o].item_size;
         any = size > any ? size : any;
-        if (is_along(c, o) && is_of_each_row(c, o) && size > widest)
+        if (is_along(c, o) && kn_reduce_is_of_each_result(c, o) && size > widest)
             widest = size;
     }
     return ACCESS / (widest ? widest : any ? any : ACCESS);
@@ -138,23 +129,6 @@ int kn_row_vector(const kn_choice *c)
     return vector < most ? vector : most;
 }
 
-/* True if the operand's address and its strides along all output axes have the same misalignment as those of
- * operand `as`; as < 0: they are aligned. */
-static bool is_off_as(const kn_choice *c, int o, int as, int vector)
-{
-    int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
-    uintptr_t address = as < 0 ? 0 : c->access[as].address, whole = (uintptr_t)vector;
-    if (c->access[o].address % (uintptr_t)item != 0 ||
-        c->access[o].address / (uintptr_t)item % whole != address / (uintptr_t)other % whole)
-        return false;
-    for (int a = 0; a < inner(c); ++a) {
-        int64_t step = c->space->stride[o][a], step_as = as < 0 ? 0 : c->space->stride[as][a];
-        if (step % item != 0 || (step / item - step_as / other) % vector != 0)
-            return false;
-    }
-    return true;
-}
-
 kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
 {
     int first = -1;
@@ -163,9 +137,10 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
         if (!is_along(c, o))
             continue;
         first = first < 0 ? o : first;
-        if (c->space->stride[o][inner(c)] != c->access[o].item_size || !is_off_as(c, o, first, vector))
+        if (c->space->stride[o][inner(c)] != c->access[o].item_size ||
+            !kn_reduce_is_off_as(c, o, first, inner(c), vector))
             return KN_ROW_SINGLE;
-        aligned = aligned && is_off_as(c, o, -1, vector);
+        aligned = aligned && kn_reduce_is_off_as(c, o, -1, inner(c), vector);
     }
     int64_t length = c->space->extent[inner(c)];
     if (first < 0 || vector == 1)
@@ -178,18 +153,6 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
 int64_t kn_row_length(const kn_choice *c)
 {
     return c->space->n_reduction_axes == 1 ? c->space->extent[inner(c)] : 0;
-}
-
-/* The size of a placeholder, which is some parameter's dtype, is at most that of the widest operand. Halves
- * take four bytes in computations. */
-static int value_size(const kn_choice *c, int value)
-{
-    const kn_param *p = &c->program->param[value];
-    int in = kn_choice_widest(c, false), out = kn_choice_widest(c, true), widest = in > out ? in : out;
-    int size = p->type == KN_TYPE_STRUCT  ? GUESSED_STRUCT
-               : p->type == KN_TYPE_DTYPE ? kn_dtype_info_of(p->dtype)->size
-                                          : widest;
-    return size < 4 ? 4 : size;
 }
 
 /* An upper bound, since the parameters that are arrays are unknown here. Inputs that are broadcast along the
@@ -225,7 +188,7 @@ static int held_across(const kn_choice *c, int reduce)
         inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, KN_OVER_ALL, reduce + 1);
     int bytes = bytes_of_inputs(c, inputs, false);
     for (int k = p->n_in; k < param_count(p) + p->n_values; ++k)
-        bytes += is_given_across(p, k, reduce) ? value_size(c, k) : 0;
+        bytes += is_given_across(p, k, reduce) ? kn_reduce_size_of_value(c, k) : 0;
     return bytes;
 }
 
@@ -237,7 +200,9 @@ int64_t kn_row_given_across(const kn_choice *c)
         bool is_across = false;
         for (int s = 0; s < p->n_stages; ++s)
             is_across = is_across || (p->stage[s].kind == KN_REDUCE && is_given_across(p, k, s));
-        bytes += !is_across ? 0 : p->param[k].type == KN_TYPE_STRUCT ? UNKNOWN : value_size(c, k);
+        bytes += !is_across                           ? 0
+                 : p->param[k].type == KN_TYPE_STRUCT ? UNKNOWN
+                                                      : kn_reduce_size_of_value(c, k);
     }
     return bytes;
 }
@@ -256,7 +221,8 @@ int kn_row_most_held(const kn_choice *c)
     int held = kn_row_early_bytes(c, 0), reduced = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
-            int across = held_across(c, s), size = value_size(c, p->stage[s].value[p->stage[s].n_read]);
+            int across = held_across(c, s),
+                size = kn_reduce_size_of_value(c, p->stage[s].value[p->stage[s].n_read]);
             held = across > held ? across : held;
             reduced = size > reduced ? size : reduced;
         }

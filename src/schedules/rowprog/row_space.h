@@ -5,6 +5,9 @@
 
 #include "schedule/kind.h"
 
+/* Members that the values of all kinds of row programs have. */
+#define KN_ROW_KIND .pattern = "*", .choose = choose, .place = place, .has_wide_axes = true
+
 /* ---- the program ---- */
 
 bool kn_stage_gives(const kn_stage *stage, int value);
@@ -15,8 +18,6 @@ bool kn_row_is_wide(const kn_program *program, int value);
 bool kn_row_is_read(const kn_program *program, int value, kn_over over, int first);
 /* The first stage over all elements that reads the value; the number of stages if none does. */
 int kn_row_first_read(const kn_program *program, int value);
-/* The first stage that reduces; the number of stages if none does. */
-int kn_row_first_reduce(const kn_program *program);
 
 /* True if the value is an input that a stage over all elements reads before the first reduction. */
 bool kn_row_is_early(const kn_program *program, int value);

@@ -101,22 +101,7 @@ void kn_put_row_value(const kn_writer *w, kn_str *out, int value)
 
 void kn_put_declaration(const kn_writer *w, kn_str *out, int value)
 {
-    kn_put_type(w, out, value);
-    kn_str_append(out, " ");
-    kn_put_row_value(w, out, value);
-    if (is_of_columns(w, value))
-        kn_str_printf(out, "[%d]", w->spec->schedule.vector);
-    kn_str_append(out, ";\n");
-}
-
-/* "auto &kn_value_sum = kn_value_sum_of[kn_k];" */
-static void put_column_value(const kn_writer *w, kn_str *out, int value)
-{
-    kn_str_append(out, "auto &");
-    kn_put_value(w, out, value);
-    kn_str_append(out, " = ");
-    kn_put_row_value(w, out, value);
-    kn_str_append(out, "[kn_k];\n");
+    kn_put_part(w, out, is_of_columns(w, value) ? "declaration_of_rows" : "declaration", value);
 }
 
 /* The values of this column that stages (bits) read or give. */
@@ -125,35 +110,28 @@ static void put_column_values(const kn_writer *w, kn_str *out, uint32_t stages)
     const kn_level all = {.stages = stages};
     for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
         if (is_of_columns(w, k) && (kn_level_reads(w, &all, k) || kn_level_gives(w, &all, k)))
-            put_column_value(w, out, k);
+            kn_put_part(w, out, "value_of_row", k);
 }
 
-static void put_columns_begin(const kn_writer *w, kn_str *out)
+/* Statements for a row: they are repeated for each of a thread's rows. */
+static void put_for_rows(const kn_writer *w, kn_str *out, kn_str *lines)
 {
     if (kn_has_columns(w))
-        kn_str_printf(out, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
-                      w->spec->schedule.vector);
-}
-
-static void put_columns_end(const kn_writer *w, kn_str *out)
-{
-    if (kn_has_columns(w))
-        kn_str_append(out, "}\n");
+        kn_put_part_with(w, out, "rows", -1, "lines=%s", kn_str_text(lines));
+    else
+        kn_str_append(out, kn_str_text(lines));
+    out->failed = out->failed || lines->failed;
+    kn_str_free(lines);
 }
 
 /* A value that no later level needs is a variable; others are members of the item. */
 static void put_own_value(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at,
                           int value)
 {
-    if (level->is_recomputed || !kn_is_held_value(w, value)) {
+    if (level->is_recomputed || !kn_is_held_value(w, value))
         kn_put_declaration(w, out, value);
-        return;
-    }
-    kn_str_append(out, "auto &");
-    kn_put_value(w, out, value);
-    kn_str_printf(out, " = %s", at->in_front);
-    kn_put_value(w, out, value);
-    kn_str_printf(out, "%s;\n", at->behind);
+    else
+        kn_put_part_with(w, out, "stored_value", value, "in_front=%s behind=%s", at->in_front, at->behind);
 }
 
 static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *level,
@@ -166,11 +144,11 @@ static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *leve
             put_own_value(w, out, level, at, k);
 }
 
-/* Behind a place of the first column: " + kn_k * kn.axis[1].stride[2]". */
-static void put_column_step(const kn_writer *w, kn_str *out, int operand)
+/* The stride from row to row of a thread. */
+static void put_column_step(const kn_writer *w, kn_str *out, int array)
 {
     if (kn_has_columns(w))
-        kn_str_printf(out, " + kn_k * kn.axis[kn.reduction_rank].stride[%d]", operand);
+        kn_put_part_with(w, out, "column", -1, "array=%d", array);
 }
 
 /* "kn.start + kn_here.at[2] + kn_e * kn.axis[0].stride[2]" */
@@ -212,47 +190,45 @@ void kn_put_reduced_value(const kn_writer *w, kn_str *out, const kn_level *level
 
 /* ---- what runs once for a row ---- */
 
-void kn_put_of_row(const kn_writer *w, kn_str *out, int k)
+static void put_column_of(const kn_writer *w, kn_str *out, int k)
 {
-    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
-    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, kn_storage(w, k), qualifier,
-                  name, kn_array_of(w, k));
     put_column_step(w, out, kn_array_of(w, k));
-    kn_str_append(out, ")");
+}
+
+static void put_of_row(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part_of(w, out, "of_row", k, "column=%s", put_column_of);
 }
 
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_is_output(w, k))
-        kn_str_printf(out, kn_has_columns(w) ? "kn_%s_of[kn_k]" : "kn_%s_", w->program->param[k].name);
+        kn_put_part(w, out, kn_has_columns(w) ? "result_of_row" : "result", k);
     else
-        kn_put_of_row(w, out, k);
+        put_of_row(w, out, k);
 }
 
 static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     for (int s = level->begin; s < level->end; ++s) {
         const kn_stage *stage = &w->program->stage[s];
+        kn_str lines = KN_STR_INIT;
         if (is_over_all(stage))
             continue;
         for (int v = stage->n_read; v < stage->n_read + stage->n_given; ++v)
             if (is_own(w, stage->value[v]))
                 kn_put_declaration(w, out, stage->value[v]);
-        put_columns_begin(w, out);
-        put_column_values(w, out, UINT32_C(1) << s);
-        kn_put_map(w, out, s, kn_place_of_row, "", "");
-        put_columns_end(w, out);
+        put_column_values(w, &lines, UINT32_C(1) << s);
+        kn_put_map(w, &lines, s, kn_place_of_row, "", "");
+        put_for_rows(w, out, &lines);
     }
 }
 
 static void put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     const kn_stage *s = &w->program->stage[level->end];
-    if (level->is_last || !s->identity[0] || kn_has_columns(w))
-        return;
-    kn_str_append(out, "if (kn_is_empty)\n    ");
-    kn_put_value(w, out, s->value[1]);
-    kn_str_printf(out, " = kn_%s_identity;\n", s->label);
+    if (!level->is_last && s->identity[0] && !kn_has_columns(w))
+        kn_put_part_with(w, out, "empty", s->value[1], "label=%s", s->label);
 }
 
 void kn_put_levels(kn_writer *w, bool is_recomputed, kn_level_writer put_reduction, kn_level_writer put_last)
@@ -267,30 +243,28 @@ void kn_put_levels(kn_writer *w, bool is_recomputed, kn_level_writer put_reducti
     }
 }
 
+static void put_row_result(kn_writer *w, int k, const char *condition)
+{
+    kn_str *row = &w->slot[KN_SLOT_ROW], load = KN_STR_INIT, store = KN_STR_INIT, result = KN_STR_INIT,
+           place = KN_STR_INIT;
+    kn_place_of_row(w, &result, k);
+    put_of_row(w, &place, k);
+    if (kn_has_columns(w))
+        kn_put_part(w, row, "result_of_rows", k);
+    kn_put_part_with(w, &load, kn_has_columns(w) ? "load_result_of_row" : "load_result", k, "place=%s",
+                     kn_str_text(&place));
+    kn_put_part_with(w, &store, condition ? "store_result_if" : "store_result", k,
+                     "condition=%s place=%s value=%s", condition, kn_str_text(&place), kn_str_text(&result));
+    row->failed = row->failed || result.failed || place.failed;
+    put_for_rows(w, row, &load);
+    put_for_rows(w, &w->slot[KN_SLOT_STORES], &store);
+    kn_str_free(&result);
+    kn_str_free(&place);
+}
+
 void kn_put_row_results(kn_writer *w, const char *condition)
 {
-    kn_str *row = &w->slot[KN_SLOT_ROW], *stores = &w->slot[KN_SLOT_STORES];
-    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
-        if (kn_array_of(w, k) < 0 || kn_is_wide_array(w, k))
-            continue;
-        const char *name = w->program->param[k].name;
-        if (kn_has_columns(w))
-            kn_str_printf(row, "%s kn_%s_of[%d];\n", kn_storage(w, k), name, w->spec->schedule.vector);
-        put_columns_begin(w, row);
-        if (!kn_has_columns(w))
-            kn_str_printf(row, "%s ", kn_storage(w, k));
-        kn_place_of_row(w, row, k);
-        kn_str_append(row, " = ");
-        kn_put_of_row(w, row, k);
-        kn_str_append(row, ";\n");
-        put_columns_end(w, row);
-        put_columns_begin(w, stores);
-        if (condition)
-            kn_str_printf(stores, "if (%s)\n    ", condition);
-        kn_put_of_row(w, stores, k);
-        kn_str_append(stores, " = ");
-        kn_place_of_row(w, stores, k);
-        kn_str_append(stores, ";\n");
-        put_columns_end(w, stores);
-    }
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && !kn_is_wide_array(w, k))
+            put_row_result(w, k, condition);
 }

@@ -52,8 +52,6 @@ bool kn_has_columns(const kn_writer *w);
 
 /* ---- what runs once for a row ---- */
 
-/* "*(const float *)((const char *)kn.w_ + kn_here.at[1])" */
-void kn_put_of_row(const kn_writer *w, kn_str *out, int k);
 /* A result of the row, which is a variable until the row is done. */
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k);
 /* All levels, in slot `levels`: for each the stages that run once for a row, which read none of its elements,

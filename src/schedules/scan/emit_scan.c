@@ -88,12 +88,8 @@ static void put_identity(kn_writer *w, const kn_stage *scan)
 void kn_put_scan_names(kn_writer *w)
 {
     const kn_stage *scan = &w->program->stage[KN_SCAN_SCAN];
-    kn_str *declared = &w->slot[KN_SLOT_LOADS];
     kn_put_type(w, &w->slot[KN_SLOT_TYPE], scan->value[1]);
-    kn_put_type(w, declared, scan->value[0]);
-    kn_str_append(declared, " ");
-    kn_put_value(w, declared, scan->value[0]);
-    kn_str_append(declared, ";\n");
+    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", scan->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], scan->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], scan->value[1]);
     kn_put_function(w, &w->slot[KN_SLOT_REDUCE], KN_SCAN_SCAN);

@@ -10,6 +10,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/scan/scan_kinds.h"
+#include "space/numbers.h"
 
 enum {
     ITEMS = 17,      /* elements of a lane; odd, so that lanes read different banks */
@@ -22,16 +23,16 @@ enum {
     GROUP = 32    /* tiles of a group, and groups of a set: bits of a word */
 };
 
-/* The kind's field. */
-typedef struct scan_field {
-    int32_t reduction_rank;
-    uint32_t lane_bits;    /* lanes of a row: 2 to that power; the block has rows with the rest */
-    uint32_t chunk, pitch; /* elements of a lane; in shared memory from one row to the next */
-    uint32_t tiles, row_blocks;
-    uint32_t across; /* neighbours in memory are of different rows */
-    uint32_t flags;  /* words of them */
-    int64_t length, rows;
+/* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
+ * elements of a lane; pitch: those in shared memory from one row to the next; across: neighbours in memory
+ * are of different rows; flags: words of them. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    unsigned lane_bits, chunk, pitch, tiles, row_blocks, across, flags;                                      \
+    long long length, rows;                                                                                  \
     kn_divider by_chunk, by_length;
+typedef struct scan_field {
+    MEMBERS
 } scan_field;
 
 /* What is chosen with the schedule, and needs no binary. */
@@ -64,29 +65,6 @@ static int across_axis(const kn_choice *c)
     return best;
 }
 
-static int floor_power(int n)
-{
-    int power = 1;
-    while (2 * power <= n)
-        power *= 2;
-    return power;
-}
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){
-        "alignas(8) int reduction_rank;\nunsigned lane_bits;\nunsigned chunk;\nunsigned pitch;\n"
-        "unsigned tiles;\nunsigned row_blocks;\nunsigned across;\nunsigned flags;\n"
-        "long long length;\nlong long rows;\nkn_divider by_chunk;\nkn_divider by_length;\n",
-        sizeof(scan_field), 8};
-}
-
-static int64_t at_most(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int bits_of(int64_t power)
 {
     int bits = 0;
@@ -99,18 +77,18 @@ static int bits_of(int64_t power)
  * many of them that a line of memory is read whole. */
 static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
 {
-    int64_t needed = kn_reduce_ceil(length, s->per_thread), lanes = 1;
+    int64_t needed = kn_divide_up(length, s->per_thread), lanes = 1;
     while (lanes < needed && lanes < s->block)
         lanes *= 2;
-    return at_most(lanes, s->block / beside);
+    return kn_least(lanes, s->block / beside);
 }
 
 /* An odd chunk, with which the lanes have the whole row, if they can. */
 static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
 {
-    int64_t chunk = kn_reduce_ceil(length, lanes);
+    int64_t chunk = kn_divide_up(length, lanes);
     chunk += 1 - chunk % 2;
-    return at_most(chunk, s->per_thread);
+    return kn_least(chunk, s->per_thread);
 }
 
 static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
@@ -121,8 +99,8 @@ static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
 /* Words of flags of all tiles, of groups of them, of sets of groups. */
 static int64_t words_of(const scan_field *f)
 {
-    int64_t groups = kn_reduce_ceil(f->tiles, GROUP), sets = kn_reduce_ceil(groups, GROUP);
-    return f->row_blocks * (groups + sets + kn_reduce_ceil(sets, GROUP));
+    int64_t groups = kn_divide_up(f->tiles, GROUP), sets = kn_divide_up(groups, GROUP);
+    return f->row_blocks * (groups + sets + kn_divide_up(sets, GROUP));
 }
 
 /* How tiles lie in a space that has elements. */
@@ -130,16 +108,16 @@ static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
 {
     scan_field f = {
         .length = kn_reduce_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
-    int64_t beside = across < 0 ? 1 : floor_power((int)at_most(COLUMNS, space->extent[across]));
+    int64_t beside = across < 0 ? 1 : kn_power_below((int)kn_least(COLUMNS, space->extent[across]));
     int64_t lanes = lanes_of(s, f.length, beside), rows = s->block / lanes;
     f.chunk = (uint32_t)chunk_of(s, f.length, lanes);
-    f.tiles = (uint32_t)kn_reduce_ceil(f.length, lanes * f.chunk);
+    f.tiles = (uint32_t)kn_divide_up(f.length, lanes * f.chunk);
     f.lane_bits = (uint32_t)bits_of(lanes);
-    f.row_blocks = (uint32_t)kn_reduce_ceil(f.rows, rows);
+    f.row_blocks = (uint32_t)kn_divide_up(f.rows, rows);
     f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
     f.by_chunk = kn_divider_make(f.chunk);
     f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
-    f.flags = f.tiles > 1 ? (uint32_t)at_most(words_of(&f), KN_MAX_COUNTERS) : 0;
+    f.flags = f.tiles > 1 ? (uint32_t)kn_least(words_of(&f), KN_MAX_COUNTERS) : 0;
     return f;
 }
 
@@ -198,7 +176,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
     out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
     if (c->block && c->block < out->block)
-        out->block = floor_power(c->block);
+        out->block = kn_power_below(c->block);
     out->vector = 1;
     scan_field f = plan(out, s, chosen.across);
     bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
@@ -226,7 +204,7 @@ const kn_kind kn_kind_scan = {.name = "scan",
                               .pattern = "msm",
                               .revision = 1,
                               .choose = choose,
-                              .field = field,
+                              .field = KN_FIELD(scan_field, MEMBERS),
                               .place = place,
                               .cut = cut,
                               .has_wide_axes = true,

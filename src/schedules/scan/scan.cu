@@ -6,12 +6,7 @@ enum { kn_most = ${per_thread}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* eleme
 /* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed. */
 constexpr bool kn_is_staged = sizeof(${type}) * ${block} * (kn_most + 1) <= 40 << 10;
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
     __shared__ __align__(16) unsigned char kn_room[kn_is_staged ? sizeof(${type}) * ${block} * (kn_most + 1) : 16];
     __shared__ __align__(16) unsigned char kn_sum_room[2 * sizeof(${type}) * ${block}];
     ${type} *const kn_staged = reinterpret_cast<${type} *>(kn_room), *kn_sums_now = reinterpret_cast<${type} *>(kn_sum_room), *kn_sums_next = kn_sums_now + ${block};

@@ -16,82 +16,64 @@ static bool find_input(const kn_writer *w, int k, int *row, int *column)
     return kn_stencil_place(row, column, kn_access_of(w, k));
 }
 
-/* " + 2 * kn_axis_y.stride[1]" */
-static void put_row(const kn_writer *w, kn_str *out, int array)
+/* The distance to a line further down; empty: it is 0. */
+static void put_down(const kn_writer *w, kn_str *out, int lines, int array)
 {
-    if (w->result > 0)
-        kn_str_printf(out, " + %d * kn_axis_y.stride[%d]", w->result, array);
+    if (lines != 0)
+        kn_put_part_with(w, out, "line_down", -1, "lines=%d array=%d", lines, array);
 }
 
-/* "(const char *)kn.a_ + kn_here.at[0] + 2 * kn_axis_y.stride[0]" */
 static void put_bytes(const kn_writer *w, kn_str *out, int k)
 {
-    int array = kn_array_of(w, k);
-    kn_str_printf(out, "(%schar *)kn.%s_ + kn_here.at[%d]", kn_is_output(w, k) ? "" : "const ",
-                  w->program->param[k].name, array);
-    put_row(w, out, array);
+    kn_str down = KN_STR_INIT;
+    put_down(w, &down, w->result, kn_array_of(w, k));
+    kn_put_part_with(w, out, "bytes", k, "down=%s", kn_str_text(&down));
+    out->failed = out->failed || down.failed;
+    kn_str_free(&down);
 }
 
-static void put_address(const kn_writer *w, kn_str *out, int k)
+static void put_pointer(const kn_writer *w, kn_str *out, int k)
 {
-    kn_str_printf(out, "(%s%s *)(", kn_is_output(w, k) ? "" : "const ", kn_storage(w, k));
-    put_bytes(w, out, k);
-    kn_str_append(out, ")");
+    kn_put_part_of(w, out, "pointer", k, "bytes=%s", put_bytes);
 }
 
-/* The same for unaligned rows. */
-static void put_unaligned(kn_writer *w, kn_str *loads, int k)
+/* A part with the number of the row of results, and the operand's pointer and bytes. */
+static void put_of_result(const kn_writer *w, kn_str *out, const char *part, int k)
 {
-    kn_str *stores = &w->slot[KN_SLOT_STORES];
-    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-    int vector = w->spec->schedule.vector;
-    if (kn_is_output(w, k)) {
-        kn_str_printf(loads, "kn_pack<%s, %d> kn_%s_%d;\n", type, vector, name, w->result);
-        kn_str_append(stores, "kn_store_joined(");
-        put_address(w, stores, k);
-        kn_str_printf(stores, ", kn_%s_%d, kn_column, kn_extent);\n", name, w->result);
-        return;
-    }
-    kn_str_printf(loads, "const auto kn_%s_%d = kn_load_some_along<%s, %d>(", name, w->result, type, vector);
-    put_bytes(w, loads, k);
-    kn_str_printf(loads, ", kn_axis_x.stride[%d], kn_count);\n", kn_array_of(w, k));
+    kn_str bytes = KN_STR_INIT, pointer = KN_STR_INIT;
+    put_bytes(w, &bytes, k);
+    put_pointer(w, &pointer, k);
+    kn_put_part_with(w, out, part, k, "result=%d bytes=%s pointer=%s", w->result, kn_str_text(&bytes),
+                     kn_str_text(&pointer));
+    out->failed = out->failed || bytes.failed || pointer.failed;
+    kn_str_free(&bytes);
+    kn_str_free(&pointer);
 }
 
-static void put_vector(kn_writer *w, kn_str *loads, int k)
+/* Operands outside the stencil; the letter of those of unaligned rows is KN_GATHER. */
+static void put_other(kn_writer *w, kn_str *loads, int k)
 {
-    kn_str *stores = &w->slot[KN_SLOT_STORES];
-    const char *name = w->program->param[k].name;
-    bool is_output = kn_is_output(w, k);
-    kn_str_printf(loads, "%sauto kn_%s_%d = %s<%s, %d>(", is_output ? "" : "const ", name, w->result,
-                  is_output ? "kn_load" : "kn_load_along", kn_storage(w, k), w->spec->schedule.vector);
-    put_address(w, loads, k);
-    if (!is_output)
-        kn_str_printf(loads, ", kn_axis_x.stride[%d]", kn_array_of(w, k));
-    kn_str_append(loads, ");\n");
-    if (!is_output)
-        return;
-    kn_str_append(stores, "kn_store(");
-    put_address(w, stores, k);
-    kn_str_printf(stores, ", kn_%s_%d);\n", name, w->result);
-}
-
-/* "kn_a_1.at[kn_k]": one of the other operands, in row w->result. */
-static void place_other(const kn_writer *w, kn_str *out, int k)
-{
-    kn_str_printf(out, "kn_%s_%d.at[kn_k]", w->program->param[k].name, w->result);
+    bool is_unaligned = kn_access_of(w, k) == KN_GATHER, is_output = kn_is_output(w, k);
+    put_of_result(w, loads,
+                  is_unaligned ? (is_output ? "pack_result" : "load_some")
+                  : is_output  ? "load_result"
+                               : "load_row",
+                  k);
+    if (is_output)
+        put_of_result(w, &w->slot[KN_SLOT_STORES], is_unaligned ? "store_joined" : "store_result", k);
 }
 
 static void put_call(kn_writer *w, kn_place_writer place)
 {
-    kn_str *out = &w->slot[KN_SLOT_LANE], index = KN_STR_INIT;
-    int array = w->spec->n_arrays;
-    kn_str_printf(&index, "kn.start + kn_here.at[%d] + kn_k * kn_axis_x.stride[%d]", array, array);
-    put_row(w, &index, array);
-    kn_str_append(out, "{\n");
-    kn_put_call(w, out, place, kn_str_text(&index));
-    kn_str_append(out, "}\n");
-    out->failed = out->failed || index.failed;
+    kn_str *out = &w->slot[KN_SLOT_LANE], index = KN_STR_INIT, down = KN_STR_INIT, call = KN_STR_INIT;
+    put_down(w, &down, w->result, w->spec->n_arrays);
+    kn_put_part_with(w, &index, "index", -1, "down=%s", kn_str_text(&down));
+    kn_put_call(w, &call, place, kn_str_text(&index));
+    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(&call));
+    out->failed = out->failed || index.failed || down.failed || call.failed;
     kn_str_free(&index);
+    kn_str_free(&down);
+    kn_str_free(&call);
 }
 
 /* Writes, for each row of results: loads of the other operands into slot `loads`, the calls, and the stores.
@@ -102,7 +84,7 @@ static void put_results(kn_writer *w, enum kn_slot_id loads, kn_place_writer pla
     for (w->result = 0; w->result < w->spec->schedule.per_thread; ++w->result) {
         for (int k = 0; k < kn_param_count(w); ++k)
             if (kn_array_of(w, k) >= 0 && !find_input(w, k, &row, &column))
-                (kn_access_of(w, k) == KN_GATHER ? put_unaligned : put_vector)(w, &w->slot[loads], k);
+                put_other(w, &w->slot[loads], k);
         put_call(w, place);
     }
     w->result = 0;
@@ -110,31 +92,20 @@ static void put_results(kn_writer *w, enum kn_slot_id loads, kn_place_writer pla
 
 /* ---- two axes ---- */
 
-static void put_window_name(kn_str *out, const kn_stencil_window *x)
-{
-    kn_str_printf(out, "kn_row_%d_%d", x->row, x->steps);
-}
-
 /* The first input of the row gives the row's address. */
 static void put_window(kn_writer *w, const kn_stencil_window *x)
 {
-    kn_str *out = &w->slot[KN_SLOT_LOADS];
-    int k = 0, row, column;
+    kn_str *out = &w->slot[KN_SLOT_LOADS], down = KN_STR_INIT;
+    int k = 0, row, column, more = x->last - x->first;
     while (!find_input(w, k, &row, &column) || row != x->row)
         ++k;
-    int array = kn_array_of(w, k), more = x->last - x->first;
-    int back = (column - x->first) * kn_item_size(w, k);
-    bool is_unaligned = kn_stencil_is_unaligned(&w->spec->schedule);
-    kn_str_append(out, "const auto ");
-    put_window_name(out, x);
-    kn_str_printf(out, " = %s<%s, %d", is_unaligned ? "kn_load_some" : "kn_load_window", kn_storage(w, k),
-                  w->spec->schedule.vector + more);
-    if (is_unaligned)
-        kn_str_printf(out, ", %d", more);
-    kn_str_printf(out, ">((const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, array);
-    if (x->steps)
-        kn_str_printf(out, " + %d * kn_axis_y.stride[%d]", x->steps, array);
-    kn_str_printf(out, " - %d%s);\n", back, is_unaligned ? ", kn_count" : "");
+    put_down(w, &down, x->steps, kn_array_of(w, k));
+    kn_put_part_with(w, out, kn_stencil_is_unaligned(&w->spec->schedule) ? "some_of_window" : "window", k,
+                     "row=%d steps=%d columns=%d more=%d back=%d down=%s", x->row, x->steps,
+                     w->spec->schedule.vector + more, more, (column - x->first) * kn_item_size(w, k),
+                     kn_str_text(&down));
+    out->failed = out->failed || down.failed;
+    kn_str_free(&down);
 }
 
 /* All windows are loaded in front of the first use of one. */
@@ -150,12 +121,12 @@ static void place(const kn_writer *w, kn_str *out, int k)
 {
     int row, column;
     if (!find_input(w, k, &row, &column)) {
-        place_other(w, out, k);
+        kn_put_part_with(w, out, "other", k, "result=%d", w->result);
         return;
     }
     kn_stencil_window x = kn_stencil_window_of(&w->spec->schedule, row, w->result);
-    put_window_name(out, &x);
-    kn_str_printf(out, ".at[kn_k + %d]", column - x.first);
+    kn_put_part_with(w, out, "element_of_window", -1, "row=%d steps=%d column=%d", x.row, x.steps,
+                     column - x.first);
 }
 
 static void fill_stencil(kn_writer *w)
@@ -174,7 +145,8 @@ static const char *choose_template(const kn_spec *spec)
 
 const kn_recipe kn_recipe_stencil = {.choose_template = choose_template,
                                      .fill = fill_stencil,
-                                     .preludes = "kn_gather kn_load_along kn_load_window"};
+                                     .preludes = "kn_gather kn_load_along kn_load_window",
+                                     .parts = "schedules/stencil/stencil_parts.cu"};
 
 /* ---- three axes ---- */
 
@@ -187,78 +159,72 @@ static int first_input(const kn_writer *w)
     return k;
 }
 
-/* "(const char *)kn.a_ + kn_here.at[0] - kn_axis_z.stride[0] - 4" */
 static void put_window_address(const kn_writer *w, kn_str *out, const kn_stencil_3d_window *x,
                                const char *place)
 {
     int k = first_input(w), array = kn_array_of(w, k), row, column, plane, line;
+    kn_str down = KN_STR_INIT;
     find_input(w, k, &row, &column);
     kn_stencil_3d_row(&plane, &line, &w->spec->schedule, row);
-    kn_str_printf(out, "(const char *)kn.%s_ + %s.at[%d]", w->program->param[k].name, place, array);
     if (x->plane != plane)
-        kn_str_printf(out, " + %d * kn_axis_z.stride[%d]", x->plane - plane, array);
-    if (x->line != line)
-        kn_str_printf(out, " + %d * kn_axis_y.stride[%d]", x->line - line, array);
-    kn_str_printf(out, " + %d", (x->first - column) * kn_item_size(w, k));
+        kn_put_part_with(w, &down, "plane_down", -1, "planes=%d array=%d", x->plane - plane, array);
+    put_down(w, &down, x->line - line, array);
+    kn_put_part_with(w, out, "window_address", k, "place=%s down=%s forth=%d", place, kn_str_text(&down),
+                     (x->first - column) * kn_item_size(w, k));
+    out->failed = out->failed || down.failed;
+    kn_str_free(&down);
 }
 
-/* "kn_load_vectors<float, 6>(...);" */
-static void put_raw(const kn_writer *w, kn_str *out, const kn_stencil_3d_window *x, const char *place)
+/* A part that loads or prefetches the window from the place's plane, or `planes` further. */
+static void put_of_window(const kn_writer *w, kn_str *out, const char *part, const kn_stencil_3d_window *x,
+                          const char *before, const char *place, const char *planes)
 {
-    kn_str_printf(out, "kn_raw_%d_%d = kn_load_vectors<%s, %d>(", x->plane, x->line,
-                  kn_storage(w, first_input(w)), w->spec->schedule.vector + x->last - x->first);
-    put_window_address(w, out, x, place);
-    kn_str_append(out, ");\n");
-}
-
-static void put_window_3d(kn_str *out, const char *before, const kn_stencil_3d_window *x)
-{
-    kn_str_printf(out, "%sauto kn_window_%d_%d = kn_window_of(kn_raw_%d_%d);\n", before, x->plane, x->line,
-                  x->plane, x->line);
+    kn_str address = KN_STR_INIT;
+    put_window_address(w, &address, x, place);
+    kn_put_part_with(w, out, part, first_input(w), "auto=%s plane=%d line=%d columns=%d address=%s planes=%s",
+                     before, x->plane, x->line, w->spec->schedule.vector + x->last - x->first,
+                     kn_str_text(&address), planes);
+    out->failed = out->failed || address.failed;
+    kn_str_free(&address);
 }
 
 /* Only windows of the last plane are prefetched: the planes in front of it have been loaded before. */
-static void put_ask(const kn_writer *w, kn_str *out, const kn_stencil_3d_window *x, const char *place,
-                    const char *planes)
+static void put_prefetches(const kn_writer *w, kn_str *out, const char *part, const char *place,
+                           const char *planes)
 {
-    int array = kn_array_of(w, first_input(w));
-    kn_str_append(out, "    kn_ask(");
-    put_window_address(w, out, x, place);
-    kn_str_printf(out, " + %s * kn_axis_z.stride[%d]);\n", planes, array);
+    kn_stencil_3d_window x[KN_STENCIL_3D_WINDOWS];
+    kn_str lines = KN_STR_INIT;
+    int count = kn_stencil_3d_windows(x, &w->spec->schedule);
+    for (int k = 0; k < count; ++k)
+        if (x[k].plane == x[count - 1].plane)
+            put_of_window(w, &lines, "ask", &x[k], "", place, planes);
+    kn_put_part_with(w, out, part, -1, "ahead=%d after=%d lines=%s", KN_STENCIL_3D_AHEAD,
+                     KN_STENCIL_3D_AHEAD + 1, kn_str_text(&lines));
+    out->failed = out->failed || lines.failed;
+    kn_str_free(&lines);
 }
 
 static void put_windows_3d(kn_writer *w)
 {
     kn_stencil_3d_window x[KN_STENCIL_3D_WINDOWS];
     kn_str *loads = &w->slot[KN_SLOT_LOADS], *from = &w->slot[KN_SLOT_FROM], *next = &w->slot[KN_SLOT_GATHER];
-    int count = kn_stencil_3d_windows(x, &w->spec->schedule), last = x[count - 1].plane;
-    for (int k = 0; k < count; ++k) {
-        kn_str_append(loads, "auto ");
-        put_raw(w, loads, &x[k], "kn_here");
-    }
-    kn_str_printf(loads, "for (int kn_k = 2; kn_k <= %d && kn_k < kn_planes; ++kn_k) {\n",
-                  KN_STENCIL_3D_AHEAD);
+    char ahead[16];
+    int count = kn_stencil_3d_windows(x, &w->spec->schedule);
     for (int k = 0; k < count; ++k)
-        if (x[k].plane == last)
-            put_ask(w, loads, &x[k], "kn_here", "kn_k");
-    kn_str_append(loads, "}\n");
+        put_of_window(w, loads, "load_raw", &x[k], "auto ", "kn_here", "");
+    put_prefetches(w, loads, "ask_first", "kn_here", "kn_k");
     for (int k = 0; k < count; ++k)
-        put_window_3d(x[k].is_fresh ? from : loads, x[k].is_fresh ? "const " : "", &x[k]);
+        kn_put_part_with(w, x[k].is_fresh ? from : loads, "window_of_plane", -1, "auto=%s plane=%d line=%d",
+                         x[k].is_fresh ? "const auto " : "auto ", x[k].plane, x[k].line);
     for (int k = 0; k < count; ++k)
         if (x[k].is_fresh)
-            put_raw(w, next, &x[k], "kn_next");
-    kn_str_printf(next, "if (kn_p + %d < kn_planes) {\n", KN_STENCIL_3D_AHEAD + 1);
-    for (int k = 0; k < count; ++k)
-        if (x[k].plane == last) {
-            char planes[16];
-            snprintf(planes, sizeof planes, "%d", KN_STENCIL_3D_AHEAD);
-            put_ask(w, next, &x[k], "kn_next", planes);
-        }
-    kn_str_append(next, "}\n");
+            put_of_window(w, next, "load_raw", &x[k], "", "kn_next", "");
+    snprintf(ahead, sizeof ahead, "%d", KN_STENCIL_3D_AHEAD);
+    put_prefetches(w, next, "ask_next", "kn_next", ahead);
     for (int k = 0; k < count; ++k)
         if (!x[k].is_fresh)
-            kn_str_printf(&w->slot[KN_SLOT_NEXT], "kn_window_%d_%d = kn_window_%d_%d;\n", x[k].plane,
-                          x[k].line, x[k].plane + 1, x[k].line);
+            kn_put_part_with(w, &w->slot[KN_SLOT_NEXT], "next_window", -1, "plane=%d next=%d line=%d",
+                             x[k].plane, x[k].plane + 1, x[k].line);
 }
 
 static void place_3d(const kn_writer *w, kn_str *out, int k)
@@ -266,14 +232,15 @@ static void place_3d(const kn_writer *w, kn_str *out, int k)
     kn_stencil_3d_window x[KN_STENCIL_3D_WINDOWS];
     int row, column, plane, line, count = kn_stencil_3d_windows(x, &w->spec->schedule), at = 0;
     if (!find_input(w, k, &row, &column)) {
-        place_other(w, out, k);
+        kn_put_part_with(w, out, "other", k, "result=%d", w->result);
         return;
     }
     kn_stencil_3d_row(&plane, &line, &w->spec->schedule, row);
     line += w->result;
     while (at + 1 < count && (x[at].plane != plane || x[at].line != line))
         ++at;
-    kn_str_printf(out, "kn_window_%d_%d.at[kn_k + %d]", plane, line, column - x[at].first);
+    kn_put_part_with(w, out, "element_of_plane", -1, "plane=%d line=%d column=%d", plane, line,
+                     column - x[at].first);
 }
 
 static void fill_stencil_3d(kn_writer *w)
@@ -287,4 +254,5 @@ static void fill_stencil_3d(kn_writer *w)
 
 const kn_recipe kn_recipe_stencil_3d = {.template_name = "schedules/stencil/stencil_3d.cu",
                                         .fill = fill_stencil_3d,
-                                        .preludes = "kn_gather kn_load_along kn_load_vectors"};
+                                        .preludes = "kn_gather kn_load_along kn_load_vectors",
+                                        .parts = "schedules/stencil/stencil_parts.cu"};

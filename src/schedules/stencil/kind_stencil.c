@@ -267,7 +267,6 @@ const kn_kind kn_kind_stencil = {.name = "stencil",
                                  .pattern = "m",
                                  .revision = 1,
                                  .choose = choose,
-                                 .field = kn_field_none,
                                  .place = place,
                                  .cut = kn_cut_reach};
 
@@ -349,6 +348,5 @@ const kn_kind kn_kind_stencil_3d = {.name = "stencil_3d",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose_3d,
-                                    .field = kn_field_none,
                                     .place = place_3d,
                                     .cut = kn_cut_reach};

@@ -1,12 +1,7 @@
 ${head}
 ${axes}
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* 32 vectors next to each other. The axes of single elements and of single rows are behind those of the grid. */
     const kn_axis &kn_axis_x = kn.axis[kn.rank], &kn_axis_y = kn.axis[kn.rank + 1];
@@ -17,12 +12,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_move(kn_here, kn_axis_x, kn_column);
         kn_move(kn_here, kn_axis_y, kn_row);
         if (kn_rows >= ${per_thread}) {
-            ${loads}
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-            }
-            ${stores}
+            ${elements}
         } else {
 #pragma unroll 1
             for (int kn_left = kn_rows * ${vector}; kn_left > 0; --kn_left) {

@@ -7,12 +7,7 @@ static __device__ __forceinline__ void kn_ask(const char *from)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* 32 vectors next to each other. The axes of single elements, lines and planes are behind those of the grid. */
     const kn_axis &kn_axis_x = kn.axis[kn.rank], &kn_axis_y = kn.axis[kn.rank + 1], &kn_axis_z = kn.axis[kn.rank + 2];

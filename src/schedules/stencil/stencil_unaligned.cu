@@ -58,12 +58,7 @@ static __device__ __forceinline__ void kn_store_joined(T *to, const kn_pack<T, N
     }
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* The first thread of a warp stores nothing: it computes the last vector of the warp before, for the second thread. The axes of single elements and of single rows
      * are behind those of the grid. */
@@ -76,12 +71,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_move(kn_here, kn_axis_x, (kn_lane - 1) * ${vector});
         kn_move(kn_here, kn_axis_y, kn_row);
         if (kn_rows >= ${per_thread}) {
-            ${loads}
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-            }
-            ${stores}
+            ${elements}
         } else if (kn_lane > 0) {
 #pragma unroll 1
             for (int kn_j = 0; kn_j < kn_rows; ++kn_j) {

@@ -21,29 +21,32 @@ static bool is_narrow(const kn_writer *w)
 /* NVRTC compiles the assembly instead; kn_stage of the template says what it means. */
 static void put_stage(kn_writer *w, int k)
 {
-    kn_str *out = &w->slot[KN_SLOT_STAGE], call = KN_STR_INIT;
-    const char *name = w->program->param[k].name;
+    kn_str from = KN_STR_INIT, to = KN_STR_INIT, step = KN_STR_INIT, carry = KN_STR_INIT,
+           assembly = KN_STR_INIT, call = KN_STR_INIT, *out = &w->slot[KN_SLOT_STAGE];
     int vector = w->spec->schedule.vector, size = kn_item_size(w, k);
-    char from[KN_NAME_MAX + 64], step[64], carry[160], to[KN_NAME_MAX + 128], pitch[64];
+    char pitch[64];
     kn_transpose_rows rows = {"0", "0", "0"};
-    snprintf(from, sizeof from, "(const char *)kn.%s_ + kn_from.at[%d]", name, kn_array_of(w, k));
-    snprintf(step, sizeof step, "kn_axis_p%s.stride[%d]", is_narrow(w) ? "2" : "", kn_array_of(w, k));
+    kn_put_part(w, &from, "stage_from", k);
+    kn_put_part_with(w, &to, "stage_to", k, "bytes=%d", vector * size);
+    kn_put_part_with(w, &step, "stage_step", k, "along=%s", is_narrow(w) ? "kn_axis_p2" : "kn_axis_p");
     if (is_narrow(w)) {
-        snprintf(carry, sizeof carry, "kn_axis_p.stride[%d] - (int)kn.tile.p_narrow * kn_axis_p2.stride[%d]",
-                 kn_array_of(w, k), kn_array_of(w, k));
-        rows = (kn_transpose_rows){"kn_rows", "kn.tile.p_narrow", carry};
+        kn_put_part(w, &carry, "stage_carry", k);
+        rows = (kn_transpose_rows){"kn_rows", "kn.tile.p_narrow", kn_str_text(&carry)};
     }
-    snprintf(to, sizeof to,
-             "(unsigned)__cvta_generic_to_shared(kn_%s_tile) + (kn_b * kn_pitch + kn_slot) * %d", name,
-             vector * size);
     snprintf(pitch, sizeof pitch, "kn_pitch * %d", size);
-    kn_str_printf(&call, "kn_stage(kn_%s_tile, %s, %s, %s, %s, %s, kn_pitch, kn_b, kn_slot);\n", name, from,
-                  step, rows.left, rows.row, rows.carry);
-    kn_str_append(out, "#ifdef __CUDACC_RTC__\n");
-    if (!kn_put_transposed(w, out, vector, size, from, step, is_narrow(w) ? &rows : NULL, to, pitch))
-        kn_str_append(out, kn_str_text(&call));
-    kn_str_printf(out, "#else\n%s#endif\n", kn_str_text(&call));
-    out->failed = out->failed || call.failed;
+    kn_put_part_with(w, &call, "stage", k, "from=%s step=%s left=%s row=%s carry=%s", kn_str_text(&from),
+                     kn_str_text(&step), rows.left, rows.row, rows.carry);
+    bool has_assembly = kn_put_transposed(w, &assembly, vector, size, kn_str_text(&from), kn_str_text(&step),
+                                          is_narrow(w) ? &rows : NULL, kn_str_text(&to), pitch);
+    kn_put_part_with(w, out, "stage_by_compiler", -1, "assembly=%s call=%s",
+                     kn_str_text(has_assembly ? &assembly : &call), kn_str_text(&call));
+    out->failed = out->failed || from.failed || to.failed || step.failed || carry.failed || assembly.failed ||
+                  call.failed;
+    kn_str_free(&from);
+    kn_str_free(&to);
+    kn_str_free(&step);
+    kn_str_free(&carry);
+    kn_str_free(&assembly);
     kn_str_free(&call);
 }
 
@@ -51,21 +54,18 @@ static void put_stage(kn_writer *w, int k)
 static void put_stages(kn_writer *w)
 {
     int vector = w->spec->schedule.vector;
-    kn_str before = KN_STR_INIT, bytes = KN_STR_INIT;
+    kn_str before = KN_STR_INIT, bytes = KN_STR_INIT, *tiles = &w->slot[KN_SLOT_TILES];
     kn_str_append(&before, "kn_shared");
     for (int k = 0; k < kn_param_count(w); ++k) {
-        const char *name = w->program->param[k].name;
-        if (kn_access_of(w, k) == KN_STAGED) {
-            kn_str_printf(&w->slot[KN_SLOT_TILES], "%s *const kn_%s_tile = (%s *)%s;\n", kn_storage(w, k),
-                          name, kn_storage(w, k), kn_str_text(&before));
-            kn_str_clear(&before);
-            kn_str_printf(&bytes, " + ((kn.tile.p * kn.tile.q * %d + 15) & ~15u)",
-                          vector * vector * kn_item_size(w, k));
-            kn_str_printf(&before, "((char *)kn_shared%s)", kn_str_text(&bytes));
-            put_stage(w, k);
-        }
+        if (kn_access_of(w, k) != KN_STAGED)
+            continue;
+        kn_put_part_with(w, tiles, "tile_of", k, "before=%s", kn_str_text(&before));
+        kn_str_clear(&before);
+        kn_put_part_with(w, &bytes, "bytes_of_tile", -1, "bytes=%d", vector * vector * kn_item_size(w, k));
+        kn_put_part_with(w, &before, "next_tile", -1, "bytes=%s", kn_str_text(&bytes));
+        put_stage(w, k);
     }
-    w->slot[KN_SLOT_TILES].failed = w->slot[KN_SLOT_TILES].failed || before.failed || bytes.failed;
+    tiles->failed = tiles->failed || before.failed || bytes.failed;
     kn_str_free(&before);
     kn_str_free(&bytes);
 }
@@ -81,5 +81,7 @@ static void fill_tile(kn_writer *w)
     kn_fill_located(w, kn_put_gather_of_one_row);
 }
 
-const kn_recipe kn_recipe_tile = {
-    .template_name = "schedules/transpose/tile.cu", .fill = fill_tile, .fast_axis = "kn_axis_p"};
+const kn_recipe kn_recipe_tile = {.template_name = "schedules/transpose/tile.cu",
+                                  .fill = fill_tile,
+                                  .fast_axis = "kn_axis_p",
+                                  .parts = "schedules/transpose/transpose_parts.cu"};

@@ -16,39 +16,44 @@ static bool has_short_rows(const kn_writer *w)
 static void place_windowed(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_access_of(w, k) == KN_STAGED)
-        kn_str_printf(out, "kn_take<%s>(kn_transposed)", kn_storage(w, k));
+        kn_put_part(w, out, "take", k);
     else
         kn_place_located(w, out, k);
+}
+
+static void put_lanes(const kn_writer *w, kn_str *out)
+{
+    kn_str lane = KN_STR_INIT, ends = KN_STR_INIT, words = KN_STR_INIT;
+    kn_put_gather_lane(w, &lane);
+    kn_put_part(w, &ends, has_short_rows(w) ? "short_row_ends" : "row_ends", -1);
+    kn_put_words_of_lanes(w, &words);
+    kn_put_part_with(w, out, "gather_lanes", -1, "lane=%s row_ends=%s words=%s", kn_str_text(&lane),
+                     kn_str_text(&ends), kn_str_text(&words));
+    out->failed = out->failed || lane.failed || ends.failed || words.failed;
+    kn_str_free(&lane);
+    kn_str_free(&ends);
+    kn_str_free(&words);
 }
 
 /* The other operands are read as contiguous ranges, or element by element. */
 static void put_windows_gather(const kn_writer *w, kn_str *out)
 {
-    kn_str runs = KN_STR_INIT;
+    kn_str are_runs = KN_STR_INIT, runs = KN_STR_INIT, lanes = KN_STR_INIT;
     bool has_index = w->program->uses & KN_USES_INDEX;
     if (!kn_gathers(w) && !has_index)
         return;
     if (!has_index)
-        kn_put_all_runs(w, &runs);
-    if (runs.length > 0) {
-        kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
-        kn_put_gathers(w, out, "kn_load_unaligned", NULL);
-        kn_str_append(out, "} else ");
-    }
-    kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
-                  w->spec->schedule.vector);
-    kn_put_gather_lane(w, out);
-    kn_str_append(out, "        kn_move(kn_here, kn_axis_p, 1);\n");
-    kn_str_append(out, has_short_rows(w)
-                           ? "        if (--kn_left == 0) {\n            kn_left = kn_axis_p.extent;\n"
-                           : "        if (kn_k + 1 == kn_left) {\n");
-    kn_str_append(out, "            kn_move(kn_here, kn_axis_p, -kn_axis_p.extent);\n"
-                       "            kn_move(kn_here, kn_axis_p2, 1);\n        }\n    }\n");
-    kn_put_words_of_lanes(w, out);
-    kn_str_append(out, "}\n");
+        kn_put_all_runs(w, &are_runs);
+    kn_put_gathers(w, &runs, "kn_load_unaligned", NULL);
+    put_lanes(w, &lanes);
+    kn_put_part_with(w, out, are_runs.length > 0 ? "gather_runs_or_lanes" : "lanes_alone", -1,
+                     "are_runs=%s runs=%s lanes=%s", kn_str_text(&are_runs), kn_str_text(&runs),
+                     kn_str_text(&lanes));
     kn_put_lanes_of_words(w, out);
-    out->failed = out->failed || runs.failed;
+    out->failed = out->failed || are_runs.failed || runs.failed || lanes.failed;
+    kn_str_free(&are_runs);
     kn_str_free(&runs);
+    kn_str_free(&lanes);
 }
 
 /* The staged operand has slots of its own; the others are loaded as usual. */
@@ -64,11 +69,7 @@ static void put_windows(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", kn_array_of(w, k));
             kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", size);
             kn_str_printf(&w->slot[KN_SLOT_STAGED_FROM], "kn.%s_", name);
-            kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_%s_ = %s<%s, %d>(%s);\n", name,
-                          has_short_rows(w) ? "kn_take_rows" : "kn_take_run", kn_storage(w, k),
-                          w->spec->schedule.vector,
-                          has_short_rows(w) ? "kn_transposed, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
-                                            : "kn_transposed, kn_transposed_on, kn_left, kn_w, kn_turn");
+            kn_put_part(w, &w->slot[KN_SLOT_GATHER], has_short_rows(w) ? "take_rows" : "take_run", k);
         } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
                           kn_array_of(w, k));
@@ -100,4 +101,5 @@ const kn_recipe kn_recipe_windows = {.template_name = "schedules/transpose/windo
                                      .fast_axis = "kn_axis_p",
                                      .preludes = "kn_gather",
                                      .takes_staged = true,
-                                     .put_run_condition = put_run_condition};
+                                     .put_run_condition = put_run_condition,
+                                     .parts = "schedules/transpose/transpose_parts.cu"};

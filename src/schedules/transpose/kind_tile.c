@@ -222,12 +222,6 @@ void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_ti
     kn_tile_axes(out, space, tile, KN_TILE_AXES);
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) kn_tile tile;\n", sizeof(kn_tile), 8};
-}
-
 /* A thread block for each tile. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
@@ -268,7 +262,7 @@ const kn_kind kn_kind_tile = {.name = "tile",
                               .pattern = "m",
                               .revision = 1,
                               .choose = choose,
-                              .field = field,
+                              .field = {"kn_tile tile;", sizeof(kn_tile), 8},
                               .place = place,
                               .cut = cut,
                               .describe = describe};

@@ -67,12 +67,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) unsigned tiles;\n", 4, 8};
-}
-
 /* The grid has an axis of pairs of tiles, which moves no operand. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
@@ -102,6 +96,6 @@ const kn_kind kn_kind_transpose_pairs = {.name = "transpose_pairs",
                                          .pattern = "m",
                                          .revision = 1,
                                          .choose = choose,
-                                         .field = field,
+                                         .field = {"unsigned tiles;", 4, 8},
                                          .place = place,
                                          .describe = describe};

@@ -128,12 +128,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return (kn_field){"alignas(8) kn_windows windows;\n", sizeof(kn_windows), 8};
-}
-
 /* A thread block for each shared-memory tile. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
@@ -174,7 +168,7 @@ const kn_kind kn_kind_windows = {.name = "windows",
                                  .pattern = "m",
                                  .revision = 1,
                                  .choose = choose,
-                                 .field = field,
+                                 .field = {"kn_windows windows;", sizeof(kn_windows), 8},
                                  .place = place,
                                  .cut = cut,
                                  .describe = describe};

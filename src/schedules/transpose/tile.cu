@@ -59,12 +59,7 @@ static __device__ __forceinline__ unsigned kn_rotate(const kn_tile &tile, unsign
     return sum - ((sum * tile.row_reciprocal) >> 20) * tile.p;
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     extern __shared__ uint4 kn_shared[];
     const kn_axis &kn_axis_p = kn.axis[kn.rank], &kn_axis_p2 = kn.axis[kn.rank + 1], &kn_axis_q = kn.axis[kn.rank + 2], &kn_axis_q2 = kn.axis[kn.rank + 3];
@@ -125,14 +120,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 kn_place kn_here = kn_corner;
                 kn_move_q(kn_here, kn_r1);
                 kn_move(kn_here, kn_axis_q2, kn_r2);
-                ${loads}
-                ${packs}
-                ${gather}
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                }
-                ${stores}
+                ${elements}
             }
         }
     }

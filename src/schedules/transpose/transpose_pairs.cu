@@ -15,12 +15,7 @@ static __device__ __forceinline__ kn_tile_place kn_tile_of(unsigned number, unsi
     return column > row ? kn_tile_place{row, column - 1} : kn_tile_place{count - 1 - row, count - 1 - column};
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     constexpr unsigned kn_side = ${per_thread};
     __shared__ kn_vector kn_tiles[2][kn_side * kn_side * ${vector}];
@@ -64,12 +59,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
 #pragma unroll
                 for (int kn_j = 0; kn_j < ${vector}; ++kn_j) {
                     const kn_vector kn_transposed = kn_tiles[1 - kn_h][(kn_b * ${vector} + kn_j) * kn_side + (kn_a + kn_b) % kn_side];
-                    ${loads}
-#pragma unroll
-                    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                        ${lane}
-                    }
-                    ${stores}
+                    ${elements}
                     kn_move(kn_here, kn_axis_q, 1);
                 }
             }

@@ -136,12 +136,7 @@ static __device__ __forceinline__ void kn_copied()
     __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     extern __shared__ uint4 kn_shared[];
     const kn_axis &kn_axis_p = kn.axis[0], &kn_axis_p2 = kn.axis[1], &kn_axis_q = kn.axis[2], &kn_axis_q2 = kn.axis[3];

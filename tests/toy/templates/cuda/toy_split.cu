@@ -3,12 +3,7 @@ struct kn_args {
     ${fields}
 };
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     ${type} *const kn_partials = (${type} *)kn.partials;
     const long long kn_at = blockIdx.x * ${block}ll + threadIdx.x;

@@ -1,0 +1,118 @@
+// Parts of the templates of this family. output_bound.cu (emit_output_bound.c): vector kn_u, which is in one row with a thread's others, or is
+// located by itself.
+#inline place_in_row kn_here.at[${array}] + kn_u * ${distance}
+#inline place_of_vector kn_here[kn_u].at[${array}]
+#inline pointer (${const}${type} *)((${const}char *)kn.${name}_ + ${place})
+#inline divisor kn_divisor(kn_${name}_${subscript}, kn_seen)
+#inline hoisted kn_${name}_
+#inline lane_broadcast kn_${name}_[kn_u]
+#inline lane_of_vector kn_${name}_[kn_u].at[kn_k]
+#inline single *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + kn_k * ${size})
+#inline single_in_row *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + kn_u * ${distance} + kn_k * ${size})
+#inline index_in_row kn.start + kn_here.at[${arrays}] + (kn_u * ${elements} + kn_k) * kn.axis[0].stride[${arrays}]
+#inline index_of_vector kn.start + kn_here[kn_u].at[${arrays}] + kn_k * kn.axis[0].stride[${arrays}]
+
+#part load_hoisted
+const ${type} kn_${name}_ = *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]);
+
+#part load_broadcast
+${type} kn_${name}_[${per_thread}];
+#pragma unroll
+for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+    kn_${name}_[kn_u] = *${pointer};
+
+#part load_each
+kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+#pragma unroll
+for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+    kn_${name}_[kn_u] = kn_load<${type}, ${vector}>(${pointer});
+
+#part gather_each
+kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+#pragma unroll
+for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+    kn_${name}_[kn_u] = kn_load_unaligned<${type}, ${vector}>((const char *)${pointer});
+
+#part store_each
+#pragma unroll
+for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+${condition}
+    ${function}(${pointer}, kn_${name}_[kn_u]);
+
+#part within
+    if (kn_first + kn_u * ${elements} < kn.size)
+
+#part one_place
+const kn_place kn_here = kn_locate(kn, kn_first);
+
+#part places
+kn_place kn_here[${per_thread}];
+
+#part place_of_each
+kn_here[${number}] = kn_locate(kn, kn_first + ${elements} < kn.size ? kn_first + ${elements} : kn_first);
+
+#part prefetch
+if (kn_thread < kn.lines)
+    kn_make_resident((const char *)kn.${name}_ + kn_thread * 128ll);
+
+#part dividends
+kn_dividends kn_seen;
+
+#part are_near
+if (kn_seen.are_near())
+
+#part again
+else
+#pragma unroll 1
+for (int kn_j = 0; kn_j < ${all}; ++kn_j) {
+    const int kn_u = kn_j / ${vector}, kn_k = kn_j % ${vector};
+${located}
+${call}
+}
+
+#part locate_again
+    const unsigned kn_at = kn_first + kn_u * ${elements};
+    if (kn_at >= kn.size)
+        break;
+    const kn_place kn_here = kn_locate(kn, kn_at);
+
+// flat.cu (emit_flat.c).
+#part gather_flat
+kn_${name}_ = kn_gather<${type}, ${vector}>((const char *)(kn.${name}_ + kn_first));
+
+// coarsened.cu (emit_coarsened.c).
+#part steps_of
+kn_pack<${type}, ${vector}> kn_${name}_steps[${steps}];
+
+#part load_step
+kn_${name}_steps[kn_m] = ${load};
+
+#part step_of
+const auto kn_${name}_ = kn_${name}_steps[kn_m];
+
+// rows.cu (emit_rows.c).
+#part indices_of_two_rows
+#pragma unroll
+    for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
+        kn_i[kn_k] = kn.start + (kn_k < kn_left ? kn_here.at[${arrays}] + kn_k * kn.axis[0].stride[${arrays}] : kn_next.at[${arrays}] + (kn_k - kn_left) * kn.axis[0].stride[${arrays}]);
+
+#part gather_across
+#pragma unroll
+    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+        const kn_place kn_here = kn_locate(kn, kn_first + kn_k);
+${lane}
+    }
+
+#part in_row_or_crossing
+if (${vector} <= kn_left) {
+${in_row}
+} else {
+    const kn_place kn_next = kn_next_row(kn, kn_here, kn_first);
+${crossing}
+}
+
+#part left_of_row
+const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);
+
+#part next_row
+const kn_place kn_next = kn_left < ${vector} ? kn_next_row(kn, kn_here, kn_first) : kn_here;

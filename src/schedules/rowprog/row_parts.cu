@@ -1,0 +1,88 @@
+// Parts of the templates of row programs: emit_row.c. An item, and arrays in its row.
+#inline broadcast kn_${name}_broadcast
+#inline lane kn_in.kn_${name}_.at[kn_k]
+#inline place (${const}${type} *)((${const}char *)kn.${name}_ + kn_from.at[${array}])
+#inline bytes_of_row (${const}${type} *)(kn_${name}_row + kn_j * kn.axis[0].stride[${array}])
+#inline elements_of_row kn_${name}_row + kn_j
+#inline off (int)((unsigned long long)kn_${name}_row / ${size} & ${mask})
+
+#part load
+    kn_in.kn_${name}_ = kn_load<${type}, ${vector}>(${from});
+
+#part load_repeated
+    kn_in.kn_${name}_ = kn_repeat<${type}, ${vector}>(${from});
+
+#part load_single
+    kn_in.kn_${name}_.at[0] = *(${from});
+
+#part load_staged
+    kn_in.kn_${name}_ = kn_${name}_staged[kn_slot];
+
+#part mend
+    kn_mend<kn_is_unaligned>(kn_in.kn_${name}_, kn_j, kn.length);
+
+#inline store_single *(${to}) = kn_in.kn_${name}_.at[0];
+#inline store_vector kn_store(${to}, kn_in.kn_${name}_);
+#inline store_item kn_store_item<kn_is_unaligned>(${to}, kn_in.kn_${name}_, kn_j, kn.length);
+#part store
+    ${statement}
+
+#part store_here
+    if (kn_is_here)
+        ${statement}
+
+// The computation of a level with an item.
+#inline item_of_places kn_item &kn_in, const kn_place &kn_from
+#inline item_of_row kn_item &kn_in, const int kn_j
+#inline side , ${value_type} (&kn_side)[${vector}]
+#inline lambda
+[&](${item}${more}) {
+${lines}
+}
+
+#part item
+${before}
+#pragma unroll
+    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+${lines}
+    }
+${stores}
+
+#part element_of_columns
+const int kn_e = kn_j;
+
+#part element
+const int kn_e = kn_row_element<kn_is_unaligned, ${vector}>(kn_j, kn_k, kn.length);
+
+#part reduced_element
+kn_side[kn_k] = ${value};
+
+#part load_items
+kn_load_items([&](${item}) {
+${lines}
+});
+
+#part reduce_items
+kn_reduce_items(${to}, kn_number<${stage}>(), ${items}, ${function});
+
+#part each_item
+kn_each_item(${items});
+
+// Members of an item, pointers to the rows of arrays, and staged inputs.
+#part member
+kn_pack<${type}, ${vector}> kn_${name}_;
+
+#part held_value
+${value_type} ${value}[${vector}];
+
+#part row
+${const}${row_type} *const kn_${name}_row = (${const}${row_type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}]);
+
+#part broadcast_input
+const ${type} kn_${name}_broadcast = *kn_${name}_row;
+
+#part staged_input
+kn_pack<${type}, ${vector}> *const kn_${name}_staged = (kn_pack<${type}, ${vector}> *)(kn_buffer + (size_t)kn.staged * blockDim.x * ${bytes});
+
+#part stage_item
+kn_stage_item(kn_${name}_staged[kn_slot], ${from});
