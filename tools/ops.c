@@ -18,7 +18,7 @@ typedef struct function {
     char name[2 * KN_NAME_MAX];
     const char *input[KN_MAX_PARAMS]; /* names */
     int n_in, n_always;               /* inputs; those that all functions of the operation have */
-    bool is_reduction;
+    bool is_reduction, scans;
 } function;
 
 static kn_param params[KN_MAX_PARAMS];
@@ -46,6 +46,7 @@ static bool describe(function *f, int row)
     const kiln_operation *d = &kn_operation_table[row].definition;
     f->operation = d->name;
     f->is_reduction = d->reduce != NULL;
+    f->scans = kn_operation_table[row].traits & KN_OP_SCANS;
     f->n_always = f->n_in = count_inputs(d);
     for (int k = 0; k < kn_operation_table_count; ++k) {
         const kiln_operation *other = &kn_operation_table[k].definition;
@@ -112,8 +113,9 @@ static void put_cpp(FILE *to, const function *f)
     fprintf(to, "/** The operation %s. */\n[[nodiscard]] inline array %s(", f->operation, f->operation);
     put_inputs(to, &always, 0, "const operand &", ", ", "");
     if (f->is_reduction)
-        fprintf(to, is_longer ? ", const axes &over, bool keepdims"
-                              : ", const axes &over = axes(), bool keepdims = false");
+        fprintf(to, f->scans    ? ", const axes &over = axes()"
+                    : is_longer ? ", const axes &over, bool keepdims"
+                                : ", const axes &over = axes(), bool keepdims = false");
     fprintf(to, is_longer ? ", " : "");
     put_inputs(to, f, f->n_always, "const operand &", ", ", "");
     fprintf(to, ")\n{\n    const kiln_arg in[] = {");
@@ -121,9 +123,9 @@ static void put_cpp(FILE *to, const function *f)
     fprintf(to, "};\n    array result;\n");
     if (f->is_reduction)
         fprintf(to,
-                "    const kiln_axes list = over.get(keepdims);\n"
+                "    const kiln_axes list = over.get(%s);\n"
                 "    check(kiln_apply_over(result.out(), \"%s\", in, %d, &list));\n",
-                f->operation, f->n_in);
+                f->scans ? "false" : "keepdims", f->operation, f->n_in);
     else
         fprintf(to, "    check(kiln_apply(result.out(), 1, \"%s\", in, %d, nullptr));\n", f->operation,
                 f->n_in);

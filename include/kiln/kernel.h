@@ -181,6 +181,24 @@ KILN_NODISCARD KILN_API kiln_status kiln_scan_create(kiln_kernel **out, const ch
                                                      const char *identity, const char *name,
                                                      const kiln_kernel_options *options);
 
+/* A selection: of the elements of the inputs' broadcast shape, in C order, those for which `keep`, an
+ * expression of the inputs, holds. `body`, statements, assigns the outputs for one that is kept, from
+ * the inputs and `i`, its C-order index. Behind those of out_params the kernel has one output more,
+ * `count`: an int64 without axes, how many there are. An output that a call allocates has one axis of
+ * so many elements: the call waits for the count. One that is given has one axis too; its first
+ * elements, as many as are kept or fit in each of those given, are written, and nothing waits: a
+ * capture takes such calls where count is given too. Elements keep their order. Texts and errors are
+ * otherwise those of kiln_elementwise_create. Values above a threshold, and where they are:
+ *
+ *     kiln_select_create(&k, "T x, T above", "T y, int64 at", "x > above", "y = x; at = i", "peaks", NULL);
+ *     kiln_array *out[3] = {NULL, NULL, NULL};               // y, at, count
+ *     kiln_kernel_call(k, out, 3, in, 2, NULL);
+ */
+KILN_NODISCARD KILN_API kiln_status kiln_select_create(kiln_kernel **out, const char *in_params,
+                                                       const char *out_params, const char *keep,
+                                                       const char *body, const char *name,
+                                                       const kiln_kernel_options *options);
+
 /* One more reference to the same kernel: returns kernel. NULL is taken. */
 KILN_API kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel);
 /* Gives one reference back; NULL is taken. Work that is queued still runs. */

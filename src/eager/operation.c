@@ -30,6 +30,7 @@ typedef struct known {
     size_t size;
     kiln_kernel *kernel;
     int n_out;
+    bool scans;             /* its results have the shape of its inputs */
     bool is_clip, is_truth; /* is_clip: it has bounds; is_truth: its result counts booleans */
     kiln_dtype out[KN_MAX_PARAMS];
     unsigned char byte[];
@@ -225,6 +226,7 @@ static kiln_status add_known(const known **out, const call_name *call, const cha
     k->kernel = kernel;
     k->n_out = v->n_out;
     unsigned traits = kn_operation_traits(name);
+    k->scans = traits & KN_OP_SCANS;
     k->is_clip = traits & KN_OP_BOUNDS;
     /* NumPy's sum and product of booleans, stored as booleans, are any and all */
     k->is_truth = traits & KN_OP_TRUTH && v->dtype[0] == KILN_BOOL;
@@ -293,16 +295,87 @@ static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const 
     return kiln_kernel_call(k->kernel, out, n_out, within, n_in, options);
 }
 
+/* ---- scans of all elements: as NumPy's without an axis they have a result of one axis ---- */
+
+static const int first_axis = 0;
+
+/* A traced input is made one axis, along which is scanned. */
+static kiln_status record_flat(kn_recorder *recorder, kiln_array **out, int n_out, const char *name,
+                               const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    static const int64_t all = -1;
+    kiln_call_options along = *options;
+    kiln_arg flat[KN_MAX_PARAMS];
+    kiln_array *array = NULL;
+    memcpy(flat, in, (size_t)n_in * sizeof *in);
+    kiln_status status = kiln_array_reshape(&array, in[0].value.array, 1, &all);
+    flat[0] = kiln_arg_array(array);
+    along.axes = &first_axis;
+    along.n_axes = 1;
+    if (status == KILN_OK)
+        status = recorder->functions->apply(out, n_out, name, flat, n_in, &along);
+    kiln_array_free(array);
+    return status;
+}
+
+/* A given output of one axis, seen with the input's axes. */
+static kiln_status call_into_flat(const known *k, kiln_array *given, const char *name, const kiln_arg *in,
+                                  int n_in, const kiln_call_options *options)
+{
+    const kiln_array *x = in[0].kind == KILN_ARG_ARRAY ? in[0].value.array : NULL;
+    int64_t size = x ? x->size : 1;
+    kiln_array *view = NULL;
+    if (given->ndim != 1 || given->size != size)
+        return kn_error(
+            KILN_ERROR_SHAPE,
+            "%s: out[0]: an array of %d axes and %lld elements was given; without axes the result "
+            "has one axis of %lld",
+            name, given->ndim, (long long)given->size, (long long)size);
+    kiln_status status = kiln_array_reshape(&view, given, x ? x->ndim : 0, x ? x->shape : NULL);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(k->kernel, &view, 1, in, n_in, options);
+    kiln_array_free(view);
+    return status;
+}
+
+static kiln_status call_flat(const known *k, kiln_array **out, int n_out, const char *name,
+                             const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    static const int64_t all = -1;
+    kiln_array *result = NULL;
+    if (n_out != 1 || !out || n_in < 1)
+        return kiln_kernel_call(k->kernel, out, n_out, in, n_in, options);
+    if (out[0])
+        return call_into_flat(k, out[0], name, in, n_in, options);
+    kiln_call_options in_order = *options;
+    in_order.order = KILN_ORDER_C;
+    kiln_status status = kiln_kernel_call(k->kernel, &result, 1, in, n_in, &in_order);
+    if (status == KILN_OK)
+        status = kiln_array_reshape(out, result, 1, &all);
+    kiln_array_free(result);
+    return status;
+}
+
 kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                                 const kiln_call_options *options)
 {
     const known *k = NULL;
+    kiln_call_options o;
     kiln_status status = check_inputs(name, in, n_in);
     kn_recorder *recorder = status == KILN_OK ? kn_array_find_recorder(NULL, 0, in, n_in) : NULL;
-    if (recorder)
-        return recorder->functions->apply(out, n_out, name, in, n_in, options);
+    bool scans = status == KILN_OK && kn_operation_traits(name) & KN_OP_SCANS;
+    if (scans)
+        status = kn_call_options_read(&o, options);
+    bool is_flat = scans && status == KILN_OK && !o.axes;
+    if (recorder && status == KILN_OK)
+        return is_flat && n_in > 0 && in[0].kind == KILN_ARG_ARRAY
+                   ? record_flat(recorder, out, n_out, name, in, n_in, &o)
+                   : recorder->functions->apply(out, n_out, name, in, n_in, options);
     if (status == KILN_OK)
         status = find_call(&k, name, in, n_in);
+    if (status == KILN_OK && is_flat)
+        return check_stores(k, name, out, n_out) == KILN_OK ? call_flat(k, out, n_out, name, in, n_in, &o)
+                                                            : KILN_ERROR_TYPE;
     if (status == KILN_OK)
         status = check_stores(k, name, out, n_out);
     if (status == KILN_OK && k->is_clip)

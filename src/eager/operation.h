@@ -34,6 +34,8 @@ kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const ki
 kn_bound kn_operation_bound(const kiln_operation *d, int k, kiln_dtype of);
 /* The same for an operation that has KN_OP_BOUNDS. */
 kn_bound kn_clip_bound(int k, kiln_dtype of);
+/* True if it scans: its results have the shape of its inputs. */
+bool kn_operation_scans(const kiln_operation *d);
 /* True if results that calls allocate are always in C order, as those of NumPy's argmin and argmax. */
 bool kn_operation_is_in_c_order(const kiln_operation *d);
 /* Inputs and outputs of other dtypes than the variant's are converted. */

@@ -58,6 +58,11 @@ bool kn_operation_is_in_c_order(const kiln_operation *d)
     return kn_operation_traits_of(d) & KN_OP_IN_C_ORDER;
 }
 
+bool kn_operation_scans(const kiln_operation *d)
+{
+    return d->reduce && kn_operation_traits_of(d) & KN_OP_SCANS;
+}
+
 kn_bound kn_clip_bound(int k, kiln_dtype of)
 {
     static const int sides[] = {0, -1, 1};
@@ -92,7 +97,9 @@ static kiln_status make_program(kn_program **out, const kiln_operation *d, const
             ? kn_error_memory(in.length + outs.length + preamble.length, "an operation's texts")
             : KILN_OK;
     if (status == KILN_OK)
-        status = d->reduce
+        status = kn_operation_scans(d) ? kn_program_scan(out, kn_str_text(&in), kn_str_text(&outs), d->map,
+                                                         d->reduce, d->post, d->identity, d->name, &o)
+                 : d->reduce
                      ? kn_program_reduction(out, kn_str_text(&in), kn_str_text(&outs), d->map, d->reduce,
                                             d->post, d->identity, d->name, &o)
                      : kn_program_elementwise(out, kn_str_text(&in), kn_str_text(&outs), d->map, d->name, &o);

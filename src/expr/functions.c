@@ -177,6 +177,7 @@ typedef struct callee {
     int n_min, n_max, n_out;
     uint64_t arities;
     bool is_reduction, takes_dtype;
+    bool scans;            /* is_reduction: keeps its axes; without axis it scans one axis of all elements */
     const kn_graph *graph; /* of a kernel that has one: its nodes are added to the caller's graph */
     kiln_kernel *option_group;
 } callee;
@@ -189,7 +190,8 @@ static int list_names(const char **name, int *n_names, const callee *f)
         name[n++] = f->param[k].name;
     if (f->is_reduction) {
         name[n++] = "axis";
-        name[n++] = "keepdims";
+        if (!f->scans)
+            name[n++] = "keepdims";
     }
     if (f->takes_dtype)
         name[n++] = "dtype";
@@ -205,7 +207,7 @@ static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, 
 {
     int n_places = f->is_reduction ? f->n_min : f->n_max;
     for (int k = n_places; k < f->n_max; ++k)
-        slot[k] = slot[k + 2 + f->takes_dtype];
+        slot[k] = slot[k + 2 - f->scans + f->takes_dtype];
     *n_in = 0;
     while (*n_in < f->n_max && slot[*n_in].kind != KN_VALUE_ABSENT)
         ++*n_in;
@@ -272,6 +274,27 @@ static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph,
     return status;
 }
 
+/* Without an axis all elements, in C order, are scanned as one axis. */
+static kiln_status scan_flat(int *in, kn_node *node, kn_parser *p)
+{
+    int64_t all = -1;
+    kn_value flat;
+    kn_node reshape = {.kind = KN_NODE_RESHAPE,
+                       .n_in = 1,
+                       .in = in,
+                       .n_axes = 1,
+                       .extent = &all,
+                       .at = node->at,
+                       .length = node->length};
+    kiln_status status = kn_parser_add(&flat, p, &reshape);
+    if (status == KILN_OK)
+        status = kn_parser_node(in, p, &flat);
+    node->has_axes = true;
+    node->n_axes = 1;
+    node->axis[0] = 0;
+    return status;
+}
+
 static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
 {
     kn_value slot[SLOTS] = {{0}};
@@ -279,20 +302,23 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     int in[KN_MAX_PARAMS], n_names, n_places = list_names(name, &n_names, f);
     int n_reduced = f->is_reduction ? f->n_min : 0;
     kn_value dtype = {.kind = KN_VALUE_ABSENT};
+    const kn_value absent = dtype;
     kiln_status status = match(slot, p, c, name, n_names, n_places);
     node.at = c->at;
     node.length = c->length;
     node.in = in;
     if (status == KILN_OK && f->is_reduction)
-        status = read_reduced(&node, p, &slot[n_reduced], &slot[n_reduced + 1]);
+        status = read_reduced(&node, p, &slot[n_reduced], f->scans ? &absent : &slot[n_reduced + 1]);
     if (status == KILN_OK && f->takes_dtype)
-        dtype = slot[n_reduced + 2];
+        dtype = slot[n_reduced + 2 - f->scans];
     if (status == KILN_OK)
         status = settle_inputs(&node.n_in, slot, p, c, f);
     for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* a value computed in a dtype has that dtype */
         status = cast_where_given(&slot[k], p, c, &dtype);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
+    if (status == KILN_OK && f->scans && node.kind == KN_NODE_CALL && !node.has_axes)
+        status = scan_flat(in, &node, p);
     if (status != KILN_OK)
         return status;
     status =
@@ -313,7 +339,8 @@ static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *
                 .n_max = o->n_max,
                 .n_out = o->n_out,
                 .arities = o->arities,
-                .is_reduction = o->is_reduction};
+                .is_reduction = o->is_reduction,
+                .scans = o->scans};
     f.takes_dtype = kn_operation_traits(o->name) & KN_OP_TAKES_DTYPE;
     snprintf(name, sizeof name, "%s", o->name);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
@@ -340,7 +367,8 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
                 .n_max = program->n_in,
                 .n_out = program->n_out,
                 .arities = UINT64_C(1) << program->n_in,
-                .is_reduction = program->reduced == KN_REDUCED_BY_CALL};
+                .is_reduction = program->reduced == KN_REDUCED_BY_CALL,
+                .scans = kn_program_scans(program)};
     kn_node node = {.kind = KN_NODE_KERNEL, .kernel = kernel};
     const kn_expression *e = kn_expression_of(kernel);
     f.graph = e ? e->graph : NULL;

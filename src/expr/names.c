@@ -92,6 +92,7 @@ static void note_definition(kn_known_operation *out, const kiln_operation *d)
     out->arities |= UINT64_C(1) << v.n_in;
     out->n_out = v.n_out;
     out->is_reduction = d->reduce != NULL;
+    out->scans = kn_operation_scans(d);
     out->name = d->name;
 }
 

@@ -11,7 +11,7 @@ typedef struct kn_known_operation {
     const kiln_operation *longest; /* the definition with the most inputs */
     uint64_t arities;              /* bits: the numbers of inputs that definitions take */
     int n_min, n_max, n_out;
-    bool is_reduction;
+    bool is_reduction, scans;
 } kn_known_operation;
 
 /* Finds an operation by its name or an alias of NumPy or Python: "abs" and "absolute", "acos", "pow". */

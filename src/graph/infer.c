@@ -73,6 +73,8 @@ static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node 
         status = kn_infer_broadcast(f, node);
     if (status == KILN_OK && out->is_reduction)
         status = kn_infer_reduce(out, f, node);
+    if (status == KILN_OK && out->scans)
+        status = kn_infer_scan(out, f, node);
     return status;
 }
 

@@ -197,7 +197,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     if (!out->definition || !out->definition->map || node->index >= out->variant.n_out)
         return refuse_dtypes(f, node, dtype);
     out->dtype = out->variant.dtype[node->n_in + node->index];
-    out->is_reduction = out->definition->reduce != NULL;
+    out->scans = kn_operation_scans(out->definition);
+    out->is_reduction = out->definition->reduce && !out->scans;
     if (out->is_weak)
         return fold_constants(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
@@ -356,7 +357,8 @@ kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node 
     if (status == KILN_OK)
         status = settle_params(out, &l, f, node);
     out->dtype = out->param[p->n_in + node->index];
-    out->is_reduction = p->reduced == KN_REDUCED_BY_CALL;
+    out->scans = kn_program_scans(p);
+    out->is_reduction = p->reduced == KN_REDUCED_BY_CALL && !out->scans;
     return status;
 }
 

@@ -30,6 +30,8 @@ bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node);
 kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node);
 /* Removes the reduction axes from f's shape, and records them. */
 kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node);
+/* Axes of a scan; the shape stays. */
+kiln_status kn_infer_scan(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node);

@@ -85,6 +85,15 @@ kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
     return KILN_OK;
 }
 
+kiln_status kn_infer_scan(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    out->axes = f->ndim == 0 ? 0 : UINT64_MAX >> (64 - f->ndim);
+    if (node->keepdims)
+        return kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
+                              "keepdims was given, but this is a scan: its result has all axes anyway");
+    return node->has_axes ? read_axes(&out->axes, f, node) : KILN_OK;
+}
+
 /* ---- views ---- */
 
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node)

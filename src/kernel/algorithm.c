@@ -60,12 +60,12 @@ kiln_status kn_kernel_create_algorithm(kiln_kernel **out, kn_program *prototype,
 
 /* ---- results that are described ---- */
 
-static void describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
+void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
 {
     for (int k = 0; k < n_in; ++k) {
         const kiln_array *a = in[k].kind == KILN_ARG_ARRAY ? in[k].value.array : NULL;
         out[k].is_number = !a;
-        out[k].is_late = false;
+        out[k].is_late = out[k].takes_any = false;
         out[k].dtype = a                              ? a->dtype
                        : in[k].kind == KILN_ARG_TYPED ? (kiln_dtype)in[k].dtype
                                                       : kn_weak_dtype(&in[k]);
@@ -95,8 +95,10 @@ static kiln_status check_output(const kn_program *p, int j, const kn_described *
     if (given->dtype != result->dtype)
         return kn_error(KILN_ERROR_TYPE, "%s: output '%s' is an array of %s, but the result is %s", p->name,
                         name, kiln_dtype_name(given->dtype), kiln_dtype_name(result->dtype));
-    if (given->ndim == result->ndim &&
-        memcmp(given->shape, result->shape, (size_t)given->ndim * sizeof *given->shape) == 0)
+    bool fits = given->ndim == result->ndim;
+    for (int a = 0; a < given->ndim && fits; ++a)
+        fits = given->shape[a] == result->shape[a] || (a == 0 && result->takes_any);
+    if (fits)
         return KILN_OK;
     kn_str own = KN_STR_INIT, other = KN_STR_INIT;
     kn_shape_format(&own, result->ndim, result->shape);
@@ -140,7 +142,7 @@ static kiln_status describe_results(kn_lowered *out, const kiln_kernel *kernel, 
     if (!all)
         return kn_error_memory(count * sizeof *all, "the results of a call");
     kiln_status status = check_options(p->name, call->options);
-    describe_arguments(all, call->in, p->n_in);
+    kn_describe_arguments(all, call->in, p->n_in);
     for (int j = 0; j < p->n_out && status == KILN_OK; ++j) {
         kn_described *result = &all[p->n_in + j];
         status = kernel->algorithm->describe(result, kernel->context, j, all);

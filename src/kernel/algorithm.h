@@ -40,6 +40,9 @@ struct kn_lowered {
     kn_late late[KN_MAX_PARAMS]; /* by output */
 };
 
+/* The arguments of a call, for `describe`; out has a capacity of n_in. */
+void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in);
+
 /* A program without stages, for the names of the parameters. *out is NULL before. */
 kiln_status kn_prototype_create(kn_program **out, const char *name, const char *const *in, int n_in,
                                 const char *const *outs, int n_out);

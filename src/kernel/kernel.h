@@ -34,6 +34,7 @@ typedef struct kn_described {
     int64_t shape[KILN_MAX_NDIM];
     bool is_number; /* an argument by value */
     bool is_late;   /* a result: the steps compute the extent of its first axis; shape[0] is the maximum */
+    bool takes_any; /* a late result: an array that is given may have any extent there; what fits is stored */
 } kn_described;
 
 /* The functions that turn calls of a kernel into steps (algorithm.h). All but lower may be NULL. */

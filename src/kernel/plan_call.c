@@ -213,6 +213,11 @@ static kiln_status find_reduced(kn_resolved *r, const kn_program *p, const kiln_
         return kn_error(KILN_ERROR_INVALID,
                         "%s: options.%s was given, but the kernel is no reduction, and has no axes to reduce",
                         p->name, options->axes ? "axes" : "flags: KILN_CALL_KEEPDIMS");
+    if (kn_program_scans(p) && options->flags & KILN_CALL_KEEPDIMS)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: options.flags: KILN_CALL_KEEPDIMS was given, but the kernel is a scan, whose "
+                        "results have all axes anyway",
+                        p->name);
     int last = by_call ? KILN_MAX_NDIM : p->reduced;
     r->reduced = 0;
     for (int a = 0; a < r->ndim; ++a)

@@ -41,6 +41,9 @@
     ROW_WITH(traits, name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
 #define REDUCTION(name, types, map, reduce, post, identity)                                                  \
     REDUCTION_WITH(0, name, types, map, reduce, post, identity)
+#define SCAN_WITH(traits, name, types, map, scan)                                                            \
+    REDUCTION_WITH(KN_OP_SCANS | (traits), name, types, map, scan, "y = a", NULL)
+#define SCAN(name, types, map, scan) SCAN_WITH(0, name, types, map, scan)
 /* Dtypes for which a reduction has no meaning. */
 #define NO_REDUCTION(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
 
@@ -110,6 +113,11 @@
 #define PLACE(name, after)                                                                                   \
     ROW_WITH(KN_OP_IN_C_ORDER, name, "T x", "int64 y", TO_INT64, "best{x, (_index)_J}",                      \
              "better(a, b, _follows)", "y = a.at", NULL, "best", BEST(after))
+
+/* log(exp(a) + exp(b)), of infinities too. */
+#define LOGADDEXP                                                                                            \
+    "a > b ? a + log1p(exp(b - a)) : a < b ? b + log1p(exp(a - b)) "                                         \
+    ": a == b ? a + (decltype(a))0.69314718055994530942 : a + b"
 
 /* ---- variances ----
  *
@@ -233,6 +241,16 @@ const kn_operation_row kn_operation_table[] = {
     REDUCTION("all", TO_BOOL, "x != (T)0", "a & b", "y = a", "true"), /* no branch: a vector of conditions */
     REDUCTION("any", TO_BOOL, "x != (T)0", "a | b", "y = a", "false"),
     REDUCTION("count_nonzero", TO_INT64, "x != (T)0", "a + b", "y = a", "0"),
+
+    SCAN_WITH(KN_OP_TAKES_DTYPE, "cumsum", WIDENED FLOATS COMPLEX, "(U)x", "a + b"),
+    SCAN_WITH(KN_OP_TAKES_DTYPE, "cumprod", WIDENED FLOATS COMPLEX, "(U)x", "a * b"),
+    SCAN("cummin", "?->? " INTEGERS, "x", LESSER),
+    SCAN("cummin", FLOATS, "x", "kn_least(a, b)"),
+    SCAN("cummin", COMPLEX, "x", LESSER),
+    SCAN("cummax", "?->? " INTEGERS, "x", GREATER),
+    SCAN("cummax", FLOATS, "x", "kn_greatest(a, b)"),
+    SCAN("cummax", COMPLEX, "x", GREATER),
+    SCAN("logcumsumexp", INTEGERS_TO_DOUBLE FLOATS, "(U)x", LOGADDEXP),
 
     REDUCTION("norm_1", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "a + b", "y = a", "0"),
     REDUCTION("norm_1", COMPLEX_TO_REAL, "abs(x)", "a + b", "y = a", "0"),

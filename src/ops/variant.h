@@ -45,7 +45,8 @@ enum {
     KN_OP_BOUNDS = 2,      /* the second input and the third bound the first, which has its own dtype */
     KN_OP_CONDITION = 4,   /* the first input has no part in the dtype of the result */
     KN_OP_TAKES_DTYPE = 8, /* dtype= in expressions: the dtype to reduce in */
-    KN_OP_TRUTH = 16       /* of booleans, into an array of booleans: a logical reduction */
+    KN_OP_TRUTH = 16,      /* of booleans, into an array of booleans: a logical reduction */
+    KN_OP_SCANS = 32       /* `reduce` scans: a result for each element; without axes of all in C order */
 };
 
 /* The built-in operations. All rows of a name have its traits. */

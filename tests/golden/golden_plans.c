@@ -16,7 +16,8 @@
  *                                           exp), quick (its baseline), block=512, reduce=2
  *                                           (a reduction of the last two axes, along which results have no
  *                                           strides), row=1 (each input, and its sum
- *                                           along the last axis, go into each result)
+ *                                           along the last axis, go into each result), scan=2 (sums along
+ *                                           the last two axes, in their order)
  */
 #include "golden.h"
 #include "golden_blocks.h"
@@ -41,7 +42,7 @@ typedef struct operand {
 
 typedef struct call {
     kn_target target;
-    int ndim, count, block, reduced, row;
+    int ndim, count, block, reduced, row, scan;
     bool with_index, is_costly, is_quick, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
@@ -100,6 +101,8 @@ static void read_word(call *c, const char *word)
         c->reduced = atoi(word + 7);
     else if (!strncmp(word, "row=", 4))
         c->row = atoi(word + 4);
+    else if (!strncmp(word, "scan=", 5))
+        c->scan = atoi(word + 5);
     else
         c->is_wrong = true;
 }
@@ -174,13 +177,14 @@ static kn_program *make_program(const call *c)
             if (c->operand[k].is_output)
                 kn_str_printf(&text[2], "v%d = v + r; ", k);
         make_row_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
-    } else if (c->reduced) {
+    } else if (c->reduced || c->scan) {
         kn_str_clear(&text[2]);
         for (int k = 0; k < c->count; ++k)
             if (c->operand[k].is_output)
                 kn_str_printf(&text[2], "v%d = a; ", k);
-        kn_program_reduction(&program, kn_str_text(&text[0]), kn_str_text(&text[1]),
-                             c->with_index ? "i" : "1", "a + b", kn_str_text(&text[2]), "0", "k", NULL);
+        (c->scan ? kn_program_scan : kn_program_reduction)(&program, kn_str_text(&text[0]),
+                                                           kn_str_text(&text[1]), c->with_index ? "i" : "1",
+                                                           "a + b", kn_str_text(&text[2]), "0", "k", NULL);
     } else
         kn_program_elementwise(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]),
                                "k", NULL);
@@ -195,14 +199,18 @@ static void make_space(kn_space *space, kn_access *access, const call *c)
     int64_t outputs[KILN_MAX_NDIM];
     uint64_t reduced = 0;
     for (int a = 0; a < c->ndim; ++a) {
-        bool is_reduced = a >= c->ndim - c->reduced - c->row;
-        outputs[a] = is_reduced && !c->row ? 1 : c->shape[a];
+        bool is_reduced = a >= c->ndim - c->reduced - c->row - c->scan;
+        outputs[a] = is_reduced && c->reduced ? 1 : c->shape[a];
         reduced |= (uint64_t)is_reduced << a;
     }
     for (int k = 0; k < c->count; ++k)
         view[k] = (kn_view){c->operand[k].is_output ? outputs : c->shape, c->operand[k].stride, c->ndim,
                             c->operand[k].is_output};
-    kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index ? KN_WITH_INDEX : 0);
+    if (c->scan)
+        kn_space_make_in_order(space, c->ndim, c->shape, reduced, view, c->count,
+                               c->with_index ? KN_WITH_INDEX : 0, false);
+    else
+        kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index ? KN_WITH_INDEX : 0);
     for (int k = 1; k < c->count; ++k)
         if (c->operand[k].is_view) {
             int64_t bytes = (int64_t)(c->operand[k].address - c->operand[k - 1].address);

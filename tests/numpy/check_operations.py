@@ -149,6 +149,58 @@ def by_numpy(function, x, axis, keepdims):
         return error
 
 
+# ---- scans ----
+
+def accumulated(function, sums=True):
+    """NumPy's scan of a function, which in sums and products takes the dtypes that those have; float16 is accumulated in float32, and rounded once."""
+    def by_numpy(x, axis):
+        wide = x.astype({"b": "i8", "i": "i8", "u": "u8"}.get(x.dtype.kind, x.dtype) if sums else x.dtype)
+        if function is np.logaddexp and x.dtype.kind in "biu":
+            wide = x.astype("f8")
+        wide, axis = (wide.reshape(-1), 0) if axis is None else (wide, axis)
+        half = wide.dtype == "f2"
+        with np.errstate(all="ignore"):
+            return function.accumulate(wide.astype("f4") if half else wide, axis=axis).astype(wide.dtype)
+    return by_numpy
+
+
+SCANS = {"cumsum": accumulated(np.add), "cumprod": accumulated(np.multiply), "cummin": accumulated(np.minimum, False),
+         "cummax": accumulated(np.maximum, False), "logcumsumexp": accumulated(np.logaddexp, False)}
+SCANNED = [((3, 5, 37), 2), ((3, 500, 4), 1), ((40, 3), None), ((9000,), 0), ((3, 5, 37), 0), ((6,), -1), ((), None), ((0, 3), 0), ((2, 0), None)]
+
+
+def check_scan(kiln, name, dtype):
+    function, count = SCANS[name], 0
+    for special in (False, True) if np.dtype(dtype).kind in "fc" else (False,):
+        for shape, axis in SCANNED if SOAK else SCANNED[:3] + SCANNED[-3:]:
+            x = numbers(dtype, shape, special)
+            if x.dtype.kind == "c" and not np.all(np.isfinite(x)):
+                continue
+            if name == "cumprod" and not special:
+                x = np.where(abs(x) > 1, x.dtype.type(1), x)
+            what = f"{name} {dtype} {shape} axis {axis} special {special}"
+            got = kiln.operate(name, [x], "all" if axis is None else [axis])
+            count += 1
+            if name == "logcumsumexp" and x.dtype.kind == "c":
+                assert isinstance(got, str) and "no variant takes" in got, f"{what}: {got}"
+                continue
+            right = function(x, axis)
+            compare(got, right, what, 10)
+            turned = np.asfortranarray(x[..., ::-1]) if x.ndim else x
+            out = np.zeros(right.shape + (2,), right.dtype)[..., 0]
+            assert kiln.operate(name, [turned], "all" if axis is None else [axis], out=out) is out, what
+            compare(out, function(turned, axis), f"{what} turned, into a given output", 10)
+    return count
+
+
+def check_scan_refusals(kiln):
+    x = np.ones((2, 3), "f4")
+    for got, words in ((kiln.operate("cumsum", [x], [0], True), "KEEPDIMS was given, but the kernel is a scan"), (kiln.operate("cumsum", [x], [2]), "axis 2 was given"),
+                       (kiln.operate("cumsum", [x], out=x.copy()), "without axes the result has one axis of 6"),
+                       (kiln.operate("cumsum", [x], [0], out=np.zeros((2, 3), "i8")), "does not hold")):
+        assert isinstance(got, str) and words in got, got
+
+
 def is_far(name, x):
     """What NumPy makes of complex infinities in sums depends on the order."""
     return x.dtype.kind == "c" and name in ("sum", "prod", "nansum", "mean", "var", "std") and not np.all(np.isfinite(x))
@@ -443,12 +495,12 @@ def check_extremes_bfloat16(kiln, name):
 
 def check_names(kiln):
     """Each operation of the table has its counterpart here."""
-    named, definition = {*REDUCTIONS, *UNARY, *BINARY, *OTHERS}, Definition(ctypes.sizeof(Definition))
+    named, definition = {*REDUCTIONS, *SCANS, *UNARY, *BINARY, *OTHERS}, Definition(ctypes.sizeof(Definition))
     assert kiln.c.kiln_operation_count() > 100
     for index in range(kiln.c.kiln_operation_count()):
         kiln.check(kiln.c.kiln_operation_at(ctypes.byref(definition), index), "kiln_operation_at")
         name = definition.name.decode()
-        assert name in named, f"the operation {name} has no counterpart in NumPy here: REDUCTIONS, UNARY, BINARY, OTHERS"
+        assert name in named, f"the operation {name} has no counterpart in NumPy here: REDUCTIONS, SCANS, UNARY, BINARY, OTHERS"
 
 
 def main():
@@ -458,6 +510,11 @@ def main():
     todo = [(name, dtype) for n, name in enumerate(REDUCTIONS) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 14 == 0]
     in_threads(lambda job: counts.append(check_reduction(kiln, *job)), todo)
     print(f"{sum(counts)} reductions")
+    counts = []
+    todo = [(name, dtype) for n, name in enumerate(SCANS) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 5 == 0]
+    in_threads(lambda job: counts.append(check_scan(kiln, *job)), todo)
+    check_scan_refusals(kiln)
+    print(f"{sum(counts)} scans")
     names = UNARY + BINARY + OTHERS
     counts = [check_dtypes(kiln, name) for name in names]
     print(f"{sum(counts)} combinations of dtypes")

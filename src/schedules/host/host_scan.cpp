@@ -126,7 +126,7 @@ KN_INDEPENDENT
             return;
         }
         const long long kn_each = kn_stretch(kn_count);
-        ${type} kn_sum;
+        ${type} kn_sum = kn_block[0];
         bool kn_is_sum = false;
         for (long long kn_begun = 0; kn_begun < kn_count;) {
             const long long kn_stop = kn_stretch_end(kn_begun, kn_each, kn_count);

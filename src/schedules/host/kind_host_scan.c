@@ -22,6 +22,7 @@ enum {
     STRUCT_SIZE = 1 << 10, /* the same of structs */
     WIDTH = 256,           /* rows side by side, at most */
     SHORT_ROW = 64,        /* elements, up to which rows are taken side by side wherever they are */
+    FEWEST_COLUMNS = 16,   /* neighbours, of which vectors are made */
     FEWEST_ROWS = 8,       /* where there are so many */
     FEW_UNITS = 64,        /* of rows, below which their blocks are units too */
     GRAIN = 1 << 14        /* elements that are worth another thread */
@@ -67,7 +68,7 @@ static int across_axis(const kn_choice *c)
     int axis = nearest_output_axis(c);
     if (axis < 0 || s->n_reduction_axes == 0)
         return axis;
-    bool is_nearer = bytes_along(c, axis) < bytes_along(c, s->ndim - 1);
+    bool is_nearer = bytes_along(c, axis) < bytes_along(c, s->ndim - 1) && s->extent[axis] >= FEWEST_COLUMNS;
     bool is_short = kn_reduce_size(s) <= SHORT_ROW && s->extent[axis] >= FEWEST_ROWS;
     return is_nearer || is_short ? axis : -1;
 }
@@ -101,7 +102,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
     f.width = kn_least(f.run, WIDTH);
-    f.chunk = kn_least(f.length, part->spec->schedule.per_thread / f.width);
+    f.chunk = kn_clamp(f.length, 1, part->spec->schedule.per_thread / f.width);
     f.blocks = kn_divide_up(f.run, f.width);
     f.chunks = kn_divide_up(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
@@ -111,7 +112,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->size = f.units * (f.is_parallel ? f.chunks : 1);
-    out->grain = 1 + GRAIN / cost / (f.width * (f.is_parallel ? f.chunk : f.length));
+    out->grain =
+        1 + GRAIN / cost / (f.width * (f.is_parallel ? f.chunk : kn_clamp(f.length, 1, INT64_MAX)));
     if (f.is_parallel) {
         out->counters = (int)f.units + 2;
         out->partials = f.units * f.chunks * f.width;

@@ -311,6 +311,6 @@ const kn_kind kn_kind_channels = {.name = "channels",
                                   .pattern = "m",
                                   .revision = 1,
                                   .choose = choose,
-                                  .field = {"kn_channels positions;", sizeof(channels_field), 8},
+                                  .field = {"kn_channels channels;", sizeof(channels_field), 8},
                                   .place = place,
                                   .cut = cut};

@@ -82,7 +82,7 @@ static void put_identity(kn_writer *w, const kn_stage *scan)
     if (is_exclusive)
         kn_str_printf(out, "kn_%s_identity", scan->label);
     else
-        kn_str_printf(out, "%s()", kn_str_text(&w->slot[KN_SLOT_TYPE]));
+        kn_str_append(out, "kn_scanned()");
 }
 
 void kn_put_scan_names(kn_writer *w)

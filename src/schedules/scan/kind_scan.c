@@ -83,12 +83,12 @@ static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
     return kn_least(lanes, s->block / beside);
 }
 
-/* An odd chunk, with which the lanes have the whole row, if they can. */
+/* An odd chunk, with which the lanes have the whole row, if they can, or all of its tiles as much of it. */
 static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
 {
-    int64_t chunk = kn_divide_up(length, lanes);
-    chunk += 1 - chunk % 2;
-    return kn_least(chunk, s->per_thread);
+    int64_t tiles = kn_divide_up(length, lanes * s->per_thread);
+    int64_t chunk = kn_divide_up(length, lanes * (tiles > 0 ? tiles : 1));
+    return chunk + 1 - chunk % 2;
 }
 
 static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
@@ -116,7 +116,7 @@ static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
     f.row_blocks = (uint32_t)kn_divide_up(f.rows, rows);
     f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
     f.by_chunk = kn_divider_make(f.chunk);
-    f.by_length = kn_divider_make(f.length < INT32_MAX ? (uint32_t)f.length : 1);
+    f.by_length = kn_divider_make(f.length > 0 && f.length < INT32_MAX ? (uint32_t)f.length : 1);
     f.flags = f.tiles > 1 ? (uint32_t)kn_least(words_of(&f), KN_MAX_COUNTERS) : 0;
     return f;
 }
