@@ -19,8 +19,8 @@ enum {
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
     BANK = 4,   /* bytes: threads side by side share a word of small elements */
     LEAST_SIZE = 1 << 14,    /* elements of a space */
-    LONGEST_GAPPED = 512,    /* elements of rows with gaps: longer ones have a warp each */
-    SHORTEST_UNALIGNED = 65, /* vectors of rows that begin anywhere, from which on a warp reads each */
+    LONGEST_GAPPED = 1500,   /* elements of rows with gaps */
+    SHORTEST_UNALIGNED = 65, /* vectors of rows that are unaligned alike, from which on a warp reads each */
     LEAST_BYTES = 64,        /* of rows along one of several reduction axes, that fill a slice */
     ENOUGH_BYTES = 512,      /* of a row in a slice: longer ones need no fewer results in a block */
     MOST_ELEMENTS = 1 << 30  /* of a result */
@@ -36,67 +36,70 @@ typedef struct slices_field {
     MEMBERS
 } slices_field;
 
-static bool is_row(const kn_choice *c, int o)
-{
-    return !c->access[o].is_output && !kn_reduce_is_weight(c, o) &&
-           c->space->stride[o][c->space->ndim - 1] == c->access[o].item_size;
-}
-
-/* The output axis along which every input that moves along rows, but is not contiguous there, is contiguous;
- * -1: there is no such input; -2: they disagree. */
-static int axis_across(const kn_choice *c)
+/* The reduction axis along which inputs are contiguous, the innermost one first; -1. */
+static int axis_of_rows(const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int axis = -1, inner = s->ndim - 1;
-    for (int o = 0; o < c->count; ++o) {
-        if (c->access[o].is_output || s->stride[o][inner] == 0 || kn_reduce_is_weight(c, o) || is_row(c, o))
+    for (int a = s->ndim - 1; a >= s->ndim - s->n_reduction_axes; --a)
+        for (int o = 0; o < c->count; ++o)
+            if (!c->access[o].is_output && !kn_reduce_is_weight(c, o) && s->extent[a] > 1 &&
+                s->stride[o][a] == c->access[o].item_size)
+                return a;
+    return -1;
+}
+
+static bool is_row(const kn_choice *c, int o, int rows)
+{
+    return !c->access[o].is_output && !kn_reduce_is_weight(c, o) &&
+           c->space->stride[o][rows] == c->access[o].item_size;
+}
+
+/* The output axis along which every input is contiguous that moves along the rows' axis, but is not contiguous
+ * there; -1: there is no such input; -2: they disagree. */
+static int axis_across(const kn_choice *c, int rows)
+{
+    const kn_space *s = c->space;
+    int axis = -1;
+    for (int o = 0; o < c->count && axis > -2; ++o) {
+        if (c->access[o].is_output || s->stride[o][rows] == 0 || kn_reduce_is_weight(c, o) ||
+            is_row(c, o, rows))
             continue;
         int own = -2;
         for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
             own = s->stride[o][a] == c->access[o].item_size ? a : own;
         axis = axis == -1 || axis == own ? own : -2;
-        if (axis == -2)
-            return axis;
     }
     return axis;
 }
 
-static bool has_rows(const kn_choice *c)
-{
-    bool has = false;
-    for (int o = 0; o < c->count; ++o)
-        has = has || is_row(c, o);
-    return has;
-}
-
-/* Whether the space is large enough, and rows fill slices. */
-static bool is_worth_it(const kn_choice *c)
+/* True if the space is large enough, and rows along several axes fill slices. */
+static bool is_worth_it(const kn_choice *c, int rows)
 {
     const kn_space *s = c->space;
-    int bytes = kn_choice_widest(c, false);
-    return c->block == 0 && s->n_reduction_axes > 0 && s->size >= LEAST_SIZE &&
-           kn_reduce_size(s) <= MOST_ELEMENTS && kn_space_output_size(s) >= LEAST_RESULTS &&
-           (s->n_reduction_axes == 1 || s->extent[s->ndim - 1] * bytes >= LEAST_BYTES);
+    return c->block == 0 && rows >= 0 && s->size >= LEAST_SIZE && kn_reduce_size(s) <= MOST_ELEMENTS &&
+           kn_space_output_size(s) >= LEAST_RESULTS &&
+           (s->n_reduction_axes == 1 || s->extent[rows] * kn_choice_widest(c, false) >= LEAST_BYTES);
 }
 
 bool kn_reduce_slices_crosses(const kn_choice *c)
 {
-    return is_worth_it(c) && has_rows(c) && axis_across(c) >= 0 &&
-           c->space->extent[axis_across(c)] >= LEAST_RESULTS;
+    int rows = axis_of_rows(c), across = rows >= 0 ? axis_across(c, rows) : -1;
+    return is_worth_it(c, rows) && across >= 0 && c->space->extent[across] >= LEAST_RESULTS;
 }
 
 /* Rows that begin anywhere, and are too short to be read by vectors from their first boundary on. */
 static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int inner = s->ndim - 1, vector = kn_reduce_vector(c);
-    int64_t bytes = s->extent[inner] * kn_choice_widest(c, false);
-    if (!is_worth_it(c) || !has_rows(c) || axis_across(c) != -1 || s->extent[inner] > LONGEST_GAPPED ||
-        bytes < CHUNK || (s->n_reduction_axes > 1 && bytes > ENOUGH_BYTES))
+    int rows = axis_of_rows(c), vector = kn_reduce_vector(c);
+    if (!is_worth_it(c, rows) || axis_across(c, rows) != -1 || s->extent[rows] > LONGEST_GAPPED)
         return false;
-    kn_reduce_fit fit = kn_reduce_fit_of(c, inner, vector);
-    bool is_long = s->n_reduction_axes == 1 && s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;
-    return fit == KN_FIT_NONE || (!is_long && (s->extent[inner] % vector != 0 || fit != KN_FIT_ALIGNED));
+    int64_t bytes = s->extent[rows] * kn_choice_widest(c, false);
+    if (bytes < CHUNK || (s->n_reduction_axes > 1 && bytes > ENOUGH_BYTES))
+        return false;
+    kn_reduce_fit fit = kn_reduce_fit_of(c, rows, vector);
+    bool is_long = s->n_reduction_axes == 1 && s->extent[rows] >= (int64_t)SHORTEST_UNALIGNED * vector;
+    return fit == KN_FIT_NONE || (!is_long && (s->extent[rows] % vector != 0 || fit != KN_FIT_ALIGNED));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -104,13 +107,14 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_reduce_params f = {0};
     if (!kn_reduce_slices_crosses(c) && !has_gaps(c))
         return false;
-    f.axis = axis_across(c);
+    f.inner = axis_of_rows(c);
+    f.axis = axis_across(c, f.inner);
     out->vector = 1;
     out->block = BLOCK;
     out->variant = kn_reduce_variant(c->space->n_reduction_axes);
     out->rank = kn_reduce_rank(c->space);
     for (int o = 0; o < c->count; ++o)
-        out->access[o] = is_row(c, o) ? KN_STAGED : KN_GATHER;
+        out->access[o] = is_row(c, o, f.inner) ? KN_STAGED : KN_GATHER;
     kn_reduce_set_index(out, c);
     memcpy(params, &f, sizeof f);
     return true;
@@ -131,7 +135,7 @@ typedef struct staged {
     bool is_all; /* nothing else is read at other places for each result and element */
 } staged;
 
-static staged staged_of(const kn_part *part)
+static staged staged_of(const kn_part *part, int rows)
 {
     kn_access access[KN_MAX_PARAMS];
     const kn_space *s = part->space;
@@ -144,7 +148,7 @@ static staged staged_of(const kn_part *part)
             all.size[all.count++] = size;
             all.bytes += size;
             all.smallest = size < all.smallest ? size : all.smallest;
-        } else if (!access[o].is_output && s->stride[o][s->ndim - 1] != 0) {
+        } else if (!access[o].is_output && s->stride[o][rows] != 0) {
             for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
                 all.is_all = all.is_all && s->stride[o][a] == 0;
         }
@@ -187,14 +191,22 @@ static void split(slices_field *f, const kn_part *part, int64_t tiles)
     f->by = kn_divider_make(f->splits);
 }
 
+/* The axis of the rows innermost. */
+static int put_reduction_axes(kn_space *own_space, const kn_space *space, int rows)
+{
+    int others = space->n_reduction_axes > 1 ? kn_reduce_put_reduction_axes(own_space, space, rows) : 0;
+    kn_space_put_axis(own_space, own_space->ndim++, space, rows, 1);
+    return others + 1;
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    staged all = staged_of(part);
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
+    staged all = staged_of(part, chosen.inner);
     slices_field f = {0};
-    int64_t row = s->extent[s->ndim - 1];
+    int64_t row = s->extent[chosen.inner];
     out->size = kn_space_output_size(s);
     lay_threads(&f, &all, part->spec->schedule.block, out->size, row);
     int64_t slices = kn_divide_up(row, f.slice), tiles = kn_divide_up(out->size, f.results);
@@ -202,7 +214,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.per_row = kn_divider_make((uint32_t)slices);
     split(&f, part, tiles);
     kn_reduce_put_output_axes(&out->own_space, s, chosen.axis);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, s, -1);
+    f.reduction_rank = put_reduction_axes(&out->own_space, s, chosen.inner);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     if (f.splits > 1) {
