@@ -44,7 +44,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_device_parse(kiln_device *out, const ch
  * returns buffer. */
 KILN_API char *kiln_device_name(kiln_device device, char *buffer, size_t size);
 
-/* The number of CUDA devices; 0 where there is no driver. Never fails for the lack of one. */
+/* The number of CUDA devices; 0 where there is no driver. Never fails for the lack of one;
+ * KILN_ERROR_MEMORY or KILN_ERROR_IO where memory or descriptors ran out when the driver was
+ * loaded: the next call loads it again. */
 KILN_NODISCARD KILN_API kiln_status kiln_device_count(int *out);
 
 /* Why there is no CUDA device ("libcuda.so.1 was not found", ...), or "" where there is one. Static

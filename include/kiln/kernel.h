@@ -106,8 +106,9 @@ typedef struct kiln_kernel_options {
     const char *const *header_names; /* headers that an #include finds in memory */
     const char *const *header_texts; /* what each of them holds */
     int n_headers;                   /* how many */
-    /* reductions and scans alone: the type in which values are combined, a dtype's name, a placeholder or a
-     * struct of the preamble ("pair", "pair<T>" of a template, of which T is a placeholder).
+    /* reductions and scans alone: the type in which values are combined, a dtype's name, a
+     * placeholder or a struct of the preamble ("pair", "pair<T>" of a template, of which T is a
+     * placeholder).
      * NULL: that of the first output, float32 for float16 and bfloat16 */
     const char *reduce_type;
     /* kiln_expression_create alone: n_kernels kernels that the expression calls by their names,
@@ -166,8 +167,8 @@ KILN_NODISCARD KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, con
  * the element's inputs. identity is what comes before the first element, which only an exclusive
  * scan needs: KILN_ERROR_INVALID where it is NULL there. How elements are grouped is kiln's, by
  * their index and the layout alone: the bits are the same on every run, whatever the expression.
- * Structs (options.reduce_type) have at most 76 bytes on CUDA. In map and post, `_J` is the C-order
- * index among the scanned axes. Otherwise texts and errors are those of kiln_reduction_create.
+ * In map and post, `_J` is the C-order index among the scanned axes; map may be computed twice for
+ * an element. Otherwise texts and errors are those of kiln_reduction_create.
  * Balances of accounts in the rows of an array, y = 1.01 y + x:
  *
  *     options.preamble = "struct map { float m, c; };";
@@ -181,16 +182,18 @@ KILN_NODISCARD KILN_API kiln_status kiln_scan_create(kiln_kernel **out, const ch
                                                      const char *identity, const char *name,
                                                      const kiln_kernel_options *options);
 
-/* A selection: of the elements of the inputs' broadcast shape, in C order, those for which `keep`, an
- * expression of the inputs, holds. `body`, statements, assigns the outputs for one that is kept, from
- * the inputs and `i`, its C-order index. Behind those of out_params the kernel has one output more,
- * `count`: an int64 without axes, how many there are. An output that a call allocates has one axis of
- * so many elements: the call waits for the count. One that is given has one axis too; its first
- * elements, as many as are kept or fit in each of those given, are written, and nothing waits: a
- * capture takes such calls where count is given too. Elements keep their order. Texts and errors are
- * otherwise those of kiln_elementwise_create. Values above a threshold, and where they are:
+/* A selection: of the elements of the inputs' broadcast shape, in C order, those for which `keep`,
+ * an expression of the inputs, holds. `body`, statements, assigns the outputs for one of them, from
+ * the inputs and `i`, its C-order index. The kernel has one output more than out_params, the last:
+ * `count`, an int64 without axes, the number of selected elements. Each other output that a call
+ * allocates has one axis of so many elements; the call waits for the count. An output that is given
+ * has one axis, too, of any extent: the first elements are written, as many as are selected and as
+ * every output holds, and nothing waits. So a capture takes calls that are given all outputs.
+ * Elements stay in their order; `keep` may be computed twice for one. Texts and errors are
+ * otherwise those of kiln_elementwise_create. Values above a threshold, and their places:
  *
- *     kiln_select_create(&k, "T x, T above", "T y, int64 at", "x > above", "y = x; at = i", "peaks", NULL);
+ *     kiln_select_create(&k, "T x, T above", "T y, int64 at", "x > above", "y = x; at = i",
+ *                        "peaks", NULL);
  *     kiln_array *out[3] = {NULL, NULL, NULL};               // y, at, count
  *     kiln_kernel_call(k, out, 3, in, 2, NULL);
  */
@@ -198,6 +201,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_select_create(kiln_kernel **out, const 
                                                        const char *out_params, const char *keep,
                                                        const char *body, const char *name,
                                                        const kiln_kernel_options *options);
+
+/* kiln_select_create and kiln_kernel_call in one, with no options. The kernel is remembered by its
+ * texts: a second call with the same texts finds it. */
+KILN_NODISCARD KILN_API kiln_status kiln_select(kiln_array **out, int n_out, const char *in_params,
+                                                const char *out_params, const char *keep,
+                                                const char *body, const kiln_arg *in, int n_in);
 
 /* One more reference to the same kernel: returns kernel. NULL is taken. */
 KILN_API kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel);

@@ -37,7 +37,8 @@ typedef struct kiln_toolchain_info {
 
 /* backend: "cuda" (NVRTC, which is loaded to ask its version) or "host" (the C++ compiler, which is
  * run). Text that does not fit is cut. KILN_ERROR_NOT_FOUND, saying where it was looked for, where
- * there is no such compiler; KILN_ERROR_INVALID for another backend. */
+ * there is no such compiler; KILN_ERROR_INVALID for another backend; KILN_ERROR_MEMORY where memory
+ * or descriptors ran out when it was looked for: the next call looks again. */
 KILN_NODISCARD KILN_API kiln_status kiln_toolchain_get_info(const char *backend,
                                                             kiln_toolchain_info *out);
 

@@ -43,20 +43,21 @@
     X(SINGLE, single, false)                                                                                 \
     X(TYPE, type, false)                                                                                     \
     X(REDUCE, reduce, true)                                                                                  \
-    X(NEXT, next, false)                                                                                     \
+    X(NEXT, next, true)                                                                                      \
     X(EMPTY, empty, true)                                                                                    \
     X(DEPTH, depth, false)                                                                                   \
     X(WIDE, wide, false)                                                                                     \
     X(ORDER, order, false)                                                                                   \
     X(INDEX, index, false)                                                                                   \
     X(FIRST, first, false)                                                                                   \
-    X(MAPPED, mapped, false)                                                                                 \
+    X(MAPPED, mapped, true)                                                                                  \
     X(RESULT, result, false)                                                                                 \
     X(FROM, from, false)                                                                                     \
     X(LOADS, loads, false)                                                                                   \
     X(PACKS, packs, false)                                                                                   \
     X(GATHER, gather, false)                                                                                 \
     X(LANE, lane, false)                                                                                     \
+    X(LANES, lanes, false)                                                                                   \
     X(STORES, stores, false)                                                                                 \
     X(BLOCKS, blocks, false)                                                                                 \
     X(RASTER_WIDTH, raster_width, false)                                                                     \

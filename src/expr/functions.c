@@ -771,6 +771,41 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
+/* ---- selections: results, of which nothing is computed ---- */
+
+static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c, const char *const *names,
+                                 int count, const char *const *text)
+{
+    kn_value slot[SLOTS] = {{0}};
+    int in[2];
+    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = count, .in = in, .at = c->at, .length = c->length};
+    kiln_kernel *kernel = NULL;
+    kiln_status status = match(slot, p, c, names, count, count);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = slot[k].kind == KN_VALUE_ABSENT ? need(p, c, &slot[k], names[k])
+                                                 : kn_parser_node(&in[k], p, &slot[k]);
+    if (status == KILN_OK)
+        status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
+    node.kernel = kernel;
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x"}, *const text[] = {"T x", "int64 at", "x != (T)0", "at = i"};
+    return add_selection(out, p, c, names, 1, text);
+}
+
+static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"condition", "x"}, *const text[] = {"C condition, T x", "T y",
+                                                                            "condition != (C)0", "y = x"};
+    return add_selection(out, p, c, names, 2, text);
+}
+
 /* ---- which function ---- */
 
 static const struct {
@@ -788,6 +823,8 @@ static const struct {
                  {"zeros_like", call_zeros_like},
                  {"len", call_len},
                  {"expand_dims", call_expand_dims},
+                 {"extract", call_extract},
+                 {"flatnonzero", call_flatnonzero},
                  {"ndim", call_ndim},
                  {"flatten", call_ravel},
                  {"permute_dims", call_transpose},

@@ -117,9 +117,9 @@ bool kn_find_operation(kn_known_operation *out, const char *name, size_t length)
 /* ---- what may have been meant ---- */
 
 const char *const kn_other_functions[] = {
-    "arange", "astype",  "broadcast_to", "clip",      "expand_dims",  "flatten", "full",    "full_like",
-    "len",    "ndim",    "ones",         "ones_like", "permute_dims", "ravel",   "reshape", "shape",
-    "size",   "squeeze", "transpose",    "zeros",     "zeros_like",   NULL};
+    "arange",  "astype",    "broadcast_to", "clip",    "expand_dims", "extract",   "flatnonzero",  "flatten",
+    "full",    "full_like", "len",          "ndim",    "ones",        "ones_like", "permute_dims", "ravel",
+    "reshape", "shape",     "size",         "squeeze", "transpose",   "zeros",     "zeros_like",   NULL};
 
 /* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {

@@ -615,10 +615,70 @@ static void roll_up(lowering *l, const placed *at)
             add_buffer(l, u->node, KN_WHY_PLACE);
 }
 
+/* The axis of the space along which the elements of a leaf are neighbours; -1: none, or it is short. */
+enum { SHORT_SIDE = 32 };
+static int axis_along(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    int along = -1, item = l->array[l->state.graph->node[leaf->node].index]->item_size;
+    for (int a = 0; a < g->ndim; ++a)
+        along = leaf->stride[a] == item && g->extent[a] >= SHORT_SIDE ? a : along;
+    return along;
+}
+
+static int64_t elements_of(const kn_group *g, const kn_leaf *leaf)
+{
+    int64_t count = 1;
+    for (int a = 0; a < g->ndim; ++a)
+        count *= leaf->stride[a] != 0 ? g->extent[a] : 1;
+    return count;
+}
+
+/* The axis of the space along which a node's elements would be neighbours if it were stored; -1: it is used
+ * more or less than once. */
+static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
+{
+    const kn_typed *t = &l->typed[u->node];
+    int64_t count = 1;
+    int along = -1;
+    for (int a = 0; a < t->ndim; ++a) {
+        count *= t->shape[a];
+        along = t->shape[a] > 1 ? u->map[a].to : along;
+    }
+    return count == elements_of(g, u->leaf) ? along : -1;
+}
+
+/* Stores an input of a reduction that lies along another axis than a second one does, if it would lie along
+ * that axis then: copied through shared memory it is read and written once more, gathered it moves a sector
+ * for each element. False: there is none. */
+enum { MANY_GATHERED = 1 << 18 };
+static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g)
+{
+    bool is_reduction = strcmp(part->program->pattern, "mrk") == 0;
+    for (const kn_use *u = g->first_use; u && !l->state.is_host; u = u->after) {
+        if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED)
+            continue;
+        int own = axis_along(l, g, u->leaf), stored = axis_if_stored(l, g, u);
+        bool has_other = false;
+        for (const kn_leaf *other = g->leaf; other; other = other->next)
+            has_other = has_other || (other->kind == KN_BASE_INPUT && axis_along(l, g, other) == stored &&
+                                      elements_of(g, other) >= MANY_GATHERED);
+        if (own < 0 || stored < 0 || own == stored || !has_other)
+            continue;
+        /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
+        if (is_reduction && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
+            continue;
+        add_buffer(l, u->node, KN_WHY_LAYOUT);
+        return true;
+    }
+    return false;
+}
+
 /* Splits a kernel that would pass over long rows several times, leave most of the device idle, gather
  * elements across its rows, or gather those of reductions without a loop one by one. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
+    if (turn_input(l, part, &at->group))
+        return KILN_OK;
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
         return no_memory();

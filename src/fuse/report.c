@@ -185,7 +185,8 @@ void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, con
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
         [KN_WHY_MOVES] = "by a model of what each way moves several kernels take less",
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
-        [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer"};
+        [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer",
+        [KN_WHY_LAYOUT] = "a reduction would gather it: it lies along another axis than other inputs"};
     double eager = 0;
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         const kn_node *node = &s->graph->node[n];

@@ -15,7 +15,8 @@ typedef enum kn_why {
     KN_WHY_ROWS,
     KN_WHY_MOVES,
     KN_WHY_ALONE,
-    KN_WHY_RANGE
+    KN_WHY_RANGE,
+    KN_WHY_LAYOUT
 } kn_why;
 
 /* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */

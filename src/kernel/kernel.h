@@ -69,6 +69,10 @@ struct kiln_kernel {
  * another value than each and stored. */
 kiln_status kn_kernel_settle_rounding(unsigned *flags);
 
+/* The kernel of a selection that is remembered by its texts (kiln_select): one more reference. */
+kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
+                           const char *body);
+
 /* A kernel of any program, which it takes over; freed on failure too. */
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program);
 

@@ -1,4 +1,4 @@
-/* kiln_map: elementwise kernels that are remembered by their texts. */
+/* kiln_map and kiln_select: kernels that are remembered by their texts. */
 #include "kernel/kernel.h"
 
 #include <string.h>
@@ -32,20 +32,32 @@ static void remember(const kn_str *key, kiln_kernel *kernel)
         kiln_kernel_retain(kernel);
 }
 
-static kiln_status find_kernel(kiln_kernel **out, const char *in_params, const char *out_params,
-                               const char *body)
+/* The texts of a map, or of a selection. */
+typedef struct texts {
+    bool is_selection;
+    const char *in_params, *out_params, *keep, *body;
+} texts;
+
+static kiln_status create(kiln_kernel **out, const texts *t)
 {
-    const char *const text[] = {in_params, out_params, body};
+    return t->is_selection
+               ? kiln_select_create(out, t->in_params, t->out_params, t->keep, t->body, "select", NULL)
+               : kiln_elementwise_create(out, t->in_params, t->out_params, t->body, "map", NULL);
+}
+
+static kiln_status find_kernel(kiln_kernel **out, const texts *t)
+{
+    const char *const text[] = {t->in_params, t->out_params, t->body, t->keep};
     kn_str key = KN_STR_INIT;
-    for (int t = 0; t < 3; ++t)
-        kn_str_append_n(&key, text[t] ? text[t] : "", text[t] ? strlen(text[t]) + 1 : 1);
+    for (int k = 0; k < (t->is_selection ? 4 : 3); ++k)
+        kn_str_append_n(&key, text[k] ? text[k] : "", text[k] ? strlen(text[k]) + 1 : 1);
     kiln_status status = kn_str_status(&key, "the texts of a kernel");
     if (status != KILN_OK)
         return status;
     kn_lock_take(KN_LOCK_MAPPED);
     kiln_kernel *known = remembered ? kn_map_get(remembered, key.data, key.length) : NULL;
     if (!known)
-        status = kiln_elementwise_create(out, in_params, out_params, body, "map", NULL);
+        status = create(out, t);
     if (!known && status == KILN_OK)
         remember(&key, *out);
     if (known)
@@ -59,7 +71,8 @@ kiln_status kiln_map_call(kiln_array **out, int n_out, const char *in_params, co
                           const char *body, const kiln_arg *in, int n_in, const kiln_call_options *options)
 {
     kiln_kernel *kernel = NULL;
-    kiln_status status = find_kernel(&kernel, in_params, out_params, body);
+    const texts t = {false, in_params, out_params, NULL, body};
+    kiln_status status = find_kernel(&kernel, &t);
     if (status == KILN_OK)
         status = kiln_kernel_call(kernel, out, n_out, in, n_in, options);
     kiln_kernel_free(kernel);
@@ -70,6 +83,24 @@ kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params, const c
                      const char *body, const kiln_arg *in, int n_in)
 {
     return kiln_map_call(out, n_out, in_params, out_params, body, in, n_in, NULL);
+}
+
+kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
+                           const char *body)
+{
+    const texts t = {true, in_params, out_params, keep, body};
+    return find_kernel(out, &t);
+}
+
+kiln_status kiln_select(kiln_array **out, int n_out, const char *in_params, const char *out_params,
+                        const char *keep, const char *body, const kiln_arg *in, int n_in)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_select_find(&kernel, in_params, out_params, keep, body);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, out, n_out, in, n_in, NULL);
+    kiln_kernel_free(kernel);
+    return status;
 }
 
 __attribute__((destructor(KN_UNLOAD_KERNEL))) static void unload(void)

@@ -1,4 +1,4 @@
-/* kernel/select.c - selections: a scan counts the elements that are kept, and stores each by its number. */
+/* kernel/select.c - selections: a scan counts the selected elements, and stores each by its number. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -172,8 +172,8 @@ static void free_texts(texts *t)
     kn_str_free(&t->reads);
 }
 
-/* An element that is kept is stored by a function of the references that the body assigns; the call's
- * outputs may have less capacity than there are elements. */
+/* A selected element is stored by a function of the references that the body assigns; outputs may have less
+ * capacity than there are such elements. */
 static void write_texts(texts *t, const kn_param *param, int n_in, int n_out, const char *keep,
                         const char *body)
 {
@@ -222,7 +222,7 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
                              : kn_program_create(&program, &text);
     if (status != KILN_OK)
         return status;
-    program->left_outputs = 0; /* what is behind the kept elements is no result */
+    program->left_outputs = 0; /* elements behind the selected ones are no results */
     return kn_kernel_create(out, program);
 }
 

@@ -91,10 +91,10 @@ const char *kn_stage_kind_name(kn_stage_kind kind);
 /* The stage's letter in a program's pattern: 'm' for a map of each element, 'k' for a map of each result,
  * 'r', and 's' for a scan. */
 char kn_stage_letter(kn_stage_kind kind, kn_over over);
-/* Whether a stage of that kind combines values two by two; whether it scans. */
+/* True if a stage of that kind combines values two by two; if it scans. */
 bool kn_stage_combines(kn_stage_kind kind);
 bool kn_stage_scans(kn_stage_kind kind);
-/* Whether some stage of the program scans: the axes of the call are in C order then. */
+/* True if some stage of the program scans: the axes of the call are in C order then. */
 bool kn_program_scans(const kn_program *program);
 /* False: there is none of that name. */
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name);

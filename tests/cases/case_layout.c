@@ -235,16 +235,20 @@ static void transposed_copies(void)
         }
 }
 
-/* A copy that takes this schedule, as `explain` writes it, on a device with vectors of 16 bytes. */
+/* A copy that takes this schedule, as `explain` writes it, on a device with vectors of 16 bytes. The host has
+ * one loop for all of them: there every fourth is run, and all with KILN_SOAK=1. */
 static void copy(const char *schedule, kiln_dtype dtype, const char *shape, const char *x, const char *z)
 {
+    static int turn;
+    bool is_run = KILN_DEVICE_IS_CUDA(stage_device) || getenv("KILN_SOAK") || turn++ % 4 == 0;
     stage *s = STAGE("T x", "T z", "z = x");
     stage_in(s, dtype, shape, x, FILL_BITS);
     stage_out(s, dtype, shape, z);
     char *line = stage_explain(s, "sm_90");
     trouble_unless(strstr(line, schedule), "%s, %s to %s: no schedule=%s in %s", shape, x, z, schedule, line);
     free(line);
-    stage_check(s, identity_expected, NULL);
+    if (is_run)
+        stage_check(s, identity_expected, NULL);
     stage_free(s);
 }
 

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     const size_t n_targets = sizeof targets / sizeof *targets, n_dtypes = sizeof dtypes / sizeof *dtypes;
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         for (size_t d = 0; d < n_dtypes; d++)
-            if (is_soak ? dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0 : (d + l) % 8 == 0)
+            if (is_soak ? dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0 : (d + l) % 16 == 0)
                 if (prepare(sum, 1, 1, dtypes[d], &layouts[l], targets[(l + d) % n_targets]))
                     return 77;
         prepare(best, 1, 3, KILN_FLOAT32, &layouts[l], targets[l % n_targets]);

@@ -40,6 +40,8 @@ enum { DEVICES = sizeof devices / sizeof *devices };
 
 /* ---- the rules, written once more, as NVIDIA's guide has them ---- */
 
+enum { NO_BINARY_FOR_GPU = 209 }; /* of the driver */
+
 static bool is_board(int number)
 {
     return number == 87 || number == 88 || number == 110;
@@ -162,8 +164,9 @@ static kn_blob make_bundle(const bool *is_in)
     return bytes;
 }
 
-/* The candidate that a call of a new process is given; -1 for none. */
-static int pick(const bool *is_in)
+/* The candidate that a call of a new process is given; -1 for none. unloadable: so many are refused by the
+ * driver before. */
+static int pick(const bool *is_in, long unloadable)
 {
     kiln_call_info info = KILN_CALL_INFO_INIT;
     kn_blob bytes = make_bundle(is_in);
@@ -174,7 +177,9 @@ static int pick(const bool *is_in)
     REQUIRE_OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
     const kiln_arg in[] = {kiln_arg_array(x)};
     fake_launches_clear();
+    fake_fail("cuModuleLoadDataEx", unloadable, NO_BINARY_FOR_GPU);
     kiln_status status = kiln_kernel_call(kernel, &y, 1, in, 1, NULL);
+    fake_fail(NULL, 0, 0);
     REQUIRE(status == KILN_OK || status == KILN_ERROR_FORBIDDEN, "%s", kiln_error_message());
     int picked = -1;
     if (status == KILN_OK) {
@@ -261,6 +266,16 @@ static int best_of(const bool *is_in, int device)
     return best;
 }
 
+static int next_of(const bool *is_in, int device)
+{
+    bool others[ALL];
+    int best = best_of(is_in, device);
+    memcpy(others, is_in, sizeof others);
+    if (best >= 0)
+        others[best] = false;
+    return best_of(others, device);
+}
+
 /* From all candidates the best is taken away until none is left that runs; what does not run is there all
  * the time. */
 static int pick_on(int device)
@@ -274,7 +289,10 @@ static int pick_on(int device)
     memset(is_in, true, sizeof is_in);
     setenv("KILN_COMPILE", "never", 1);
     do {
-        picked = pick(is_in);
+        int next = next_of(is_in, device), given = pick(is_in, 1);
+        REQUIRE(given == next, "on %d, where the best does not load, candidate %d was picked, %d is next",
+                device, given, next);
+        picked = pick(is_in, 0);
         REQUIRE(picked == best_of(is_in, device), "on %d candidate %d was picked, %d is best", device, picked,
                 best_of(is_in, device));
         is_in[picked < 0 ? 0 : picked] = picked < 0;

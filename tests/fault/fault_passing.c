@@ -1,6 +1,6 @@
-/* What a process remembers for good (its compilers, devices, bundles, cache, number of threads, generator,
- * forms) is the same after memory, descriptors, threads or processes have run out once, at any place, as if
- * they never had. Each place is tried in a process of its own, which begins with nothing remembered. */
+/* The answers that a process remembers for good (compilers, devices, bundles, cache, processors, generator,
+ * tiers) are the same after memory, descriptors, threads or processes ran out once, at any place. Each place
+ * has a process of its own, which begins with nothing remembered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

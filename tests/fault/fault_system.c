@@ -127,7 +127,7 @@ static void warm_flows(void **state)
 static void cold_flows(void **state)
 {
     (void)state;
-    run_flows(fault_empty_cache, getenv("KILN_SOAK") ? 1 : 3); /* these compile each time */
+    run_flows(fault_empty_cache, getenv("KILN_SOAK") ? 1 : 9); /* these compile each time */
 }
 
 int main(void)

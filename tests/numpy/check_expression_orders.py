@@ -55,7 +55,7 @@ def is_same(got, right):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--count", type=int, default=20000 if os.environ.get("KILN_SOAK") == "1" else 800)
+    parser.add_argument("--count", type=int, default=20000 if os.environ.get("KILN_SOAK") == "1" else 400)
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     o = parser.parse_args()

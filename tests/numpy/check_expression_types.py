@@ -160,7 +160,7 @@ def is_same(got, right, text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--count", type=int, default=100000 if os.environ.get("KILN_SOAK") == "1" else 2500)
+    parser.add_argument("--count", type=int, default=100000 if os.environ.get("KILN_SOAK") == "1" else 1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     options = parser.parse_args()

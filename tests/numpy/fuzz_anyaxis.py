@@ -116,7 +116,7 @@ class Programs(Arrays):
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("library")
-parser.add_argument("--count", type=int, default=5000 if os.environ.get("KILN_SOAK") == "1" else 45)
+parser.add_argument("--count", type=int, default=5000 if os.environ.get("KILN_SOAK") == "1" else 24)
 parser.add_argument("--seed", type=int, default=21)
 parser.add_argument("--first", type=int, default=0)
 parser.add_argument("--verbose", action="store_true")

@@ -13,7 +13,7 @@ import numpy as np
 
 from numpy_exchange import DTYPES, HOST, Kiln
 
-LAYOUTS = 30000 if os.environ.get("KILN_SOAK") else 3000
+LAYOUTS = 30000 if os.environ.get("KILN_SOAK") else 1500
 NONE = -(2**63)
 ALL_AXES = -(2**31)
 Status = ctypes.c_int
@@ -220,7 +220,7 @@ class Views(unittest.TestCase):
             kiln.free(a)
             seen[name, wanted is None] = seen.get((name, wanted is None), 0) + 1
         for name in "index slice select transpose reshape broadcast_to expand_dims squeeze".split():
-            self.assertGreater(seen[name, False], 50)
+            self.assertGreater(seen[name, False], 15)
             self.assertGreater(seen[name, True], 0)
 
     def test_copies(self):

@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     int number = 0;
     for (const row_program *p = row_programs; p->name; ++p, ++number)
         for (int l = 0; l < LAYOUTS; ++l)
-            if (number < (is_soak ? 2 : 1) || (l + number) % (is_soak ? 5 : 10) == 0)
+            if (number < (is_soak ? 2 : 1) || (l + number) % (is_soak ? 5 : 20) == 0)
                 for (int d = 0; d < 4; ++d)
                     if ((number + l + d) % 4 == 0 &&
                         !compile(p, &layouts[l], dtypes[d], targets[(number + l) % 3]))

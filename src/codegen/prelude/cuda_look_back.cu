@@ -93,13 +93,13 @@ __device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int r
     return true;
 }
 
-// What comes before this tile of each row, for thread `row` of its rows in `before`, where the sum of the tile itself was put down. All threads come here, and see `before` behind the next
-// barrier. Of the first tile it stays as it was: nothing does.
+// The prefix of this tile, of each row by thread `row`, replaces the sum of the tile in `before`. All threads come here, and see `before` behind the next barrier. The first tile has none:
+// `before` stays as it was.
 template <int Block, class T, class Scan>
 __device__ __forceinline__ void kn_look_back(T *before, const kn_sums<T> &s, unsigned tile, const Scan &scan) {
-    __shared__ __align__(16) unsigned char room[kn_roles * 32 * sizeof(T)];
+    __shared__ __align__(16) unsigned char bytes[kn_roles * 32 * sizeof(T)];
     __shared__ bool has[kn_roles];
-    T *const sum = reinterpret_cast<T *>(room);
+    T *const sum = reinterpret_cast<T *>(bytes);
     const unsigned row = threadIdx.x;
     if (row < s.rows)
         s.sum[tile * s.rows + row] = before[row];

@@ -22,6 +22,7 @@ static inline void kn_await(const unsigned *kn_counter, const unsigned kn_wanted
 }
 
 ${begin}
+    typedef ${type} kn_scanned;
     const long long kn_width = kn_is_across ? kn.width : 1;
     const int kn_inner = kn_is_across ? kn.reduction_rank : 0; /* the axis along which neighbours lie */
     /* A block's values; in front of them one more of each row, which an exclusive scan begins with. What comes before the block. */
@@ -114,7 +115,7 @@ KN_INDEPENDENT
             kn_begun = kn_stop;
         }
     };
-    /* What comes before each element of the block is combined with it. */
+    /* Each element of the block is combined with its prefix. */
     const auto kn_combine = [&](const bool kn_some, const long long kn_count, const long long kn_rows) __attribute__((noinline)) {
         if (kn_is_across) {
             for (long long kn_j = 0; kn_some && kn_j < kn_count; ++kn_j) {
@@ -144,9 +145,9 @@ KN_INDEPENDENT
     };
 
     for (long long kn_u = kn_begin; kn_u < kn_end; ++kn_u) {
-        /* A unit that waits for another one has a higher number: that one runs, or has run. */
-        const long long kn_unit = kn.is_parallel ? (long long)__atomic_fetch_add(&kn.counters[0], 1u, __ATOMIC_RELAXED) : kn_u;
-        const long long kn_chunk = kn.is_parallel ? kn_unit / kn.units : 0, kn_of = kn_unit - kn_chunk * kn.units;
+        /* A task that waits for another one has a higher number: that one runs, or has run. */
+        const long long kn_task = kn.is_parallel ? (long long)__atomic_fetch_add(&kn.counters[0], 1u, __ATOMIC_RELAXED) : kn_u;
+        const long long kn_chunk = kn.is_parallel ? kn_task / kn.units : 0, kn_of = kn_task - kn_chunk * kn.units;
         const long long kn_outer = kn_of / kn.blocks, kn_beside = (kn_of - kn_outer * kn.blocks) * kn.width;
         const long long kn_rows = kn_is_across ? (kn.run - kn_beside < kn.width ? kn.run - kn_beside : kn.width) : 1;
         kn_place kn_here = {};
@@ -181,7 +182,7 @@ KN_INDEPENDENT
             for (long long kn_k = 0; kn_k < kn_rows; ++kn_k)
                 kn_prefix[kn_k] = kn_next[kn_k];
         }
-        /* The last unit leaves the counters zero. */
+        /* The last task leaves the counters zero. */
         if (kn.is_parallel && (long long)__atomic_add_fetch(&kn.counters[1 + kn.units], 1u, __ATOMIC_ACQ_REL) == kn.units * kn.chunks)
             for (long long kn_k = 0; kn_k < kn.units + 2; ++kn_k)
                 kn.counters[kn_k] = 0;

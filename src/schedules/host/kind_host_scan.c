@@ -38,7 +38,7 @@ typedef struct scan_field {
     MEMBERS
 } scan_field;
 
-/* What is chosen with the schedule, and needs no binary. */
+/* Launch parameters: no binary depends on them. */
 typedef struct scan_params {
     int across; /* the output axis along which rows lie side by side; -1 */
 } scan_params;
@@ -102,7 +102,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
     scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
     f.width = kn_least(f.run, WIDTH);
-    f.chunk = kn_clamp(f.length, 1, part->spec->schedule.per_thread / f.width);
+    f.chunk = kn_least(f.length > 0 ? f.length : 1, part->spec->schedule.per_thread / f.width);
     f.blocks = kn_divide_up(f.run, f.width);
     f.chunks = kn_divide_up(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
@@ -112,8 +112,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     out->size = f.units * (f.is_parallel ? f.chunks : 1);
-    out->grain =
-        1 + GRAIN / cost / (f.width * (f.is_parallel ? f.chunk : kn_clamp(f.length, 1, INT64_MAX)));
+    int64_t of_task = f.width * (f.is_parallel ? f.chunk : f.length);
+    out->grain = 1 + GRAIN / cost / (of_task > 0 ? of_task : 1);
     if (f.is_parallel) {
         out->counters = (int)f.units + 2;
         out->partials = f.units * f.chunks * f.width;

@@ -169,9 +169,9 @@ static void put_index(const kn_writer *w, kn_str *out, const char *start, const 
 }
 
 /* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
-static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *offset)
+static void put_mapped(const kn_writer *w, kn_str *out, kn_place_writer place, const char *offset)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT, *out = &w->slot[slot];
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
     put_index(w, &index, "start", offset, w->spec->n_arrays);
     put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
     kn_put_part(w, out, "declaration", w->program->stage[REDUCE].value[0]);
@@ -181,13 +181,25 @@ static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place
     kn_str_free(&reduction_index);
 }
 
+/* The lanes of an item that has been loaded, by the part; item: the variable with its number. */
+static void put_lanes(kn_writer *w, const places *from, const char *part, const char *item)
+{
+    kn_str lane = KN_STR_INIT, *out = &w->slot[KN_SLOT_LANES];
+    put_mapped(w, &lane, place_loaded, from->lane);
+    kn_put_part_with(w, out, part, -1, "value_type=%s lane=%s mapped=%s next=%s item=%s",
+                     kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(&lane),
+                     kn_str_text(&w->slot[KN_SLOT_MAPPED]), kn_str_text(&w->slot[KN_SLOT_NEXT]), item);
+    out->failed = out->failed || lane.failed;
+    kn_str_free(&lane);
+}
+
 /* An element along the output axes, at kn_here, is a result, or an input that the last stage reads besides
  * the reduced value. */
-static void fill_along(kn_writer *w, const places *from)
+static void fill_along(kn_writer *w, const places *from, const char *part, const char *item)
 {
     put_names(w);
     put_loads(w, from);
-    put_mapped(w, KN_SLOT_LANE, place_loaded, from->lane);
+    put_lanes(w, from, part, item);
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
@@ -244,26 +256,26 @@ static void put_from(kn_writer *w, const char *part, const char *near)
 static void fill_rows(kn_writer *w)
 {
     bool is_nested = w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES;
-    fill_along(w, is_nested || gathers_some(w) ? &along : &with_base);
+    fill_along(w, is_nested || gathers_some(w) ? &along : &with_base, "combine_lanes", "kn_u");
     put_from(w, is_nested ? "from" : NULL, is_nested ? "go_near_item" : "go_item");
-    put_mapped(w, KN_SLOT_SINGLE, place_end, "end");
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_end, "end");
     put_until(w, w->spec->schedule.vector > 1 && !is_nested);
 }
 
 static void fill_lanes(kn_writer *w)
 {
     bool is_unaligned = strchr(w->spec->schedule.access, KN_DENSE);
-    fill_along(w, &along);
-    put_mapped(w, KN_SLOT_SINGLE, place_single, "place");
+    fill_along(w, &along, "combine_lanes", "kn_m");
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     kn_str_append(&w->slot[KN_SLOT_UNALIGNED], is_unaligned ? "true" : "false");
     put_until(w, is_unaligned);
 }
 
 static void fill_columns(kn_writer *w)
 {
-    fill_along(w, &beside);
+    fill_along(w, &beside, "add_lanes", "kn_u");
     put_from(w, "from_row", w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
-    put_mapped(w, KN_SLOT_SINGLE, place_single, "place");
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
 }
 
@@ -312,10 +324,10 @@ static void fill_threads(kn_writer *w)
                      kn_layout_space_operands(w->spec));
     if (has_short_rows(w->spec)) {
         put_loads_of_rows(w);
-        put_mapped(w, KN_SLOT_LANE, place_in_rows, "lane_in_rows");
+        put_mapped(w, &w->slot[KN_SLOT_LANE], place_in_rows, "lane_in_rows");
     } else {
         put_loads(w, &beside);
-        put_mapped(w, KN_SLOT_LANE, place_loaded, beside.lane);
+        put_lanes(w, &beside, "add_lanes", "kn_u");
     }
     for (int k = w->program->n_in; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_VECTOR) {
@@ -388,7 +400,7 @@ static void fill_points(kn_writer *w)
 {
     put_names(w);
     put_points(w);
-    put_mapped(w, KN_SLOT_LANE, place_of_point, "lane_of_points");
+    put_mapped(w, &w->slot[KN_SLOT_LANE], place_of_point, "lane_of_points");
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
 }
 
@@ -396,7 +408,7 @@ static void fill_tile(kn_writer *w)
 {
     put_names(w);
     put_stage(w);
-    put_mapped(w, KN_SLOT_SINGLE, place_staged, "end");
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_staged, "end");
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
@@ -417,7 +429,7 @@ static void fill_slices(kn_writer *w)
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "elements", k);
         kn_put_part(w, &w->slot[KN_SLOT_FROM], "load_at", k);
     }
-    put_mapped(w, KN_SLOT_SINGLE, place_loaded, "in_slice");
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_loaded, "in_slice");
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 

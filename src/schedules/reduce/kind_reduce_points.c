@@ -19,7 +19,7 @@ enum {
     VECTOR_BYTES = 16
 };
 
-/* The kind's field. */
+/* The kind's field. rows: elements of a result; across: blocks of a row of results. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
     unsigned rows;                                                                                           \
@@ -171,15 +171,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    out->size = kn_space_output_size(space);
-    kn_reduce_put_output_axes(&out->own_space, space, chosen.axis);
     const int64_t across = blocks_along(space, chosen.axis, s);
-    points_field f = {.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1),
+    points_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
                       .rows = (uint32_t)kn_reduce_size(space),
                       .across = kn_divider_make((uint32_t)across)};
     f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
     out->grid[0] = (unsigned)(out->size / space->extent[chosen.axis] * across);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

@@ -71,11 +71,7 @@ ${begin}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
             ${from}
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-                kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
-            }
+            ${lanes}
         }
 #pragma unroll
         for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
@@ -106,11 +102,7 @@ ${begin}
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
                 ${from}
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                    kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
-                }
+                ${lanes}
             }
         }
 #pragma unroll

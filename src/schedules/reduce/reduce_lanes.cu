@@ -52,14 +52,7 @@ ${begin}
                     if (kn_item < kn_count) {
                         kn_place kn_from = kn_begin_of[kn_r];
                         kn_go<${variant}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
-                        ${type} kn_side[${vector}];
-#pragma unroll
-                        for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                            ${lane}
-                            kn_side[kn_k] = ${mapped};
-                        }
-                        const ${type} kn_one = kn_reduce_tree(kn_side, ${next});
-                        kn_sum = kn_m == 0 ? kn_one : ${next}(kn_sum, kn_one);
+                        ${lanes}
                     }
                 }
                 kn_reduced[kn_r] = kn_q == kn_lane ? kn_sum : ${next}(kn_reduced[kn_r], kn_sum);

@@ -133,6 +133,24 @@ const auto kn_next = [&](const ${value_type} a, const ${value_type} b) { return 
 if (!kn_some)
     ${result} = kn_${label}_identity;
 
+// The lanes of an item: each added to the sum of its column, or combined to one value, neighbours first.
+#part add_lanes
+#pragma unroll
+for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+    ${lane}
+    kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
+}
+
+#part combine_lanes
+${value_type} kn_side[${vector}];
+#pragma unroll
+for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+    ${lane}
+    kn_side[kn_k] = ${mapped};
+}
+const ${value_type} kn_one = kn_reduce_tree(kn_side, ${next});
+kn_sum = ${item} == 0 ? kn_one : ${next}(kn_sum, kn_one);
+
 // Rows of a few elements: as many vectors as a row has elements.
 #part row_vectors
 kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];

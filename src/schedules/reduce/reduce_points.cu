@@ -2,12 +2,7 @@ ${head}
 ${axes}
 enum { kn_results = ${per_thread}, kn_chunk = 64 }; /* results of a thread; elements that it reduces before it adds them to the others */
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
-{
-    ${wait}
-    ${values}
-    ${loop_prep}
-    ${element}
+${begin}
 
     /* Results of a thread lie a block apart; those of neighbouring threads side by side. A thread without a second one computes its first again. */
     const unsigned kn_outer = kn_divide(blockIdx.x, kn.across), kn_extent = (unsigned)kn.axis[kn.reduction_rank].extent;

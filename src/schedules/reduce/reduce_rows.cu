@@ -63,14 +63,7 @@ ${begin}
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
             const unsigned kn_item = kn_q + kn_u * ${block};
             ${from}
-            ${type} kn_side[${vector}];
-#pragma unroll
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                ${lane}
-                kn_side[kn_k] = ${mapped};
-            }
-            const ${type} kn_one = kn_reduce_tree(kn_side, ${next});
-            kn_sum = kn_u == 0 ? kn_one : ${next}(kn_sum, kn_one);
+            ${lanes}
         }
         kn_put_sum(kn_sum);
     };
@@ -100,14 +93,7 @@ ${begin}
             const unsigned kn_item = kn_q + kn_u * ${block};
             if (kn_item < kn_count) {
                 ${from}
-                ${type} kn_side[${vector}];
-#pragma unroll
-                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                    ${lane}
-                    kn_side[kn_k] = ${mapped};
-                }
-                const ${type} kn_one = kn_reduce_tree(kn_side, ${next});
-                kn_sum = kn_u == 0 ? kn_one : ${next}(kn_sum, kn_one);
+                ${lanes}
             }
         }
         kn_put_sum(kn_sum);

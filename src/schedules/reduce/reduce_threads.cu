@@ -26,11 +26,7 @@ ${begin}
                 if (kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
                     kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
-#pragma unroll
-                    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
-                        ${lane}
-                        kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
-                    }
+                    ${lanes}
                 }
             }
 #pragma unroll

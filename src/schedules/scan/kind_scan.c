@@ -35,7 +35,7 @@ typedef struct scan_field {
     MEMBERS
 } scan_field;
 
-/* What is chosen with the schedule, and needs no binary. */
+/* Launch parameters: no binary depends on them. */
 typedef struct scan_params {
     int across; /* the output axis along which elements are nearer to each other; -1: the scanned one */
 } scan_params;
@@ -103,7 +103,7 @@ static int64_t words_of(const scan_field *f)
     return f->row_blocks * (groups + sets + kn_divide_up(sets, GROUP));
 }
 
-/* How tiles lie in a space that has elements. */
+/* The tiles of a space. */
 static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
 {
     scan_field f = {

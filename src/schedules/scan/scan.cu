@@ -7,11 +7,12 @@ enum { kn_most = ${per_thread}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* eleme
 constexpr bool kn_is_staged = sizeof(${type}) * ${block} * (kn_most + 1) <= 40 << 10;
 
 ${begin}
-    __shared__ __align__(16) unsigned char kn_room[kn_is_staged ? sizeof(${type}) * ${block} * (kn_most + 1) : 16];
-    __shared__ __align__(16) unsigned char kn_sum_room[2 * sizeof(${type}) * ${block}];
-    ${type} *const kn_staged = reinterpret_cast<${type} *>(kn_room), *kn_sums_now = reinterpret_cast<${type} *>(kn_sum_room), *kn_sums_next = kn_sums_now + ${block};
-    __shared__ __align__(16) unsigned char kn_total_room[sizeof(${type}) * 32];
-    ${type} *const kn_total = reinterpret_cast<${type} *>(kn_total_room);
+    typedef ${type} kn_scanned;
+    __shared__ __align__(16) unsigned char kn_staged_bytes[kn_is_staged ? sizeof(${type}) * ${block} * (kn_most + 1) : 16];
+    __shared__ __align__(16) unsigned char kn_sum_bytes[2 * sizeof(${type}) * ${block}];
+    ${type} *const kn_staged = reinterpret_cast<${type} *>(kn_staged_bytes), *kn_sums_now = reinterpret_cast<${type} *>(kn_sum_bytes), *kn_sums_next = kn_sums_now + ${block};
+    __shared__ __align__(16) unsigned char kn_total_bytes[sizeof(${type}) * 32];
+    ${type} *const kn_total = reinterpret_cast<${type} *>(kn_total_bytes);
 
     /* The tile: from element kn_first on kn_count elements of each of kn_rows rows. */
     unsigned kn_tile = 0, kn_row_block = blockIdx.x;
@@ -92,7 +93,7 @@ ${begin}
         }
     }
 
-    /* Of a row's lanes those before this one are combined, one, two, four and so on of them. */
+    /* The sums of the lanes before this one are combined, of one, two, four lanes and so on. */
 #pragma unroll 1
     for (unsigned kn_by = 1; kn_by < kn_lanes; kn_by *= 2) {
         kn_sums_now[threadIdx.x] = kn_sum;
@@ -112,7 +113,7 @@ ${begin}
         kn_look_back<${block}>(kn_total, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, kn_block_rows), kn_tile, ${reduce});
         __syncthreads();
     }
-    /* What comes before each lane's elements, if something does. */
+    /* The prefix of each lane's elements, if it has one. */
     if (kn_own > 0 && kn_lane > 0)
         kn_sum = kn_sums_now[threadIdx.x - 1];
     if constexpr (kn_has_tiles)

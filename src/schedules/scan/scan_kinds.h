@@ -9,7 +9,7 @@
 extern const kn_kind kn_kind_scan;
 extern const kn_recipe kn_recipe_scan;
 
-/* The words of both targets' templates: the type that is scanned, its variables, the function, the identity. */
+/* The words of both targets' templates: the scanned type, its variables, the function, the identity. */
 void kn_put_scan_names(kn_writer *w);
 
 enum { KN_SCAN_MAP, KN_SCAN_SCAN, KN_SCAN_POST }; /* the stages */

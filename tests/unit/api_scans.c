@@ -1,0 +1,256 @@
+/* Scans and selections in C: what is refused, in calls, expressions and traces; one node beside others. The values
+ * of random ones are the business of tests/numpy. */
+#include <kiln/kiln.h>
+#include <kiln/ops.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        if ((call) != KILN_OK)                                                                               \
+            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
+    } while (0)
+#define FAILS(call, status, text)                                                                            \
+    do {                                                                                                     \
+        assert_int_equal((call), (status));                                                                  \
+        if (!strstr(kiln_error_message(), (text)))                                                           \
+            fail_msg("'%s' is not in: %s", (text), kiln_error_message());                                    \
+    } while (0)
+
+/* 0 to 11 in three rows, negative in odd columns. */
+static kiln_array *numbers(void)
+{
+    static const int64_t shape[] = {3, 4};
+    float value[12];
+    kiln_array *x = NULL;
+    for (int k = 0; k < 12; ++k)
+        value[k] = (float)(k % 2 ? -k : k);
+    OK(kiln_array_from_host(&x, value, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    return x;
+}
+
+static void assert_floats(const kiln_array *a, int count, const float *expected)
+{
+    assert_int_equal(kiln_array_nbytes(a), (size_t)count * sizeof *expected);
+    for (int k = 0; k < count; ++k)
+        assert_true(((const float *)kiln_array_data(a))[k] == expected[k]);
+}
+
+static void scans_are_refused(void **state)
+{
+    kiln_kernel *k = NULL;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    (void)state;
+    assert_int_equal(kiln_scan_create(NULL, "T x", "T y", "x", "a + b", "y = a", NULL, NULL, NULL),
+                     KILN_ERROR_INVALID);
+    FAILS(kiln_scan_create(&k, "T x", "T y", "x", NULL, "y = a", NULL, "sums", NULL), KILN_ERROR_INVALID,
+          "scan is NULL");
+    FAILS(kiln_scan_create(&k, "T x", NULL, "x", "a + b", "y = a", NULL, "sums", NULL), KILN_ERROR_INVALID,
+          "out_params is NULL");
+    FAILS(kiln_scan_create(&k, "T x", "T y", "x", "a + b)", "y = a", NULL, "sums", NULL), KILN_ERROR_SYNTAX,
+          "sums");
+    FAILS(kiln_scan_create(&k, "T x", "T y", "x", "a + b", "", NULL, "sums", NULL), KILN_ERROR_INVALID,
+          "'y'");
+    o.flags = KILN_KERNEL_EXCLUSIVE;
+    FAILS(kiln_scan_create(&k, "T x", "T y", "x", "a + b", "y = a", NULL, "sums", &o), KILN_ERROR_INVALID,
+          "sums: identity: none was given");
+    o.flags = 64;
+    FAILS(kiln_scan_create(&k, "T x", "T y", "x", "a + b", "y = a", "0", "sums", &o), KILN_ERROR_INVALID,
+          "options.flags: 0x40");
+    o.flags = KILN_KERNEL_REVERSED;
+    FAILS(kiln_reduction_create(&k, "T x", "T y", "x", "a + b", "y = a", "0", "sum", &o), KILN_ERROR_INVALID,
+          "those of scans aside");
+    FAILS(kiln_elementwise_create(&k, "T x", "T y", "y = x", "copy", &o), KILN_ERROR_INVALID,
+          "those of scans aside");
+    assert_null(k);
+}
+
+static void calls_are_refused(void **state)
+{
+    kiln_kernel *k = NULL;
+    kiln_array *x = numbers(), *y = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_call_options o = KILN_CALL_OPTIONS_INIT;
+    (void)state;
+    OK(kiln_scan_create(&k, "T x", "T y", "x", "a + b", "y = a", NULL, "sums", NULL));
+    o.flags = KILN_CALL_KEEPDIMS;
+    FAILS(kiln_kernel_call(k, &y, 1, &in, 1, &o), KILN_ERROR_INVALID,
+          "KILN_CALL_KEEPDIMS was given, but the kernel is a scan");
+    o.flags = 0;
+    o.axes = (const int[]){0, -2};
+    o.n_axes = 2;
+    FAILS(kiln_kernel_call(k, &y, 1, &in, 1, &o), KILN_ERROR_INVALID, "axis -2 was given before");
+    assert_null(y);
+    kiln_array_free(x);
+    kiln_kernel_free(k);
+}
+
+/* Forward and back, of rows and of all: a kernel of each direction has one text of code. */
+static void directions(void **state)
+{
+    static const float forward[] = {0, -1, 1, -2, 4, -1, 5, -2, 8, -1, 9, -2},
+                       back[] = {-2, -2, -1, -3, -2, -6, -1, -7, -2, -10, -1, -11},
+                       all[] = {0, 0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5};
+    kiln_array *x = numbers(), *y = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_call_options rows = KILN_CALL_OPTIONS_INIT;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    kiln_kernel *k[3] = {NULL, NULL, NULL};
+    char *text[2];
+    (void)state;
+    rows.axes = (const int[]){1};
+    rows.n_axes = 1;
+    OK(kiln_scan_create(&k[0], "T x", "T y", "x", "a + b", "y = a", NULL, "sums", NULL));
+    o.flags = KILN_KERNEL_REVERSED;
+    OK(kiln_scan_create(&k[1], "T x", "T y", "x", "a + b", "y = a", NULL, "sums", &o));
+    o.flags = KILN_KERNEL_EXCLUSIVE;
+    OK(kiln_scan_create(&k[2], "T x", "T y", "x", "a + b", "y = a", "0", "sums", &o));
+    OK(kiln_kernel_call(k[0], &y, 1, &in, 1, &rows));
+    assert_floats(y, 12, forward);
+    OK(kiln_kernel_call(k[1], &y, 1, &in, 1, &rows));
+    assert_floats(y, 12, back);
+    OK(kiln_kernel_call(k[2], &y, 1, &in, 1, NULL));
+    assert_floats(y, 12, all);
+    for (int r = 0; r < 2; ++r)
+        OK(kiln_kernel_source(&text[r], k[r], NULL, 1, &in, 1, NULL, "sm_90"));
+    assert_string_equal(text[0], text[1]);
+    free(text[0]);
+    free(text[1]);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    for (int r = 0; r < 3; ++r)
+        kiln_kernel_free(k[r]);
+}
+
+/* A scan stands among other nodes: of an expression, with a kernel of the caller's, and of a trace. */
+static void scans_are_nodes(void **state)
+{
+    kiln_array *x = numbers(), *y = NULL, *in = NULL, *sums = NULL, *more = NULL;
+    kiln_arg arg = kiln_arg_array(x);
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    kiln_kernel *own = NULL, *k = NULL;
+    kiln_trace *trace = NULL;
+    (void)state;
+    OK(kiln_scan_create(&own, "T x", "T y", "x", "a + b", "y = a", NULL, "sums", NULL));
+    o.kernels = &own;
+    o.n_kernels = 1;
+    OK(kiln_expression_create(&k, "x", "sums(x, axis=0) - cumsum(x, 0) + cumsum(x * 1, axis=1) + 1", &o));
+    OK(kiln_kernel_call(k, &y, 1, &arg, 1, NULL));
+    const float by_rows[] = {1, 0, 2, -1, 5, 0, 6, -1, 9, 0, 10, -1};
+    assert_floats(y, 12, by_rows);
+    kiln_kernel_free(k);
+    k = NULL;
+    FAILS(kiln_expression_create(&k, "x", "sums(x, keepdims=True)", &o), KILN_ERROR_SYNTAX, "keepdims");
+    OK(kiln_trace_begin(&trace, "traced"));
+    OK(kiln_trace_input(&in, trace, "x", KILN_FLOAT32, 2, kiln_array_shape(x)));
+    OK(kiln_cumsum(&sums, kiln_arg_array(in), NULL));
+    assert_int_equal(kiln_array_ndim(sums), 1);
+    OK(kiln_multiply(&more, kiln_arg_array(sums), kiln_arg_int(2)));
+    OK(kiln_trace_end(&k, trace, &more, 1, NULL));
+    kiln_array_free(y);
+    y = NULL;
+    OK(kiln_kernel_call(k, &y, 1, &arg, 1, NULL));
+    assert_int_equal(kiln_array_ndim(y), 1);
+    float doubled[12];
+    for (int j = 0; j < 12; ++j)
+        doubled[j] = 2 * ((j ? doubled[j - 1] / 2 : 0) + (float)(j % 2 ? -j : j));
+    assert_floats(y, 12, doubled);
+    kiln_trace_free(trace);
+    kiln_array_free(in);
+    kiln_array_free(sums);
+    kiln_array_free(more);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_kernel_free(k);
+    kiln_kernel_free(own);
+}
+
+static void selections_are_refused(void **state)
+{
+    kiln_kernel *k = NULL;
+    kiln_array *x = numbers(), *out[3] = {NULL, NULL, NULL};
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(3)},
+                   numbers_alone[] = {kiln_arg_float(1), kiln_arg_float(3)};
+    kiln_call_options o = KILN_CALL_OPTIONS_INIT;
+    static const int axis = 0;
+    (void)state;
+    FAILS(kiln_select_create(NULL, "T x", "T y", "x > 0", "y = x", NULL, NULL), KILN_ERROR_INVALID,
+          "out is NULL");
+    FAILS(kiln_select_create(&k, "T x", "T y", NULL, "y = x", "peaks", NULL), KILN_ERROR_INVALID,
+          "peaks: keep is NULL");
+    FAILS(kiln_select_create(&k, "T x", "T y", "x > 0", "", "peaks", NULL), KILN_ERROR_INVALID,
+          "output 'y' is not in");
+    FAILS(kiln_select_create(&k, "T x", "raw T y", "x > 0", "y[0] = x", "peaks", NULL), KILN_ERROR_INVALID,
+          "'y' is a raw output");
+    FAILS(kiln_select_create(&k, "T x", "T y", "x > 0)", "y = x", "peaks", NULL), KILN_ERROR_SYNTAX, "peaks");
+    OK(kiln_select_create(&k, "T x, T above", "T y, int64 at", "x > above", "y = x; at = i", "peaks", NULL));
+    assert_int_equal(kiln_kernel_n_out(k), 3);
+    assert_string_equal(kiln_kernel_out_name(k, 2), "count");
+    FAILS(kiln_kernel_call(k, out, 3, numbers_alone, 2, NULL), KILN_ERROR_INVALID, "no input is an array");
+    FAILS(kiln_kernel_call(k, out, 2, in, 2, NULL), KILN_ERROR_INVALID,
+          "2 output arguments were given, 3 expected");
+    o.axes = &axis;
+    o.n_axes = 1;
+    FAILS(kiln_kernel_call(k, out, 3, in, 2, &o), KILN_ERROR_INVALID, "options.axes was given");
+    OK(kiln_kernel_call(k, out, 3, in, 2, NULL));
+    const float above[] = {4, 6, 8, 10};
+    assert_int_equal(*(int64_t *)kiln_array_data(out[2]), 4);
+    assert_int_equal(kiln_array_shape(out[0])[0], 4);
+    assert_floats(out[0], 4, above);
+    assert_int_equal(((int64_t *)kiln_array_data(out[1]))[3], 10);
+    for (int j = 0; j < 3; ++j)
+        kiln_array_free(out[j]);
+    kiln_array_free(x);
+    kiln_kernel_free(k);
+}
+
+/* By name: in C, and as results of expressions, of which nothing is computed. */
+static void selections_by_name(void **state)
+{
+    static const float odd[] = {-1, -3, -5, -7, -9, -11};
+    kiln_array *x = numbers(), *at = NULL, *y = NULL, *z = NULL, *below = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_kernel *k = NULL;
+    (void)state;
+    OK(kiln_flatnonzero(&at, in));
+    assert_int_equal(kiln_array_shape(at)[0], 11);
+    assert_int_equal(((int64_t *)kiln_array_data(at))[10], 11);
+    OK(kiln_less(&below, in, kiln_arg_int(0)));
+    OK(kiln_extract(&y, kiln_arg_array(below), in));
+    assert_floats(y, 6, odd);
+    OK(kiln_expression_create(&k, "x", "extract(x < 0, x)", NULL));
+    OK(kiln_kernel_call(k, &z, 1, &in, 1, NULL));
+    assert_floats(z, 6, odd);
+    kiln_kernel_free(k);
+    k = NULL;
+    OK(kiln_expression_create(&k, "x", "flatnonzero(x) + 1", NULL));
+    FAILS(kiln_kernel_call(k, (kiln_array *[]){NULL}, 1, &in, 1, NULL), KILN_ERROR_UNSUPPORTED,
+          "it can be a result");
+    kiln_kernel_free(k);
+    kiln_array_free(z);
+    z = NULL;
+    FAILS(kiln_select(&z, 1, "T x", "T y", "x > 0", "y = x", &in, 1), KILN_ERROR_INVALID,
+          "1 output argument was given, 2 expected");
+    FAILS(kiln_select(&z, 1, "T x", "T y", NULL, "y = x", &in, 1), KILN_ERROR_INVALID, "keep");
+    kiln_array_free(x);
+    kiln_array_free(at);
+    kiln_array_free(y);
+    kiln_array_free(below);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_refused),
+                                       cmocka_unit_test(calls_are_refused),
+                                       cmocka_unit_test(directions),
+                                       cmocka_unit_test(scans_are_nodes),
+                                       cmocka_unit_test(selections_are_refused),
+                                       cmocka_unit_test(selections_by_name)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
