@@ -159,18 +159,23 @@ void kn_put_stages(kn_writer *w)
 
 /* ---- calls ---- */
 
-/* True for operands that have another dtype in memory, booleans among them: those are bytes, and normalised.
- * */
-static bool is_converted(const kn_writer *w, int k)
+/* The operand's place has another dtype than the program sees. */
+static bool is_cast(const kn_writer *w, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    return o->seen != o->dtype || o->seen == KILN_BOOL;
+    return o->seen != o->dtype && !(w->recipe->is_seen_place && w->recipe->is_seen_place(w, k));
+}
+
+/* Such operands, and booleans: those are bytes, and normalised. */
+static bool is_converted(const kn_writer *w, int k)
+{
+    return is_cast(w, k) || w->spec->operand[k].seen == KILN_BOOL;
 }
 
 bool kn_is_extended(const kn_writer *w, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    return o->dtype == KILN_INT8 && o->seen == o->dtype && w->spec->schedule.vector > 1 &&
+    return w->is_cuda && o->dtype == KILN_INT8 && o->seen == o->dtype && w->spec->schedule.vector > 1 &&
            !kn_is_output(w, k);
 }
 
@@ -178,17 +183,18 @@ bool kn_is_extended(const kn_writer *w, int k)
 static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
+    bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, has_cast = is_cast(w, k);
     bool is_byte = kn_is_extended(w, k);
     /* Compilers vectorise a condition that selects a number, but not one that is converted to it. */
-    bool is_chosen = is_bit && is_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
-    if (is_cast)
+    bool is_chosen =
+        is_bit && has_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
+    if (has_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
     kn_str_append(out, is_byte ? "kn_extended(" : "");
     place(w, out, k);
     kn_str_append(out, is_bit ? " != 0" : "");
     kn_str_append(out, is_chosen ? o->seen == KILN_FLOAT32 ? " ? 1.0f : 0.0f" : " ? 1.0 : 0.0" : "");
-    kn_str_append(out, is_cast || is_byte ? ")" : "");
+    kn_str_append(out, has_cast || is_byte ? ")" : "");
 }
 
 /* A converted result is a variable during the call, and is stored afterwards. */

@@ -75,6 +75,8 @@
     X(RESULT_SIZE, result_size, false)                                                                       \
     X(POINTERS, pointers, false)                                                                             \
     X(INDEPENDENT, independent, false)                                                                       \
+    X(WIDEN, widen, false)                                                                                   \
+    X(NARROW, narrow, false)                                                                                 \
     X(ITEM, item, false)                                                                                     \
     X(ROW, row, false)                                                                                       \
     X(LEVELS, levels, false)                                                                                 \
@@ -106,6 +108,9 @@ typedef struct kn_recipe {
     bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */
     bool takes_staged;     /* elements of a staged operand are read one by one */
     bool has_rows_beside;  /* row programs: a thread's vector has an element of each of several rows */
+    /* True if the place of operand k has the dtype that the program sees. NULL: no place has, if that is
+     * another than the dtype in memory. */
+    bool (*is_seen_place)(const kn_writer *w, int k);
     bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: the usual way. */
     bool (*load)(kn_writer *w, int k);

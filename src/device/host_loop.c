@@ -271,8 +271,9 @@ static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t
 {
     const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
+        const kn_planned_operand *x = &w->operand[o];
         int64_t place =
-            place_of(v, o, r) + (w->operand[o].kind == KN_LOOP_STILL ? 0 : begin * w->operand[o].item_size);
+            place_of(v, o, r) + begin * (x->kind == KN_LOOP_IN_PLACE ? x->stride[0] : x->item_size);
         memcpy(v->block + w->operand[o].block_at, &place, 8);
     }
     if (w->rows_at >= 0) {

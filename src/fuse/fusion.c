@@ -82,8 +82,10 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->length = kn_reduce_size(s);
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
-    f->side =
-        spec->schedule.kind->rows_of_warp ? spec->schedule.kind->rows_of_warp(&spec->schedule, f->length) : 1;
+    f->side = spec->schedule.kind->rows_of_warp
+                  ? spec->schedule.kind->rows_of_warp(&spec->schedule, f->length)
+              : f->is_host && spec->schedule.vector > 1 ? spec->schedule.vector
+                                                        : 1;
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;
@@ -114,6 +116,8 @@ enum {
     ROW = 20000,            /* one kernel of all reductions: a row, for each reduction, twice that where it
                                reduces structs (its lanes are combined), */
     STRUCT = 200,           /* and an element of these */
+    BESIDE = 350,           /* rows side by side: an element that is not a neighbour of the next row's, */
+    GROUP = 20000,          /* and a group of them, for each reduction */
     LONG_REDUCTION = 30000, /* one kernel a reduction: a row along which it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
     SHORT = 256,            /* the most elements of a short row */
@@ -168,8 +172,23 @@ static int64_t time_along(const kn_fusion *f, const kn_fusion_operand *o)
     return f->length <= FEW_LINES ? NEAR : FAR;
 }
 
+/* Short rows that one kernel has side by side. */
+static int64_t fused_beside(const kn_fusion *f)
+{
+    int64_t size = f->rows * f->length, time = f->rows / f->side * GROUP * f->n_passes;
+    for (int o = 0; o < f->n_operands; ++o) {
+        const kn_fusion_operand *op = &f->operand[o];
+        for (int pass = 0; pass < f->n_passes; ++pass)
+            time += !is_in(op, pass) ? 0 : size * (op->is_across || !op->moves ? op->item * BYTE : BESIDE);
+    }
+    time += size * FUNCTION * f->all_functions;
+    return START + kn_most(time, memory_time(f, all_bytes(f)));
+}
+
 static int64_t fused_on_host(const kn_fusion *f)
 {
+    if (f->side > 1)
+        return fused_beside(f);
     int64_t size = f->rows * f->length, time = 0, footprint = 0, bytes = 0;
     for (int o = 0; o < f->n_operands; ++o) {
         const kn_fusion_operand *op = &f->operand[o];

@@ -24,7 +24,7 @@ typedef struct kn_fusion {
     bool is_host;
     int64_t rows, length; /* results of a reduction, and elements that each reduces */
     int64_t piece, run;   /* the extents of the innermost reduction axis and of the innermost output axis */
-    int side;             /* CUDA: rows whose elements a warp loads at once */
+    int side;             /* rows whose elements a warp loads at once, or a thread of the host computes */
     int n_passes;
     bool has_map;                                   /* the last pass is no reduction */
     unsigned structs;                               /* bits: passes that reduce structs */

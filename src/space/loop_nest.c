@@ -42,7 +42,7 @@ static bool is_contiguous(const kn_planned_operand *o, int axes, const int64_t *
 /* Indices always go through a buffer: their strides do not count bytes. */
 static bool needs_buffer(const kn_planned_operand *o, int axes, const int64_t *steps)
 {
-    return o->kind == KN_LOOP_INDICES || (o->kind != KN_LOOP_STILL && !is_contiguous(o, axes, steps));
+    return o->kind == KN_LOOP_INDICES || (o->kind != KN_LOOP_IN_PLACE && !is_contiguous(o, axes, steps));
 }
 
 /* Bytes per element of the operands that are not contiguous along the first `axes` axes. */
@@ -271,17 +271,17 @@ static bool plan_broadcast(kn_loop_nest *w, int bytes)
     return true;
 }
 
-static bool has_broadcast(const kn_loop_nest *w)
+static bool has_in_place(const kn_loop_nest *w)
 {
     bool has = false;
     for (int o = 0; o < w->n_operands; ++o)
-        has = has || w->operand[o].kind == KN_LOOP_STILL;
+        has = has || w->operand[o].kind == KN_LOOP_IN_PLACE;
     return has;
 }
 
 static void plan_plain(kn_loop_nest *w)
 {
-    bool is_one_axis = has_broadcast(w);
+    bool is_one_axis = has_in_place(w);
     if (w->ndim > 2 && !is_one_axis && find_apart(w) > 0 && plan_apart(w, find_apart(w)))
         return;
     int bytes = packed_bytes(w, 1, w->extent);
@@ -432,7 +432,7 @@ static bool may_go_together(const kn_loop_nest *w)
     bool may = w->rows_at >= 0 && w->has_rows;
     for (int o = 0; o < w->n_operands && w->shown_size < 0; ++o) {
         const kn_planned_operand *x = &w->operand[o];
-        may = may && (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
+        may = may && (x->kind != KN_LOOP_OUTPUT || x->is_packed || w->step[w->contiguous_axes] == 1 ||
                       x->stride[w->contiguous_axes] == row_of(w) * x->item_size);
     }
     return may;
@@ -518,6 +518,15 @@ void kn_loop_nest_copies(kn_loop_nest *w)
     settle(w);
 }
 
+/* True if one row serves for all: its buffer is filled once. */
+static bool is_one_row(const kn_loop_nest *w, const kn_planned_operand *o)
+{
+    bool is_one = true;
+    for (int a = 1; a < w->ndim; ++a)
+        is_one = is_one && o->stride[a] == 0;
+    return is_one;
+}
+
 /* A copy of a short row to a buffer takes longer than it takes a kernel to begin a row. */
 void kn_loop_nest_is_cheap(kn_loop_nest *w)
 {
@@ -528,7 +537,7 @@ void kn_loop_nest_is_cheap(kn_loop_nest *w)
     for (int o = 0; o < w->n_operands; ++o) {
         bool goes_on = is_contiguous(&w->operand[o], 2, w->extent);
         is_plain = is_plain && (goes_on || w->operand[o].kind == KN_LOOP_INPUT);
-        apart += !goes_on;
+        apart += !goes_on && !is_one_row(w, &w->operand[o]);
     }
     if (!is_plain || apart < FEWEST_APART)
         return;

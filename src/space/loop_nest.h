@@ -15,8 +15,9 @@ typedef enum kn_loop_nest_kind {
     KN_LOOP_OUTPUT,
     KN_LOOP_COUNT,   /* a number that grows by one with each element: contiguous. item_size 1 */
     KN_LOOP_INDICES, /* a number for each element: the kernel gets an array of int64. item_size 8 */
-    KN_LOOP_STILL    /* an input that is broadcast along the fastest axis: kernels read one element again and
-                        again. All operands beside it are contiguous or broadcast along that axis */
+    KN_LOOP_IN_PLACE /* an input that kernels read as it lies along the fastest axis: broadcast, or with a
+                        stride that they know. All operands beside it are contiguous along that axis, or
+                        such */
 } kn_loop_nest_kind;
 
 typedef struct kn_loop_nest_operand {

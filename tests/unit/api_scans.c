@@ -1,5 +1,5 @@
-/* Scans and selections in C: what is refused, in calls, expressions and traces; one node beside others. The values
- * of random ones are the business of tests/numpy. */
+/* Scans and selections in C: refusals; calls, nodes of expressions and traces. tests/numpy compares random
+ * ones with NumPy. */
 #include <kiln/kiln.h>
 #include <kiln/ops.h>
 

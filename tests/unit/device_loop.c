@@ -27,6 +27,8 @@ static struct {
     int n_in, n_out, item_size;
     bool has_index, counts;
     bool takes_rows; /* it is told of rows */
+    int in_place;    /* inputs in front that it reads with strides of their own, not of an element */
+    int64_t stride[MAX_ARRAYS];
     _Atomic int calls;
 } kernel;
 
@@ -35,6 +37,11 @@ typedef struct block {
     kn_loop_nest_rows rows;
     char *array[MAX_ARRAYS];
 } block;
+
+static int64_t stride_of(int k)
+{
+    return k < kernel.in_place ? kernel.stride[k] : kernel.item_size;
+}
 
 static void run_row(const block *b, long long begin, long long end)
 {
@@ -47,7 +54,7 @@ static void run_row(const block *b, long long begin, long long end)
             if (k == 0 && kernel.has_index)
                 memcpy(to, &index, size < 8 ? size : 8);
             else
-                memcpy(to, b->array[k % kernel.n_in] + (size_t)at * size, size);
+                memcpy(to, b->array[k % kernel.n_in] + at * stride_of(k % kernel.n_in), size);
         }
 }
 
@@ -176,7 +183,7 @@ static void one_loop_nest(char *const *array, bool has_many)
     check(&l, array, 5);
 }
 
-static void run_many_times(bool has_many, int turns)
+static void run_many_times(void (*one)(char *const *array), int turns)
 {
     char *array[MAX_ARRAYS];
     for (int k = 0; k < MAX_ARRAYS; ++k) {
@@ -186,21 +193,86 @@ static void run_many_times(bool has_many, int turns)
             array[k][at] = (char)(at * 31 + k + at / 251);
     }
     for (int turn = 0; turn < turns; ++turn)
-        one_loop_nest(array, has_many);
+        one(array);
     for (int k = 0; k < MAX_ARRAYS; ++k)
         free(array[k]);
+}
+
+static void one_of_few(char *const *array)
+{
+    one_loop_nest(array, false);
+}
+
+static void one_of_many(char *const *array)
+{
+    one_loop_nest(array, true);
 }
 
 static void few_operands(void **state)
 {
     (void)state;
-    run_many_times(false, TURNS);
+    run_many_times(one_of_few, TURNS);
 }
 
 static void very_many_operands(void **state)
 {
     (void)state;
-    run_many_times(true, TURNS / 5);
+    run_many_times(one_of_many, TURNS / 5);
+}
+
+/* ---- inputs that kernels read in place ---- */
+
+/* Rows of `step` elements a place; the other axes in any order, with gaps. */
+static void strides_of_rows(layout *l, int k, int64_t item, int64_t step)
+{
+    int inner = l->ndim - 1, first = l->ndim > 1 ? dice(inner) : 0;
+    int64_t next = item * (step > 0 ? step : 1) * l->extent[inner] + item * dice(4);
+    l->stride[k][inner] = step * item;
+    for (int turn = 0; turn < inner; ++turn) {
+        int a = (first + turn) % inner;
+        l->stride[k][a] = next;
+        next *= l->extent[a];
+    }
+}
+
+static void one_in_place(char *const *array)
+{
+    layout l;
+    block b = {.index = 0};
+    kn_loop_nest_operand operand[2 * MAX_AXES];
+    kn_loop_nest *nest = NULL;
+    kernel.item_size = 1 << dice(5);
+    kernel.n_in = 1 + dice(4);
+    kernel.in_place = 1 + dice(kernel.n_in);
+    kernel.n_out = kernel.n_in;
+    kernel.has_index = false;
+    kernel.takes_rows = dice(3) > 0;
+    random_extents(&l, 4500);
+    for (int k = 0; k < kernel.n_in + kernel.n_out; ++k) {
+        bool is_in_place = k < kernel.in_place;
+        int64_t step = is_in_place ? dice(5) : 1;
+        strides_of_rows(&l, k, kernel.item_size, step);
+        kernel.stride[k] = step * kernel.item_size;
+        b.array[k] = array[k];
+        operand[k] = (kn_loop_nest_operand){is_in_place       ? KN_LOOP_IN_PLACE
+                                            : k < kernel.n_in ? KN_LOOP_INPUT
+                                                              : KN_LOOP_OUTPUT,
+                                            (int)(offsetof(block, array) + (size_t)k * sizeof(char *)),
+                                            kernel.item_size, l.stride[k], false};
+    }
+    assert_int_equal(
+        kn_loop_nest_create(&nest, l.ndim, l.extent, operand, kernel.n_in + kernel.n_out, rows_at()),
+        KILN_OK);
+    kn_host_loop_run(nest, run_kernel, &b, sizeof b, 1 + dice(3000));
+    kn_loop_nest_free(nest);
+    check(&l, array, 0);
+    kernel.in_place = 0;
+}
+
+static void inputs_in_place(void **state)
+{
+    (void)state;
+    run_many_times(one_in_place, TURNS);
 }
 
 /* ---- results that are the channels of one array ---- */
@@ -457,6 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands),
                                        cmocka_unit_test(very_many_operands),
+                                       cmocka_unit_test(inputs_in_place),
                                        cmocka_unit_test(channels_of_one_array),
                                        cmocka_unit_test(rows_are_taken_together),
                                        cmocka_unit_test(buffers_serve_many_rows),

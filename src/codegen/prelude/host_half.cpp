@@ -57,3 +57,52 @@ private:
     }
 };
 template <> struct kn_real<float16> { typedef float type; };
+
+// So many elements as float32, and back, by whole vectors where processors convert these: memory of float32 goes on for a vector behind them.
+#if defined(__F16C__)
+typedef short kn_eight_halves __attribute__((vector_size(16)));
+typedef float kn_eight_floats __attribute__((vector_size(32)));
+inline void kn_widen_eight(float *to, const void *from) {
+    kn_eight_halves halves;
+    __builtin_memcpy(&halves, from, 16);
+    const kn_eight_floats floats = __builtin_ia32_vcvtph2ps256(halves);
+    __builtin_memcpy(to, &floats, 32);
+}
+inline void kn_narrow_eight(void *to, const float *from) {
+    kn_eight_floats floats;
+    __builtin_memcpy(&floats, from, 32);
+    const kn_eight_halves halves = __builtin_ia32_vcvtps2ph256(floats, 0); // to nearest even
+    __builtin_memcpy(to, &halves, 16);
+}
+inline void kn_widen(float *to, const float16 *from, long long count) {
+    long long at = 0;
+    for (; at + 8 <= count; at += 8)
+        kn_widen_eight(to + at, from + at);
+    unsigned short rest[8] = {};
+    if (at < count) {
+        __builtin_memcpy(rest, from + at, (count - at) * 2);
+        kn_widen_eight(to + at, rest);
+    }
+}
+inline void kn_narrow(float16 *to, const float *from, long long count) {
+    long long at = 0;
+    for (; at + 8 <= count; at += 8)
+        kn_narrow_eight(to + at, from + at);
+    unsigned short rest[8];
+    if (at < count) {
+        kn_narrow_eight(rest, from + at);
+        __builtin_memcpy(to + at, rest, (count - at) * 2);
+    }
+}
+#else
+inline void kn_widen(float *to, const float16 *from, long long count) {
+KN_INDEPENDENT
+    for (long long k = 0; k < count; ++k)
+        to[k] = from[k];
+}
+inline void kn_narrow(float16 *to, const float *from, long long count) {
+KN_INDEPENDENT
+    for (long long k = 0; k < count; ++k)
+        to[k] = from[k];
+}
+#endif

@@ -13,6 +13,7 @@ enum {
     STREAMED_RUN = 256,        /* fewest bytes of contiguous results */
     STREAMED_MOST = 4,         /* results: each has a buffer */
     EARLY_BYTES = 2 << 10,     /* between an input's element and its prefetch */
+    MOST_WIDENED = 8,          /* operands that are converted before the loop: each has a buffer */
     EARLY_MOST = 64            /* operands for which kn_loop_nest_rows has bits */
 };
 
@@ -41,7 +42,7 @@ static bool has_pointer(const kn_writer *w, int k)
 
 static bool is_interleaved(const kn_writer *w, int k)
 {
-    return kn_access_of(w, k) == KN_STAGED;
+    return w->recipe == &kn_recipe_host_interleaved && kn_access_of(w, k) == KN_STAGED;
 }
 
 /* Bytes at one place: of an element, or of all interleaved elements there. */
@@ -69,13 +70,51 @@ static void place_interleaved(const kn_writer *w, kn_str *out, int k)
                       w->program->param[first].name);
 }
 
-/* An input that is broadcast along the range has one element. */
+/* Elements from one of k to the next, along the loop. */
+static int step_of(const kn_writer *w, int k)
+{
+    char access = kn_access_of(w, k);
+    bool is_stepped = access == KN_GATHER || (access == KN_STAGED && !is_interleaved(w, k));
+    return access == KN_BROADCAST ? 0 : is_stepped ? w->spec->schedule.per_thread : 1;
+}
+
 static void place_plain(const kn_writer *w, kn_str *out, int k)
 {
-    if (kn_access_of(w, k) == KN_BROADCAST)
-        kn_str_printf(out, "kn_%s_[0]", w->program->param[k].name);
-    else
+    int first, step = step_of(w, k), number = interleaved_number(w, k, &first);
+    const char *name = w->program->param[first].name;
+    if (step == 0)
+        kn_str_printf(out, "kn_%s_[0]", name);
+    else if (step == 1)
         kn_place_flat(w, out, k);
+    else if (number <= 0)
+        kn_str_printf(out, "kn_%s_[%d * kn_at]", name, step);
+    else
+        kn_str_printf(out, "kn_%s_[%d * kn_at + %d]", name, step, number);
+}
+
+static bool is_half(const kn_spec *spec, int k)
+{
+    const kn_operand *o = &spec->operand[k];
+    return o->pass == KN_PASS_ARRAY && o->dtype == KILN_FLOAT16 && o->seen == KILN_FLOAT32;
+}
+
+/* Whether halves are converted apart from the loop. What a body leaves as it was, or indexes by itself, stays
+ * where it is. */
+static bool has_widened(const kn_spec *spec)
+{
+    int halves = 0, raw = 0;
+    for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
+        halves += is_half(spec, k);
+        raw += spec->operand[k].pass == KN_PASS_RAW;
+    }
+    return halves > 0 && halves <= MOST_WIDENED && raw == 0 && kn_body_is_pure(spec->program);
+}
+
+/* Float16 that the program sees as float32: whole ranges of it are converted before the loop and behind it,
+ * by instructions that compilers put into no loop by themselves. */
+static bool is_widened(const kn_writer *w, int k)
+{
+    return is_half(w->spec, k) && step_of(w, k) == 1 && !is_interleaved(w, k) && has_widened(w->spec);
 }
 
 static void place_in_run(const kn_writer *w, kn_str *out, int k)
@@ -87,6 +126,10 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
 {
     if (is_interleaved(w, k)) {
         place_interleaved(w, out, k);
+        return;
+    }
+    if (is_widened(w, k)) {
+        kn_str_printf(out, "kn_wide_%s[kn_at - kn_first]", w->program->param[k].name);
         return;
     }
     if (kn_is_output(w, k)) {
@@ -224,6 +267,12 @@ static int count_streamed(const kn_spec *spec)
     return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
 }
 
+/* The loop goes over a range piece by piece. */
+static bool has_pieces(const kn_spec *spec)
+{
+    return count_streamed(spec) > 0 || has_widened(spec);
+}
+
 /* Inputs are prefetched. */
 static void put_asking(kn_writer *w)
 {
@@ -231,11 +280,18 @@ static void put_asking(kn_writer *w)
         if (!has_pointer(w, k))
             continue;
         const char *name = w->program->param[k].name;
-        kn_str_printf(
-            &w->slot[KN_SLOT_LOADS],
-            "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
-            "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
-            name, name, number, EARLY_BYTES, number, number);
+        int step = step_of(w, k);
+        if (step == 1)
+            kn_str_printf(
+                &w->slot[KN_SLOT_LOADS],
+                "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
+                "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
+                name, name, number, EARLY_BYTES, number, number);
+        else if (step > 1)
+            kn_str_printf(
+                &w->slot[KN_SLOT_LOADS],
+                "kn_ask(kn_%s_ + %d * kn_first, kn_%s_ + %d * kn_stop, kn.early >> %d & 1 ? %d : 0);\n", name,
+                step, name, step, number, EARLY_BYTES);
         ++number;
     }
 }
@@ -268,11 +324,28 @@ static void put_streamed_result(kn_writer *w, int k, int number)
     kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_held_%s.end();\n", name);
 }
 
+/* Before the loop over a piece, and behind it. */
+static void put_widened(kn_writer *w, int k, int piece)
+{
+    const char *name = w->program->param[k].name;
+    if (!is_widened(w, k))
+        return;
+    kn_str_printf(&w->slot[KN_SLOT_PACKS], "alignas(64) float kn_wide_%s[%d];\n", name, piece + 8);
+    if (kn_is_output(w, k))
+        kn_str_printf(&w->slot[KN_SLOT_NARROW],
+                      "kn_narrow(kn_out_%s + kn_first, kn_wide_%s, kn_stop - kn_first);\n", name, name);
+    else
+        kn_str_printf(&w->slot[KN_SLOT_WIDEN],
+                      "kn_widen(kn_wide_%s, kn_%s_ + kn_first, kn_stop - kn_first);\n", name, name);
+}
+
 static void put_streamed(kn_writer *w, const char *index)
 {
     int largest = 1;
-    kn_str_append(&w->slot[KN_SLOT_POINTERS], "bool kn_streams = KN_STREAMS;\n"
-                                              "long long kn_run = kn.rows * (kn_end - kn_begin);\n");
+    kn_str_printf(&w->slot[KN_SLOT_POINTERS],
+                  "bool kn_streams = %s;\n"
+                  "long long kn_run = kn.rows * (kn_end - kn_begin);\n",
+                  count_streamed(w->spec) > 0 ? "KN_STREAMS" : "false");
     for (int k = 0, number = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
@@ -283,6 +356,9 @@ static void put_streamed(kn_writer *w, const char *index)
         ++number;
     }
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
+    kn_str_append(&w->slot[KN_SLOT_UNTIL], has_widened(w->spec) ? "" : "kn_streams && ");
+    for (int k = 0; k < kn_param_count(w); ++k)
+        put_widened(w, k, STREAMED_PIECE / largest);
     put_asking(w);
     put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
 }
@@ -294,7 +370,7 @@ static void fill_host(kn_writer *w)
     put_host_pointers(w);
     put_independent(w);
     const char *index = w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
-    if (count_streamed(w->spec) > 0)
+    if (has_pieces(w->spec))
         put_streamed(w, index);
     else
         put_element(w, &w->slot[KN_SLOT_SINGLE], false, index);
@@ -303,13 +379,17 @@ static void fill_host(kn_writer *w)
 
 static const char *choose_template(const kn_spec *spec)
 {
-    return count_streamed(spec) > 0 ? "schedules/host/host_streamed.cpp" : "schedules/host/host_flat.cpp";
+    return has_pieces(spec) ? "schedules/host/host_streamed.cpp" : "schedules/host/host_flat.cpp";
 }
 
-const kn_recipe kn_recipe_host_runs = {.choose_template = choose_template, .fill = fill_host};
-const kn_recipe kn_recipe_host_interleaved = {
-    .choose_template = choose_template, .fill = fill_host, .preludes = "kn_interleaved"};
-const kn_recipe kn_recipe_host_indices = {.choose_template = choose_template, .fill = fill_host};
+const kn_recipe kn_recipe_host_runs = {
+    .choose_template = choose_template, .fill = fill_host, .is_seen_place = is_widened};
+const kn_recipe kn_recipe_host_interleaved = {.choose_template = choose_template,
+                                              .fill = fill_host,
+                                              .is_seen_place = is_widened,
+                                              .preludes = "kn_interleaved"};
+const kn_recipe kn_recipe_host_indices = {
+    .choose_template = choose_template, .fill = fill_host, .is_seen_place = is_widened};
 
 static void fill_quick(kn_writer *w)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "program/cost.h"
+#include "schedules/reduce/reduce_space.h"
 #include "schedules/host/kind_host_reduce.h"
 #include "schedules/host/host_kinds.h"
 
@@ -62,13 +63,23 @@ static void put_reduction_index(kn_str *out, const kn_writer *w, int operand)
     put_index(out, "reduction_start", operand);
 }
 
+static void put_reduced_type(const kn_writer *w, kn_str *out, int result)
+{
+    static const char *const types[] = {[2] = "short", [4] = "int", [8] = "long long"};
+    int size = kn_reduce_truth_size(w->spec);
+    if (size > 0)
+        kn_str_append(out, types[size]);
+    else
+        kn_put_type(w, out, result);
+}
+
 /* Types, names of variables and functions of the values that are reduced, and their identity. */
 static void put_names(kn_writer *w)
 {
     const kn_stage *reduce = &w->program->stage[REDUCE];
     int mapped = reduce->value[0], result = reduce->value[1];
     kn_str *declared = &w->slot[KN_SLOT_LOADS];
-    kn_put_type(w, &w->slot[KN_SLOT_TYPE], result);
+    put_reduced_type(w, &w->slot[KN_SLOT_TYPE], result);
     kn_put_type(w, declared, mapped);
     kn_str_append(declared, " ");
     kn_put_value(w, declared, mapped);

@@ -63,8 +63,8 @@ template <int kn_n> struct kn_some_steps {
         if constexpr (kn_many == 1)
             return kn_chain[kn_c];
         else
-            return kn_both(join<kn_c, kn_many / 2>(kn_chain, kn_both, kn_order), join<kn_c + kn_many / 2, kn_many / 2>(kn_chain, kn_both, kn_order),
-                           kn_order_t::is && is_apart);
+            return kn_both(join<kn_c, (kn_many + 1) / 2>(kn_chain, kn_both, kn_order),
+                           join<kn_c + (kn_many + 1) / 2, kn_many / 2>(kn_chain, kn_both, kn_order), kn_order_t::is && is_apart);
     }
 };
 
@@ -220,10 +220,20 @@ KN_INDEPENDENT
             kn_reduce_steps(kn_some_steps<kn_depth>(), kn_bool<kn_orders>(), kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, kn_depth);
         }
-        for (; kn_left > 0; --kn_left, kn_top = 1) {
-            kn_reduce_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_live, kn_top == 0);
-            kn_go_down(kn_row, 1);
+        const auto kn_reduce_left = [&](auto kn_n) {
+            kn_reduce_steps(kn_n, kn_bool<false>(), kn_row, kn_live, kn_top == 0);
+            kn_go_down(kn_row, kn_n.count);
+            kn_left -= kn_n.count;
+            kn_top = 1;
+        };
+        if constexpr (!kn_orders) {
+            if (kn_left % 4 == 3)
+                kn_reduce_left(kn_some_steps<3>());
+            if (kn_left % 4 == 2)
+                kn_reduce_left(kn_some_steps<2>());
         }
+        while (kn_left > 0)
+            kn_reduce_left(kn_some_steps<1>());
         if (kn_rest > 0)
             kn_reduce_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_rest * kn_count, false);
     };

@@ -91,16 +91,18 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
         for (long long kn_first = kn_begin; kn_first < kn_end;) {
             long long kn_stop = kn_end;
             ${stage}
+            if (${until}kn_end - kn_first > ${order})
+                kn_stop = kn_first + ${order};
             if (kn_streams) {
-                if (kn_end - kn_first > ${order})
-                    kn_stop = kn_first + ${order};
                 const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;
                 ${loads}
             }
+            ${widen}
 ${independent}
             for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at) {
                 ${single}
             }
+            ${narrow}
             kn_first = kn_stop;
         }
         if (kn_row >= kn.rows)

@@ -6,6 +6,7 @@
  * one word. */
 #include "schedule/kind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
@@ -16,10 +17,12 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    GRAIN = 1 << 16,    /* fewest elements for a further thread if a body is cheap */
-    MOST_WORD = 8,      /* bytes of the interleaved elements at one place */
-    MOST_BROADCAST = 2, /* inputs that are broadcast: each choice of them is one binary */
-    MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
+    GRAIN = 1 << 16, /* fewest elements for a further thread if a body is cheap */
+    MOST_WORD = 8,   /* bytes of the interleaved elements at one place */
+    MOST_IN_PLACE =
+        3,          /* inputs that are broadcast, or read with a stride: each choice of them is one binary */
+    MOST_STEP = 4,  /* elements of that stride: compilers load vectors and take what they need of them */
+    MANY = 1 << 21, /* elements of an outer product, whose results are stored past the caches */
     SHORT_RUN =
         32, /* elements of a range, below which buffers are faster than beginning each range; for bodies */
     EXPENSIVE_RUN = 256 /* that call functions, since the vectors at the end of a range are partial */
@@ -43,44 +46,6 @@ static bool reads_as_much(const kn_choice *c)
     return reads;
 }
 
-/* Inputs that are broadcast along the fastest axis, while all other operands are contiguous there. The kernel
- * reads their one element; otherwise a buffer would have to repeat it. */
-static void find_broadcast(kn_schedule *out, const kn_choice *c)
-{
-    int inner = kn_choice_inner(c), count = 0;
-    if (c->space->size >= MANY && !reads_as_much(c))
-        return;
-    bool is_expensive = c->program && kn_cost_functions(c->program) > 0;
-    if (inner < 0 || c->space->extent[inner] < (is_expensive ? EXPENSIVE_RUN : SHORT_RUN))
-        return;
-    for (int o = 0; o < c->count; ++o) {
-        int64_t stride = c->space->stride[o][inner];
-        if (stride != c->access[o].item_size && (stride != 0 || c->access[o].is_output))
-            return;
-        count += stride == 0;
-    }
-    if (count > MOST_BROADCAST)
-        return;
-    for (int o = 0; o < c->count && count > 0; ++o)
-        out->access[o] = c->space->stride[o][inner] == 0 ? KN_BROADCAST : KN_DENSE;
-}
-
-static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
-{
-    (void)params;
-    if (counts_up(c->space))
-        find_broadcast(out, c);
-    return counts_up(c->space);
-}
-
-static bool choose_indices(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
-{
-    (void)out;
-    (void)params;
-    (void)c;
-    return true;
-}
-
 /* The operand is one element behind the one before it, with the same strides. */
 static bool goes_on(const kn_choice *c, int o)
 {
@@ -90,6 +55,89 @@ static bool goes_on(const kn_choice *c, int o)
     for (int a = 0; a < c->space->ndim; ++a)
         goes = goes && c->space->stride[o][a] == c->space->stride[o - 1][a];
     return goes;
+}
+
+/* The operand's elements along another axis are nearer than along the fastest: blocks of both axes
+ * read each line once. */
+static bool is_nearer_elsewhere(const kn_choice *c, int o)
+{
+    const int64_t *stride = c->space->stride[o];
+    bool is_nearer = false;
+    for (int a = 0; a < c->space->ndim; ++a)
+        is_nearer = is_nearer || (stride[a] != 0 && llabs(stride[a]) < stride[kn_choice_inner(c)]);
+    return is_nearer;
+}
+
+/* How the kernel reads operand o along the fastest axis without a buffer; 0: it does not. All strides of more
+ * than an element are the same, *step: a binary for each. */
+static char access_in_place(int *step, const kn_choice *c, int o)
+{
+    int64_t item = c->access[o].item_size, stride = c->space->stride[o][kn_choice_inner(c)];
+    if (stride == item)
+        return KN_DENSE;
+    if (c->access[o].is_output || stride == 0)
+        return c->access[o].is_output ? 0 : KN_BROADCAST;
+    if (stride < 0 || stride > MOST_STEP * item || stride % item != 0 || (*step && *step != stride / item) ||
+        is_nearer_elsewhere(c, o))
+        return 0;
+    *step = (int)(stride / item);
+    return KN_GATHER;
+}
+
+/* Marks inputs that follow each other until they fill a range: their elements are loaded together. Returns
+ * the number of inputs that are not contiguous, of which such count as one. */
+static int join_interleaved(char *access, int step, const kn_choice *c)
+{
+    int count = 0;
+    for (int o = 0, joined = 1; o < c->count; o += joined, joined = 1) {
+        while (access[o] == KN_GATHER && joined < step && o + joined < c->count && goes_on(c, o + joined))
+            ++joined;
+        if (access[o] == KN_GATHER && joined == step)
+            memset(access + o, KN_STAGED, (size_t)step);
+        else
+            joined = 1;
+        count += access[o] != KN_DENSE;
+    }
+    return count;
+}
+
+/* Inputs that are broadcast along the fastest axis, or of which every second to fourth element is read, while
+ * all others are contiguous there: the kernel reads them as they lie, where a buffer would be a copy. */
+static void find_in_place(kn_schedule *out, const kn_choice *c)
+{
+    char access[KN_MAX_OPERANDS];
+    int inner = kn_choice_inner(c), step = 0;
+    if (c->space->size >= MANY && !reads_as_much(c))
+        return;
+    bool is_expensive = c->program && kn_cost_functions(c->program) > 0;
+    if (inner < 0 || c->space->extent[inner] < (is_expensive ? EXPENSIVE_RUN : SHORT_RUN))
+        return;
+    for (int o = 0; o < c->count; ++o) {
+        access[o] = access_in_place(&step, c, o);
+        if (!access[o])
+            return;
+    }
+    int count = join_interleaved(access, step, c);
+    if (count == 0 || count > MOST_IN_PLACE)
+        return;
+    memcpy(out->access, access, (size_t)c->count);
+    out->per_thread = step;
+}
+
+static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    if (counts_up(c->space))
+        find_in_place(out, c);
+    return counts_up(c->space);
+}
+
+static bool choose_indices(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)out;
+    (void)params;
+    (void)c;
+    return true;
 }
 
 /* The `count` operands from `first` on fill one array along the fastest axis. */
@@ -125,9 +173,9 @@ static bool choose_interleaved(kn_schedule *out, kn_launch_params *params, const
     return out->per_thread > 0;
 }
 
-/* Lists the operands of the loop nest, interleaved ones as one. Returns true if each of them, the index
- * aside, is one contiguous range. */
-static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_part *part)
+/* Lists the operands of the loop nest, interleaved ones as one, which the kernel reads as words or element by
+ * element. Returns true if each of them, the index aside, is one contiguous range. */
+static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_part *part, bool are_words)
 {
     const kn_program *p = part->spec->program;
     bool is_run = part->space->ndim == 1, is_pure = kn_body_is_pure(p);
@@ -139,11 +187,11 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
             continue;
         int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.per_thread);
         const int64_t *stride = part->space->stride[o->array];
-        bool is_broadcast =
-            part->spec->schedule.access[0] && part->spec->schedule.access[o->array] == KN_BROADCAST;
-        is_run = is_run && (stride[0] == item_size || is_broadcast);
+        bool is_in_place = part->spec->schedule.access[0] && k < p->n_in && !are_words &&
+                           part->spec->schedule.access[o->array] != KN_DENSE;
+        is_run = is_run && (stride[0] == item_size || is_in_place);
         operand[(*count)++] =
-            (kn_loop_nest_operand){is_broadcast  ? KN_LOOP_STILL
+            (kn_loop_nest_operand){is_in_place   ? KN_LOOP_IN_PLACE
                                    : k < p->n_in ? KN_LOOP_INPUT
                                                  : KN_LOOP_OUTPUT,
                                    part->layout->param_at[k], item_size, stride, k >= p->n_in && !is_pure};
@@ -159,14 +207,15 @@ static bool is_copy(const kn_spec *spec)
 }
 
 static kiln_status place_loop_nest(kn_placement *out, const kn_part *part, kn_loop_nest_kind index,
-                                   int index_size)
+                                   bool are_words)
 {
     kn_loop_nest_operand operand[KN_MAX_OPERANDS];
     const kn_space *space = part->space;
     int count = 0;
-    bool is_run = list_operands(operand, &count, part) && index == KN_LOOP_COUNT;
+    bool is_run = list_operands(operand, &count, part, are_words) && index == KN_LOOP_COUNT;
     if (part->layout->start_at >= 0)
-        operand[count++] = (kn_loop_nest_operand){index, part->layout->start_at, index_size,
+        operand[count++] = (kn_loop_nest_operand){index, part->layout->start_at,
+                                                  index == KN_LOOP_INDICES ? (int)sizeof(int64_t) : 1,
                                                   space->stride[part->spec->n_arrays], false};
     const kn_loop_nest_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
     memcpy(out->field, &rows, sizeof rows);
@@ -184,12 +233,17 @@ static kiln_status place_loop_nest(kn_placement *out, const kn_part *part, kn_lo
 
 static kiln_status place_runs(kn_placement *out, const kn_part *part)
 {
-    return place_loop_nest(out, part, KN_LOOP_COUNT, 1);
+    return place_loop_nest(out, part, KN_LOOP_COUNT, false);
+}
+
+static kiln_status place_words(kn_placement *out, const kn_part *part)
+{
+    return place_loop_nest(out, part, KN_LOOP_COUNT, true);
 }
 
 static kiln_status place_indices(kn_placement *out, const kn_part *part)
 {
-    return place_loop_nest(out, part, KN_LOOP_INDICES, sizeof(int64_t));
+    return place_loop_nest(out, part, KN_LOOP_INDICES, false);
 }
 
 /* The members of kn_loop_nest_rows. */
@@ -206,7 +260,7 @@ const kn_kind kn_kind_host_interleaved = {.name = "interleaved",
                                           .revision = 1,
                                           .choose = choose_interleaved,
                                           .field = ROWS_FIELD,
-                                          .place = place_runs};
+                                          .place = place_words};
 const kn_kind kn_kind_host_runs = {.name = "flat",
                                    .recipe = &kn_recipe_host_runs,
                                    .pattern = "m",

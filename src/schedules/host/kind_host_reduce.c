@@ -6,6 +6,7 @@
 #include "schedule/kind.h"
 #include "schedules/host/kind_host_reduce.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +18,12 @@
 enum {
     LANE_BYTES =
         64, /* of the narrowest input: a line of the caches, which is several vectors of each wider type */
-    WIDE_LANES = 8,     /* of a lane, at most: so that a line of 8-byte elements is read in order; and */
-    STRUCT_LANES = 16,  /* of a lane of structs, which take longer: more of them are in flight */
-    SHORT_ROW = 24,     /* elements, up to which lanes are results even if elements are nearer */
+    WIDE_LANES = 8,    /* of a lane, at most: so that a line of 8-byte elements is read in order; and */
+    STRUCT_LANES = 16, /* of a lane of structs, which take longer: more of them are in flight */
+    SHORT_ROW = 15,    /* elements, up to which lanes are results even if elements are nearer; of */
+    SHORT_TRUTHS = 7,  /* conditions, whose lanes are combined soonest; of */
+    SHORT_NARROW = 24, /* inputs of NARROW_ITEM bytes or less, which fill more lanes; and */
+    NARROW_ITEM = 2,
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 256,   /* the same, up to which many rows are reduced at a time, */
     FEWEST_SHORT = 8,   /* if there are as many as this */
@@ -63,6 +67,25 @@ static int64_t input_steps(const kn_choice *c, int axis)
     return steps;
 }
 
+static int narrowest_input(const kn_choice *c)
+{
+    int size = INT_MAX;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->access[o].item_size < size)
+            size = c->access[o].item_size;
+    return size;
+}
+
+/* Elements of rows up to which lanes are results. */
+static int64_t short_row(const kn_choice *c)
+{
+    if (kn_reduce_is_struct(c))
+        return SHORT_STRUCTS;
+    if (narrowest_input(c) <= NARROW_ITEM)
+        return SHORT_NARROW;
+    return kn_reduce_is_bool(c) ? SHORT_TRUTHS : SHORT_ROW;
+}
+
 /* Lanes are elements of a row rather than results. */
 static bool goes_by_rows(const kn_choice *c)
 {
@@ -72,16 +95,13 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduction_axes > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
         return false;
-    return length > (kn_reduce_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || outputs < length;
+    return length > short_row(c) || outputs < length;
 }
 
 static int lanes_of(const kn_choice *c)
 {
-    int size = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
-    for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && c->access[o].item_size < size)
-            size = c->access[o].item_size;
-    return LANE_BYTES / size;
+    int widest = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
+    return LANE_BYTES / (int)kn_least(widest, narrowest_input(c));
 }
 
 /* Rows are so short that the work per row would dominate. */
@@ -181,7 +201,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->rank = s->ndim;
     out->size = units * f.chunks;
     out->grain = 1 + GRAIN / kn_most(1, length * f.rows * f.width / f.chunks);
-    out->partials = f.chunks > 1 ? outputs * f.chunks : 0;
+    out->partials = f.chunks > 1 ? outputs * f.chunks * kn_most(1, kn_reduce_truth_size(part->spec)) : 0;
     out->counters = f.chunks > 1 ? (int)units : 0;
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

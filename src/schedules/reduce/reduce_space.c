@@ -108,6 +108,23 @@ bool kn_reduce_is_struct(const kn_choice *c)
     return c->program->param[reduced_value(c)].type == KN_TYPE_STRUCT;
 }
 
+bool kn_reduce_is_bool(const kn_choice *c)
+{
+    const kn_param *value = &c->program->param[reduced_value(c)];
+    return value->type == KN_TYPE_DTYPE && value->dtype == KILN_BOOL;
+}
+
+int kn_reduce_truth_size(const kn_spec *spec)
+{
+    int narrowest = 0;
+    for (int k = 0; k < spec->program->n_in; ++k) {
+        int size = spec->operand[k].array < 0 ? 0 : kn_dtype_info_of(spec->operand[k].dtype)->size;
+        narrowest = size > 0 && (narrowest == 0 || size < narrowest) ? size : narrowest;
+    }
+    bool is_truth = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_BOOL;
+    return !is_truth || narrowest == 1 ? 0 : narrowest > 8 ? 8 : narrowest;
+}
+
 /* The size of a placeholder, which is some parameter's dtype, is at most that of the widest operand. */
 int kn_reduce_size_of_value(const kn_choice *c, int value)
 {

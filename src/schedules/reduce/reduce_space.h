@@ -47,6 +47,11 @@ bool kn_reduce_is_weight(const kn_choice *c, int operand);
 bool kn_reduce_has_broadcast(const kn_choice *c, int axis);
 /* True if the reduced value is a struct of the user's, whose size is unknown here. */
 bool kn_reduce_is_struct(const kn_choice *c);
+/* True if truth values are reduced. */
+bool kn_reduce_is_bool(const kn_choice *c);
+/* Bytes of a truth value as kernels of the host reduce it: compilers do not vectorise a byte beside wide
+ * inputs. 0: the program reduces values of another type, or some input has one byte. */
+int kn_reduce_truth_size(const kn_spec *spec);
 /* Bytes of the reduced value, or of another one in a computation: halves take four; of a struct a guess. */
 int kn_reduce_value_size(const kn_choice *c);
 int kn_reduce_size_of_value(const kn_choice *c, int value);

@@ -14,6 +14,12 @@ for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
 ${lines}
 }
 
+#part rows_beside
+KN_INDEPENDENT
+for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
+${lines}
+}
+
 #part empty
 if (kn_is_empty)
     ${value} = kn_${label}_identity;

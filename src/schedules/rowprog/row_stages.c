@@ -117,7 +117,7 @@ static void put_column_values(const kn_writer *w, kn_str *out, uint32_t stages)
 static void put_for_rows(const kn_writer *w, kn_str *out, kn_str *lines)
 {
     if (kn_has_columns(w))
-        kn_put_part_with(w, out, "rows", -1, "lines=%s", kn_str_text(lines));
+        kn_put_part_with(w, out, w->is_cuda ? "rows" : "rows_beside", -1, "lines=%s", kn_str_text(lines));
     else
         kn_str_append(out, kn_str_text(lines));
     out->failed = out->failed || lines->failed;

@@ -1,0 +1,88 @@
+/* kind_host_row_short.c - programs over short rows on the host: neighbouring rows lie side by side in
+ * vectors, an element of each, so that what is reduced needs no lanes of one row. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "program/cost.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/host/host_kinds.h"
+
+enum {
+    BESIDE = 128,         /* rows side by side: so many that a tile's stores are done when it is loaded */
+    LONGEST_ROW = 16,     /* elements of a row, at most, and */
+    SHORTEST_ROW = 2,     /* at least */
+    FEWEST_ROWS = 16,     /* neighbours: with fewer, most lanes of a vector would be empty */
+    MOST_ITEM = 4,        /* bytes of an element in a tile: few wider ones fit a vector */
+    HELD_BYTES = 1 << 16, /* that a thread holds of such rows */
+    GRAIN = 1 << 15       /* elements for a further thread */
+};
+
+/* The kind's field: elements of a row; rows along the innermost output axis, and groups of BESIDE. */
+#define MEMBERS                                                                                              \
+    int reduction_rank;                                                                                      \
+    int row_unused;                                                                                          \
+    long long length, run, groups;
+typedef struct row_short_field {
+    MEMBERS
+} row_short_field;
+
+/* Some stage reduces structs, which compilers vectorise poorly. */
+static bool reduces_structs(const kn_program *p)
+{
+    bool is_struct = false;
+    for (int t = 0; t < p->n_stages; ++t)
+        is_struct = is_struct || (p->stage[t].kind == KN_REDUCE &&
+                                  p->param[p->stage[t].value[p->stage[t].n_read]].type == KN_TYPE_STRUCT);
+    return is_struct;
+}
+
+static char access_of(const kn_choice *c, int o)
+{
+    int64_t step = c->space->stride[o][c->space->ndim - 2];
+    return step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    const kn_space *s = c->space;
+    int64_t length = kn_row_length(c);
+    int across = s->ndim - 2;
+    if (s->n_reduction_axes != 1 || length < SHORTEST_ROW || length > LONGEST_ROW || across < 0 ||
+        s->extent[across] < FEWEST_ROWS || length * BESIDE * kn_row_given_across(c) > HELD_BYTES ||
+        reduces_structs(c->program))
+        return false;
+    for (int o = 0; o < c->count; ++o)
+        if (access_of(c, o) == KN_GATHER && c->access[o].item_size > MOST_ITEM)
+            return false;
+    out->vector = BESIDE;
+    out->rank = kn_reduce_rank(s);
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] = access_of(c, o);
+    return true;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    int64_t cost = 1 + 2 * kn_cost_functions(part->spec->program);
+    row_short_field f = {.length = s->extent[s->ndim - 1], .run = s->extent[s->ndim - 2]};
+    f.reduction_rank = kn_reduce_place_axes(out, s, -1, -1);
+    f.groups = (f.run + BESIDE - 1) / BESIDE;
+    out->size = kn_space_output_size(s) / f.run * f.groups;
+    out->grain = 1 + GRAIN / cost / (f.length * BESIDE);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_host_row_short = {.name = "row_short",
+                                        .recipe = &kn_recipe_host_row_short,
+                                        .pattern = "*",
+                                        .revision = 1,
+                                        .choose = choose,
+                                        .field = KN_FIELD(row_short_field, MEMBERS),
+                                        .place = place,
+                                        .has_wide_axes = true};
