@@ -100,7 +100,7 @@ __device__ __forceinline__ kn_pack<T, N> kn_gather_crossing(const char *row, con
     return both;
 }
 
-// N elements side by side, wherever they begin. Two words that are shifted take less than four bytes, but no less than two elements.
+// N elements side by side, wherever they begin. Four bytes are taken from two words, two elements one by one.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from) {
     if constexpr (sizeof(T) * N == 8 || sizeof(T) * N == 16 || (sizeof(T) == 1 && N == 4))

@@ -229,9 +229,9 @@ static bool gathers_some(const kn_writer *w)
     return some;
 }
 
-/* The place of an item. A gathered vector is shifted behind its load, so that a branch between two loads would
- * wait for the first: all items in flight are found before any is loaded, and loaded without a condition. In
- * place of items behind the end the last one is loaded again. */
+/* The place of an item. A gathered vector is put together behind its load, so that a branch between two
+ * loads would wait for the first: all items in flight are found before any is loaded, and loaded without a
+ * condition. In place of items behind the end the last one is loaded again. */
 static void put_from(kn_writer *w, const char *part, const char *near)
 {
     kn_str go = KN_STR_INIT, *loads = &w->slot[KN_SLOT_LOADS];
@@ -412,7 +412,8 @@ static void fill_tile(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
-/* The slices of rows of a staged input, or an input that is read where it is, from a thread's first element on. */
+/* The slices of rows of a staged input, or an input that is read where it is; from a thread's first element
+ * on. */
 static void fill_slices(kn_writer *w)
 {
     put_names(w);

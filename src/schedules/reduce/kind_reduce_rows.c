@@ -40,8 +40,8 @@ static bool is_whole(const kn_choice *c, int vector)
     return kn_reduce_fit_of(c, inner, vector) == KN_FIT_ALIGNED && c->space->extent[inner] % vector == 0;
 }
 
-/* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned in
- * different ways, or rows lie along several axes, vectors are gathered. */
+/* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned
+ * in different ways, or rows lie along several axes, vectors are gathered. */
 static int vector_of(bool *is_gathered, const kn_choice *c)
 {
     const kn_space *s = c->space;

@@ -14,7 +14,7 @@
 enum {
     BLOCK = 256,        /* threads */
     CHUNK = 16,         /* bytes that a thread copies at once: src/schedules/reduce/reduce_slices.cu */
-    ROOM = 36 << 10,    /* bytes of shared memory: five blocks or more of a multiprocessor */
+    SHARED = 36 << 10,  /* bytes of shared memory: five blocks or more of a multiprocessor */
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
     BANK = 4,   /* bytes: threads side by side share a word of small elements */
@@ -54,8 +54,8 @@ static bool is_row(const kn_choice *c, int o, int rows)
            c->space->stride[o][rows] == c->access[o].item_size;
 }
 
-/* The output axis along which every input is contiguous that moves along the rows' axis, but is not contiguous
- * there; -1: there is no such input; -2: they disagree. */
+/* The output axis along which every input is contiguous that moves along the rows' axis, but is not
+ * contiguous there; -1: there is no such input; -2: they disagree. */
 static int axis_across(const kn_choice *c, int rows)
 {
     const kn_space *s = c->space;
@@ -128,7 +128,7 @@ static int64_t pitch_of(int64_t slice, int size)
     return (((slice * size + 2 * (CHUNK - 1)) / CHUNK) | 1) * CHUNK;
 }
 
-/* What is staged of a result's row. */
+/* The staged inputs of a result's row. */
 typedef struct staged {
     int count, bytes, smallest; /* operands; bytes of an element of each, of the smallest one */
     int size[KN_MAX_PARAMS];
@@ -156,7 +156,7 @@ static staged staged_of(const kn_part *part, int rows)
     return all;
 }
 
-static int64_t room_of(const staged *all, int64_t results, int64_t slice)
+static int64_t bytes_of(const staged *all, int64_t results, int64_t slice)
 {
     int64_t bytes = 0;
     for (int k = 0; k < all->count; ++k)
@@ -164,7 +164,7 @@ static int64_t room_of(const staged *all, int64_t results, int64_t slice)
     return bytes;
 }
 
-/* Few threads a result, so that many lie side by side; more where shared memory has no room for their rows,
+/* Few threads a result, so that many lie side by side; more if shared memory does not hold their rows,
  * there are fewer results, or elements are smaller than a word. */
 static void lay_threads(slices_field *f, const staged *all, int block, int64_t results, int64_t row)
 {
@@ -175,11 +175,11 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
         f->lanes *= 2;
     f->results = (uint32_t)block / f->lanes;
     while (f->results / 2 >= LEAST_RESULTS &&
-           (f->results / 2 >= results || room_of(all, f->results, enough) > ROOM))
+           (f->results / 2 >= results || bytes_of(all, f->results, enough) > SHARED))
         f->results /= 2;
     f->lanes = (uint32_t)block / f->results;
-    int64_t most = (ROOM / f->results - all->count * 3 * CHUNK) / all->bytes / CHUNK * CHUNK;
-    f->slice = (uint32_t)(room_of(all, f->results, row) <= ROOM ? row : most < CHUNK ? CHUNK : most);
+    int64_t most = (SHARED / f->results - all->count * 3 * CHUNK) / all->bytes / CHUNK * CHUNK;
+    f->slice = (uint32_t)(bytes_of(all, f->results, row) <= SHARED ? row : most < CHUNK ? CHUNK : most);
 }
 
 static void split(slices_field *f, const kn_part *part, int64_t tiles)
@@ -221,7 +221,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         out->counters = (int)tiles;
         out->partials = tiles * f.splits * f.results;
     }
-    out->shared_bytes = (unsigned)room_of(&all, f.results, f.slice);
+    out->shared_bytes = (unsigned)bytes_of(&all, f.results, f.slice);
     out->grid[0] = (unsigned)(tiles * f.splits);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

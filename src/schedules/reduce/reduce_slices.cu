@@ -9,7 +9,7 @@ __device__ __forceinline__ constexpr unsigned kn_slice_pitch(unsigned slice, uns
 }
 
 /* The elements of so many rows are copied in the chunks of 16 bytes that hold any of them. */
-static __device__ __forceinline__ void kn_stage_rows(unsigned char *room, const unsigned long long *rows, long long at, unsigned count, unsigned bytes, unsigned pitch)
+static __device__ __forceinline__ void kn_stage_rows(unsigned char *buffer, const unsigned long long *rows, long long at, unsigned count, unsigned bytes, unsigned pitch)
 {
     const unsigned chunks = (bytes + 30) / 16;
 #pragma unroll 4
@@ -19,7 +19,7 @@ static __device__ __forceinline__ void kn_stage_rows(unsigned char *room, const 
         const unsigned off = (unsigned)from & 15;
         if (chunk < off + bytes) {
             const char *const aligned = (const char *)(from - off) + chunk;
-            unsigned char *const to = room + row * pitch + chunk;
+            unsigned char *const to = buffer + row * pitch + chunk;
 #if __CUDA_ARCH__ >= 800
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(aligned) : "memory");
 #else
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     }
     ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${next});
 
-    /* What the lanes of a result have, then what the blocks have that share it. */
+    /* Lanes of a result are reduced, then the partials of the blocks that share it. */
     bool kn_is_final = true;
 #pragma unroll 1
     for (bool kn_again = kn.splits > 1;; kn_again = false) {

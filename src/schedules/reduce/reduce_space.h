@@ -59,8 +59,8 @@ int kn_reduce_size_of_value(const kn_choice *c, int value);
 /* Letters of the operands: vectors (or one element repeated, by the stride), or single elements. */
 void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
-/* Elements of vectors that may be unaligned, as many as divide the axis, along which all inputs are contiguous
- * or broadcast; 1: they are not. */
+/* Elements of vectors that may be unaligned, as many as divide the axis, along which all inputs are
+ * contiguous or broadcast; 1: they are not. */
 int kn_reduce_unaligned_vector(const kn_choice *c, int axis);
 /* Sets the letters of operands that are read by such vectors. Vectors of inputs that are aligned, or
  * misaligned as the first one (`as_first`), are loaded; the others are gathered. */
