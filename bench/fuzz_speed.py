@@ -65,7 +65,6 @@ from speed_call import Call  # noqa: E402
 from speed_report import OWN, first_line, line_of, ratio_of, say, show  # noqa: E402
 
 FEWEST_ROUNDS, SAMPLE, HOPELESS = 4, 300e-6, 1.6  # rounds; seconds; of the best peer's time, from which on another is not measured further
-TOLERANCE = {"e": 2e-2, "f": 1e-4, "d": 1e-9, "F": 1e-4, "D": 1e-9}
 is_host = options.target == "host"
 if is_host and options.threads == 1:  # a thread that still runs elsewhere is not in the process's time yet: JAX computes in one of its own
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -125,7 +124,7 @@ def in_double(case, arrays):
     return speed_peers.Numpy(1).make(case, None, {n: a.astype(wide.get(a.dtype.char, a.dtype)) for n, a in arrays.items()})()
 
 
-def wrong(got, wanted, exact):
+def wrong(case, got, wanted, exact):
     """What is wrong with a result, where `wanted` is NumPy's own and `exact` that of wider numbers; None: nothing."""
     if got.shape != wanted.shape or got.dtype != wanted.dtype:
         return f"{got.dtype}{list(got.shape)}, where NumPy has {wanted.dtype}{list(wanted.shape)}"
@@ -137,7 +136,7 @@ def wrong(got, wanted, exact):
         return None
     scale = max(float(np.abs(exact[is_sure]).max()), 1)
     off = float(np.abs(np.where(is_sure, got, 0) - np.where(is_sure, exact, 0)).max())
-    return None if off <= TOLERANCE[wanted.dtype.char] * scale else f"off by {off}, where results are up to {scale}"
+    return None if off <= speed_cases.tolerance(case, wanted.dtype.name) * scale else f"off by {off}, where results are up to {scale}"
 
 
 def samples(functions, waits, seconds):
@@ -200,7 +199,7 @@ def measured(case, peers):
         exact = np.asarray(in_double(case, arrays))
     call = Call(kiln, case, arrays, out)
     call()
-    result = {"fault": wrong(out, wanted, exact), "plan": call.plan()}
+    result = {"fault": wrong(case, out, wanted, exact), "plan": call.plan()}
     copy = Copy(sum(touched(a) for a in arrays.values()) + out.nbytes)
     functions = {"kiln": call, "copy": copy, "empty": call.empty()}
     waits = dict.fromkeys(functions, no_wait)
@@ -208,7 +207,7 @@ def measured(case, peers):
         try:
             function = peer.make(case, bases, arrays, wanted) if name == "numba" else peer.make(case, bases, arrays)
             value = function() if function else None
-            if function and name == "numba" and wrong(value, wanted, exact):
+            if function and name == "numba" and wrong(case, value, wanted, exact):
                 say(f"# {name} is wrong, and left out: {speed_cases.words(case)}")
                 function = None
         except Exception as failure:

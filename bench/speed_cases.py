@@ -152,21 +152,25 @@ def arithmetic(d):
 
     def leaf():
         if rng.random() < 0.2:
-            return str(rng.choice([2, 3, 7]) if not has_float else rng.choice([2, 0.5, 1.5, 3, 0.1]))
-        return rng.choice(names)
+            return str(rng.choice([2, 3, 7]) if not has_float else rng.choice([2, 0.5, 1.5, 3, 0.1])), False
+        name = rng.choice(names)
+        return name, d.inputs[name]["dtype"] == "bool"
 
     def part(depth):
+        """A text, and whether it is of bools, of which NumPy has no differences."""
         if depth == 0:
             return leaf()
-        a, b = part(depth - 1), part(rng.randrange(depth))
-        ways = [f"({a} + {b})", f"({a} * {b})", f"({a} - {b})"]
+        (a, a_is_bool), (b, b_is_bool) = part(depth - 1), part(rng.randrange(depth))
+        is_bool, last_is_bool = a_is_bool and b_is_bool, d.inputs[names[-1]]["dtype"] == "bool"
+        ways = [(f"({a} + {b})", is_bool), (f"({a} * {b})", is_bool), (f"({a} + {b})" if is_bool else f"({a} - {b})", is_bool)]
         if d.is_complex:
             return rng.choice(ways)
-        ways += [f"maximum({a}, {names[0]})", f"minimum({names[0]}, {a})", f"where({names[0]} > {b}, {a}, {names[-1]})"]
+        ways += [(f"maximum({a}, {names[0]})", False), (f"minimum({names[0]}, {a})", False),
+                 (f"where({names[0]} > {b}, {a}, {names[-1]})", a_is_bool and last_is_bool)]
         if d.is_float:
-            ways += [f"({a} / (abs({names[0]}) + 1))", f"sqrt(abs({names[0]} * {a}))", f"abs({names[0]} - {b})"]
+            ways += [(text, False) for text in (f"({a} / (abs({names[0]}) + 1))", f"sqrt(abs({names[0]} * {a}))", f"abs({names[0]} - {b})")]
         return rng.choice(ways)
-    text = part(rng.choice([1, 1, 2, 2, 3]))
+    text, _ = part(rng.choice([1, 1, 2, 2, 3]))
     for name in names:
         if name not in text:
             text = f"{text} + {name}"
@@ -358,7 +362,7 @@ def program(d):
 # ---- kernels of one's own ----
 
 MAP_BODIES = [("z = x * y + x", "x * y + x"), ("z = x > y ? x : y", "where(x > y, x, y)"), ("z = (x - y) * (x - y)", "(x - y) * (x - y)"),
-              ("T d = x - y; z = d < 0 ? -d : d", "abs(x - y)")]
+              ("T d = x - y; z = d < 0 ? T(-d) : d", "abs(x - y)")]
 FOLD_BODIES = [("x * x", "a + b", "z = sqrt(a)", "0", "sqrt(sum(x * x, {k}))"), ("x", "a + b", "z = a", "0", "sum(x, {k})"),
                ("x", "a > b ? a : b", "z = a", "-INFINITY", "max(x, {k})"), ("abs(x)", "a + b", "z = a", "0", "sum(abs(x), {k})")]
 
@@ -384,6 +388,15 @@ def own_fold(d):
 
 FAMILIES = {arithmetic: 15, affine: 7, normalise: 4, activation: 6, quantise: 3, masked: 4, compared: 2, transposed: 4, stencil: 5, channels: 4, complex_map: 3,
             outer: 2, whole_map: 3, reduction: 19, paired: 6, weighted: 5, products: 2, program: 27, own_map: 2, own_fold: 2}
+
+
+TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9, "complex64": 1e-4, "complex128": 1e-9}
+
+
+def tolerance(case, dtype):
+    """Of results of that dtype: as of the least precise numbers that they are made of."""
+    names = [dtype] + [i["dtype"] for i in case["inputs"].values()] + [name for name in TOLERANCE if f"({name})" in case["text"]]
+    return max(TOLERANCE.get(name, 0) for name in names)
 
 
 def draw(seed, index, least=10, most=23.5):

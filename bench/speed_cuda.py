@@ -16,7 +16,6 @@ import speed_peers
 import speed_report
 from speed_call import Call, Shadow
 
-TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9, "complex64": 1e-4, "complex128": 1e-9}
 REPEATS, GRAPH, SECTOR = 9, 500e-6, 32  # graphs of calls; seconds of a graph; bytes
 WIDE = {torch.float16: torch.float64, torch.float32: torch.float64, torch.complex64: torch.complex128}
 WARMERS = 6  # processes that compile for the peers, each with data on the device
@@ -129,7 +128,7 @@ class Gpu:
         wide, got = torch.where(is_sure, wide, 0), torch.where(is_sure, got, 0)
         scale = max(wide.abs().max().item(), 1)
         off = (got.to(wide.dtype) - wide).abs().max().item()
-        return None if off <= TOLERANCE[dtype.name] * scale else f"off by {off}, where results are up to {scale}"
+        return None if off <= speed_cases.tolerance(case, dtype.name) * scale else f"off by {off}, where results are up to {scale}"
 
     def trim(self):
         """What three allocators keep for later must fit together."""

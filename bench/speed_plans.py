@@ -1,7 +1,8 @@
 """What plans of bench/speed_cases.py move and how, for the host and for sm_90, without measuring: `bench/fuzz_speed.py LIBRARY --plans`.
 
 Bytes: a program reads each large input once for each of its reductions and once for a map behind them, and writes results and what it stores in between.
-Access: no program over rows gathers a large input whose neighbours lie along an axis that is kept: a reduction over such, and a map, go over it as it lies."""
+Access: no program over rows gathers a large input whose neighbours lie along an axis that is kept: a reduction over such, and a map, go over it as it lies.
+No reduction gathers all inputs where one lies along the reduced axis, in rows with gaps or beside one that lies across: it stages rows, or reads vectors."""
 import ast
 import re
 
@@ -37,6 +38,24 @@ def lies_across(a, axes):
     return bool(near) and near[0] not in [k % a.ndim for k in axes]
 
 
+def nearest(a):
+    """The axis along which elements are neighbours in memory; -1."""
+    return next((k for k in range(a.ndim) if a.strides[k] == a.itemsize and a.shape[k] > 1), -1)
+
+
+def lies_along(a, axes):
+    """Whether neighbours in memory are elements of one result, and their rows whole vectors."""
+    return nearest(a) in [k % a.ndim for k in axes] and a.shape[nearest(a)] % 16 == 0
+
+
+def read_letters(line):
+    """How a kernel accesses its inputs, of which arrays alone have a letter; ""."""
+    inputs, operands, access = (re.search(rf' {word}="([^"]*)"', line) for word in ("in", "operands", "access"))
+    if not (inputs and operands and access):
+        return ""
+    return access.group(1)[:sum(o.startswith("array") for o in operands.group(1).split()[:inputs.group(1).count(",") + 1])]
+
+
 def faults_of(case, plan, target, arrays):
     text = case["text"]
     written = sum(int(n) for line in plan.splitlines() for n in re.findall(r"\((\d+) bytes\)", line.partition("; writes")[2]))
@@ -46,11 +65,17 @@ def faults_of(case, plan, target, arrays):
         yield f"{moved} bytes are moved, more than none and {most} at most are expected"
     axes = reduced_axes(text)
     for line in plan.splitlines():
-        kind, access = re.search(r'schedule="(\w+)', line), re.search(r'access="(\w+)"', line)
+        kind, access = re.search(r'schedule="(\w+)', line), read_letters(line)
         if kind and access and kind.group(1).startswith("row") and kind.group(1) != "rows" and axes:
             across = [n for n, a in arrays.items() if a.itemsize * a.size >= LARGE and a.ndim > max(axes) and lies_across(a, axes)]
-            if across and "g" in access.group(1):
+            if across and "g" in access:
                 yield f"{kind.group(1)} gathers {', '.join(across)}"
+        if kind and access and kind.group(1).startswith("reduce_") and axes and len(axes) <= 4 and "keepdims" not in text and 'vector="1"' in line:
+            large = [a for a in arrays.values() if LARGE <= a.itemsize * a.size and a.itemsize < 16 and a.ndim > max(axes)]
+            along = [a for a in large if lies_along(a, axes)]
+            is_one_axis = len({nearest(a) for a in along}) == 1
+            if is_one_axis and len(along) + sum(lies_across(a, axes) for a in large) == len(arrays) and set(access) == {"g"}:
+                yield f"{kind.group(1)} gathers all inputs"
 
 
 def check(cases, kiln, say):

@@ -126,6 +126,9 @@ static kiln_status put_head(kn_writer *w)
         kn_str_append(&types, "float16 bfloat16 kn_by kn_real ");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     kn_str_printf(&types, "%s ", w->recipe->preludes ? w->recipe->preludes : "");
+    if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&
+        !strchr(w->spec->schedule.access, KN_STAGED))
+        kn_str_append(&types, "kn_gather ");
     if (w->is_cuda)
         kn_str_printf(&types, "%s %s %s ", kn_has_divisors(w) ? "kn_divisor" : "",
                       kn_gathers(w) && !is_wide && !w->recipe->has_places_alone ? "kn_gather" : "",

@@ -651,8 +651,9 @@ static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
  * that axis then: copied through shared memory it is read and written once more, gathered it moves a sector
  * for each element. False: there is none. */
 enum { MANY_GATHERED = 1 << 18 };
-static bool turn_input(lowering *l, const kn_group *g)
+static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g)
 {
+    bool is_reduction = strcmp(part->program->pattern, "mrk") == 0;
     for (const kn_use *u = g->first_use; u && !l->state.is_host; u = u->after) {
         if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED)
             continue;
@@ -662,6 +663,9 @@ static bool turn_input(lowering *l, const kn_group *g)
             has_other = has_other || (other->kind == KN_BASE_INPUT && axis_along(l, g, other) == stored &&
                                       elements_of(g, other) >= MANY_GATHERED);
         if (own < 0 || stored < 0 || own == stored || !has_other)
+            continue;
+        /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
+        if (is_reduction && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
             continue;
         add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;
@@ -673,7 +677,7 @@ static bool turn_input(lowering *l, const kn_group *g)
  * elements across its rows, or gather those of reductions without a loop one by one. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
-    if (turn_input(l, &at->group))
+    if (turn_input(l, part, &at->group))
         return KILN_OK;
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)

@@ -100,10 +100,10 @@ __device__ __forceinline__ kn_pack<T, N> kn_gather_crossing(const char *row, con
     return both;
 }
 
-// N elements side by side, wherever they begin.
+// N elements side by side, wherever they begin. Four bytes are taken from two words, two elements one by one.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from) {
-    if constexpr (sizeof(T) * N == 8 || sizeof(T) * N == 16)
+    if constexpr (sizeof(T) * N == 8 || sizeof(T) * N == 16 || (sizeof(T) == 1 && N == 4))
         return kn_load_unaligned<T, N>(from);
     else
         return kn_gather_apart<T, N>(from, sizeof(T));

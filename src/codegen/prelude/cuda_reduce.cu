@@ -127,6 +127,18 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
         place.at[o] += (long long)inner * scale * kn.axis[0].stride[o];
 }
 
+// The same along two to four axes with fewer than 2^31 rows; of two axes kn_begin has added row `row` already. It has no branch: a branch behind a gathered vector would wait for its loads.
+template <int Operands, class Place, class Args>
+__device__ __forceinline__ void kn_go_near(Place &place, const Args &kn, unsigned at, int scale, unsigned row) {
+    const unsigned rows = kn_divide(at, kn.per_row), inner = at - rows * kn.per_row.extent;
+    const unsigned extent1 = kn.reduction_rank > 2 ? (unsigned)kn.axis[1].extent : ~0u, extent2 = kn.reduction_rank > 3 ? (unsigned)kn.axis[2].extent : ~0u;
+    const unsigned all = kn.reduction_rank > 2 ? row + rows : rows, second = all / extent1, third = second / extent2;
+#pragma unroll
+    for (int o = 0; o < Operands; ++o)
+        place.at[o] += (long long)inner * scale * kn.axis[0].stride[o] + (all - second * extent1) * kn.axis[1].stride[o] + (second - third * extent2) * kn.axis[2].stride[o] +
+                       third * kn.axis[3].stride[o];
+}
+
 // Moves `place` to result `index`, along the output axes from `first` on. Launches have fewer than 2^31 results, since divisions of 64 bits are slow to run and to compile. All
 // threads iterate over the same axes, whatever their index, so that one instruction reads an axis for all of them.
 template <int Operands, class Place, class Args>

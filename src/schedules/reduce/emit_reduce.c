@@ -34,10 +34,17 @@ static bool reads_vectors(const kn_writer *w, int k)
            (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
 }
 
+/* Vectors that may be unaligned. */
+static bool gathers_vectors(const kn_writer *w, int k)
+{
+    return kn_array_of(w, k) >= 0 && !kn_is_output(w, k) && is_mapped(w, k) &&
+           kn_access_of(w, k) == KN_GATHER && w->spec->schedule.vector > 1;
+}
+
 /* Element kn_k of item kn_u, which has been loaded. */
 static void place_loaded(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part(w, out, reads_vectors(w, k) ? "loaded_lane" : "loaded", k);
+    kn_put_part(w, out, reads_vectors(w, k) || gathers_vectors(w, k) ? "loaded_lane" : "loaded", k);
 }
 
 static void put_end(const kn_writer *w, kn_str *out, int k)
@@ -85,15 +92,16 @@ static void put_loads(kn_writer *w, const places *from)
         if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
         bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
-        kn_put_part(w, packs, is_vector ? "vectors" : "elements", k);
+        kn_put_part(w, packs, is_vector || gathers_vectors(w, k) ? "vectors" : "elements", k);
         if (has_base)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
         kn_put_part(w, &offset, from->item, k);
         kn_put_part_with(w, loads,
-                         has_base        ? "load_from_base"
-                         : !is_vector    ? "load_element"
-                         : may_repeat(w) ? "load_along"
-                                         : "load_vector",
+                         has_base                ? "load_from_base"
+                         : gathers_vectors(w, k) ? "gather_vector"
+                         : !is_vector            ? "load_element"
+                         : may_repeat(w)         ? "load_along"
+                                                 : "load_vector",
                          k, "offset=%s along=%s", kn_str_text(&offset), from->axis);
         loads->failed = loads->failed || offset.failed;
         kn_str_free(&offset);
@@ -213,14 +221,43 @@ static void place_end(const kn_writer *w, kn_str *out, int k)
         kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
 }
 
+static bool gathers_some(const kn_writer *w)
+{
+    bool some = false;
+    for (int k = 0; k < w->program->n_in; ++k)
+        some = some || gathers_vectors(w, k);
+    return some;
+}
+
+/* The place of an item. A gathered vector is put together behind its load, so that a branch between two
+ * loads would wait for the first: all items in flight are found before any is loaded, and loaded without a
+ * condition. In place of items behind the end the last one is loaded again. */
+static void put_from(kn_writer *w, const char *part, const char *near)
+{
+    kn_str go = KN_STR_INIT, *loads = &w->slot[KN_SLOT_LOADS];
+    int operands = kn_layout_space_operands(w->spec), variant = w->spec->schedule.variant;
+    if (!gathers_some(w)) {
+        if (part)
+            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d variant=%d", operands,
+                             variant);
+        return;
+    }
+    kn_put_part_with(w, &go, near, -1, "operands=%d", operands);
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(&go),
+                     kn_str_text(loads));
+    w->slot[KN_SLOT_PACKS].failed |= go.failed || loads->failed;
+    kn_str_free(loads);
+    *loads = (kn_str)KN_STR_INIT;
+    kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", -1);
+    kn_str_free(&go);
+}
+
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
 static void fill_rows(kn_writer *w)
 {
     bool is_nested = w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES;
-    if (is_nested)
-        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "from", -1, "operands=%d",
-                         kn_layout_space_operands(w->spec));
-    fill_along(w, is_nested ? &along : &with_base, "combine_lanes", "kn_u");
+    fill_along(w, is_nested || gathers_some(w) ? &along : &with_base, "combine_lanes", "kn_u");
+    put_from(w, is_nested ? "from" : NULL, is_nested ? "go_near_item" : "go_item");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_end, "end");
     put_until(w, w->spec->schedule.vector > 1 && !is_nested);
 }
@@ -237,6 +274,7 @@ static void fill_lanes(kn_writer *w)
 static void fill_columns(kn_writer *w)
 {
     fill_along(w, &beside, "add_lanes", "kn_u");
+    put_from(w, "from_row", w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
 }
@@ -374,6 +412,28 @@ static void fill_tile(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
+/* The slices of rows of a staged input, or an input that is read where it is; from a thread's first element
+ * on. */
+static void fill_slices(kn_writer *w)
+{
+    put_names(w);
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_staged = kn_access_of(w, k) == KN_STAGED;
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
+            continue;
+        if (is_staged) {
+            kn_put_part(w, &w->slot[KN_SLOT_STAGE], "slices", k);
+            kn_put_part(w, &w->slot[KN_SLOT_LOADS], "stage_slices", k);
+        }
+        kn_put_part(w, &w->slot[KN_SLOT_POINTERS], is_staged ? "slice_pointer" : "across_pointer", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], is_staged ? "next_in_slice" : "next_across", k);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "elements", k);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "load_at", k);
+    }
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_loaded, "in_slice");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
+}
+
 #define RECIPE(name, word)                                                                                   \
     const kn_recipe kn_recipe_reduce_##name = {.template_name = "schedules/reduce/reduce_" #name ".cu",      \
                                                .fill = fill_##name,                                          \
@@ -384,6 +444,7 @@ RECIPE(rows, "kn_reduce_block");
 RECIPE(lanes, "kn_reduce_lanes");
 RECIPE(columns, "kn_reduce_lanes");
 RECIPE(tile, "kn_stage");
+RECIPE(slices, "kn_stage");
 const kn_recipe kn_recipe_reduce_threads = {.template_name = "schedules/reduce/reduce_threads.cu",
                                             .choose_template = template_of_threads,
                                             .fill = fill_threads,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_reduce_slices.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -20,6 +21,8 @@ enum {
     SINGLE_STEPS = 8,       /* the same, for threads with one column */
     GROUP = 16,             /* blocks whose partial results are reduced first: the same template */
     WIDEST_VECTOR = 8,      /* results of a thread */
+    VECTOR_BYTES = 16,      /* of an access */
+    LEAST_SINGLE = 4,       /* bytes of elements that are loaded one by one as fast as by halves of vectors */
     ACROSS = 16,            /* vectors of a tile of wide rows */
     ACROSS_SLIDING = 32,    /* the same for unaligned rows: one of the vectors is read by a neighbour too */
     WIDE = 8192,            /* vectors of such rows from which on tiles have twice as many */
@@ -159,7 +162,7 @@ static bool may_be_unaligned(const kn_choice *c, const kn_reduce_params *f, int 
 }
 
 /* Results of a thread: as many as the inputs allow. */
-static int vector_of(kn_reduce_params *f, const kn_choice *c, int block)
+static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
 {
     const kn_space *s = c->space;
     int vector = kn_reduce_vector(c), size = kn_reduce_value_size(c);
@@ -191,6 +194,23 @@ static int vector_of(kn_reduce_params *f, const kn_choice *c, int block)
     return vector;
 }
 
+/* The same of vectors that are gathered, if that is cheaper than single elements. */
+static int gathered_vector(const kn_choice *c, const kn_reduce_params *f, int block)
+{
+    int vector = kn_reduce_unaligned_vector(c, f->axis), widest = kn_choice_widest(c, false);
+    while (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED)
+        vector /= 2;
+    bool is_cheaper = vector * widest >= VECTOR_BYTES || widest < LEAST_SINGLE || axes_of(c->space, f) > 1;
+    return f->inner < 0 && !kn_reduce_is_struct(c) && is_cheaper ? vector : 1;
+}
+
+static int vector_of(bool *is_gathered, kn_reduce_params *f, const kn_choice *c, int block)
+{
+    int vector = aligned_vector(f, c, block);
+    *is_gathered = vector == 1 && gathered_vector(c, f, block) > 1;
+    return *is_gathered ? gathered_vector(c, f, block) : vector;
+}
+
 /* Many blocks with few elements are smaller, so that more of them overlap. */
 static int threads_of(const kn_choice *c, const kn_reduce_params *f)
 {
@@ -206,10 +226,12 @@ static int threads_of(const kn_choice *c, const kn_reduce_params *f)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_reduce_params f = {0};
-    if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS)
+    if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS ||
+        kn_reduce_slices_crosses(c))
         return false;
     out->block = c->block ? c->block : kn_reduce_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
-    out->vector = vector_of(&f, c, out->block);
+    bool is_gathered;
+    out->vector = vector_of(&is_gathered, &f, c, out->block);
     if (out->vector > 1 && kn_reduce_is_struct(c) && c->block == 0)
         out->block = THREADS_STRUCTS;
     if (out->vector == 1 && !kn_reduce_is_struct(c) && c->block == 0)
@@ -218,7 +240,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->variant = kn_reduce_variant(axes_of(c->space, &f));
     out->rank = kn_reduce_rank(c->space);
-    kn_reduce_set_access(out, c, out->vector);
+    if (is_gathered)
+        kn_reduce_set_gathered(out, c, f.axis, false);
+    else
+        kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
     memcpy(params, &f, sizeof f);
     return true;

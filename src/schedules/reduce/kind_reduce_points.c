@@ -7,6 +7,7 @@
 
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
 
 enum {

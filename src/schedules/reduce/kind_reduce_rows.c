@@ -40,18 +40,22 @@ static bool is_whole(const kn_choice *c, int vector)
     return kn_reduce_fit_of(c, inner, vector) == KN_FIT_ALIGNED && c->space->extent[inner] % vector == 0;
 }
 
-/* Rows that are not whole vectors are read by single elements, unless a result has one row. */
-static int vector_of(const kn_choice *c)
+/* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned
+ * in different ways, or rows lie along several axes, vectors are gathered. */
+static int vector_of(bool *is_gathered, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_reduce_vector(c), inner = s->ndim - 1;
+    *is_gathered = false;
     if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
         s->extent[inner] / vector >= KN_REDUCE_STEPS)
         return 1;
-    return is_whole(c, vector) ||
-                   (s->n_reduction_axes == 1 && kn_reduce_fit_of(c, inner, vector) != KN_FIT_NONE)
-               ? vector
-               : 1;
+    if (is_whole(c, vector) ||
+        (s->n_reduction_axes == 1 && kn_reduce_fit_of(c, inner, vector) != KN_FIT_NONE))
+        return vector;
+    vector = kn_reduce_unaligned_vector(c, inner);
+    *is_gathered = vector > 1;
+    return vector;
 }
 
 static int64_t turn_of(const kn_schedule *s)
@@ -106,10 +110,14 @@ static void choose_form(kn_schedule *out, const kn_choice *c)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
-    out->vector = vector_of(c);
+    bool is_gathered;
+    out->vector = vector_of(&is_gathered, c);
     choose_form(out, c);
     out->rank = kn_reduce_rank(c->space);
-    kn_reduce_set_access(out, c, out->vector);
+    if (is_gathered)
+        kn_reduce_set_gathered(out, c, c->space->ndim - 1, out->variant != KN_REDUCE_SEVERAL_AXES);
+    else
+        kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_reduce_slices.h"
 #include "schedules/reduce/kind_reduce_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -106,8 +107,8 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
         return false;
     out->vector = vector_of(c, f->axis);
     if (s->extent[f->axis] * kn_choice_widest(c, false) < SHORTEST_RANGE ||
-        (out->vector == 1 &&
-         (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 || kn_reduce_tile_takes(c))))
+        (out->vector == 1 && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
+                              kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
         return false;
     kn_reduce_set_access(out, c, out->vector);
     for (int o = 0; o < c->count && out->vector > 1; ++o) {

@@ -64,15 +64,13 @@ ${begin}
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            kn_place kn_from = kn_first;
-            kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            ${from}
             ${loads}
         }
         ${type} kn_sum[${vector}];
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            kn_place kn_from = kn_first;
-            kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            ${from}
             ${lanes}
         }
 #pragma unroll
@@ -95,8 +93,7 @@ ${begin}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
-                kn_place kn_from = kn_first;
-                kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+                ${from}
                 ${loads}
             }
         }
@@ -104,8 +101,7 @@ ${begin}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
-                kn_place kn_from = kn_first;
-                kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+                ${from}
                 ${lanes}
             }
         }

@@ -48,6 +48,72 @@ kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + ${offset});
 kn_place kn_from = kn_first;
 kn_go<2, ${operands}>(kn_from, kn, kn_column + kn_item, ${vector}, kn_row);
 
+#part from_row
+kn_place kn_from = kn_first;
+kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+
+// Vectors that are gathered: the places of items first, then their loads.
+#part gather_vector
+kn_${name}_[kn_u] = kn_gather<${type}, ${vector}>((const char *)kn.${name}_ + (${offset}));
+
+#part gathered
+kn_place kn_from_of[kn_steps];
+#pragma unroll
+for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+    kn_place &kn_from = kn_from_of[kn_u] = kn_first;
+    ${go}
+}
+#pragma unroll
+for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+    const kn_place &kn_from = kn_from_of[kn_u];
+    ${loads}
+}
+
+#part from_of
+const kn_place &kn_from = kn_from_of[kn_u];
+
+#part go_item
+kn_go<1, ${operands}>(kn_from, kn, min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, 0);
+
+#part go_near_item
+kn_go_near<${operands}>(kn_from, kn, kn_column + min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, (unsigned)kn_row);
+
+#part go_row
+kn_go<1, ${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, kn_row);
+
+#part go_near_row
+kn_go_near<${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, (unsigned)kn_row);
+
+// Slices of rows: where these begin in memory, for all threads that copy them, and in shared memory.
+#inline in_slice kn_here.at[${array}] + kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}]
+
+#part slices
+__shared__ unsigned long long kn_${name}_rows[${block}];
+const unsigned kn_${name}_pitch = kn_slice_pitch(kn.slice, ${size});
+unsigned char *const kn_${name}_buffer = kn_next_buffer;
+kn_next_buffer += kn.results * kn_${name}_pitch;
+if (kn_is_here && kn_lane == 0)
+    kn_${name}_rows[kn_own] = (unsigned long long)((const char *)kn.${name}_ + kn_here.at[${array}]);
+
+#part stage_slices
+kn_stage_rows(kn_${name}_buffer, kn_${name}_rows, kn_step.at[${array}], kn_count, kn_elements * ${size}, kn_${name}_pitch);
+
+#part slice_pointer
+const unsigned char *kn_${name}_at = kn_${name}_buffer + kn_own * kn_${name}_pitch + ((unsigned)(kn_${name}_rows[kn_own] + kn_step.at[${array}]) & 15) + kn_lane * ${size};
+
+#part next_in_slice
+kn_${name}_at += kn.lanes * ${size};
+
+#part across_pointer
+const char *kn_${name}_at = (const char *)kn.${name}_ + (kn_here.at[${array}] + kn_step.at[${array}] + kn_lane * kn.axis[0].stride[${array}]);
+const long long kn_${name}_on = kn.lanes * kn.axis[0].stride[${array}];
+
+#part next_across
+kn_${name}_at += kn_${name}_on;
+
+#part load_at
+kn_${name}_[kn_u] = *(const ${type} *)kn_${name}_at;
+
 // A thread's vector of results.
 #part results_of_thread
 const unsigned kn_outer = kn_divide(kn_at, kn.across);

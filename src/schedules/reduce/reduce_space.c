@@ -10,6 +10,7 @@
 enum {
     ACCESS = 16 /* bytes of one load */,
     GUESSED_STRUCT = 16 /* bytes */,
+    NEAR_AXES = 4, /* along which vectors are gathered: kn_go_near of src/codegen/prelude/cuda_reduce.cu */
     WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
 };
 
@@ -144,6 +145,32 @@ void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector)
 {
     for (int o = 0; o < c->count; ++o)
         out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
+}
+
+int kn_reduce_unaligned_vector(const kn_choice *c, int axis)
+{
+    bool can = kn_reduce_bytes_along(c, axis) > 0 && kn_reduce_size(c->space) < KN_REDUCE_STEPS &&
+               c->space->n_reduction_axes <= NEAR_AXES;
+    for (int o = 0; o < c->count; ++o)
+        can = can && (c->access[o].is_output || c->space->stride[o][axis] == 0 || runs(c, o, axis));
+    int vector = can ? kn_reduce_vector(c) : 1;
+    while (c->space->extent[axis] % vector != 0)
+        vector /= 2;
+    return vector;
+}
+
+void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first)
+{
+    int first = -1;
+    for (int o = 0; o < c->count; ++o) {
+        bool is_broadcast = c->space->stride[o][axis] == 0;
+        out->access[o] = KN_GATHER;
+        if (c->access[o].is_output)
+            continue;
+        first = as_first && first < 0 && runs(c, o, axis) ? o : first;
+        if (is_broadcast || (runs(c, o, axis) && kn_reduce_is_off_as(c, o, first, axis, out->vector)))
+            out->access[o] = KN_VECTOR;
+    }
 }
 
 void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)

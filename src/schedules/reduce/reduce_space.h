@@ -59,6 +59,13 @@ int kn_reduce_size_of_value(const kn_choice *c, int value);
 /* Letters of the operands: vectors (or one element repeated, by the stride), or single elements. */
 void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
+/* Elements of vectors that may be unaligned, as many as divide the axis, along which all inputs are
+ * contiguous or broadcast; 1: they are not. */
+int kn_reduce_unaligned_vector(const kn_choice *c, int axis);
+/* Sets the letters of operands that are read by such vectors. Vectors of inputs that are aligned, or
+ * misaligned as the first one (`as_first`), are loaded; the others are gathered. */
+void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first);
+
 /* Sets the width of indices in texts, and whether a thread meets the indices along the only reduction axis in
  * their order; the schedule has its vector and lanes already. The order is set only if a text asks for it and
  * a thread reduces several vectors, since it is another binary. */

@@ -1,0 +1,11 @@
+/* schedules/reduce/kind_reduce_slices.h - a question of kinds that leave rows to this one. */
+#ifndef KN_SCHEDULES_REDUCE_KIND_REDUCE_SLICES_H
+#define KN_SCHEDULES_REDUCE_KIND_REDUCE_SLICES_H
+
+#include "schedule/schedule.h"
+
+/* True if inputs are contiguous along different axes, some along a reduction axis, others along an output
+ * axis, and slices of rows are staged. */
+bool kn_reduce_slices_crosses(const kn_choice *c);
+
+#endif
