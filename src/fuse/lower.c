@@ -653,8 +653,10 @@ static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
 enum { MANY_GATHERED = 1 << 18 };
 static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g)
 {
-    bool is_reduction = strcmp(part->program->pattern, "mrk") == 0;
-    for (const kn_use *u = g->first_use; u && !l->state.is_host; u = u->after) {
+    /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
+    if (l->state.is_host || strcmp(part->program->pattern, "mrk") != 0)
+        return false;
+    for (const kn_use *u = g->first_use; u; u = u->after) {
         if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED)
             continue;
         int own = axis_along(l, g, u->leaf), stored = axis_if_stored(l, g, u);
@@ -665,7 +667,7 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         if (own < 0 || stored < 0 || own == stored || !has_other)
             continue;
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
-        if (is_reduction && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
+        if ((g->reduced >> own & 1) != (g->reduced >> stored & 1))
             continue;
         add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;

@@ -98,8 +98,8 @@ static bool is_half(const kn_spec *spec, int k)
     return o->pass == KN_PASS_ARRAY && o->dtype == KILN_FLOAT16 && o->seen == KILN_FLOAT32;
 }
 
-/* Whether halves are converted apart from the loop. What a body leaves as it was, or indexes by itself, stays
- * where it is. */
+/* True if halves are converted apart from the loop. Those that a body may leave unassigned, or indexes by
+ * itself, stay where they are. */
 static bool has_widened(const kn_spec *spec)
 {
     int halves = 0, raw = 0;

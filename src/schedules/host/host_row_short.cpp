@@ -25,10 +25,10 @@ template <> struct kn_square<4> {
                       kn_d = kn_of<kn_four>(kn_from + 3 * kn_apart);
         const kn_four kn_ab = __builtin_shufflevector(kn_a, kn_b, 0, 4, 1, 5), kn_cd = __builtin_shufflevector(kn_c, kn_d, 0, 4, 1, 5),
                       kn_ef = __builtin_shufflevector(kn_a, kn_b, 2, 6, 3, 7), kn_gh = __builtin_shufflevector(kn_c, kn_d, 2, 6, 3, 7);
-        const kn_four kn_turned[4] = {__builtin_shufflevector(kn_ab, kn_cd, 0, 1, 4, 5), __builtin_shufflevector(kn_ab, kn_cd, 2, 3, 6, 7),
+        const kn_four kn_transposed[4] = {__builtin_shufflevector(kn_ab, kn_cd, 0, 1, 4, 5), __builtin_shufflevector(kn_ab, kn_cd, 2, 3, 6, 7),
                                       __builtin_shufflevector(kn_ef, kn_gh, 0, 1, 4, 5), __builtin_shufflevector(kn_ef, kn_gh, 2, 3, 6, 7)};
         for (int kn_k = 0; kn_k < 4; ++kn_k)
-            __builtin_memcpy(kn_to + kn_k * kn_down, &kn_turned[kn_k], 16);
+            __builtin_memcpy(kn_to + kn_k * kn_down, &kn_transposed[kn_k], 16);
     }
 };
 template <> struct kn_square<8> {

@@ -4,7 +4,7 @@ ${axes}
 enum { kn_is_one_row = (${variant} - 1) & 1, kn_has_tiles = (${variant} - 1) >> 1, kn_is_exclusive = ${exclusive} };
 enum { kn_most = ${per_thread}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* elements of a lane; those that a thread loads before it has any of them */
 /* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed. */
-constexpr bool kn_is_staged = sizeof(${type}) * ${block} * (kn_most + 1) <= 40 << 10;
+constexpr bool kn_is_staged = sizeof(${type}) * (${block} * (kn_most + 3) + 32) <= 47 << 10; /* with kn_sum_bytes and kn_total_bytes */
 
 ${begin}
     typedef ${type} kn_scanned;
