@@ -68,8 +68,8 @@ static bool is_nearer_elsewhere(const kn_choice *c, int o)
     return is_nearer;
 }
 
-/* The way in which the kernel reads operand o along the fastest axis without a buffer; 0: it does not. All strides of more
- * than an element are the same, *step: a binary for each. */
+/* The way in which the kernel reads operand o along the fastest axis without a buffer; 0: it does not. All
+ * strides of more than an element are the same, *step: a binary for each. */
 static char access_in_place(int *step, const kn_choice *c, int o)
 {
     int64_t item = c->access[o].item_size, stride = c->space->stride[o][kn_choice_inner(c)];
