@@ -89,7 +89,8 @@ const char *kn_compile_identity(kn_backend_kind backend)
 kiln_status kn_compile_look(kn_backend_kind backend)
 {
     const kn_compiler *compiler = compiler_of(backend);
-    return compiler && compiler->place()->is_unknown ? kn_compiler_missing(compiler->place()) : KILN_OK;
+    const kn_compiler_place *place = compiler ? compiler->place() : NULL;
+    return place && place->is_unknown ? kn_compiler_missing(place) : KILN_OK;
 }
 
 const char *kn_compile_location(kn_backend_kind backend)

@@ -130,8 +130,9 @@ static kiln_status load_locked(void)
 
 kiln_status kn_nvrtc_load(void)
 {
-    if (!kn_nvrtc_place()->is_found)
-        return kn_compiler_missing(kn_nvrtc_place());
+    const kn_compiler_place *place = kn_nvrtc_place();
+    if (!place->is_found)
+        return kn_compiler_missing(place);
     kn_lock_take(KN_LOCK_NVRTC);
     kiln_status status = load_locked();
     kn_lock_give(KN_LOCK_NVRTC);

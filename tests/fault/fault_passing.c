@@ -310,12 +310,65 @@ static void descriptors(void **state)
     assert_true(try_places(no_descriptor, "descriptor", 3, 1, LONG_MAX) > 10);
 }
 
+/* ---- the errors that callers see meanwhile ---- */
+
+/* In a process of its own. */
+static void expect(bool (*holds)(void))
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(!holds());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void fail_first(const char *name)
+{
+    failing = name;
+    atomic_store(&made, 0);
+    atomic_store(&fail_at, 1);
+}
+
+static bool devices_without_descriptors(void)
+{
+    int count = -1;
+    fail_first("dlopen");
+    return kiln_device_count(&count) == KILN_ERROR_IO && kiln_device_count(&count) == KILN_OK && count > 0;
+}
+
+static bool devices_without_memory(void)
+{
+    int count = -1;
+    kn_alloc_fail_at(1, 0);
+    return kiln_device_count(&count) == KILN_ERROR_MEMORY && kiln_device_count(&count) == KILN_OK &&
+           count > 0;
+}
+
+static bool compilers_without_memory(void)
+{
+    kiln_toolchain_info info = KILN_TOOLCHAIN_INFO_INIT;
+    fail_first("access");
+    return kiln_toolchain_get_info("host", &info) == KILN_ERROR_MEMORY &&
+           kiln_toolchain_get_info("host", &info) == KILN_OK;
+}
+
+static void errors_meanwhile(void **state)
+{
+    (void)state;
+    expect(devices_without_descriptors);
+    expect(devices_without_memory);
+    expect(compilers_without_memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_of_the_system),
         cmocka_unit_test(allocations),
         cmocka_unit_test(descriptors),
+        cmocka_unit_test(errors_meanwhile),
     };
     return cmocka_run_group_tests(tests, set_up, fault_tear_down);
 }

@@ -345,7 +345,7 @@ static bool is_coordinate(const kn_writer *w, int k)
     return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE;
 }
 
-static bool is_kept(const kn_writer *w, int k)
+static bool is_held(const kn_writer *w, int k)
 {
     return kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_BROADCAST;
 }
@@ -370,7 +370,7 @@ static int first_in_vector(const kn_writer *w, int k)
 
 static void place_of_point(const kn_writer *w, kn_str *out, int k)
 {
-    const char *part = is_kept(w, k) ? (is_coordinate(w, k) ? "kept_coordinate" : "kept")
+    const char *part = is_held(w, k) ? (is_coordinate(w, k) ? "held_coordinate" : "held")
                                      : (is_coordinate(w, k) ? "loaded_coordinate" : "loaded_point");
     kn_put_part_with(w, out, part, first_in_vector(w, k), "number=%d", number_in_vector(w, k));
 }
@@ -381,9 +381,9 @@ static void put_points(kn_writer *w)
         bool is_vector = is_coordinate(w, k);
         if (kn_array_of(w, k) < 0 || first_in_vector(w, k) != k || !(is_vector || is_mapped(w, k)))
             continue;
-        if (is_kept(w, k)) {
-            kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "kept_vectors" : "kept_elements", k);
-            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], is_vector ? "keep_vector" : "keep_element", k);
+        if (is_held(w, k)) {
+            kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "held_vectors" : "held_elements", k);
+            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], is_vector ? "hold_vector" : "hold_element", k);
         } else {
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "next_point", k);
             kn_put_part(w, &w->slot[KN_SLOT_LOADS], is_vector ? "load_point_vector" : "load_point", k);

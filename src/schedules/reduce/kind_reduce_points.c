@@ -1,6 +1,6 @@
-/* kind_reduce_points.c - reductions over pairs of points, the distances of k-means: of many inputs, which are
- * coordinates, some stand still along the reduced axis, and others along the results. A thread keeps the
- * former in registers, and reads the latter, which are the same for all results of a block. */
+/* kind_reduce_points.c - reductions over pairs of points, the distances of k-means: the inputs are
+ * coordinates. Some are broadcast along the reduction axis: a thread holds them in registers. The others are
+ * broadcast along the results: each thread loads them for each element, and all load the same. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ enum {
     LEAST_EACH = 256,  /* results of a multiprocessor */
     LONGEST = 1 << 18, /* elements of a result: sums of 64, of which a thread adds as many as that leaves */
     MOST_RESULTS = 4,  /* of a thread */
-    KEPT_WORDS = 32,   /* registers for what a thread keeps of all its results */
+    HELD_WORDS = 32,   /* registers for what a thread keeps of all its results */
     VECTOR_BYTES = 16
 };
 
@@ -33,8 +33,9 @@ static int reduced_axis(const kn_choice *c)
     return c->space->ndim - 1;
 }
 
-/* What an input does beside a reduction over the last axis of results along `axis`. */
-static bool is_kept(const kn_choice *c, int o)
+/* Inputs of which a thread holds one element for each of its results; and those that results along `axis`
+ * share. */
+static bool is_held(const kn_choice *c, int o)
 {
     return c->space->stride[o][reduced_axis(c)] == 0;
 }
@@ -44,20 +45,20 @@ static bool is_shared(const kn_choice *c, int o, int axis)
     return c->space->stride[o][axis] == 0;
 }
 
-/* Whether each input is kept by the threads of some results, or shared by those along the axis; there are
+/* True if each input is held by the threads of some results, or shared by those along the axis; there are
  * some of each. */
 static bool are_points(const kn_choice *c, int axis)
 {
-    int kept = 0, shared = 0;
+    int held = 0, shared = 0;
     for (int o = 0; o < c->count; ++o) {
         if (c->access[o].is_output)
             continue;
-        if (!is_kept(c, o) && !is_shared(c, o, axis))
+        if (!is_held(c, o) && !is_shared(c, o, axis))
             return false;
-        kept += is_kept(c, o);
-        shared += !is_kept(c, o);
+        held += is_held(c, o);
+        shared += !is_held(c, o);
     }
-    return kept > 0 && shared > 0 && kept + shared >= FEWEST;
+    return held > 0 && shared > 0 && held + shared >= FEWEST;
 }
 
 /* The longest axis of results along which the inputs are points; -1. */
@@ -112,17 +113,17 @@ static void set_access(kn_schedule *out, const kn_choice *c)
         bool is_vector = vector > 1 && vector >= out->vector;
         for (int k = o; k < o + count; ++k)
             out->access[k] = c->access[k].is_output ? KN_GATHER
-                             : is_kept(c, k)        ? (is_vector ? KN_VECTOR : KN_BROADCAST)
+                             : is_held(c, k)        ? (is_vector ? KN_VECTOR : KN_BROADCAST)
                              : is_vector            ? KN_DENSE
                                                     : KN_GATHER;
     }
 }
 
-static int words_kept(const kn_choice *c)
+static int words_held(const kn_choice *c)
 {
     int words = 0;
     for (int o = 0; o < c->count; ++o)
-        words += c->access[o].is_output || !is_kept(c, o) ? 0 : (c->access[o].item_size + 3) / 4;
+        words += c->access[o].is_output || !is_held(c, o) ? 0 : (c->access[o].item_size + 3) / 4;
     return words;
 }
 
@@ -131,11 +132,11 @@ static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *sche
     return kn_divide_up(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
 }
 
-/* Whether the blocks have room for more than three halves of the results. */
+/* True if the blocks have places for more than three halves of the results. */
 static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    int64_t room = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
-    return 2 * room > 3 * s->extent[axis];
+    int64_t places = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
+    return 2 * places > 3 * s->extent[axis];
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -150,7 +151,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->block = kn_choice_block(c);
     out->per_thread = MOST_RESULTS;
-    while (out->per_thread > 1 && (out->per_thread * words_kept(c) > KEPT_WORDS ||
+    while (out->per_thread > 1 && (out->per_thread * words_held(c) > HELD_WORDS ||
                                    results < least * out->per_thread || wastes(s, f.axis, out)))
         out->per_thread /= 2;
     if (wastes(s, f.axis, out))

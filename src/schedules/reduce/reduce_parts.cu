@@ -169,23 +169,23 @@ ${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_here.at[${ar
 auto kn_${name}_ = kn_load<${type}, ${vector}>(kn_${name}_to);
 
 // Pairs of points: coordinates that a thread keeps for each result kn_k, and those that it loads for each element.
-#inline kept kn_${name}_[kn_k]
-#inline kept_coordinate kn_${name}_[kn_k].at[${number}]
+#inline held kn_${name}_[kn_k]
+#inline held_coordinate kn_${name}_[kn_k].at[${number}]
 #inline loaded_point kn_${name}_
 #inline loaded_coordinate kn_${name}_.at[${number}]
 #inline lane_of_points kn_row.at[${array}] + kn_result(kn_k) * kn.axis[kn.reduction_rank].stride[${array}] + kn_j * kn.axis[0].stride[${array}]
 #inline result_of_points *(${const}${type} *)((${const}char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}])
 
-#part kept_vectors
+#part held_vectors
 kn_pack<${type}, ${vector}> kn_${name}_[kn_results];
 
-#part kept_elements
+#part held_elements
 ${type} kn_${name}_[kn_results];
 
-#part keep_vector
+#part hold_vector
 kn_${name}_[kn_k] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}]));
 
-#part keep_element
+#part hold_element
 kn_${name}_[kn_k] = *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_e * kn.axis[kn.reduction_rank].stride[${array}]);
 
 #part next_point
