@@ -29,7 +29,7 @@ enum {
 /* The kind's field. by: splits; per_row: slices of a row. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
-    unsigned results, lanes, are_lanes_together, splits, slice, chunk, reduction_unused;                     \
+    unsigned tile_results, lanes, are_lanes_together, splits, slice, chunk, reduction_unused;                \
     long long steps;                                                                                         \
     kn_divider by, per_row;
 typedef struct slices_field {
@@ -173,13 +173,13 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
     f->are_lanes_together = all->is_all;
     while (f->are_lanes_together && (int)f->lanes * all->smallest < BANK && 2 * f->lanes <= row)
         f->lanes *= 2;
-    f->results = (uint32_t)block / f->lanes;
-    while (f->results / 2 >= LEAST_RESULTS &&
-           (f->results / 2 >= results || bytes_of(all, f->results, enough) > SHARED))
-        f->results /= 2;
-    f->lanes = (uint32_t)block / f->results;
-    int64_t most = (SHARED / f->results - all->count * 3 * CHUNK) / all->bytes / CHUNK * CHUNK;
-    f->slice = (uint32_t)(bytes_of(all, f->results, row) <= SHARED ? row : most < CHUNK ? CHUNK : most);
+    f->tile_results = (uint32_t)block / f->lanes;
+    while (f->tile_results / 2 >= LEAST_RESULTS &&
+           (f->tile_results / 2 >= results || bytes_of(all, f->tile_results, enough) > SHARED))
+        f->tile_results /= 2;
+    f->lanes = (uint32_t)block / f->tile_results;
+    int64_t most = (SHARED / f->tile_results - all->count * 3 * CHUNK) / all->bytes / CHUNK * CHUNK;
+    f->slice = (uint32_t)(bytes_of(all, f->tile_results, row) <= SHARED ? row : most < CHUNK ? CHUNK : most);
 }
 
 static void split(slices_field *f, const kn_part *part, int64_t tiles)
@@ -209,7 +209,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t row = s->extent[chosen.inner];
     out->size = kn_space_output_size(s);
     lay_threads(&f, &all, part->spec->schedule.block, out->size, row);
-    int64_t slices = kn_divide_up(row, f.slice), tiles = kn_divide_up(out->size, f.results);
+    int64_t slices = kn_divide_up(row, f.slice), tiles = kn_divide_up(out->size, f.tile_results);
     f.steps = kn_reduce_size(s) / row * slices;
     f.per_row = kn_divider_make((uint32_t)slices);
     split(&f, part, tiles);
@@ -219,9 +219,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->rank = out->own_space.ndim;
     if (f.splits > 1) {
         out->counters = (int)tiles;
-        out->partials = tiles * f.splits * f.results;
+        out->partials = tiles * f.splits * f.tile_results;
     }
-    out->shared_bytes = (unsigned)bytes_of(&all, f.results, f.slice);
+    out->shared_bytes = (unsigned)bytes_of(&all, f.tile_results, f.slice);
     out->grid[0] = (unsigned)(tiles * f.splits);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -232,7 +232,7 @@ static void describe(kn_str *out, const unsigned char *at)
     slices_field f;
     memcpy(&f, at, sizeof f);
     kn_str_printf(out, " results=\"%u\" lanes=\"%u%s\" slice=\"%u\" steps=\"%u of %lld\" splits=\"%u\"",
-                  (unsigned)f.results, (unsigned)f.lanes, f.are_lanes_together ? " together" : "",
+                  (unsigned)f.tile_results, (unsigned)f.lanes, f.are_lanes_together ? " together" : "",
                   (unsigned)f.slice, (unsigned)f.chunk, (long long)f.steps, (unsigned)f.splits);
 }
 

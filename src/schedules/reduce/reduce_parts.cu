@@ -91,7 +91,7 @@ kn_go_near<${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, 
 __shared__ unsigned long long kn_${name}_rows[${block}];
 const unsigned kn_${name}_pitch = kn_slice_pitch(kn.slice, ${size});
 unsigned char *const kn_${name}_buffer = kn_next_buffer;
-kn_next_buffer += kn.results * kn_${name}_pitch;
+kn_next_buffer += kn.tile_results * kn_${name}_pitch;
 if (kn_is_here && kn_lane == 0)
     kn_${name}_rows[kn_own] = (unsigned long long)((const char *)kn.${name}_ + kn_here.at[${array}]);
 

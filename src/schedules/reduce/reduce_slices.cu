@@ -40,13 +40,13 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     __shared__ __align__(16) unsigned char kn_values[sizeof(${type}) * ${block}];
     ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_values);
 
-    /* A block has kn.results results, and kn.lanes threads for each; kn.splits blocks share the slices of these results' rows. */
+    /* A block has kn.tile_results results, and kn.lanes threads for each; kn.splits blocks share the slices of these results' rows. */
     const unsigned kn_tile = kn_divide(blockIdx.x, kn.by), kn_part = blockIdx.x - kn_tile * kn.splits;
-    const unsigned kn_own = kn.are_lanes_together ? threadIdx.x / kn.lanes : threadIdx.x % kn.results;
-    const unsigned kn_lane = kn.are_lanes_together ? threadIdx.x % kn.lanes : threadIdx.x / kn.results;
-    const unsigned kn_apart = kn.are_lanes_together ? 1 : kn.results;
-    const long long kn_begun = (long long)kn_tile * kn.results;
-    const unsigned kn_count = kn.size - kn_begun < kn.results ? (unsigned)(kn.size - kn_begun) : kn.results;
+    const unsigned kn_own = kn.are_lanes_together ? threadIdx.x / kn.lanes : threadIdx.x % kn.tile_results;
+    const unsigned kn_lane = kn.are_lanes_together ? threadIdx.x % kn.lanes : threadIdx.x / kn.tile_results;
+    const unsigned kn_apart = kn.are_lanes_together ? 1 : kn.tile_results;
+    const long long kn_begun = (long long)kn_tile * kn.tile_results;
+    const unsigned kn_count = kn.size - kn_begun < kn.tile_results ? (unsigned)(kn.size - kn_begun) : kn.tile_results;
     const bool kn_is_here = kn_own < kn_count;
     kn_place kn_here = {};
     if (kn_is_here)
@@ -120,9 +120,9 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         }
         if (!kn_again)
             break;
-        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (long long)kn_tile * kn.splits * kn.results + kn_own;
+        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (long long)kn_tile * kn.splits * kn.tile_results + kn_own;
         if (kn_is_here && kn_lane == 0)
-            kn_partial[kn_part * kn.results] = ${result};
+            kn_partial[kn_part * kn.tile_results] = ${result};
         kn_is_final = kn_comes_last(kn.counters + kn_tile, kn.splits);
         if (!kn_is_final)
             break;
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u)
                 if (kn_s + kn_u * kn.lanes < kn.splits)
-                    kn_next[kn_u] = kn_partial[(kn_s + kn_u * kn.lanes) * kn.results];
+                    kn_next[kn_u] = kn_partial[(kn_s + kn_u * kn.lanes) * kn.tile_results];
 #pragma unroll
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u)
                 if (kn_s + kn_u * kn.lanes < kn.splits)
