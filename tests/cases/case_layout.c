@@ -351,9 +351,9 @@ static void windows_at_limits(void)
     copy("\"windows\"", KILN_FLOAT32, "113,145", "F", "C");
     copy("\"rows\"", KILN_FLOAT32, "127,129", "F", "C"); /* 16383 elements */
     copy("\"windows\"", KILN_FLOAT32, "2203,18", "F +1", "C");
-    copy("\"pixels\"", KILN_FLOAT32, "2503,7", "F", "C");
+    copy("\"channels\"", KILN_FLOAT32, "2503,7", "F", "C");
     copy("\"windows\"", KILN_UINT8, "2203,17", "F +1", "C");
-    copy("\"pixels\"", KILN_UINT8, "2203,16", "F +1", "C");
+    copy("\"channels\"", KILN_UINT8, "2203,16", "F +1", "C");
 }
 
 /* Checks the call, and that its specialisation for sm_90 says so. Frees the stage. */

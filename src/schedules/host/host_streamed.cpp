@@ -94,7 +94,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
             if (${until}kn_end - kn_first > ${order})
                 kn_stop = kn_first + ${order};
             if (kn_streams) {
-                const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;
+                [[maybe_unused]] const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;
                 ${loads}
             }
             ${widen}

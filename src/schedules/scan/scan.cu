@@ -3,14 +3,16 @@ ${axes}
 /* One row: this block has elements of one row, along one axis. Otherwise of several rows, or along several axes. Rows may have several tiles. */
 enum { kn_is_one_row = (${variant} - 1) & 1, kn_has_tiles = (${variant} - 1) >> 1, kn_is_exclusive = ${exclusive} };
 enum { kn_most = ${per_thread}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* elements of a lane; those that a thread loads before it has any of them */
-/* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed. */
-constexpr bool kn_is_staged = sizeof(${type}) * (${block} * (kn_most + 3) + 32) <= 47 << 10; /* with kn_sum_bytes and kn_total_bytes */
+/* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed:
+ * a block's 48 KB hold them, two sums of each lane, the totals, and the look-back's sums (cuda_look_back.cu). */
+constexpr bool kn_is_staged = sizeof(${type}) * (${block} * (kn_most + 3) + (kn_has_tiles ? 6 : 1) * 32) <= 47 << 10;
 
 ${begin}
     typedef ${type} kn_scanned;
     __shared__ __align__(16) unsigned char kn_staged_bytes[kn_is_staged ? sizeof(${type}) * ${block} * (kn_most + 1) : 16];
-    __shared__ __align__(16) unsigned char kn_sum_bytes[2 * sizeof(${type}) * ${block}];
-    ${type} *const kn_staged = reinterpret_cast<${type} *>(kn_staged_bytes), *kn_sums_now = reinterpret_cast<${type} *>(kn_sum_bytes), *kn_sums_next = kn_sums_now + ${block};
+    constexpr bool kn_has_two = kn_is_staged; /* buffers of sums; with one each is read before the next is written */
+    __shared__ __align__(16) unsigned char kn_sum_bytes[(1 + kn_has_two) * sizeof(${type}) * ${block}];
+    ${type} *const kn_staged = reinterpret_cast<${type} *>(kn_staged_bytes), *kn_sums_now = reinterpret_cast<${type} *>(kn_sum_bytes), *kn_sums_next = kn_sums_now + kn_has_two * ${block};
     __shared__ __align__(16) unsigned char kn_total_bytes[sizeof(${type}) * 32];
     ${type} *const kn_total = reinterpret_cast<${type} *>(kn_total_bytes);
 
@@ -100,6 +102,8 @@ ${begin}
         __syncthreads();
         if (kn_lane >= kn_by && kn_own > 0)
             kn_sum = ${reduce}(kn_sums_now[threadIdx.x - kn_by], kn_sum);
+        if constexpr (!kn_has_two)
+            __syncthreads();
         ${type} *const kn_other = kn_sums_next;
         kn_sums_next = kn_sums_now;
         kn_sums_now = kn_other;
@@ -119,6 +123,8 @@ ${begin}
     if constexpr (kn_has_tiles)
         if (kn_own > 0 && kn_tile > 0)
             kn_sum = kn_lane > 0 ? ${reduce}(kn_total[kn_row], kn_sum) : kn_total[kn_row];
+    if constexpr (!kn_has_two)
+        __syncthreads();
     kn_sums_next[threadIdx.x] = kn_sum;
     __syncthreads();
     const auto kn_put = [&](const unsigned kn_row, const unsigned kn_j, const unsigned kn_lane, const bool kn_begins, ${type} ${result}) {
