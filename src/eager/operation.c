@@ -356,31 +356,50 @@ static kiln_status call_flat(const known *k, kiln_array **out, int n_out, const 
     return status;
 }
 
+/* A call in a trace is recorded with its axes; a scan of all elements along one axis. */
+static kiln_status record_call(kn_recorder *recorder, kiln_array **out, int n_out, const char *name,
+                               const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    kiln_call_options o;
+    if (kn_operation_traits(name) & KN_OP_SCANS) {
+        kiln_status status = kn_call_options_read(&o, options);
+        if (status != KILN_OK)
+            return status;
+        if (!o.axes && n_in > 0 && in[0].kind == KILN_ARG_ARRAY)
+            return record_flat(recorder, out, n_out, name, in, n_in, &o);
+    }
+    return recorder->functions->apply(out, n_out, name, in, n_in, options);
+}
+
+static kiln_status call_scan(const known *k, kiln_array **out, int n_out, const char *name,
+                             const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    kiln_call_options o;
+    kiln_status status = kn_call_options_read(&o, options);
+    if (status != KILN_OK)
+        return status;
+    return o.axes ? kiln_kernel_call(k->kernel, out, n_out, in, n_in, options)
+                  : call_flat(k, out, n_out, name, in, n_in, &o);
+}
+
 kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                                 const kiln_call_options *options)
 {
     const known *k = NULL;
-    kiln_call_options o;
     kiln_status status = check_inputs(name, in, n_in);
     kn_recorder *recorder = status == KILN_OK ? kn_array_find_recorder(NULL, 0, in, n_in) : NULL;
-    bool scans = status == KILN_OK && kn_operation_traits(name) & KN_OP_SCANS;
-    if (scans)
-        status = kn_call_options_read(&o, options);
-    bool is_flat = scans && status == KILN_OK && !o.axes;
-    if (recorder && status == KILN_OK)
-        return is_flat && n_in > 0 && in[0].kind == KILN_ARG_ARRAY
-                   ? record_flat(recorder, out, n_out, name, in, n_in, &o)
-                   : recorder->functions->apply(out, n_out, name, in, n_in, options);
+    if (recorder)
+        return record_call(recorder, out, n_out, name, in, n_in, options);
     if (status == KILN_OK)
         status = find_call(&k, name, in, n_in);
-    if (status == KILN_OK && is_flat)
-        return check_stores(k, name, out, n_out) == KILN_OK ? call_flat(k, out, n_out, name, in, n_in, &o)
-                                                            : KILN_ERROR_TYPE;
     if (status == KILN_OK)
         status = check_stores(k, name, out, n_out);
-    if (status == KILN_OK && k->is_clip)
+    if (status != KILN_OK)
+        return status;
+    if (k->is_clip)
         return call_clip(k, out, n_out, in, n_in, options);
-    return status == KILN_OK ? kiln_kernel_call(k->kernel, out, n_out, in, n_in, options) : status;
+    return k->scans ? call_scan(k, out, n_out, name, in, n_in, options)
+                    : kiln_kernel_call(k->kernel, out, n_out, in, n_in, options);
 }
 
 kiln_status kiln_apply(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
