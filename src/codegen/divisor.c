@@ -6,8 +6,8 @@
 #include "program/pure.h"
 #include "base/caret.h"
 
-/* Measured on an H200: its 132 multiprocessors start 7.2 instructions per thread while memory moves a byte.
- * */
+/* Measured on an H200: its 132 multiprocessors start 7.2 instructions per thread in the time of a byte of
+ * memory. */
 enum {
     DIVISION_COST = 15, /* instructions of IEEE's division */
     OTHER_COST = 10,    /* of everything else for an element */

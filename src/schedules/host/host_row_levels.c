@@ -1,0 +1,66 @@
+/* host_row_levels.c - writes the levels of the host's row programs: pointers, the stages of an element, and
+ * the loop of the kind's own part. */
+#include "schedules/host/host_row_levels.h"
+
+bool kn_host_is_in_level(const kn_writer *w, const kn_level *level, int k)
+{
+    return kn_is_wide_array(w, k) && (kn_level_reads(w, level, k) || kn_level_gives(w, level, k));
+}
+
+/* Results that this level does not store are variables. */
+static void put_results(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
+{
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        if (!kn_host_is_in_level(w, level, k))
+            continue;
+        bool is_variable = kn_level_gives(w, level, k) && !kn_level_stores(w, level, k);
+        kn_put_part_of(w, out, is_variable ? "result_variable" : "result_here", k, "element=%s",
+                       by->put_element);
+    }
+}
+
+static void put_element(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
+{
+    put_results(w, out, level, by);
+    kn_put_level_stages(w, out, level, by->places);
+}
+
+void kn_host_put_reduction(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
+{
+    int result = w->program->stage[level->end].value[1];
+    kn_str pointers = KN_STR_INIT, element = KN_STR_INIT, reduced = KN_STR_INIT, function = KN_STR_INIT;
+    by->put_pointers(w, &pointers, level);
+    put_element(w, &element, level, by);
+    kn_put_reduced_value(w, &reduced, level);
+    kn_put_function(w, &function, level->end);
+    kn_put_declaration(w, out, result);
+    kn_put_part_with(w, out, by->reduction, result, "level=%d pointers=%s element=%s reduced=%s function=%s",
+                     level->end, kn_str_text(&pointers), kn_str_text(&element), kn_str_text(&reduced),
+                     kn_str_text(&function));
+    out->failed = out->failed || pointers.failed || element.failed || reduced.failed || function.failed;
+    kn_str_free(&pointers);
+    kn_str_free(&element);
+    kn_str_free(&reduced);
+    kn_str_free(&function);
+}
+
+void kn_host_put_last(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
+{
+    kn_str pointers = KN_STR_INIT, element = KN_STR_INIT;
+    if (level->stages == 0)
+        return;
+    by->put_pointers(w, &pointers, level);
+    put_element(w, &element, level, by);
+    kn_put_part_with(w, out, "last_pass", -1, "pointers=%s element=%s", kn_str_text(&pointers),
+                     kn_str_text(&element));
+    out->failed = out->failed || pointers.failed || element.failed;
+    kn_str_free(&pointers);
+    kn_str_free(&element);
+}
+
+void kn_host_put_held_values(kn_writer *w)
+{
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
+        if (kn_is_held_value(w, k))
+            kn_put_part(w, &w->slot[KN_SLOT_ITEM], "held_value", k);
+}
