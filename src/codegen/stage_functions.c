@@ -263,6 +263,26 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
     }
 }
 
+static void put_index_at(const kn_writer *w, kn_str *out, const char *start, const char *part, int operand)
+{
+    kn_str offset = KN_STR_INIT;
+    kn_put_part_with(w, &offset, part, -1, "array=%d", operand);
+    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(&offset));
+    out->failed = out->failed || offset.failed;
+    kn_str_free(&offset);
+}
+
+void kn_put_map_at(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *offset)
+{
+    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
+    put_index_at(w, &index, "start", offset, w->spec->n_arrays);
+    put_index_at(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, out, stage, place, kn_str_text(&index), kn_str_text(&reduction_index));
+    out->failed = out->failed || index.failed || reduction_index.failed;
+    kn_str_free(&index);
+    kn_str_free(&reduction_index);
+}
+
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)
 {
     kn_put_map(w, out, 0, place, index, NULL);

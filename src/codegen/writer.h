@@ -111,7 +111,7 @@ typedef struct kn_recipe {
     /* True if the place of operand k has the dtype that the program sees. NULL: no place has, if that is
      * another than the dtype in memory. */
     bool (*is_seen_place)(const kn_writer *w, int k);
-    bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
+    bool repeats_stages; /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: the usual way. */
     bool (*load)(kn_writer *w, int k);
     /* The condition, besides the stride along the fast axis, for a gathered operand to be contiguous. NULL:
@@ -195,6 +195,9 @@ void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, co
  * kn_value_NAME. Stages over results have no index; reduction_index is for programs that use it. */
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
                 const char *reduction_index);
+/* The same, with both indices at the offset that the part gives of their operand, ${array}, as it gives that
+ * of an array: "kn.start + kn_from.at[2]". */
+void kn_put_map_at(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *offset);
 /* The same for the first stage, the only one of elementwise programs. */
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
 /* "kn_sum": the function of a stage. */

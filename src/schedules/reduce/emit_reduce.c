@@ -159,26 +159,11 @@ static void put_names(kn_writer *w)
                          kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-static void put_index(const kn_writer *w, kn_str *out, const char *start, const char *part, int array)
-{
-    kn_str offset = KN_STR_INIT;
-    kn_put_part_with(w, &offset, part, -1, "array=%d", array);
-    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(&offset));
-    out->failed = out->failed || offset.failed;
-    kn_str_free(&offset);
-}
-
 /* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
 static void put_mapped(const kn_writer *w, kn_str *out, kn_place_writer place, const char *offset)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
-    put_index(w, &index, "start", offset, w->spec->n_arrays);
-    put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
     kn_put_part(w, out, "declaration", w->program->stage[REDUCE].value[0]);
-    kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    out->failed |= index.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&reduction_index);
+    kn_put_map_at(w, out, MAP, place, offset);
 }
 
 /* The lanes of an item that has been loaded, by the part; item: the variable with its number. */
