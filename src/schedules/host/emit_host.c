@@ -120,7 +120,7 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
     else if (is_widened(w, k) || kn_is_output(w, k))
         put_part(w, out, is_widened(w, k) ? "wide" : "held", k, 0);
     else if (is_copied_by_bits(w, k))
-        kn_put_part_of(w, out, "by_bits", k, "element=%s", place_plain);
+        kn_put_part_with(w, out, "by_bits", k, "element=%s", kn_text_by(w, place_plain, k));
     else
         place_plain(w, out, k);
 }
@@ -138,21 +138,19 @@ static void put_lanes_before(kn_writer *w, kn_str *out)
 /* Joins these variables in words. */
 static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
 {
-    kn_str lanes = KN_STR_INIT;
+    kn_str *lanes = kn_text(w);
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
         int first, number = interleaved_number(w, k, &first);
         if (number < 0)
             continue;
-        kn_str_append(&lanes, number > 0 ? ", " : "");
-        put_part(w, &lanes, "lane_variable", k, 0);
+        kn_str_append(lanes, number > 0 ? ", " : "");
+        put_part(w, lanes, "lane_variable", k, 0);
         if (number + 1 < w->spec->schedule.per_thread)
             continue;
         kn_put_part_with(w, out, in_line ? "join_held" : "join", first, "bytes=%d lanes=%s",
-                         place_size(w, first), kn_str_text(&lanes));
-        kn_str_clear(&lanes);
+                         place_size(w, first), kn_str_text(lanes));
+        kn_str_clear(lanes);
     }
-    out->failed = out->failed || lanes.failed;
-    kn_str_free(&lanes);
 }
 
 /* One element. */

@@ -76,19 +76,15 @@ static void put_order(kn_writer *w)
 /* In order, the index counts up along a row, and lanes that are results have the same one. */
 static void put_map(kn_writer *w)
 {
-    kn_str index = KN_STR_INIT, along = KN_STR_INIT, reduction_index = KN_STR_INIT;
+    kn_str *index = kn_text(w), *along = kn_text(w), *reduction_index = kn_text(w);
     int last = kn_layout_space_operands(w->spec) - 1;
-    kn_put_part_with(w, &index, "index_along", -1, "start=%s array=%d", "start", w->spec->n_arrays);
-    kn_put_part_with(w, &along, "index_along", -1, "start=%s array=%d", "reduction_start", last);
-    kn_put_part_with(w, &reduction_index,
+    kn_put_part_with(w, index, "index_along", -1, "start=%s array=%d", "start", w->spec->n_arrays);
+    kn_put_part_with(w, along, "index_along", -1, "start=%s array=%d", "reduction_start", last);
+    kn_put_part_with(w, reduction_index,
                      w->spec->schedule.per_thread == 1 ? "index_in_order" : "index_of_lane_in_order", -1,
-                     "array=%d otherwise=%s", last, kn_str_text(&along));
-    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(&index),
-               kn_str_text(&reduction_index));
-    w->slot[KN_SLOT_SINGLE].failed |= index.failed || along.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&along);
-    kn_str_free(&reduction_index);
+                     "array=%d otherwise=%s", last, kn_str_text(along));
+    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(index),
+               kn_str_text(reduction_index));
 }
 
 static void fill_host_reduce(kn_writer *w)

@@ -25,7 +25,7 @@ static void put_element(const kn_writer *w, kn_str *out, int k)
     if (kn_access_of(w, k) == KN_DENSE)
         kn_put_part(w, out, "dense", k);
     else
-        kn_put_part_of(w, out, "stepped", k, "offset=%s", put_offset);
+        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
 }
 
 static void put_places(kn_writer *w)
