@@ -123,10 +123,7 @@ bool kn_os_write_full(int fd, const void *data, size_t size)
 
 static bool has_info(struct stat *out, const char *path)
 {
-    if (stat(path, out) == 0)
-        return true;
-    kn_shortage_note(errno);
-    return false;
+    return kn_shortage_unless(stat(path, out) == 0);
 }
 
 bool kn_os_is_folder(const char *path)

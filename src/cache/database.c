@@ -196,8 +196,7 @@ static bool make_file(kn_database *database)
 static bool remember_file(kn_database *database)
 {
     struct stat info;
-    if (lstat(database->file, &info) != 0) {
-        kn_shortage_note(errno);
+    if (!kn_shortage_unless(lstat(database->file, &info) == 0)) {
         kn_database_note(database, "%s: %s", database->path, strerror(errno));
         return false;
     }

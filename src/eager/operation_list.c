@@ -186,25 +186,17 @@ static kiln_status check_members(const kiln_operation *d)
 {
     const struct {
         const char *text, *member;
-        bool is_wanted;
-    } members[] = {{d->name, "name", true},
-                   {d->in_params, "in_params", true},
-                   {d->out_params, "out_params", true},
-                   {d->types, "types", true},
-                   {d->post, "post", d->map && d->reduce},
-                   {d->post, "post", d->reduce},
-                   {d->identity, "identity", d->reduce},
-                   {d->reduce_type, "reduce_type", d->reduce}};
-    for (size_t m = 0; m < 5; ++m)
-        if (members[m].is_wanted && !members[m].text)
-            return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", members[m].member);
-    for (size_t m = 5; m < sizeof members / sizeof members[0]; ++m)
-        if (!members[m].is_wanted && members[m].text)
-            return kn_error(KILN_ERROR_INVALID,
-                            "%s: \"%s\" was given, but reduce is NULL, and so nothing is reduced; NULL was "
-                            "expected",
-                            members[m].member, members[m].text);
-    return KILN_OK;
+    } of_reductions[] = {{d->post, "post"}, {d->identity, "identity"}, {d->reduce_type, "reduce_type"}};
+    kiln_status status =
+        kn_require_texts("name", d->name, "in_params", d->in_params, "out_params", d->out_params, "types",
+                         d->types, "post", d->map && d->reduce ? d->post : "", NULL);
+    for (size_t m = 0; m < sizeof of_reductions / sizeof of_reductions[0] && status == KILN_OK; ++m)
+        if (!d->reduce && of_reductions[m].text)
+            status = kn_error(KILN_ERROR_INVALID,
+                              "%s: \"%s\" was given, but reduce is NULL, and so nothing is reduced; NULL was "
+                              "expected",
+                              of_reductions[m].member, of_reductions[m].text);
+    return status;
 }
 
 /* The lists are copied before a program is made, which would check them. */
