@@ -57,7 +57,7 @@ typedef struct kn_database {
     dev_t device;   /* which file it is, to see that another process has set it aside */
     ino_t inode;
     int set_aside;   /* how often this process has done so */
-    double retry_at; /* nothing is tried before: others hold the file, or it cannot be written */
+    double retry_at; /* the time of the next attempt, while others hold the file or it cannot be written */
     int last_rc;     /* of the last attempt */
     uint64_t errors;
     uint64_t limit;                   /* bytes */

@@ -116,8 +116,8 @@ void kn_cuda_module_unload(kn_module *module)
     kn_free(module);
 }
 
-/* With lazy loading a function's code goes to the device at its first use, which a capture does not allow but
- * in relaxed mode: so it is done now. Older drivers do it when asked for an attribute. */
+/* With lazy loading, the driver loads a function's code at its first use, which a capture allows in relaxed
+ * mode only. So it is loaded now; older drivers do so if they are asked for an attribute. */
 static kiln_status load_for_good(kn_cu_function function)
 {
     int registers = 0;

@@ -32,8 +32,8 @@ static void give_event(kn_pool *pool, void *event)
     pool->idle_events[pool->idle_count++] = event;
 }
 
-/* An event behind the work that is now queued on the stream. NULL, when that work is over: where no event can
- * be had, it is waited for. */
+/* An event behind the work that is now queued on the stream. NULL: that work is over, since the function
+ * waits for it if no event can be made. */
 void *kn_pool_event_behind(kn_pool *pool, void *stream)
 {
     const kn_backend *backend = pool->device->backend;

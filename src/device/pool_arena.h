@@ -8,7 +8,7 @@
 /* An event behind the work that is now queued on the stream. NULL, when that work is over: where no event can
  * be had, it is waited for. */
 void *kn_pool_event_behind(kn_pool *pool, void *stream);
-/* Gives back the events that are over, from the last; true when none is left. wait: until then. */
+/* Gives back the events that are over, the last one first; true if none is left. wait: waits for all. */
 bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait);
 /* The arena of a stream (in a capture, where that is not 0), found; made where there is none, NULL without
  * memory. */

@@ -11,7 +11,7 @@
 
 /* Words on the stack for the key of a call's plan; a call that needs more is not cached. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
-enum { FEW_NUMBERS = 32 /* that a call has on the stack */ };
+enum { FEW_NUMBERS = 32 /* numbers that a call has on the stack */ };
 
 typedef struct call_key {
     size_t words;

@@ -152,8 +152,8 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
                                   int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info);
 void kn_plan_launch_free(kn_plan_launch *l);
-/* Adds to info->baseline and ->pending. Where the optimised tier is still to come, and is wanted, it is
- * waited for; else a thread is set to make it. */
+/* Adds to info->baseline and ->pending. If the optimised tier is not there yet, it waits for it (wanted), or
+ * queues its compilation for the background thread. */
 void kn_plan_launch_look(const kn_plan_launch *l, bool wants_optimised, kn_build_info *info);
 
 /* One parameter of a plan. */

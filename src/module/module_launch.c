@@ -116,7 +116,7 @@ static kiln_status fit_integer(const kiln_function *f, argument_list *list, cons
     int bits = (int)size * 8;
     bool is_negative = arg->kind == KILN_ARG_WEAK_INT && arg->value.i < 0;
     if (size >= 8 || (size & (size - 1)) || size == 0)
-        return KILN_OK; /* the sizes are compared */
+        return KILN_OK; /* the check of sizes refuses it */
     bool fits = is_negative ? arg->value.i >= -(INT64_C(1) << (bits - 1)) : arg->value.u >> bits == 0;
     if (fits) {
         list->size[k] = size; /* the low bytes come first */
