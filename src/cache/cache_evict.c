@@ -35,7 +35,7 @@ static int doubt_the_future(kn_database *database)
 static const char by_producer[] = "CREATE INDEX IF NOT EXISTS code_producer ON code(producer, used, bytes)";
 
 /* Removes rows of a producer (a toolchain) unused for a week; *gone: their number. */
-static int evict_dead(kn_database *database, int64_t spared, int most, int *gone)
+static int evict_dead(kn_database *database, int64_t spared, int *gone)
 {
     int rc;
     sqlite3_stmt *dead = kn_database_statement(database, KN_SQL_DEAD, &rc), *statement;
@@ -49,7 +49,7 @@ static int evict_dead(kn_database *database, int64_t spared, int most, int *gone
         sqlite3_bind_value(statement, 1, sqlite3_column_value(dead, 0));
         sqlite3_reset(dead);
         sqlite3_bind_int64(statement, 2, spared);
-        sqlite3_bind_int64(statement, 3, most);
+        sqlite3_bind_int64(statement, 3, EVICT_ROWS);
         rc = kn_row_finish(statement, SQLITE_OK);
         *gone = rc == SQLITE_OK ? sqlite3_changes(database->db) : 0;
     }
@@ -76,7 +76,7 @@ static int evict_oldest(kn_database *database, int64_t spared, uint64_t bytes, i
  * one. */
 static int evict_some(kn_database *database, int64_t spared, uint64_t bytes, int *gone)
 {
-    int rc = evict_dead(database, spared, EVICT_ROWS, gone);
+    int rc = evict_dead(database, spared, gone);
     return rc == SQLITE_OK && *gone == 0 ? evict_oldest(database, spared, bytes, gone) : rc;
 }
 
@@ -116,7 +116,7 @@ static int collect_some(kn_database *database, void *argument)
     if (rc == SQLITE_OK)
         rc = doubt_the_future(database);
     if (rc == SQLITE_OK)
-        rc = evict_dead(database, 0, EVICT_ROWS, gone);
+        rc = evict_dead(database, 0, gone);
     if (rc == SQLITE_OK && *gone == 0 &&
         used > (database->is_evicting ? database->limit / 5 * 4 : database->limit)) {
         database->is_evicting = true;

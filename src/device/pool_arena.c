@@ -273,11 +273,11 @@ static void adopt(kn_pool *pool, kn_pool_arena *from, kn_pool_arena *to)
     }
 }
 
-bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to, bool wait)
+bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to)
 {
     bool found = false;
     for (kn_pool_arena *l = pool->arenas; l; l = l->next) {
-        if (l == to || !l->has_ended || !kn_pool_events_over(pool, l->events, &l->event_count, wait))
+        if (l == to || !l->has_ended || !kn_pool_events_over(pool, l->events, &l->event_count, false))
             continue;
         found = found || l->segments;
         adopt(pool, l, to);

@@ -27,6 +27,6 @@ void kn_pool_release(kn_pool *pool, kn_block *b);
 /* Frees blocks that no longer wait, oldest first. */
 void kn_pool_settle_pending(kn_pool *pool, bool wait);
 /* Takes over the memory of arenas that have ended and whose work is over; whether there was any. */
-bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to, bool wait);
+bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to);
 
 #endif

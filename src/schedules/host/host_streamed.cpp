@@ -7,7 +7,7 @@ ${head}
 
 /* Results on their way past the caches. The buffer begins as far behind a cache line as its destination does. */
 template <int size> struct kn_lines {
-    enum { piece = ${order}, line = 64 }; /* piece: elements, for which the buffer always has space after a flush; line: bytes */
+    enum { piece = ${order}, line = 64 }; /* piece: elements of `size` bytes, which always fit behind the rest of a flush; line: bytes */
     alignas(line) char held[piece * size + line];
     char *to = nullptr;            /* destination of the first byte */
     unsigned first = 0, count = 0; /* range of bytes that are held */

@@ -82,7 +82,7 @@ bool kn_is_held_value(const kn_writer *w, int value)
     while (s < w->program->n_stages && !kn_stage_gives(&w->program->stage[s], value))
         ++s;
     return kn_row_is_wide(w->program, value) &&
-           kn_row_is_read(w->program, value, KN_OVER_ALL, level_end(w->program, s) + 1);
+           kn_row_is_read(w->program, value, level_end(w->program, s) + 1);
 }
 
 /* ---- an element ---- */
