@@ -75,6 +75,12 @@ static kiln_status find_axis(int *axis, int ndim, const char *function)
     return KILN_OK;
 }
 
+static kiln_status check_axis(int *axis, const void *out, const kiln_array *array, const char *function)
+{
+    kiln_status status = check(out, array, function);
+    return status ? status : find_axis(axis, array->ndim, function);
+}
+
 /* ---- slices ---- */
 
 static int64_t clip_bound(int64_t bound, int64_t extent, int64_t lowest, int64_t highest)
@@ -107,9 +113,7 @@ kiln_status kiln_array_slice(kiln_array **out, const kiln_array *array, int axis
 {
     layout l;
     int given = axis;
-    kiln_status status = check(out, array, "kiln_array_slice");
-    if (!status)
-        status = find_axis(&axis, array->ndim, "kiln_array_slice");
+    kiln_status status = check_axis(&axis, out, array, "kiln_array_slice");
     if (status)
         return status;
     if (step == 0)
@@ -129,9 +133,7 @@ kiln_status kiln_array_select(kiln_array **out, const kiln_array *array, int axi
 {
     layout l;
     int given = axis;
-    kiln_status status = check(out, array, "kiln_array_select");
-    if (!status)
-        status = find_axis(&axis, array->ndim, "kiln_array_select");
+    kiln_status status = check_axis(&axis, out, array, "kiln_array_select");
     if (status)
         return status;
     int64_t extent = array->shape[axis];

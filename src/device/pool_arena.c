@@ -19,17 +19,10 @@ static void *take_event(kn_pool *pool)
 
 static void give_event(kn_pool *pool, void *event)
 {
-    if (pool->idle_count == pool->idle_capacity) {
-        int capacity = pool->idle_capacity ? 2 * pool->idle_capacity : 16;
-        void **events = kn_realloc(pool->idle_events, (size_t)capacity * sizeof *events);
-        if (!events) {
-            pool->device->backend->event_destroy(pool->device, event);
-            return;
-        }
-        pool->idle_events = events;
-        pool->idle_capacity = capacity;
-    }
-    pool->idle_events[pool->idle_count++] = event;
+    if (kn_grow(&pool->idle_events, &pool->idle_capacity, pool->idle_count, sizeof(void *)))
+        pool->idle_events[pool->idle_count++] = event;
+    else
+        pool->device->backend->event_destroy(pool->device, event);
 }
 
 /* An event behind the work that is now queued on the stream. NULL: that work is over, since the function

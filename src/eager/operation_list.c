@@ -274,14 +274,8 @@ static kiln_status check(const kiln_operation *d)
 
 static kiln_status append(kiln_operation *d)
 {
-    if (n_added == capacity) {
-        int more = capacity ? 2 * capacity : 8;
-        kiln_operation **grown = kn_realloc(added, (size_t)more * sizeof *grown);
-        if (!grown)
-            return kn_error_memory((size_t)more * sizeof *grown, "the list of operations");
-        added = grown;
-        capacity = more;
-    }
+    if (!kn_grow(&added, &capacity, n_added, sizeof *added))
+        return kn_error_memory(((size_t)n_added + 1) * sizeof *added, "the list of operations");
     added[n_added++] = d;
     return KILN_OK;
 }

@@ -108,6 +108,8 @@ static inline bool kn_struct_is_sound(const kiln_arg *arg)
     return arg->value.pod.data && arg->value.pod.size > 0 && arg->value.pod.size <= KN_STRUCT_MAX;
 }
 
+/* The numbers of arguments, and that `in` is there if it has some. */
+kiln_status kn_check_counts(const kn_program *program, int n_out, const kiln_arg *in, int n_in);
 /* Looks at the arguments of a kernel that lowers its calls: counts, kinds, devices, outputs that cannot be
  * written. *device is left alone where no array says it. */
 kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, kiln_array *const *out,
