@@ -127,15 +127,20 @@ static int words_held(const kn_choice *c)
     return words;
 }
 
+static int64_t results_of_block(const kn_schedule *schedule)
+{
+    return (int64_t)schedule->block * kn_reduce_points_config_of(schedule)->results_each;
+}
+
 static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    return kn_divide_up(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
+    return kn_divide_up(s->extent[axis], results_of_block(schedule));
 }
 
 /* True if the blocks have places for more than three halves of the results. */
 static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    int64_t places = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
+    int64_t places = blocks_along(s, axis, schedule) * results_of_block(schedule);
     return 2 * places > 3 * s->extent[axis];
 }
 
@@ -150,10 +155,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (f.axis < 0)
         return false;
     out->block = kn_choice_block(c);
-    out->per_thread = MOST_RESULTS;
-    while (out->per_thread > 1 && (out->per_thread * words_held(c) > HELD_WORDS ||
-                                   results < least * out->per_thread || wastes(s, f.axis, out)))
-        out->per_thread /= 2;
+    int *each = &kn_reduce_points_config_in(out)->results_each;
+    *each = MOST_RESULTS;
+    while (*each > 1 &&
+           (*each * words_held(c) > HELD_WORDS || results < least * *each || wastes(s, f.axis, out)))
+        *each /= 2;
     if (wastes(s, f.axis, out))
         return false;
     set_access(out, c);
@@ -192,6 +198,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        .recipe = &kn_recipe_reduce_points,
                                        KN_REDUCE_KIND,
+                                       .config = &kn_reduce_points_config_table,
                                        .revision = 1,
                                        .field = KN_FIELD(points_field, MEMBERS),
                                        .cut = kn_reduce_cut_beside,

@@ -83,7 +83,7 @@ static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice
         kn_reduce_is_struct(c))
         return false;
     out->vector = VECTOR_BYTES / widest;
-    out->per_thread = (int)s->extent[inner];
+    kn_reduce_threads_config_in(out)->narrow_row = (int)s->extent[inner];
     if (s->extent[f->axis] % out->vector != 0 || out->vector > WIDEST_VECTOR)
         return false;
     bool some = false;
@@ -133,7 +133,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors)
         return false;
     out->block = kn_choice_block(c);
-    out->variant = kn_reduce_variant(s->n_reduction_axes);
+    kn_reduce_threads_config_in(out)->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
     out->rank = kn_reduce_rank(s);
     kn_reduce_set_index(out, c);
     memcpy(params, &f, sizeof f);
@@ -166,6 +166,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
                                         KN_REDUCE_KIND,
+                                        .config = &kn_reduce_threads_config_table,
                                         .revision = 1,
                                         .field = KN_FIELD(threads_field, MEMBERS),
                                         .cut = kn_reduce_cut_beside,

@@ -178,8 +178,8 @@ void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)
     const kn_space *s = c->space;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
-    out->order = out->vector > 1 && out->per_thread != 1 && c->program->uses & KN_USES_REDUCTION_INDEX &&
-                 s->n_reduction_axes == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
+    out->order = out->vector > 1 && c->program->uses & KN_USES_REDUCTION_INDEX && s->n_reduction_axes == 1 &&
+                 s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
 int64_t kn_reduce_size(const kn_space *space)
@@ -190,7 +190,9 @@ int64_t kn_reduce_size(const kn_space *space)
     return size;
 }
 
-int kn_reduce_variant(int axes)
+KN_CONFIG_TABLE(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
+
+int kn_reduce_known_axes(int axes)
 {
     return axes < 2 ? KN_REDUCE_ONE_AXIS : KN_REDUCE_SEVERAL_AXES;
 }
@@ -230,10 +232,10 @@ int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_
     return out->ndim - before;
 }
 
-int kn_reduce_long_axis(const kn_space *space, int variant)
+int kn_reduce_long_axis(const kn_space *space, int reduction_axes)
 {
     int inner = space->ndim - 1;
-    return variant == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
+    return reduction_axes == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
 }
 
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside)

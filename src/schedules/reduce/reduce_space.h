@@ -73,13 +73,12 @@ void kn_reduce_set_index(kn_schedule *out, const kn_choice *c);
 
 /* Elements of a result: along all reduction axes. */
 int64_t kn_reduce_size(const kn_space *space);
-/* The variant of a kernel, by its number of reduction axes. */
-enum {
-    KN_REDUCE_ONE_AXIS = 1,
-    KN_REDUCE_SEVERAL_AXES = 2,
-    KN_REDUCE_ALONE = 3 /* one axis; reduce_rows: a block for each result */
-};
-int kn_reduce_variant(int axes);
+/* Reduction axes, as kernels know their number. */
+enum { KN_REDUCE_ONE_AXIS = 1, KN_REDUCE_SEVERAL_AXES = 2 };
+int kn_reduce_known_axes(int axes);
+/* The configuration of kinds that have no other numbers. */
+#define KN_REDUCE_AXES_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES)
+KN_CONFIG(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
 /* Capacity for axes of the argument block. */
 int kn_reduce_rank(const kn_space *space);
 
@@ -91,7 +90,7 @@ int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_
 
 /* An innermost axis that is too long for divisions of 32 bits, which is put outside the other reduction axes;
  * -1. */
-int kn_reduce_long_axis(const kn_space *space, int variant);
+int kn_reduce_long_axis(const kn_space *space, int reduction_axes);
 /* For `place`: the size, and the axes of the kernel, as these functions put them; a reduction axis that is
  * outside the others (-1: none) comes before them. Returns the number of reduction axes. */
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside);
