@@ -51,9 +51,8 @@ static int narrowest_moving(const kn_choice *c)
 /* Bytes of the operand in memory: elements that are read several times count only one time. */
 static int64_t footprint(const kn_choice *c, int o)
 {
-    int64_t bytes = c->access[o].item_size, reach = kn_space_reach(c->space, o, 0) + bytes;
-    for (int a = 0; a < c->space->ndim; ++a)
-        bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
+    int64_t bytes = kn_choice_footprint(c, o),
+            reach = kn_space_reach(c->space, o, 0) + c->access[o].item_size;
     return bytes < reach ? bytes : reach;
 }
 

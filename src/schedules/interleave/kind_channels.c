@@ -125,13 +125,8 @@ static int positions_of_thread(const kn_choice *c, const launch_params *f)
 /* Each channel of a thread is one aligned vector. */
 static bool is_vector(const kn_choice *c, int o, const launch_params *f, int positions)
 {
-    int alignment = kn_choice_alignment(c, o, positions);
-    if (!is_planar(c, o, f) || c->access[o].address % (uintptr_t)alignment != 0)
-        return false;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (a != f->position && c->space->stride[o][a] % alignment != 0)
-            return false;
-    return true;
+    return is_planar(c, o, f) &&
+           kn_choice_is_aligned(c, o, f->position, kn_choice_alignment(c, o, positions));
 }
 
 /* If one planar result is unaligned, all planar results are staged in shared memory; if one planar input is
@@ -155,13 +150,9 @@ static void set_access(kn_schedule *out, const kn_choice *c, const launch_params
 static bool are_whole(const kn_choice *c)
 {
     int whole = c->target->vector_bytes;
-    for (int o = 0; o < c->count; ++o) {
-        uint64_t bits = c->access[o].address;
-        for (int a = 0; a < c->space->ndim; ++a)
-            bits |= (uint64_t)c->space->stride[o][a];
-        if (c->access[o].item_size == whole && bits % (uint64_t)whole != 0)
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].item_size == whole && !kn_choice_is_aligned(c, o, -1, whole))
             return false;
-    }
     return true;
 }
 

@@ -21,11 +21,8 @@ static bool are_interleaved(const kn_choice *c, int first, int count, int vector
             alignment = bytes < VECTOR_BYTES ? bytes : VECTOR_BYTES;
     int inner = kn_choice_inner(c);
     if (first + count > c->count || c->space->stride[first][inner] != count * item ||
-        c->access[first].address % (uintptr_t)alignment != 0)
+        !kn_choice_is_aligned(c, first, inner, alignment))
         return false;
-    for (int a = 0; a < inner; ++a)
-        if (c->space->stride[first][a] % alignment != 0)
-            return false;
     for (int o = first + 1; o < first + count; ++o) {
         if (c->access[o].is_output != c->access[first].is_output || c->access[o].item_size != item ||
             c->space->after[o] != item)

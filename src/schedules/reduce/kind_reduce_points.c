@@ -84,20 +84,12 @@ static int neighbours_from(const kn_choice *c, int first)
     return count;
 }
 
-static bool is_aligned(const kn_choice *c, int o, int bytes)
-{
-    bool is = c->access[o].address % (uintptr_t)bytes == 0;
-    for (int a = 0; a < c->space->ndim; ++a)
-        is = is && c->space->stride[o][a] % bytes == 0;
-    return is;
-}
-
 /* Elements of a vector of the coordinates from `first` on; 1: they are loaded one by one. */
 static int vector_of(const kn_choice *c, int first, int count)
 {
     int item = c->access[first].item_size, vector = 1;
     while (2 * vector * item <= VECTOR_BYTES && count % (2 * vector) == 0 &&
-           is_aligned(c, first, 2 * vector * item))
+           kn_choice_is_aligned(c, first, -1, 2 * vector * item))
         vector *= 2;
     return vector;
 }

@@ -33,15 +33,8 @@ typedef struct threads_field {
 /* True if a result is contiguous along the axis, and its vectors are aligned. */
 static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
 {
-    const kn_space *s = c->space;
-    int64_t bytes = (int64_t)vector * c->access[o].item_size;
-    int64_t align = bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
-    if (s->stride[o][axis] != c->access[o].item_size || c->access[o].address % (uintptr_t)align != 0)
-        return false;
-    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
-        if (a != axis && s->stride[o][a] % align != 0)
-            return false;
-    return true;
+    return c->space->stride[o][axis] == c->access[o].item_size &&
+           kn_choice_is_aligned(c, o, axis, kn_choice_alignment(c, o, vector));
 }
 
 static int vector_of(const kn_choice *c, int axis)

@@ -25,20 +25,11 @@ static bool runs(const kn_choice *c, int o, int axis)
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
 }
 
-/* Bytes of an input, without repetitions along broadcast axes. */
-static double bytes_read(const kn_choice *c, int o)
-{
-    double bytes = c->access[o].item_size;
-    for (int a = 0; a < c->space->ndim; ++a)
-        bytes *= c->space->stride[o][a] != 0 ? (double)c->space->extent[a] : 1;
-    return bytes;
-}
-
 double kn_reduce_bytes_along(const kn_choice *c, int axis)
 {
     double bytes = 0;
     for (int o = 0; o < c->count; ++o)
-        bytes += runs(c, o, axis) ? bytes_read(c, o) : 0;
+        bytes += runs(c, o, axis) ? (double)kn_choice_footprint(c, o) : 0;
     return bytes;
 }
 

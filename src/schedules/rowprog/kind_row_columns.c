@@ -83,14 +83,8 @@ static bool lies_across(const kn_choice *c, int o, int axis)
 static bool is_aligned(const kn_choice *c, int o, int axis, int vector)
 {
     int64_t bytes = (int64_t)vector * c->access[o].item_size;
-    if (c->space->stride[o][axis] == 0 || (c->access[o].is_output && !moves_along_row(c, o)))
-        return true;
-    if (c->access[o].address % (uintptr_t)bytes != 0)
-        return false;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (a != axis && c->space->stride[o][a] % bytes != 0)
-            return false;
-    return true;
+    return c->space->stride[o][axis] == 0 || (c->access[o].is_output && !moves_along_row(c, o)) ||
+           kn_choice_is_aligned(c, o, axis, bytes);
 }
 
 /* Bytes of an element of the widest operand that lies across rows and is another one for each element. */

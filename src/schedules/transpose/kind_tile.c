@@ -20,14 +20,8 @@ enum { SHARED_PERCENT = 80, LARGEST_VECTOR = 64 /* bytes */ };
 /* The operand can be read in whole vectors along `axis`. */
 static bool can_stage(const kn_choice *c, int o, int axis, int vector)
 {
-    int alignment = kn_choice_alignment(c, o, vector);
-    if (c->access[o].is_output || kn_choice_contiguous_axis(c, o) != axis ||
-        c->access[o].address % (uintptr_t)alignment != 0)
-        return false;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (a != axis && c->space->stride[o][a] % alignment != 0)
-            return false;
-    return true;
+    return !c->access[o].is_output && kn_choice_contiguous_axis(c, o) == axis &&
+           kn_choice_is_aligned(c, o, axis, kn_choice_alignment(c, o, vector));
 }
 
 /* Elements of a vector: those of one access to the widest result or staged input. */

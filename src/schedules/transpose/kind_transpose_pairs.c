@@ -45,12 +45,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (!find_pair(&f, c))
         return false;
     int item = c->access[f.straight].item_size, q = c->space->ndim - 2;
+    /* A cut would separate the tiles of a pair. */
     if (item < NARROWEST || item > WIDEST || c->space->size * item < LEAST_BYTES ||
-        c->space->ndim + AXES + 1 > KILN_MAX_NDIM)
+        c->space->ndim + AXES + 1 > KILN_MAX_NDIM || kn_space_axis_beyond(c->space, KN_MAX_OFFSET) >= 0)
         return false;
-    for (int o = 0; o < c->space->n_operands; ++o)
-        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
-            return false; /* a cut would separate the tiles of a pair */
     out->vector = c->target->vector_bytes / item;
     for (int o = 0; o < c->count; ++o) {
         if (o != f.transposed && (c->access[o].item_size != item || !kn_choice_is_vector(c, o, out->vector)))

@@ -22,11 +22,7 @@ typedef struct launch_params {
 
 static bool is_whole_elements(const kn_choice *c, int o)
 {
-    int64_t item = c->access[o].item_size;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (c->space->stride[o][a] % item != 0)
-            return false;
-    return c->access[o].address % (uintptr_t)item == 0;
+    return kn_choice_is_aligned(c, o, -1, c->access[o].item_size);
 }
 
 /* The vectors of all results begin at the same elements. */
