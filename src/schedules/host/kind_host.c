@@ -248,43 +248,27 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
     return place_loop_nest(out, part, KN_LOOP_INDICES, false);
 }
 
-/* The members of kn_loop_nest_rows. */
-#define ROWS_FIELD                                                                                           \
-    {                                                                                                        \
-        "long long rows; long long row_group; const long long *row_step; unsigned long long early; "         \
-        "unsigned long long rows_early; long long how_early;",                                               \
-            sizeof(kn_loop_nest_rows), 8                                                                     \
-    }
+/* Members that the values of all maps have; the field has those of kn_loop_nest_rows. */
+#define MAP_KIND                                                                                             \
+    .pattern = "m", .revision = 1, .config = &kn_host_config_table,                                          \
+    .field = {"long long rows; long long row_group; const long long *row_step; unsigned long long early; "   \
+              "unsigned long long rows_early; long long how_early;",                                         \
+              sizeof(kn_loop_nest_rows), 8}
 
 const kn_kind kn_kind_host_interleaved = {.name = "interleaved",
                                           .recipe = &kn_recipe_host_interleaved,
-                                          .pattern = "m",
-                                          .revision = 1,
+                                          MAP_KIND,
                                           .choose = choose_interleaved,
-                                          .config = &kn_host_config_table,
-                                          .field = ROWS_FIELD,
                                           .place = place_words};
-const kn_kind kn_kind_host_runs = {.name = "flat",
-                                   .recipe = &kn_recipe_host_runs,
-                                   .pattern = "m",
-                                   .revision = 1,
-                                   .choose = choose_runs,
-                                   .config = &kn_host_config_table,
-                                   .field = ROWS_FIELD,
-                                   .place = place_runs};
+const kn_kind kn_kind_host_runs = {
+    .name = "flat", .recipe = &kn_recipe_host_runs, MAP_KIND, .choose = choose_runs, .place = place_runs};
 const kn_kind kn_kind_host_indices = {.name = "strided",
                                       .recipe = &kn_recipe_host_indices,
-                                      .pattern = "m",
-                                      .revision = 1,
+                                      MAP_KIND,
                                       .choose = choose_indices,
-                                      .config = &kn_host_config_table,
-                                      .field = ROWS_FIELD,
                                       .place = place_indices};
 const kn_kind kn_kind_host_quick = {.name = "quick",
                                     .recipe = &kn_recipe_host_quick,
-                                    .pattern = "m",
-                                    .revision = 1,
+                                    MAP_KIND,
                                     .choose = choose_indices,
-                                    .config = &kn_host_config_table,
-                                    .field = ROWS_FIELD,
                                     .place = place_indices};

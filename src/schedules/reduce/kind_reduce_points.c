@@ -19,15 +19,6 @@ enum {
     VECTOR_BYTES = 16
 };
 
-/* The kind's field. rows: elements of a result; across: blocks of a row of results. */
-#define MEMBERS                                                                                              \
-    int reduction_rank;                                                                                      \
-    unsigned rows;                                                                                           \
-    kn_divider across, per_row;
-typedef struct points_field {
-    MEMBERS
-} points_field;
-
 static int reduced_axis(const kn_choice *c)
 {
     return c->space->ndim - 1;
@@ -124,15 +115,10 @@ static int64_t results_of_block(const kn_schedule *schedule)
     return (int64_t)schedule->block * kn_reduce_points_config_of(schedule)->results_each;
 }
 
-static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *schedule)
-{
-    return kn_divide_up(s->extent[axis], results_of_block(schedule));
-}
-
 /* True if the blocks have places for more than three halves of the results. */
 static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    int64_t places = blocks_along(s, axis, schedule) * results_of_block(schedule);
+    int64_t places = kn_multiple_up(s->extent[axis], results_of_block(schedule));
     return 2 * places > 3 * s->extent[axis];
 }
 
@@ -167,24 +153,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    const kn_space *space = part->space;
-    kn_reduce_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    const int64_t across = blocks_along(space, chosen.axis, s);
-    points_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
-                      .rows = (uint32_t)kn_reduce_size(space),
-                      .across = kn_divider_make((uint32_t)across)};
-    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->grid[0] = (unsigned)(out->size / space->extent[chosen.axis] * across);
-    memcpy(out->field, &f, sizeof f);
+    out->grid[0] = (unsigned)kn_reduce_place_beside(out, part, results_of_block(s));
     return KILN_OK;
-}
-
-static void describe(kn_str *out, const unsigned char *at)
-{
-    points_field f;
-    memcpy(&f, at, sizeof f);
-    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
@@ -192,7 +162,7 @@ const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        KN_REDUCE_KIND,
                                        .config = &kn_reduce_points_config_table,
                                        .revision = 1,
-                                       .field = KN_FIELD(points_field, MEMBERS),
+                                       .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
                                        .cut = kn_reduce_cut_beside,
                                        .takes_unrolled = true,
-                                       .describe = describe};
+                                       .describe = kn_reduce_describe_beside};

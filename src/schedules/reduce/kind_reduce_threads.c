@@ -21,15 +21,6 @@ enum {
     VECTOR_BYTES = 16
 };
 
-/* The kind's field. rows: elements of a result; vectors: of all results; across: of a row of results. */
-#define MEMBERS                                                                                              \
-    int reduction_rank;                                                                                      \
-    unsigned rows, vectors, reduction_unused;                                                                \
-    kn_divider across, per_row;
-typedef struct threads_field {
-    MEMBERS
-} threads_field;
-
 /* True if a result is contiguous along the axis, and its vectors are aligned. */
 static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
 {
@@ -136,31 +127,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    const kn_space *space = part->space;
-    kn_reduce_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    threads_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
-                       .rows = (uint32_t)kn_reduce_size(space),
-                       .vectors = (uint32_t)(out->size / s->vector),
-                       .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
-    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->grid[0] = (unsigned)kn_divide_up(f.vectors, s->block);
-    memcpy(out->field, &f, sizeof f);
+    out->grid[0] = (unsigned)kn_divide_up(kn_reduce_place_beside(out, part, s->vector), s->block);
     return KILN_OK;
-}
-
-static void describe(kn_str *out, const unsigned char *at)
-{
-    threads_field f;
-    memcpy(&f, at, sizeof f);
-    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
 const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
                                         KN_REDUCE_KIND,
                                         .config = &kn_reduce_threads_config_table,
-                                        .revision = 1,
-                                        .field = KN_FIELD(threads_field, MEMBERS),
+                                        .revision = 2,
+                                        .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
                                         .cut = kn_reduce_cut_beside,
-                                        .describe = describe};
+                                        .describe = kn_reduce_describe_beside};

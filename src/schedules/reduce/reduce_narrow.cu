@@ -4,7 +4,7 @@ ${begin}
 
     /* A thread has ${vector} neighbouring results, whose rows are ${narrow_row} contiguous vectors; a row of results has kn.across times as many. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
-    if (kn_at < kn.vectors) {
+    if (kn_at * ${vector} < (unsigned)kn.size) {
         ${from}
         ${packs}
 #pragma unroll

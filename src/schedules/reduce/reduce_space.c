@@ -241,6 +241,26 @@ int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int
     return rank;
 }
 
+int64_t kn_reduce_place_beside(kn_placement *out, const kn_part *part, int64_t per_place)
+{
+    kn_reduce_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    int64_t run = part->space->extent[chosen.axis], across = kn_divide_up(run, per_place);
+    kn_reduce_beside f = {.reduction_rank = kn_reduce_place_axes(out, part->space, chosen.axis, -1),
+                          .rows = (uint32_t)kn_reduce_size(part->space),
+                          .across = kn_divider_make((uint32_t)across)};
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    memcpy(out->field, &f, sizeof f);
+    return out->size / run * across;
+}
+
+void kn_reduce_describe_beside(kn_str *out, const unsigned char *at)
+{
+    kn_reduce_beside f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
+}
+
 /* The axis along which the first input that is not broadcast everywhere has the smallest stride; -1. */
 static int nearest_axis(const kn_choice *c)
 {

@@ -95,6 +95,20 @@ int kn_reduce_long_axis(const kn_space *space, int reduction_axes);
  * outside the others (-1: none) comes before them. Returns the number of reduction axes. */
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside);
 
+/* The field of kinds with a thread for some results beside each other, all of whose elements it reduces. rows:
+ * elements of a result; across: blocks, or vectors, of a row of results. */
+#define KN_REDUCE_BESIDE                                                                                     \
+    int reduction_rank;                                                                                      \
+    unsigned rows;                                                                                           \
+    kn_divider across, per_row;
+typedef struct kn_reduce_beside {
+    KN_REDUCE_BESIDE
+} kn_reduce_beside;
+/* For `place` and `describe` of these kinds, whose launch parameters are kn_reduce_params: axes and field.
+ * per_place: results of a block, or of a vector; returns the number of these. */
+int64_t kn_reduce_place_beside(kn_placement *out, const kn_part *part, int64_t per_place);
+void kn_reduce_describe_beside(kn_str *out, const unsigned char *field);
+
 /* For `cut`: limits the results to the size of a grid. The first cuts along the outermost axis. The second,
  * of kinds whose parameters are kn_reduce_params, cuts along an axis without vectors, or at whole vectors. */
 int kn_reduce_cut_outermost(int64_t *align, const kn_part *part);

@@ -6,7 +6,7 @@ ${begin}
 
     /* A thread has ${vector} neighbouring results; a row of results has kn.across times as many. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
-    if (kn_at < kn.vectors) {
+    if (kn_at * ${vector} < (unsigned)kn.size) {
         ${from}
         ${type} kn_reduced[${vector}];
 #pragma unroll 1
