@@ -95,8 +95,8 @@ int kn_reduce_long_axis(const kn_space *space, int reduction_axes);
  * outside the others (-1: none) comes before them. Returns the number of reduction axes. */
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside);
 
-/* The field of kinds with a thread for some results beside each other, all of whose elements it reduces. rows:
- * elements of a result; across: blocks, or vectors, of a row of results. */
+/* The field of kinds with a thread for some results beside each other, all of whose elements it reduces.
+ * rows: elements of a result; across: blocks, or vectors, of a row of results. */
 #define KN_REDUCE_BESIDE                                                                                     \
     int reduction_rank;                                                                                      \
     unsigned rows;                                                                                           \
