@@ -25,12 +25,17 @@ static bool is_copied_by_bits(const kn_writer *w, int k)
     return kn_array_of(w, k) >= 0 && (dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16);
 }
 
+static int step_between(const kn_writer *w)
+{
+    return kn_host_config_of(&w->spec->schedule)->step;
+}
+
 /* The number of k among the operands that are interleaved in one array, with the parameter of the first of
  * them in *first; -1: k is not interleaved, and *first is k. */
 static int interleaved_number(const kn_writer *w, int k, int *first)
 {
     *first = k;
-    return kn_array_of(w, k) < 0 ? -1 : kn_interleaved_number(w->spec, k, first);
+    return kn_array_of(w, k) < 0 ? -1 : kn_interleaved_number(w->spec, k, step_between(w), first);
 }
 
 /* k has a pointer of its own. Interleaved operands have that of the first. */
@@ -48,7 +53,7 @@ static bool is_interleaved(const kn_writer *w, int k)
 /* Bytes at one place: of an element, or of all interleaved elements there. */
 static int place_size(const kn_writer *w, int k)
 {
-    return kn_item_size(w, k) * (is_interleaved(w, k) ? w->spec->schedule.per_thread : 1);
+    return kn_item_size(w, k) * (is_interleaved(w, k) ? step_between(w) : 1);
 }
 
 /* Elements from one of k to the next, along the loop. */
@@ -56,7 +61,7 @@ static int step_of(const kn_writer *w, int k)
 {
     char access = kn_access_of(w, k);
     bool is_stepped = access == KN_GATHER || (access == KN_STAGED && !is_interleaved(w, k));
-    return access == KN_BROADCAST ? 0 : is_stepped ? w->spec->schedule.per_thread : 1;
+    return access == KN_BROADCAST ? 0 : is_stepped ? step_between(w) : 1;
 }
 
 /* A part of host_parts.cpp for operand k; number: of the operand in the loop nest. */
@@ -145,7 +150,7 @@ static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
             continue;
         kn_str_append(lanes, number > 0 ? ", " : "");
         put_part(w, lanes, "lane_variable", k, 0);
-        if (number + 1 < w->spec->schedule.per_thread)
+        if (number + 1 < step_between(w))
             continue;
         kn_put_part_with(w, out, in_line ? "join_held" : "join", first, "bytes=%d lanes=%s",
                          place_size(w, first), kn_str_text(lanes));
@@ -221,7 +226,7 @@ static int count_streamed(const kn_spec *spec)
         if (spec->operand[k].pass == KN_PASS_RAW)
             return 0;
         count += k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY &&
-                 kn_interleaved_number(spec, k, &first) <= 0;
+                 kn_interleaved_number(spec, k, kn_host_config_of(&spec->schedule)->step, &first) <= 0;
     }
     return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
 }
@@ -314,6 +319,7 @@ static const char *choose_template(const kn_spec *spec)
     return has_pieces(spec) ? "schedules/host/host_streamed.cpp" : "schedules/host/host_flat.cpp";
 }
 
+KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
 #define RECIPE(name, word)                                                                                   \
     const kn_recipe kn_recipe_host_##name = {.choose_template = choose_template,                             \
                                              .fill = fill_host,                                              \

@@ -11,18 +11,22 @@
 enum { MAP, REDUCE, POST }; /* the stages */
 enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
 
+static const kn_host_reduce_config *config_of(const kn_writer *w)
+{
+    return kn_host_reduce_config_of(&w->spec->schedule);
+}
+
 /* The element of lane kn_k in step kn_j, from kn_row on. */
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
-    bool is_dense = kn_access_of(w, k) == KN_DENSE, are_results = w->spec->schedule.per_thread == 1;
+    bool is_dense = kn_access_of(w, k) == KN_DENSE, are_results = config_of(w)->lanes_of_row == 1;
     kn_put_part(w, out, !is_dense ? "lane_along" : are_results ? "dense_lane" : "dense_lane_of_row", k);
 }
 
 /* Result kn_k from kn_here on, or an input with one element for each result. */
 static void put_result(const kn_writer *w, kn_str *out, int k)
 {
-    bool is_dense =
-        kn_access_of(w, k) == KN_DENSE && (w->spec->schedule.per_thread == 1 || kn_is_output(w, k));
+    bool is_dense = kn_access_of(w, k) == KN_DENSE && (config_of(w)->lanes_of_row == 1 || kn_is_output(w, k));
     kn_put_part(w, out, is_dense ? "dense_result" : "result", k);
 }
 
@@ -56,7 +60,7 @@ static void put_names(kn_writer *w)
  * compile twice as long. */
 static int depth_of(const kn_writer *w)
 {
-    bool are_few = w->spec->schedule.per_thread == 1 || kn_cost_functions(w->program) > 0;
+    bool are_few = config_of(w)->lanes_of_row == 1 || kn_cost_functions(w->program) > 0;
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
@@ -81,7 +85,7 @@ static void put_map(kn_writer *w)
     kn_put_part_with(w, index, "index_along", -1, "start=%s array=%d", "start", w->spec->n_arrays);
     kn_put_part_with(w, along, "index_along", -1, "start=%s array=%d", "reduction_start", last);
     kn_put_part_with(w, reduction_index,
-                     w->spec->schedule.per_thread == 1 ? "index_in_order" : "index_of_lane_in_order", -1,
+                     config_of(w)->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order", -1,
                      "array=%d otherwise=%s", last, kn_str_text(along));
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(index),
                kn_str_text(reduction_index));
@@ -93,11 +97,12 @@ static void fill_host_reduce(kn_writer *w)
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
-                  w->spec->schedule.variant ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
+                  config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
     put_map(w);
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result, "", "");
 }
 
+KN_CONFIG_TABLE(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 const kn_recipe kn_recipe_host_reduce = {.template_name = "schedules/host/host_reduce.cpp",
                                          .fill = fill_host_reduce,
                                          .preludes = "kn_line",

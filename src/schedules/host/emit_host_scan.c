@@ -42,6 +42,7 @@ static void fill_host_scan(kn_writer *w)
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_neighbour, "neighbour");
 }
 
+KN_CONFIG_TABLE(kn_host_scan_config, KN_HOST_SCAN_CONFIG);
 const kn_recipe kn_recipe_host_scan = {.template_name = "schedules/host/host_scan.cpp",
                                        .fill = fill_host_scan,
                                        .parts = "schedules/host/host_scan_parts.cpp",
