@@ -33,12 +33,6 @@ static kiln_status view(kiln_array **out, const kiln_array *array, const layout 
     return kn_array_view(out, array, l->data, l->ndim, l->shape, l->strides);
 }
 
-/* All of it, laid out as it is. */
-static kiln_status same_array(kiln_array **out, const kiln_array *array)
-{
-    return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
-}
-
 /* Records the subscript of one axis of a traced array; the axis is counted from either end, as given. */
 static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_subscript subscript)
 {
@@ -327,7 +321,7 @@ kiln_status kiln_array_reshape(kiln_array **out, const kiln_array *array, int nd
         memcpy(l.shape, shape, (size_t)ndim * sizeof *shape);
     bool is_same = ndim == array->ndim && memcmp(l.shape, array->shape, (size_t)ndim * sizeof *shape) == 0;
     if (is_same && !array->recorder)
-        return same_array(out, array);
+        return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
     if (!resolve_shape(array, ndim, l.shape))
         return refuse_shapes("kiln_array_reshape", counts, array, ndim, shape);
     if (array->recorder)

@@ -8,18 +8,6 @@ enum {
     EVICT_ROUNDS = 8 /* of a put: others wait meanwhile */
 };
 
-static int used_bytes(kn_database *database, uint64_t *out)
-{
-    int rc;
-    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_PAGES, &rc);
-    if (!statement)
-        return rc;
-    rc = sqlite3_step(statement);
-    *out = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_reset(statement);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
 /* A row with a use in the future (its time is damaged, or a clock was wrong) would never go: its use is
  * reset. */
 static int doubt_the_future(kn_database *database)
@@ -85,7 +73,7 @@ int kn_cache_evict(kn_database *database)
     const int64_t spared = sqlite3_last_insert_rowid(database->db);
     const uint64_t wanted = database->limit / 5 * 4;
     uint64_t used = 0;
-    int rc = used_bytes(database, &used), gone = 1;
+    int rc = kn_database_number(database, KN_SQL_PAGES, &used), gone = 1;
     database->is_tight = used > database->limit / 4 * 3;
     if (rc == SQLITE_OK && used > database->limit && !database->is_evicting) {
         database->is_evicting = true;
@@ -98,7 +86,7 @@ int kn_cache_evict(kn_database *database)
             break;
         rc = evict_some(database, spared, used - wanted, &gone);
         if (rc == SQLITE_OK)
-            rc = used_bytes(database, &used);
+            rc = kn_database_number(database, KN_SQL_PAGES, &used);
     }
     database->is_evicting = database->is_evicting && used > wanted && gone > 0;
     return rc;
@@ -110,7 +98,7 @@ static int collect_some(kn_database *database, void *argument)
 {
     int *gone = argument;
     uint64_t used = 0;
-    int rc = used_bytes(database, &used);
+    int rc = kn_database_number(database, KN_SQL_PAGES, &used);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(database->db, by_producer, NULL, NULL, NULL);
     if (rc == SQLITE_OK)

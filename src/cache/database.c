@@ -520,6 +520,19 @@ sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, i
     return *prepared;
 }
 
+int kn_database_number(kn_database *database, kn_statement which, uint64_t *out)
+{
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, which, &rc);
+    if (!row)
+        return rc;
+    rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        *out = (uint64_t)sqlite3_column_int64(row, 0);
+    sqlite3_reset(row);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
 int kn_database_execute(kn_database *database, kn_statement which)
 {
     int rc;

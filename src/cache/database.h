@@ -82,6 +82,8 @@ void kn_database_close(kn_database *database);
 
 /* A prepared statement, ready to be bound; NULL with *rc set. */
 sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, int *rc);
+/* The number that a statement without parameters gives; unchanged after a failure. */
+int kn_database_number(kn_database *database, kn_statement which, uint64_t *out);
 /* Runs one without parameters or results. */
 int kn_database_execute(kn_database *database, kn_statement which);
 

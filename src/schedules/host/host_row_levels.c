@@ -28,13 +28,13 @@ static void put_element(const kn_writer *w, kn_str *out, const kn_level *level, 
 void kn_host_put_reduction(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
 {
     int result = w->program->stage[level->end].value[1];
-    kn_str *pointers = kn_text(w), *element = kn_text(w), *reduced = kn_text(w);
+    kn_str *pointers = kn_text(w), *element = kn_text(w);
     by->put_pointers(w, pointers, level);
     put_element(w, element, level, by);
-    kn_put_reduced_value(w, reduced, level);
     kn_put_declaration(w, out, result);
     kn_put_part_with(w, out, by->reduction, result, "level=%d pointers=%s element=%s reduced=%s function=%s",
-                     level->end, kn_str_text(pointers), kn_str_text(element), kn_str_text(reduced),
+                     level->end, kn_str_text(pointers), kn_str_text(element),
+                     kn_text_by(w, kn_put_value, w->program->stage[level->end].value[0]),
                      kn_text_by(w, kn_put_function, level->end));
 }
 

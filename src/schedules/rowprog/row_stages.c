@@ -178,11 +178,6 @@ void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level,
             put_call(w, out, s, at);
 }
 
-void kn_put_reduced_value(const kn_writer *w, kn_str *out, const kn_level *level)
-{
-    kn_put_value(w, out, w->program->stage[level->end].value[0]);
-}
-
 /* ---- what runs once for a row ---- */
 
 static void put_column_of(const kn_writer *w, kn_str *out, int k)
