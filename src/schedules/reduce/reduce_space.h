@@ -30,7 +30,7 @@ typedef enum kn_reduce_fit {
 
 /* Elements of 16 bytes of the widest input; 1 if there is none. */
 int kn_reduce_vector(const kn_choice *c);
-/* Of the inputs, and of outputs too, except those that are broadcast along the axis. */
+/* Inputs, and outputs too if wanted, count unless they are broadcast along the axis. */
 kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector, bool with_outputs);
 /* Bytes read of the inputs that are contiguous along the axis: a weight that all rows share counts little. */
 double kn_reduce_bytes_along(const kn_choice *c, int axis);
