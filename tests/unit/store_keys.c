@@ -26,7 +26,7 @@ static const char *const lines[] = {
     "after_loop=\"(void)w;\" fast_math=\"1\""
     " no_fma=\"1\" check=\"1\" round_each=\"1\" option=\"-DA\" header=\"a.h\" header_text=\"#define A 1\\n\""
     " operands=\"array:float32 array:float32 array:float32\" loop_rank=\"2\""
-    " schedule=\"rows\" vector=\"4\" block=\"256\" lanes=\"2\" form=\"1\" index=\"1\" "
+    " schedule=\"rows\" gathers=\"1\" vector=\"4\" block=\"256\" index=\"1\" "
     "order=\"1\" rank=\"3\" access=\"vvd\"",
     KN_SPEC_FORMAT
     " generator=\"1-test\" target=\"host:x86-64-v3\" kind=\"program\" name=\"k\" in=\"float32 x, float32 y\" "
@@ -34,7 +34,7 @@ static const char *const lines[] = {
     " values=\"float32 v, float64 s\" reduced=\"2\" casts=\"1\" stage=\"map\" label=\"load\" reads=\"x\" "
     "gives=\"v\" body=\"v = x\""
     " stage=\"reduce\" label=\"sum\" reads=\"v\" gives=\"s\" body=\"a + b\" identity=\"0\""
-    " stage=\"map\" label=\"store\" over=\"kept\" reads=\"s, y\" body=\"z = s + y\""
+    " stage=\"map\" label=\"store\" over=\"results\" reads=\"s, y\" body=\"z = s + y\""
     " operands=\"array:float16>float32 array:float32 array:float32\" schedule=\"row\" vector=\"1\"",
     KN_SPEC_FORMAT
     " generator=\"1-test\" target=\"cuda:sm_90\" kind=\"module\" name=\"m\" fast_math=\"1\" no_fma=\"1\" "
@@ -72,11 +72,10 @@ static const struct change {
     {0, "operands=\"array:float32 ", "operands=\"scalar:float32 "},
     {0, "operands=\"array:float32 ", "operands=\"array:float16>float32 "},
     {0, "loop_rank=\"2\"", "loop_rank=\"3\""},
-    {0, "schedule=\"rows\"", "schedule=\"flat\""},
+    {0, "schedule=\"rows\" gathers=\"1\"", "schedule=\"flat\""},
     {0, "vector=\"4\"", "vector=\"2\""},
     {0, "block=\"256\"", "block=\"128\""},
-    {0, "lanes=\"2\"", "lanes=\"4\""},
-    {0, "form=\"1\"", "form=\"2\""},
+    {0, "gathers=\"1\"", "gathers=\"2\""},
     {0, "index=\"1\"", ""},
     {0, "order=\"1\"", ""},
     {0, "rank=\"3\"", "rank=\"4\""},
@@ -92,7 +91,7 @@ static const struct change {
     {1, "gives=\"s\" body=\"a + b\"", "gives=\"s\" body=\"b + a\""},
     {1, "identity=\"0\"", "identity=\"1\""},
     {1, "identity=\"0\"", ""},
-    {1, "over=\"kept\"", ""},
+    {1, "over=\"results\"", ""},
     {1, "reads=\"s, y\"", "reads=\"y, s\""},
     {1, "schedule=\"row\"", "schedule=\"reduce\""},
     {2, "generator=\"1-test\"", ""},
