@@ -263,7 +263,7 @@ const kn_kind kn_kind_tile = {.name = "tile",
                               .revision = 1,
                               .choose = choose,
                               .config = &kn_transpose_config_table,
-                              .field = {"kn_tile tile;", sizeof(kn_tile), 8},
+                              .field = KN_FIELD(kn_tile, KN_TILE_FIELD),
                               .place = place,
                               .cut = cut,
                               .describe = describe};

@@ -165,7 +165,7 @@ const kn_kind kn_kind_windows = {.name = "windows",
                                  .revision = 1,
                                  .choose = choose,
                                  .config = &kn_transpose_config_table,
-                                 .field = {"kn_windows windows;", sizeof(kn_windows), 8},
+                                 .field = KN_FIELD(kn_windows, KN_WINDOWS_FIELD),
                                  .place = place,
                                  .cut = cut,
                                  .describe = describe};
