@@ -300,10 +300,8 @@ static int cut(int64_t *align, const kn_part *part)
 
 const kn_kind kn_kind_channels = {.name = "channels",
                                   .recipe = &kn_recipe_channels,
-                                  .pattern = "m",
+                                  KN_MAP_KIND,
                                   .revision = 1,
-                                  .choose = choose,
                                   .config = &kn_channels_config_table,
                                   .field = KN_FIELD(channels_field, MEMBERS),
-                                  .place = place,
                                   .cut = cut};
