@@ -82,6 +82,9 @@ struct kn_kind {
     int (*rows_loaded)(const kn_schedule *schedule, int64_t length);
 };
 
+/* Members that the values of most maps have. */
+#define KN_MAP_KIND .pattern = "m", .choose = choose, .place = place
+
 /* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise
  * programs the last one takes everything, by its number of operands and axes alone, and its kernels compile
  * soonest: their baseline tier. */
