@@ -198,3 +198,31 @@ kn_${name}_at += kn.axis[0].stride[${array}];
 #part load_point
 const ${type} kn_${name}_ = *(const ${type} *)kn_${name}_at;
 kn_${name}_at += kn.axis[0].stride[${array}];
+
+// Products: the part of an operand that a block copies in a step, what a thread loads ahead of it, and its rows (m) and columns (n), in fours.
+#inline in_rows kn_${name}_[kn_r / 4].at[kn_r % 4]
+#inline in_columns kn_${name}_[kn_c / 4].at[kn_c % 4]
+#inline lane_of_product kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}] + kn_m_of(kn_r) * kn_axis_m.stride[${array}] + kn_n_of(kn_c) * kn_axis_n.stride[${array}]
+#inline of_each_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + min(kn_m_of(kn_r), (unsigned)kn_axis_m.extent - 1) * kn_axis_m.stride[${array}] + min(kn_n_of(kn_c), (unsigned)kn_axis_n.extent - 1) * kn_axis_n.stride[${array}])
+#inline result_of_product *(${const}${type} *)((${const}char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + kn_n * kn_axis_n.stride[${array}])
+
+#part operand_tile
+const kn_operand_tile kn_${name}_tile(kn_axis_${side}.stride[${array}], kn.axis[0].stride[${array}], (unsigned)kn_axis_${side}.extent - kn_first_${side}, kn.${side}_bits + kn_side_bits, kn.k_bits, ${size});
+unsigned char *const kn_${name}_buffer = kn_next_buffer;
+kn_next_buffer += (kn_${name}_tile.pitch << kn.k_bits) * ${size};
+
+#part stage_operand
+const char *kn_${name}_at = (const char *)kn.${name}_ + (kn_ahead.at[${array}] + kn_first_${side} * kn_axis_${side}.stride[${array}] + kn_${name}_tile.first);
+${type} *kn_${name}_to = (${type} *)(kn_${name}_buffer + kn_there) + kn_${name}_tile.to;
+#pragma unroll ${unroll}
+for (unsigned kn_u = kn_${name}_tile.within(kn_elements); kn_u > 0; --kn_u) {
+    kn_copy_element(kn_${name}_to, kn_${name}_at);
+    kn_${name}_at += kn_${name}_tile.on;
+    kn_${name}_to += kn_${name}_tile.to_on;
+}
+
+#part fours
+kn_pack<${type}, 4> kn_${name}_[kn_fours];
+
+#part load_four
+kn_${name}_[kn_f] = *(const kn_pack<${type}, 4> *)(kn_${name}_buffer + kn_now + (kn_j * kn_${name}_tile.pitch + 4 * (kn_${place} + (kn_f << kn.${side}_bits))) * ${size});
