@@ -262,12 +262,13 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         if (out->access[o] != KN_GATHER)
             add_input(&p, c->access[o].item_size, is_row);
     }
-    out->per_thread = side_of(c, &p);
-    if (out->per_thread == 0)
+    kn_reduce_product_config *config = kn_reduce_product_config_in(out);
+    config->results_side = side_of(c, &p);
+    if (config->results_side == 0)
         return false;
+    config->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
     out->vector = 1;
     out->block = BLOCK;
-    out->variant = kn_reduce_variant(s->n_reduction_axes);
     out->rank = kn_reduce_rank(s);
     if (c->program->uses & KN_USES_INDEX_TYPE)
         out->index = 32;
@@ -316,7 +317,7 @@ static int place_axes(kn_space *out, const kn_space *s, const product_params *f)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    const int side = part->spec->schedule.per_thread;
+    const int side = kn_reduce_product_config_of(&part->spec->schedule)->results_side;
     product_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     product p = product_of_part(part, &chosen);
@@ -358,6 +359,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_product = {.name = "reduce_product",
                                         .recipe = &kn_recipe_reduce_product,
                                         KN_REDUCE_KIND,
+                                        .config = &kn_reduce_product_config_table,
                                         .revision = 1,
                                         .field = KN_FIELD(product_field, MEMBERS),
                                         .cut = kn_reduce_cut_beside,

@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 /* A thread has this many rows and columns of results, in fours; it copies so many elements of an operand in a step; so many terms are a sum that is added to the others. */
-enum { kn_side = ${per_thread}, kn_side_bits = kn_side == 8 ? 3 : 2, kn_fours = kn_side / 4, kn_results = kn_side * kn_side, kn_copies = 8, kn_thread_bits = 8, kn_terms = 512, kn_batch = 4 };
+enum { kn_side = ${results_side}, kn_side_bits = kn_side == 8 ? 3 : 2, kn_fours = kn_side / 4, kn_results = kn_side * kn_side, kn_copies = 8, kn_thread_bits = 8, kn_terms = 512, kn_batch = 4 };
 
 /* An operand's elements of a step, along an axis of results (e) and the reduction axis (k): neighbouring threads copy elements that are neighbours in memory. */
 struct kn_operand_tile {
@@ -76,7 +76,7 @@ ${begin}
         const unsigned kn_at = (unsigned)kn_first + kn_q, kn_line = kn_divide(kn_at, kn.per_row), kn_begin = (kn_at - kn_line * kn.per_row.extent) << kn.k_bits;
         for (int o = 0; o < ${operands}; ++o)
             kn_step.at[o] = kn_row.at[o] + kn_begin * kn.axis[0].stride[o];
-        if (${variant} > 1)
+        if (${reduction_axes} > 1)
             kn_move(kn_step, kn, 1, kn.reduction_rank, kn_line);
         const unsigned kn_left = (unsigned)kn.axis[0].extent - kn_begin;
         return kn_left < 1u << kn.k_bits ? kn_left : 1u << kn.k_bits;

@@ -14,10 +14,10 @@ void kn_put_scan_names(kn_writer *w);
 
 enum { KN_SCAN_MAP, KN_SCAN_SCAN, KN_SCAN_POST }; /* the stages */
 
-/* kind_scan.c: the kernel's variant is one more than the sum of those that hold. */
-enum {
-    KN_SCAN_ONE_ROW = 1, /* a block has elements of one row, along one axis */
-    KN_SCAN_TILES = 2    /* rows have several tiles */
-};
+/* items: elements of a lane.
+ * one_row: a block has elements of one row, along one axis.
+ * several_tiles: rows have several tiles. */
+#define KN_SCAN_CONFIG(X) X(items, 17) X(one_row, 1) X(several_tiles, 1)
+KN_CONFIG(kn_scan_config, KN_SCAN_CONFIG);
 
 #endif
