@@ -8,8 +8,8 @@
 #include "schedules/reduce/reduce_kinds.h"
 
 enum { MAP, REDUCE, POST };   /* the stages */
-enum { COPIES_UNROLLED = 8 };  /* of elements of less than four bytes, whose loads are waited for */
-enum { FULL_THREADS = 512 }; /* of a multiprocessor that multiplies: two blocks take turns */
+enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
+enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
 
 /* ---- places ---- */
 
@@ -421,7 +421,7 @@ static void place_of_product(const kn_writer *w, kn_str *out, int k)
 
 static void place_result_of_product(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part(w, out, "result_of_product", k);
+    kn_put_part(w, out, kn_is_output(w, k) ? "result_of_product" : "input_of_result", k);
 }
 
 static void fill_product(kn_writer *w)
@@ -439,6 +439,12 @@ static void fill_product(kn_writer *w)
         kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "load_four", k, "side=%s place=%s", is_row ? "m" : "n",
                          is_row ? "y" : "x");
     }
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0) {
+            kn_put_part(w, &w->slot[KN_SLOT_RESULTS], "four_results", k);
+            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "keep_result", k);
+            kn_put_part(w, &w->slot[KN_SLOT_STORES], "store_four", k);
+        }
     put_mapped(w, &w->slot[KN_SLOT_LANE], place_of_product, "lane_of_product");
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_product, "", "");
 }

@@ -17,11 +17,10 @@ enum {
     THREAD_BITS = 8,
     NARROW_SIDE = 4, /* rows and columns of results of a thread; more only for values of a word */
     WIDE_SIDE = 8,
-    WORD = 4,          /* bytes */
-    COPIES = 8,        /* elements of an input that a thread copies: src/schedules/reduce/reduce_product.cu */
-    PAD = 16,          /* bytes between rows in shared memory */
-    SHARED = 40 << 10, /* bytes of it that a block has for its inputs */
-    WIDEST_TILE = 256, /* results along an axis */
+    WORD = 4,             /* bytes */
+    PAD = 16,             /* bytes between rows in shared memory */
+    SHARED = 40 << 10,    /* bytes of it that a block has for its inputs */
+    WIDEST_TILE = 256,    /* results along an axis */
     FEWEST_STEP_BITS = 2, /* elements of a step along the reduction axis, log2 */
     MOST_STEP_BITS = 8,   /* the same */
     MOST_SPLITS = 64,     /* blocks that share a tile */
@@ -36,7 +35,7 @@ enum {
 #define TERM 1.2
 #define COPY 14.0
 #define STORE 6.0
-#define COMBINE 3.0
+#define COMBINE 20.0
 #define SPLIT 4000.0
 #define STEP 150.0
 #define ALONE 1.7
@@ -157,7 +156,7 @@ static void add_input(product *p, int size, bool is_row)
 
 /* ---- the tiles ---- */
 
-/* Shared memory of two steps: one is copied while the other is reduced. */
+/* Shared memory of two steps, if there are two: one is copied while the other is reduced. */
 static int64_t bytes_of(const product *p, const tiling *t, int side)
 {
     int64_t bytes = 0;
@@ -165,7 +164,7 @@ static int64_t bytes_of(const product *p, const tiling *t, int side)
         int64_t tile = (int64_t)side << (p->is_row[k] ? t->m_bits : t->n_bits);
         bytes += (tile * p->size[k] + PAD) << t->k_bits;
     }
-    return 2 * bytes;
+    return p->length > INT64_C(1) << t->k_bits ? 2 * bytes : bytes;
 }
 
 /* The longest steps that registers and shared memory hold. False: there are none. */
@@ -174,8 +173,7 @@ static bool set_steps(tiling *t, const product *p, int side)
     int64_t tile = (int64_t)side << (t->m_bits > t->n_bits ? t->m_bits : t->n_bits);
     t->k_bits = MOST_STEP_BITS;
     while (t->k_bits > FEWEST_STEP_BITS &&
-           ((tile << t->k_bits) > (int64_t)BLOCK * COPIES || bytes_of(p, t, side) > SHARED ||
-            (INT64_C(1) << (t->k_bits - 1)) >= p->row))
+           (bytes_of(p, t, side) > SHARED || (INT64_C(1) << (t->k_bits - 1)) >= p->row))
         --t->k_bits;
     return tile <= WIDEST_TILE && bytes_of(p, t, side) <= SHARED;
 }

@@ -204,22 +204,51 @@ kn_${name}_at += kn.axis[0].stride[${array}];
 #inline in_columns kn_${name}_[kn_c / 4].at[kn_c % 4]
 #inline lane_of_product kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}] + kn_m_of(kn_r) * kn_axis_m.stride[${array}] + kn_n_of(kn_c) * kn_axis_n.stride[${array}]
 #inline of_each_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + min(kn_m_of(kn_r), (unsigned)kn_axis_m.extent - 1) * kn_axis_m.stride[${array}] + min(kn_n_of(kn_c), (unsigned)kn_axis_n.extent - 1) * kn_axis_n.stride[${array}])
-#inline result_of_product *(${const}${type} *)((${const}char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + kn_n * kn_axis_n.stride[${array}])
+#inline result_of_product kn_${name}_.at[kn_c]
+#inline input_of_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + (kn_n + kn_c) * kn_axis_n.stride[${array}])
 
 #part operand_tile
-const kn_operand_tile kn_${name}_tile(kn_axis_${side}.stride[${array}], kn.axis[0].stride[${array}], (unsigned)kn_axis_${side}.extent - kn_first_${side}, kn.${side}_bits + kn_side_bits, kn.k_bits, ${size});
+const kn_operand_tile kn_${name}_tile((const char *)kn.${name}_ + (kn_row.at[${array}] + kn_first_${side} * kn_axis_${side}.stride[${array}]), kn_axis_${side}.stride[${array}], kn.axis[0].stride[${array}], (unsigned)kn_axis_${side}.extent - kn_first_${side}, kn.${side}_bits + kn_side_bits, kn.k_bits, ${size});
 unsigned char *const kn_${name}_buffer = kn_next_buffer;
 kn_next_buffer += (kn_${name}_tile.pitch << kn.k_bits) * ${size};
 
 #part stage_operand
-const char *kn_${name}_at = (const char *)kn.${name}_ + (kn_ahead.at[${array}] + kn_first_${side} * kn_axis_${side}.stride[${array}] + kn_${name}_tile.first);
-${type} *kn_${name}_to = (${type} *)(kn_${name}_buffer + kn_there) + kn_${name}_tile.to;
+const long long kn_${name}_step = kn_axis_${side}.stride[${array}], kn_${name}_step_k = kn.axis[0].stride[${array}];
+const char *const kn_${name}_at = (const char *)kn.${name}_ + (kn_ahead.at[${array}] + kn_first_${side} * kn_${name}_step);
+${type} *const kn_${name}_to = (${type} *)(kn_${name}_buffer + kn_there);
+const auto kn_stage_${name} = [&](auto kn_unit) {
+#pragma unroll 1
+    for (unsigned kn_e = kn_${name}_tile.e; kn_e <= kn_${name}_tile.last; kn_e += kn_${name}_tile.e_on) {
+        const char *kn_from = kn_${name}_at + kn_e * kn_${name}_step + kn_${name}_tile.k * kn_${name}_step_k;
 #pragma unroll ${unroll}
-for (unsigned kn_u = kn_${name}_tile.within(kn_elements); kn_u > 0; --kn_u) {
-    kn_copy_element(kn_${name}_to, kn_${name}_at);
-    kn_${name}_at += kn_${name}_tile.on;
-    kn_${name}_to += kn_${name}_tile.to_on;
-}
+        for (unsigned kn_k = kn_${name}_tile.k; kn_k < kn_elements; kn_k += kn_${name}_tile.k_on) {
+            kn_copy_elements((decltype(kn_unit))(kn_${name}_to + kn_k * kn_${name}_tile.pitch + kn_e), kn_from);
+            kn_from += kn_${name}_tile.k_on * kn_${name}_step_k;
+        }
+    }
+};
+if (kn_${name}_tile.are_vectors)
+    kn_stage_${name}((uint4 *)nullptr);
+else
+    kn_stage_${name}((${type} *)nullptr);
+
+// Four results of a row; those that the text does not assign keep their values.
+#part four_results
+${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + kn_n * kn_axis_n.stride[${array}]);
+const bool kn_${name}_are_whole = kn_left == 4 && kn_axis_n.stride[${array}] == ${size} && (unsigned long long)kn_${name}_to % alignof(kn_pack<${type}, 4>) == 0;
+kn_pack<${type}, 4> kn_${name}_;
+
+#part keep_result
+kn_${name}_.at[kn_c] = *(const ${type} *)((const char *)kn_${name}_to + kn_c * kn_axis_n.stride[${array}]);
+
+#part store_four
+if (kn_${name}_are_whole)
+    kn_store(kn_${name}_to, kn_${name}_);
+else
+#pragma unroll
+    for (int kn_c = 0; kn_c < 4; ++kn_c)
+        if (kn_c < kn_left)
+            *(${type} *)((char *)kn_${name}_to + kn_c * kn_axis_n.stride[${array}]) = kn_${name}_.at[kn_c];
 
 #part fours
 kn_pack<${type}, 4> kn_${name}_[kn_fours];

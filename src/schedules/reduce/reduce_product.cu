@@ -1,46 +1,37 @@
 ${head}
 ${axes}
-/* A thread has this many rows and columns of results, in fours; it copies so many elements of an operand in a step; so many terms are a sum that is added to the others. */
-enum { kn_side = ${results_side}, kn_side_bits = kn_side == 8 ? 3 : 2, kn_fours = kn_side / 4, kn_results = kn_side * kn_side, kn_copies = 8, kn_thread_bits = 8, kn_terms = 512, kn_batch = 4 };
+/* A thread has this many rows and columns of results, in fours; so many terms are a sum that is added to the others. */
+enum { kn_side = ${results_side}, kn_side_bits = kn_side == 8 ? 3 : 2, kn_fours = kn_side / 4, kn_results = kn_side * kn_side, kn_terms = 512, kn_batch = 4 };
+/* Neighbouring threads copy so many bytes along the reduction axis, a sector, and then the next row: rows in shared memory are 16 bytes longer than whole lines, so that a warp
+   stores to all banks. */
+enum { kn_sector = 32 };
 
-/* An operand's elements of a step, along an axis of results (e) and the reduction axis (k): neighbouring threads copy elements that are neighbours in memory. */
+/* An operand's elements of a step, along an axis of results (e) and the reduction axis (k): neighbouring threads copy elements that are neighbours in memory, or vectors of them
+   along e. */
 struct kn_operand_tile {
-    bool is_along_k;        /* these lie along the reduction axis */
-    int bits;               /* of the slower index, by how much one copy of a thread is apart from the next */
-    unsigned e, k, last;    /* a thread's first element, and the last one along e */
-    unsigned pitch, copies; /* elements from one k to the next in shared memory */
-    unsigned to, to_on;     /* the thread's first element there, and from one to the next */
-    long long first, on;    /* bytes to the first element, and from one to the next */
+    unsigned e, k, e_on, k_on, last; /* a thread's first element, from one that it copies to the next, and the last one along e */
+    unsigned pitch;                  /* elements from one k to the next in shared memory */
+    bool are_vectors;
 
-    __device__ __forceinline__ kn_operand_tile(const long long step, const long long step_k, const unsigned left, const int e_bits, const int k_bits, const int size)
+    __device__ __forceinline__ kn_operand_tile(const char *const from, const long long step, const long long step_k, const unsigned left, const int e_bits, const int k_bits, const int size)
     {
-        is_along_k = step == 0 || (step_k < 0 ? -step_k : step_k) < (step < 0 ? -step : step);
-        const int fast_bits = is_along_k ? k_bits : e_bits;
-        const unsigned fast = threadIdx.x & ((1u << fast_bits) - 1), slow = threadIdx.x >> fast_bits;
-        bits = kn_thread_bits - fast_bits;
-        e = is_along_k ? slow : fast;
-        k = is_along_k ? fast : slow;
+        const bool is_along_k = step == 0 || (step_k < 0 ? -step_k : step_k) < (step < 0 ? -step : step);
+        const unsigned wide = 16 / (unsigned)size;
         last = (left < 1u << e_bits ? left : 1u << e_bits) - 1;
+        are_vectors = !is_along_k && step == size && ((unsigned)(unsigned long long)from | (unsigned)step_k) % 16 == 0 && (last + 1) % wide == 0;
+        const unsigned vector = are_vectors ? wide : 1, run = is_along_k ? min(kn_sector / (unsigned)size, 1u << k_bits) : kn_quotient(1u << e_bits, vector);
+        const unsigned slow = kn_quotient(threadIdx.x, run), fast = threadIdx.x - slow * run, rows = kn_quotient(${block}, run);
+        e = is_along_k ? slow : fast * vector;
+        k = is_along_k ? fast : slow;
+        e_on = is_along_k ? rows : 1u << e_bits;
+        k_on = is_along_k ? run : rows;
         pitch = (1u << e_bits) + 16 / size;
-        copies = threadIdx.x < 1u << (e_bits + k_bits) ? (${block} - 1 + (1u << (e_bits + k_bits))) / ${block} : 0;
-        to = k * pitch + e;
-        to_on = (is_along_k ? 1 : pitch) << bits;
-        first = e * step + k * step_k;
-        on = (is_along_k ? step : step_k) << bits;
-    }
-    /* The copies that are not behind an end. */
-    __device__ __forceinline__ unsigned within(const unsigned elements) const
-    {
-        if (e > last || k >= elements)
-            return 0;
-        const unsigned more = is_along_k ? last - e : elements - 1 - k;
-        return min((more >> bits) + 1, copies);
     }
 };
 
-/* Copies an element to shared memory, without a register if it has 4 bytes or more. */
+/* Copies elements to shared memory, without a register if they have 4 bytes or more. */
 template <class T>
-__device__ __forceinline__ void kn_copy_element(T *to, const char *from)
+__device__ __forceinline__ void kn_copy_elements(T *to, const char *from)
 {
 #if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) {
@@ -84,21 +75,22 @@ ${begin}
     ${type} kn_sum[kn_side][kn_side], kn_found[kn_results]; /* the latter in memory: where it is indexed loops are short */
     unsigned kn_count = 0, kn_held = 0; /* terms of the sum; groups that hold something: the first ones */
     bool kn_some = false;
-    const unsigned kn_stage_bytes = (unsigned)(kn_next_buffer - kn_buffer);
-    const auto kn_stage_step = [&](const unsigned kn_q) {
-        kn_place kn_ahead;
-        const unsigned kn_elements = kn_go_to_step(kn_ahead, kn_q), kn_there = kn_q % 2 * kn_stage_bytes;
-        ${loads}
-    };
-    kn_stage_step(0);
+    const unsigned kn_stage_bytes = (unsigned)(kn_next_buffer - kn_buffer); /* the next step lies behind this one */
+    /* Step kn_q is copied while the one before it is reduced. */
 #pragma unroll 1
-    for (unsigned kn_q = 0; kn_q < kn_steps; ++kn_q) {
-        const bool kn_is_last = kn_q + 1 == kn_steps;
+    for (unsigned kn_q = 0; kn_q <= kn_steps; ++kn_q) {
+        if (kn_q > 0)
+            kn_stage_wait();
+        if (kn_q < kn_steps) {
+            kn_place kn_ahead;
+            const unsigned kn_elements = kn_go_to_step(kn_ahead, kn_q), kn_there = kn_q % 2 * kn_stage_bytes;
+            ${loads}
+        }
+        if (kn_q == 0)
+            continue;
+        const bool kn_is_last = kn_q == kn_steps;
         kn_place kn_step;
-        const unsigned kn_elements = kn_go_to_step(kn_step, kn_q), kn_now = kn_q % 2 * kn_stage_bytes;
-        kn_stage_wait();
-        if (!kn_is_last)
-            kn_stage_step(kn_q + 1);
+        const unsigned kn_elements = kn_go_to_step(kn_step, kn_q - 1), kn_now = (kn_q - 1) % 2 * kn_stage_bytes;
         const unsigned kn_begin = kn_group * kn.part, kn_end = kn_begin + kn.part < kn_elements ? kn_begin + kn.part : kn_elements;
         const auto kn_take = [&](const unsigned kn_j, auto kn_number_of) {
             ${packs}
@@ -120,7 +112,7 @@ ${begin}
         unsigned kn_j = kn_begin;
         if (kn_count == 0 && kn_j < kn_end)
             kn_take(kn_j++, kn_number<1>());
-#pragma unroll (kn_side == 8 ? 1 : 2)
+#pragma unroll (kn_side == 8 ? 2 : 4)
         for (; kn_j < kn_end; ++kn_j)
             kn_take(kn_j, kn_number<0>());
         kn_count += kn_end > kn_begin ? kn_end - kn_begin : 0;
@@ -134,19 +126,24 @@ ${begin}
         }
     }
 
-    /* Groups: the upper half of them is added to the lower one. */
-    __shared__ __align__(16) unsigned char kn_values[sizeof(${type}) * ${block} / 2];
+    /* Groups: the upper half of them is added to the lower one, some results at a time. */
+    constexpr int kn_together_at = sizeof(${type}) > 16 ? 1 : kn_batch;
+    __shared__ __align__(16) unsigned char kn_values[sizeof(${type}) * ${block} / 2 * kn_together_at];
     ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_values);
 #pragma unroll 1
     for (unsigned kn_half = ${block} / kn_together / 2; kn_half > 0; kn_half /= 2)
 #pragma unroll 1
-        for (int kn_k = 0; kn_k < kn_results; ++kn_k) {
+        for (int kn_k = 0; kn_k < kn_results; kn_k += kn_together_at) {
             __syncthreads();
             if (kn_group >= kn_half && kn_group < 2 * kn_half)
-                kn_shared[threadIdx.x - kn_half * kn_together] = kn_found[kn_k];
+#pragma unroll
+                for (int kn_u = 0; kn_u < kn_together_at; ++kn_u)
+                    kn_shared[kn_u * (${block} / 2) + threadIdx.x - kn_half * kn_together] = kn_found[kn_k + kn_u];
             __syncthreads();
             if (kn_group < kn_half && (kn_group + kn_half) * kn.part < kn_held)
-                kn_found[kn_k] = ${reduce}(kn_found[kn_k], kn_shared[threadIdx.x]);
+#pragma unroll
+                for (int kn_u = 0; kn_u < kn_together_at; ++kn_u)
+                    kn_found[kn_k + kn_u] = ${reduce}(kn_found[kn_k + kn_u], kn_shared[kn_u * (${block} / 2) + threadIdx.x]);
         }
 
     /* Blocks that share a tile: the last one reduces what they have found, in their order. */
@@ -174,13 +171,22 @@ ${begin}
                             kn_found[kn_k] = kn_s + kn_u == 0 ? kn_other[0] : ${reduce}(kn_found[kn_k], kn_other[kn_u]);
                 }
     }
+    /* Four columns at a time, which are a vector of a result if they are contiguous and aligned. */
     if (kn_is_final && kn_group == 0)
 #pragma unroll 1
-        for (int kn_k = 0; kn_k < kn_results; ++kn_k) {
+        for (int kn_k = 0; kn_k < kn_results; kn_k += 4) {
             const unsigned kn_m = kn_m_of(kn_k / kn_side), kn_n = kn_n_of(kn_k % kn_side);
             if (kn_m < kn_axis_m.extent && kn_n < kn_axis_n.extent) {
-                ${type} ${result} = kn_found[kn_k];
-                ${post}
+                const int kn_left = kn_axis_n.extent - kn_n < 4 ? (int)(kn_axis_n.extent - kn_n) : 4;
+                ${results}
+#pragma unroll
+                for (int kn_c = 0; kn_c < 4; ++kn_c)
+                    if (kn_c < kn_left) {
+                        ${invariant}
+                        ${type} ${result} = kn_found[kn_k + kn_c];
+                        ${post}
+                    }
+                ${stores}
             }
         }
     ${after_loop}
