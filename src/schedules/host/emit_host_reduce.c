@@ -16,8 +16,8 @@ static const kn_host_reduce_config *config_of(const kn_writer *w)
     return kn_host_reduce_config_of(&w->spec->schedule);
 }
 
-/* The element of lane kn_k in step kn_j, from kn_row on. One that all lanes share has no kn_k: compilers would
- * gather it. */
+/* The element of lane kn_k in step kn_j, from kn_row on. One that all lanes share has no kn_k: compilers
+ * would gather it. */
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);

@@ -216,13 +216,13 @@ kn_next_buffer += (kn_${name}_tile.pitch << kn.k_bits) * ${size};
 const long long kn_${name}_step = kn_axis_${side}.stride[${array}], kn_${name}_step_k = kn.axis[0].stride[${array}];
 const char *const kn_${name}_at = (const char *)kn.${name}_ + (kn_ahead.at[${array}] + kn_first_${side} * kn_${name}_step);
 ${type} *const kn_${name}_to = (${type} *)(kn_${name}_buffer + kn_there);
-const auto kn_stage_${name} = [&](auto kn_unit) {
+const auto kn_stage_${name} = [&](auto kn_pointer) {
 #pragma unroll 1
     for (unsigned kn_e = kn_${name}_tile.e; kn_e <= kn_${name}_tile.last; kn_e += kn_${name}_tile.e_on) {
         const char *kn_from = kn_${name}_at + kn_e * kn_${name}_step + kn_${name}_tile.k * kn_${name}_step_k;
 #pragma unroll ${unroll}
         for (unsigned kn_k = kn_${name}_tile.k; kn_k < kn_elements; kn_k += kn_${name}_tile.k_on) {
-            kn_copy_elements((decltype(kn_unit))(kn_${name}_to + kn_k * kn_${name}_tile.pitch + kn_e), kn_from);
+            kn_copy_elements((decltype(kn_pointer))(kn_${name}_to + kn_k * kn_${name}_tile.pitch + kn_e), kn_from);
             kn_from += kn_${name}_tile.k_on * kn_${name}_step_k;
         }
     }
