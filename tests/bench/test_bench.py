@@ -77,9 +77,9 @@ class Bench(unittest.TestCase):
 
     def test_every_row_is_right(self):
         """A row whose result is wrong fails."""
-        _, rows = self.rows("E,B,S,R,F")
+        _, rows = self.rows("E,B,S,R,F,N")
         self.assertEqual([row["row"] for row in rows if "error" in row], [])
-        self.assertEqual(len({row["row"] for row in rows}), 66)
+        self.assertEqual(len({row["row"] for row in rows}), 85)
 
     def test_reductions(self):
         """Bytes are the input's and the results'; every result is checked where there are few."""
@@ -105,6 +105,17 @@ class Bench(unittest.TestCase):
                           "F8": 4 * labelled * 50256 + 12 * labelled, "F8b": 4 * labelled * 50256 + 12 * labelled})
         self.assertEqual({name: row["checked"] for name, row in found.items()},
                          {"F2b": long * 32768, "F3": short * 1024, "F6": half * 4096, "F8": labelled, "F8b": labelled})
+
+    def test_over_any_axis(self):
+        """Bytes are those of all inputs and of all results; columns are checked from end to end."""
+        _, rows = self.rows("N1,N5,N9,N11")
+        found = {row["row"]: row for row in rows}
+        points = round(10 ** 7 * 0.01 / 16)
+        for name, size in {"N1": 8 * 41 * 1024, "N5": 8 * 256 * 56 * 56 + 6 * 4 * 256, "N9": 4 * 8 * (points + 16) + 8 * points,
+                           "N11": 2 * 16 * 151 * 512 + 8 * 16 * 512}.items():
+            self.assertTrue(math.isclose(found[name]["bytes"], size, rel_tol=1e-5), name)
+        self.assertEqual({name: row["checked"] for name, row in found.items()},
+                         {"N1": 128 * 41, "N5": 128 * (56 * 56 + 2), "N9": 128, "N11": 2 * 128})
 
     def test_as_many_rows_as_elements(self):
         """A scale as long as a row is none for each row."""

@@ -16,7 +16,8 @@ static const kn_host_reduce_config *config_of(const kn_writer *w)
     return kn_host_reduce_config_of(&w->spec->schedule);
 }
 
-/* The element of lane kn_k in step kn_j, from kn_row on. */
+/* The element of lane kn_k in step kn_j, from kn_row on. One that all lanes share has no kn_k: compilers
+ * would gather it. */
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
@@ -26,7 +27,9 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
                   name, array);
     if (!(is_dense && lanes > 1))
         kn_str_printf(out, " + kn_j * kn_down.at[%d]", array);
-    if (!is_dense)
+    if (kn_access_of(w, k) == KN_BROADCAST)
+        kn_str_append(out, ")))");
+    else if (!is_dense)
         kn_str_printf(out, " + kn_k * kn_along.at[%d])))", array);
     else if (lanes > 1)
         kn_str_append(out, "))[kn_j * kn_lanes + kn_k]");
