@@ -255,6 +255,13 @@ static int open_connection(kn_database *database)
         database->db = NULL;
         rc = sqlite3_open_v2(database->file, &database->db, common | SQLITE_OPEN_READONLY, NULL);
     }
+    /* This, and SQLite, open for reading what cannot be opened for writing, for want of a descriptor too:
+     * then the next call tries again. */
+    bool is_read_only = rc == SQLITE_OK && sqlite3_db_readonly(database->db, "main") == 1;
+    if (is_read_only && access(database->file, W_OK) == 0) {
+        kn_shortage_note(EMFILE);
+        rc = SQLITE_NOMEM;
+    }
     return rc;
 }
 

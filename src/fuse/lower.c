@@ -679,12 +679,15 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
  * elements across its rows, or gather those of reductions without a loop one by one. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
-    if (turn_input(l, part, &at->group))
-        return KILN_OK;
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    bool takes_any_layout = status == KILN_OK && r->spec.schedule.kind->takes_any_layout;
+    if (!takes_any_layout && turn_input(l, part, &at->group)) {
+        kn_free(r);
+        return KILN_OK;
+    }
     if (at->group.has_unrolled &&
         (status == KILN_ERROR_UNSUPPORTED || (status == KILN_OK && !r->spec.schedule.kind->takes_unrolled))) {
         kn_free(r);

@@ -16,11 +16,17 @@ static const kn_host_reduce_config *config_of(const kn_writer *w)
     return kn_host_reduce_config_of(&w->spec->schedule);
 }
 
-/* The element of lane kn_k in step kn_j, from kn_row on. */
+/* The element of lane kn_k in step kn_j, from kn_row on. One that all lanes share has no kn_k: compilers
+ * would gather it. */
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
-    bool is_dense = kn_access_of(w, k) == KN_DENSE, are_results = config_of(w)->lanes_of_row == 1;
-    kn_put_part(w, out, !is_dense ? "lane_along" : are_results ? "dense_lane" : "dense_lane_of_row", k);
+    char access = kn_access_of(w, k);
+    kn_put_part(w, out,
+                access == KN_BROADCAST            ? "shared_by_lanes"
+                : access != KN_DENSE              ? "lane_along"
+                : config_of(w)->lanes_of_row == 1 ? "dense_lane"
+                                                  : "dense_lane_of_row",
+                k);
 }
 
 /* Result kn_k from kn_here on, or an input with one element for each result. */

@@ -7,7 +7,9 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
-enum { MAP, REDUCE, POST }; /* the stages */
+enum { MAP, REDUCE, POST };   /* the stages */
+enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
+enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
 
 /* ---- places ---- */
 
@@ -382,6 +384,49 @@ static void fill_points(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
 }
 
+/* ---- products ---- */
+
+/* An operand that is broadcast along columns, or along rows; others have an element of each result. */
+static void place_of_product(const kn_writer *w, kn_str *out, int k)
+{
+    char letter = kn_access_of(w, k);
+    kn_put_part(w, out,
+                letter == KN_VECTOR  ? "in_rows"
+                : letter == KN_DENSE ? "in_columns"
+                                     : "of_each_result",
+                k);
+}
+
+static void place_result_of_product(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, kn_is_output(w, k) ? "result_of_product" : "input_of_result", k);
+}
+
+static void fill_product(kn_writer *w)
+{
+    put_names(w);
+    kn_put_blocks(w, FULL_THREADS);
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_row = kn_access_of(w, k) == KN_VECTOR;
+        if (!is_mapped(w, k) || (!is_row && kn_access_of(w, k) != KN_DENSE))
+            continue;
+        kn_put_part_with(w, &w->slot[KN_SLOT_STAGE], "operand_tile", k, "side=%s", is_row ? "m" : "n");
+        kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], "stage_operand", k, "side=%s unroll=%d",
+                         is_row ? "m" : "n", kn_item_size(w, k) < 4 ? COPIES_UNROLLED : 1);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "fours", k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "load_four", k, "side=%s place=%s", is_row ? "m" : "n",
+                         is_row ? "y" : "x");
+    }
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0) {
+            kn_put_part(w, &w->slot[KN_SLOT_RESULTS], "four_results", k);
+            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "keep_result", k);
+            kn_put_part(w, &w->slot[KN_SLOT_STORES], "store_four", k);
+        }
+    put_mapped(w, &w->slot[KN_SLOT_LANE], place_of_product, "lane_of_product");
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_product, "", "");
+}
+
 static void fill_tile(kn_writer *w)
 {
     put_names(w);
@@ -413,6 +458,7 @@ static void fill_slices(kn_writer *w)
 }
 
 KN_CONFIG_TABLE(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
@@ -424,6 +470,7 @@ KN_CONFIG_TABLE(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
                                                .preludes = word,                                             \
                                                .parts = "schedules/reduce/reduce_parts.cu"}
 RECIPE(points, "kn_reduce_lanes");
+RECIPE(product, "kn_reduce_lanes");
 RECIPE(rows, "kn_reduce_block");
 RECIPE(lanes, "kn_reduce_lanes");
 RECIPE(columns, "kn_reduce_lanes");

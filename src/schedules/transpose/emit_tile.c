@@ -31,7 +31,7 @@ static void put_stage(kn_writer *w, int k)
     kn_put_part_with(w, step, "stage_step", k, "along=%s", is_narrow(w) ? "kn_axis_p2" : "kn_axis_p");
     if (is_narrow(w)) {
         kn_put_part(w, carry, "stage_carry", k);
-        rows = (kn_transpose_rows){"kn_rows", "kn.tile.p_narrow", kn_str_text(carry)};
+        rows = (kn_transpose_rows){"kn_rows", "kn.p_narrow", kn_str_text(carry)};
     }
     snprintf(pitch, sizeof pitch, "kn_pitch * %d", size);
     kn_put_part_with(w, call, "stage", k, "from=%s step=%s left=%s row=%s carry=%s", kn_str_text(from),
