@@ -116,7 +116,7 @@ enum {
     STRUCT = 200,           /* and an element of these */
     BESIDE = 350,           /* rows side by side: an element that is not a neighbour of the next row's, */
     GROUP = 20000,          /* and a group of them, for each reduction */
-    LONG_REDUCTION = 30000, /* one kernel a reduction: a row along which it reduces */
+    LONG_REDUCTION = 30000, /* a kernel for each reduction: a row that it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
     SHORT = 256,            /* the most elements of a short row */
     SHORT_ELEMENT = 250,    /* an element of a short row */

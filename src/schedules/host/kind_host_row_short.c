@@ -16,7 +16,7 @@ enum {
     SHORTEST_ROW = 2,     /* at least */
     FEWEST_ROWS = 16,     /* neighbours: with fewer, most lanes of a vector would be empty */
     MOST_ITEM = 4,        /* bytes of an element in a tile: few wider ones fit a vector */
-    HELD_BYTES = 1 << 16, /* that a thread holds of such rows */
+    HELD_BYTES = 1 << 16, /* of such rows that a thread holds */
     GRAIN = 1 << 15       /* elements for a further thread */
 };
 

@@ -6,8 +6,8 @@
 #include "space/numbers.h"
 #include "schedule/schedule.h"
 
-/* Axes of a tile in its space: the fastest, the one along which runs continue, and the two along which there
- * are several runs. -1: none. */
+/* Axes of a tile in its space: the fastest, the one along which contiguous ranges continue, and the two along
+ * which there are several ranges. -1: none. */
 typedef struct kn_shared_tile_axes {
     int fastest, run, row[2];
     bool crossed;
