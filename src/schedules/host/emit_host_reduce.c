@@ -20,12 +20,13 @@ static const kn_host_reduce_config *config_of(const kn_writer *w)
  * would gather it. */
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
+    bool are_results = config_of(w)->lanes_of_row == 1;
     char access = kn_access_of(w, k);
     kn_put_part(w, out,
-                access == KN_BROADCAST            ? "shared_by_lanes"
-                : access != KN_DENSE              ? "lane_along"
-                : config_of(w)->lanes_of_row == 1 ? "dense_lane"
-                                                  : "dense_lane_of_row",
+                access == KN_BROADCAST ? "lane_shared"
+                : access != KN_DENSE   ? "lane_along"
+                : are_results          ? "dense_lane"
+                                       : "dense_lane_of_row",
                 k);
 }
 

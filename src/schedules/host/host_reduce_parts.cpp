@@ -1,6 +1,6 @@
 // Parts of the host's reductions: emit_host_reduce.c. Lane k of step j, from the first element of a series of steps on.
+#inline lane_shared (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}])))
 #inline lane_along (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}] + kn_k * kn_along.at[${array}])))
-#inline shared_by_lanes (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}])))
 #inline dense_lane ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}]))[kn_k]
 #inline dense_lane_of_row ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}]))[kn_j * kn_lanes + kn_k]
 
