@@ -9,7 +9,8 @@ import tempfile
 import unittest
 
 COMMAND = os.environ["KILN_COMMAND"]
-SMALL = ("--target", "host", "--size-scale", "0.01", "--seconds", "0.01")
+SCALE = 0.002
+SMALL = ("--target", "host", "--size-scale", str(SCALE), "--seconds", "0.01")
 
 
 class Bench(unittest.TestCase):
@@ -64,7 +65,7 @@ class Bench(unittest.TestCase):
         for key in ("device", "driver", "cuda", "date", "kiln", "target", "size_scale"):
             self.assertIn(key, header)
         self.assertEqual(header["target"], "host")
-        self.assertEqual(header["size_scale"], 0.01 / 16)
+        self.assertEqual(header["size_scale"], SCALE / 16)
         (row,) = rows
         self.assertEqual((row["row"], row["peer"], row["mode"]), ("E2", "kiln", "wall"))
         # Three arrays of 2^28 float32 elements, scaled, in multiples of 256.
@@ -97,7 +98,7 @@ class Bench(unittest.TestCase):
         """Bytes are those of the arrays; rows are checked from end to end."""
         _, rows = self.rows("F2b,F3,F6,F8,F8b")
         found = {row["row"]: row for row in rows}
-        scale = 0.01 / 16
+        scale = SCALE / 16
         long, short, half, labelled = (round(n * scale) for n in (4096, 65536, 65536, 16384))
         self.assertEqual({name: row["bytes"] for name, row in found.items()},
                          {"F2b": 8 * long * 32768, "F3": 8 * short * 1024 + 8 * 1024, "F6": 4 * half * 4096 + 2 * 4096,
@@ -127,7 +128,7 @@ class Bench(unittest.TestCase):
         names = "rows:softmax:1,rows:softmax:1023,rows:layernorm:8,rows:layernorm:65536,program:rmsnorm:bf2:4096x32768,paper:1e4"
         _, rows = self.rows(names)
         self.assertEqual({row["row"] for row in rows}, set(names.split(",")))
-        elements = (1 << 26) * 0.01 / 16
+        elements = (1 << 26) * SCALE / 16
         for row in rows:
             if row["row"].startswith("rows:"):
                 self.assertTrue(0.4 * elements <= row["bytes"] / 8 <= max(elements, 3 * 65536), row)

@@ -60,7 +60,7 @@ static void place_staged(const kn_writer *w, kn_str *out, int k)
     if (kn_access_of(w, k) == KN_STAGED)
         kn_put_part(w, out, "staged", k);
     else
-        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
+        kn_put_part_with(w, out, "read", k, "offset=%s", kn_text_by(w, put_end, k));
 }
 
 /* ---- loads ---- */
@@ -90,23 +90,21 @@ static void put_loads(kn_writer *w, const places *from)
 {
     kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
     for (int k = 0; k < w->program->n_in; ++k) {
-        kn_str offset = KN_STR_INIT;
+        kn_str *offset = kn_text(w);
         if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
         bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
         kn_put_part(w, packs, is_vector || gathers_vectors(w, k) ? "vectors" : "elements", k);
         if (has_base)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
-        kn_put_part(w, &offset, from->item, k);
+        kn_put_part(w, offset, from->item, k);
         kn_put_part_with(w, loads,
                          has_base                ? "load_from_base"
                          : gathers_vectors(w, k) ? "gather_vector"
                          : !is_vector            ? "load_element"
                          : may_repeat(w)         ? "load_along"
                                                  : "load_vector",
-                         k, "offset=%s along=%s", kn_str_text(&offset), from->axis);
-        loads->failed = loads->failed || offset.failed;
-        kn_str_free(&offset);
+                         k, "offset=%s along=%s", kn_str_text(offset), from->axis);
     }
 }
 
@@ -161,38 +159,21 @@ static void put_names(kn_writer *w)
                          kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-static void put_index(const kn_writer *w, kn_str *out, const char *start, const char *part, int array)
-{
-    kn_str offset = KN_STR_INIT;
-    kn_put_part_with(w, &offset, part, -1, "array=%d", array);
-    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(&offset));
-    out->failed = out->failed || offset.failed;
-    kn_str_free(&offset);
-}
-
 /* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
 static void put_mapped(const kn_writer *w, kn_str *out, kn_place_writer place, const char *offset)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
-    put_index(w, &index, "start", offset, w->spec->n_arrays);
-    put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
     kn_put_part(w, out, "declaration", w->program->stage[REDUCE].value[0]);
-    kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    out->failed |= index.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&reduction_index);
+    kn_put_map_at(w, out, MAP, place, offset);
 }
 
 /* The lanes of an item that has been loaded, by the part; item: the variable with its number. */
 static void put_lanes(kn_writer *w, const places *from, const char *part, const char *item)
 {
-    kn_str lane = KN_STR_INIT, *out = &w->slot[KN_SLOT_LANES];
-    put_mapped(w, &lane, place_loaded, from->lane);
+    kn_str *lane = kn_text(w), *out = &w->slot[KN_SLOT_LANES];
+    put_mapped(w, lane, place_loaded, from->lane);
     kn_put_part_with(w, out, part, -1, "value_type=%s lane=%s mapped=%s next=%s item=%s",
-                     kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(&lane),
+                     kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(lane),
                      kn_str_text(&w->slot[KN_SLOT_MAPPED]), kn_str_text(&w->slot[KN_SLOT_NEXT]), item);
-    out->failed = out->failed || lane.failed;
-    kn_str_free(&lane);
 }
 
 /* An element along the output axes, at kn_here, is a result, or an input that the last stage reads besides
@@ -220,7 +201,7 @@ static void place_end(const kn_writer *w, kn_str *out, int k)
     if (reads_vectors(w, k) && !may_repeat(w))
         kn_put_part(w, out, "read_end", k);
     else
-        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
+        kn_put_part_with(w, out, "read", k, "offset=%s", kn_text_by(w, put_end, k));
 }
 
 static bool gathers_some(const kn_writer *w)
@@ -236,21 +217,18 @@ static bool gathers_some(const kn_writer *w)
  * condition. In place of items behind the end the last one is loaded again. */
 static void put_from(kn_writer *w, const char *part, const char *near)
 {
-    kn_str go = KN_STR_INIT, *loads = &w->slot[KN_SLOT_LOADS];
+    kn_str *go = kn_text(w), *loads = &w->slot[KN_SLOT_LOADS];
     int operands = kn_layout_space_operands(w->spec);
     if (!gathers_some(w)) {
         if (part)
             kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d", operands);
         return;
     }
-    kn_put_part_with(w, &go, near, -1, "operands=%d", operands);
-    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(&go),
+    kn_put_part_with(w, go, near, -1, "operands=%d", operands);
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(go),
                      kn_str_text(loads));
-    w->slot[KN_SLOT_PACKS].failed |= go.failed || loads->failed;
-    kn_str_free(loads);
-    *loads = (kn_str)KN_STR_INIT;
+    kn_str_clear(loads);
     kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", -1);
-    kn_str_free(&go);
 }
 
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */

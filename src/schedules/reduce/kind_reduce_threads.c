@@ -33,7 +33,8 @@ static int vector_of(const kn_choice *c, int axis)
 {
     int vector = kn_reduce_vector(c);
     vector = vector > WIDEST_VECTOR ? WIDEST_VECTOR : vector;
-    bool whole = c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector) == KN_FIT_ALIGNED;
+    bool whole =
+        c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector, false) == KN_FIT_ALIGNED;
     return whole && !kn_reduce_is_struct(c) ? vector : 1;
 }
 

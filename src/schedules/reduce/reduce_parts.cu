@@ -10,7 +10,6 @@
 #inline lane_in_rows kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}] + kn_u * kn.axis[0].stride[${array}]
 #inline end kn_here.at[${array}] + kn_j * kn.axis[0].stride[${array}]
 #inline place kn_from.at[${array}]
-#inline index kn.${start} + ${offset}
 
 #inline read *(const ${type} *)((const char *)kn.${name}_ + ${offset})
 #inline read_end *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}] + kn_j * ${size})

@@ -95,7 +95,7 @@ static int lanes_of(const kn_schedule *s, int64_t length)
     return lanes;
 }
 
-static int rows_at_once(const kn_schedule *s, int64_t length)
+static int rows_loaded(const kn_schedule *s, int64_t length)
 {
     return WARP / lanes_of(s, length);
 }
@@ -128,4 +128,4 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .field = KN_FIELD(lanes_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost,
                                    .describe = describe,
-                                   .rows_at_once = rows_at_once};
+                                   .rows_loaded = rows_loaded};
