@@ -151,7 +151,7 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
     if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
         width * l->widest < (l->blocks > 1 && c->space->size > SMALL ? LINE : SECTOR) ||
-        concurrent < (l->blocks > 1 ? 2 : 1) || (l->across > WARP && down > 1) ||
+        concurrent < (l->blocks > 1 ? 2 : 1) || (l->across > WARP && down * l->blocks > 1) ||
         share * (l->blocks - 1) >= length || (c->space->size > SMALL && grid < c->target->multiprocessors))
         return 0;
     *t = (tile_params){t->reduce, l->across, l->blocks, (int)threads, (int)staged};
