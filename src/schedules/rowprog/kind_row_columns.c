@@ -150,9 +150,9 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
         concurrent_blocks(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
     if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
-        width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || concurrent < (l->blocks > 1 ? 2 : 1) ||
-        (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
-        (c->space->size > SMALL && grid < c->target->multiprocessors))
+        width * l->widest < (l->blocks > 1 && c->space->size > SMALL ? LINE : SECTOR) ||
+        concurrent < (l->blocks > 1 ? 2 : 1) || (l->across > WARP && down * l->blocks > 1) ||
+        share * (l->blocks - 1) >= length || (c->space->size > SMALL && grid < c->target->multiprocessors))
         return 0;
     *t = (tile_params){t->reduce, l->across, l->blocks, (int)threads, (int)staged};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
@@ -164,6 +164,9 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     cost *= items > 2 * ITEMS * scale_of(s) || items == length ? 1 : 1.05;
     for (int blocks = 1; blocks < l->blocks; blocks *= 2)
         cost *= 1.06;
+    /* where most of the device idles, the items of a thread take the time */
+    double idle = (double)c->target->multiprocessors / (double)grid, steps = (double)items / held;
+    cost *= idle > 1 && steps > 1 ? (idle < steps ? idle : steps) : 1;
     return concurrent == 1 ? cost * 1.25 : cost;
 }
 

@@ -60,6 +60,15 @@ static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t ite
     return false;
 }
 
+/* Few rows leave most of the device idle: more blocks have one, until most of it is in registers. */
+static void spread(launch_params *f, const kn_choice *c, int64_t items, int held)
+{
+    const int largest = kn_row_largest_cluster(c->target);
+    const int64_t rows = kn_space_output_size(c->space);
+    while (f->staged > held && 2 * f->blocks <= largest && 2 * f->blocks * rows <= c->target->multiprocessors)
+        fits(f, items, held, 0, 2 * f->blocks, f->threads, 0);
+}
+
 /* True if all threads of a cluster's blocks hold as many items in registers as they can. */
 static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
 {
@@ -111,6 +120,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
             if (!find_launch_params(&f, c, items, most, bytes))
                 return false;
         }
+        spread(&f, c, items, config->items);
         config->nearly_full = is_nearly_full(&f, items, config->items);
     }
     memcpy(params, &f, sizeof f);
