@@ -215,6 +215,7 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
+                                  .is_selection = true,
                                   .options = options};
     kn_program *program = NULL;
     kiln_status status = t->outs.failed || t->keep.failed || t->put.failed || t->reads.failed

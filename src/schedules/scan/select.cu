@@ -1,0 +1,79 @@
+${head}
+${axes}
+/* Elements lie along one axis, or along several; a block has all of them, or one of several tiles. */
+enum { kn_is_one_axis = (${variant} - 1) & 1, kn_has_tiles = (${variant} - 1) >> 1 };
+enum { kn_rounds = ${per_thread}, kn_in_flight = kn_is_one_axis ? 8 : 2, kn_warps = ${block} / 32, kn_of_warp = 32 * kn_rounds }; /* elements that a thread has, and loads before it has any of them; warps; elements of a warp */
+
+${begin}
+    __shared__ int64 kn_of_tile; /* first the tile's selected elements, then those of the tiles before */
+    __shared__ unsigned kn_total[kn_warps];
+
+    unsigned kn_tile = 0;
+    if constexpr (kn_has_tiles)
+        kn_tile = kn_take_ticket(kn.counters, gridDim.x);
+    const long long kn_first = (long long)kn_tile * (${block} * kn_rounds);
+    const unsigned kn_count = kn.length - kn_first < ${block} * kn_rounds ? (unsigned)(kn.length - kn_first) : ${block} * kn_rounds;
+    const unsigned kn_lane = threadIdx.x % 32, kn_warp = threadIdx.x / 32, kn_begin = kn_warp * kn_of_warp + kn_lane;
+    kn_place kn_here = {};
+    ${pointers}
+
+    /* Element kn_begin + 32 r is selected if bit kn_lane of the ballot is set that lane r keeps. */
+    unsigned kn_ballot = 0;
+#pragma unroll 1
+    for (unsigned kn_r = 0; kn_r < kn_rounds; kn_r += kn_in_flight) {
+        ${step_packs}
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
+            const unsigned kn_e = kn_begin + (kn_r + kn_u) * 32, kn_j = kn_e < kn_count ? kn_e : 0; /* what is not there is not loaded */
+            ${from}
+            ${step_loads}
+        }
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
+            const unsigned kn_e = kn_begin + (kn_r + kn_u) * 32, kn_j = kn_e < kn_count ? kn_e : 0;
+            ${post}
+            ${loads}
+            ${lane}
+            const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_e < kn_count && ${mapped} != 0);
+            kn_ballot = kn_lane == kn_r + kn_u ? kn_voted : kn_ballot;
+        }
+    }
+
+    /* How many are selected before this warp's elements. */
+    unsigned kn_sum = __popc(kn_ballot);
+#pragma unroll 1
+    for (int kn_by = 16; kn_by > 0; kn_by /= 2)
+        kn_sum += __shfl_xor_sync(0xffffffffu, kn_sum, kn_by);
+    if (kn_lane == 0)
+        kn_total[kn_warp] = kn_sum;
+    __syncthreads();
+    int64 kn_before = 0, kn_all = 0;
+#pragma unroll 1
+    for (unsigned kn_w = 0; kn_w < kn_warps; ++kn_w) {
+        kn_before += kn_w < kn_warp ? kn_total[kn_w] : 0;
+        kn_all += kn_total[kn_w];
+    }
+    if constexpr (kn_has_tiles) {
+        if (threadIdx.x == 0)
+            kn_of_tile = kn_all;
+        __syncthreads();
+        kn_look_back<${block}>(&kn_of_tile, kn_sums_of<int64>(kn.counters + 2, kn.partials, kn.tiles, 0, 1), kn_tile, [](int64 a, int64 b) { return a + b; });
+        __syncthreads();
+        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
+        kn_before += kn_tile > 0 ? kn_of_tile : 0;
+    }
+
+    /* Selected elements are stored by their number, which is one more than that of selected ones before; the last element stores the count, whether it is one or not. */
+#pragma unroll (kn_is_one_axis ? 4 : 1)
+    for (unsigned kn_r = 0; kn_r < kn_rounds; ++kn_r) {
+        const unsigned kn_voted = __shfl_sync(0xffffffffu, kn_ballot, kn_r), kn_j = kn_begin + kn_r * 32;
+        const bool kn_is_selected = kn_voted >> kn_lane & 1;
+        if (kn_is_selected || kn_first + kn_j + 1 == kn.length) {
+            const int64 ${result} = kn_before + __popc(kn_voted & ((2u << kn_lane) - 1));
+            ${post}
+            ${stores}
+        }
+        kn_before += __popc(kn_voted);
+    }
+    ${after_loop}
+}
