@@ -37,6 +37,7 @@ static const kn_kind *const cuda_kinds[] = {&kn_kind_interleaved,
                                             &kn_kind_row_multipass,
                                             &kn_kind_select,
                                             &kn_kind_scan_rows,
+                                            &kn_kind_scan_columns,
                                             &kn_kind_scan,
                                             NULL};
 

@@ -6,8 +6,8 @@
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
-extern const kn_kind kn_kind_select, kn_kind_scan_rows, kn_kind_scan;
-extern const kn_recipe kn_recipe_select, kn_recipe_scan_rows, kn_recipe_scan;
+extern const kn_kind kn_kind_select, kn_kind_scan_rows, kn_kind_scan_columns, kn_kind_scan;
+extern const kn_recipe kn_recipe_select, kn_recipe_scan_rows, kn_recipe_scan_columns, kn_recipe_scan;
 
 /* The words of both targets' templates: the scanned type, its variables, the function, the identity. */
 void kn_put_scan_names(kn_writer *w);
@@ -22,7 +22,7 @@ enum {
     KN_SCAN_ONE_ROW = 1, /* a block has elements of one row, along one axis */
     KN_SCAN_TILES = 2    /* rows have several tiles */
 };
-/* kind_scan_rows.c. */
+/* kind_scan_rows.c, kind_scan_columns.c. */
 enum { KN_SCAN_ROWS_WHOLE = 1, KN_SCAN_ROWS_TILES = 2 };
 /* kind_select.c: one more than the sum of those that hold. */
 enum {
