@@ -9,7 +9,8 @@
  * All reductions of a group have the same reduction axes. A reduction is part of the group if its results
  * are used with the space's output axes as they are, and its reduction axes are all other axes of the
  * space. A scan is part of the group if it is used with the space's own index along all axes, and the group
- * has no other scan or reduction: the axes along which it scans count as reduction axes. A reduction of few elements that is read by such a reduction, element by element, has no loop: it uses its
+ * has no other scan or reduction: the axes along which it scans count as reduction axes. A reduction of few
+ * elements that is read by such a reduction, element by element, has no loop: it uses its
  * input at a place for each of them (the distances of k-means). Any other is computed by an earlier kernel,
  * into a buffer between the two. */
 #ifndef KN_FUSE_GROUP_H

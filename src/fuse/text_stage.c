@@ -281,7 +281,8 @@ static void write_hoisted(kn_text_writer *w, int level)
     size_t count = (size_t)w->group->n_uses + 1;
     bool *hoisted = kn_text_take(w, count), *divisor = kn_text_take(w, count), any = false;
     kn_str own = KN_STR_INIT;
-    if (!hoisted || !divisor || !w->group->is_settled || w->group->is_scan || !need_for(w, level, KN_OVER_ALL))
+    if (!hoisted || !divisor || !w->group->is_settled || w->group->is_scan ||
+        !need_for(w, level, KN_OVER_ALL))
         return;
     find_hoisted(w, hoisted, level);
     kn_text_find_divisors(w);

@@ -38,8 +38,7 @@ static void put_call(kn_writer *w, enum kn_slot_id slot, int stage, kn_place_wri
 static void put_places(kn_writer *w, enum kn_slot_id slot)
 {
     if (!is_one_axis(w))
-        kn_put_part_with(w, &w->slot[slot], "go_along", -1, "operands=%d",
-                         kn_layout_space_operands(w->spec));
+        kn_put_part_with(w, &w->slot[slot], "go_along", -1, "operands=%d", kn_layout_space_operands(w->spec));
 }
 
 static void fill(kn_writer *w)

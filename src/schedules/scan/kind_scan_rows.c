@@ -90,7 +90,8 @@ static int vector_of(const kn_choice *c, int per_thread)
     for (int o = 0; o < c->count; ++o)
         if (is_contiguous(c, o) && c->access[o].item_size > widest)
             widest = c->access[o].item_size;
-    return widest == 0 || widest > ACCESS ? 1 : (int)kn_least(ACCESS / widest, kn_power_below(per_thread - 1));
+    return widest == 0 || widest > ACCESS ? 1
+                                          : (int)kn_least(ACCESS / widest, kn_power_below(per_thread - 1));
 }
 
 /* The first result that is contiguous decides where vectors begin, or the first such input. */
@@ -110,9 +111,9 @@ static void set_access(kn_schedule *out, rows_params *params, const kn_choice *c
 {
     int inner = c->space->ndim - 1, first = leading(c);
     for (int o = 0; o < c->count; ++o)
-        out->access[o] = !is_contiguous(c, o)                                               ? KN_GATHER
+        out->access[o] = !is_contiguous(c, o)                                   ? KN_GATHER
                          : kn_reduce_is_off_as(c, o, first, inner, out->vector) ? KN_VECTOR
-                                                                                            : KN_DENSE;
+                                                                                : KN_DENSE;
     params->most_skew =
         first < 0 || kn_reduce_is_off_as(c, first, -1, inner, out->vector) ? 0 : out->vector - 1;
 }

@@ -17,7 +17,7 @@ enum { ITEMS = 16 /* elements of a thread */, BLOCK = 256 /* threads */ };
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     int reduction_rank;                                                                                      \
-    unsigned tiles, flags;
+    unsigned tiles, flags, unused;
 typedef struct select_field {
     MEMBERS
 } select_field;
@@ -52,7 +52,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
     out->vector = 1;
     bool is_one_axis = s->n_reduction_axes == 1;
-    out->variant = 1 + (is_one_axis ? KN_SELECT_ONE_AXIS : 0) + (plan(out, s).tiles > 1 ? KN_SELECT_TILES : 0);
+    bool has_tiles = plan(out, s).tiles > 1;
+    out->variant = 1 + (is_one_axis ? KN_SELECT_ONE_AXIS : 0) + (has_tiles ? KN_SELECT_TILES : 0);
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o)
         out->access[o] =

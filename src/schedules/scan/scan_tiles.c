@@ -9,8 +9,8 @@
 #include "space/numbers.h"
 
 enum {
-    WORD = 32,        /* flags */
-    GROUP_BITS = 8,   /* of the tiles of a group, if a block has one row: cuda_look_back.cu */
+    WORD = 32,         /* flags */
+    GROUP_BITS = 8,    /* of the tiles of a group, if a block has one row: cuda_look_back.cu */
     OTHER_COUNTERS = 2 /* tickets, and blocks that are done */
 };
 
