@@ -17,7 +17,7 @@ enum { ITEMS = 16 /* elements of a thread */, BLOCK = 256 /* threads */ };
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     int reduction_rank;                                                                                      \
-    unsigned tiles, flags, unused;
+    unsigned tiles, flags, padding;
 typedef struct select_field {
     MEMBERS
 } select_field;
