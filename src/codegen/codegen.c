@@ -194,8 +194,8 @@ static void put_numbers(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_BLOCK], "%d", s->block);
     kn_str_printf(&w->slot[KN_SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
-    kn_str_printf(&w->slot[KN_SLOT_PER_THREAD], "%d", s->per_thread);
-    kn_str_printf(&w->slot[KN_SLOT_VARIANT], "%d", s->variant);
+    for (int n = 0; n < KN_MAX_CONFIG; ++n)
+        kn_str_printf(&w->slot[KN_SLOT_CONFIG + n], "%d", s->config[n]);
     if (w->spec->target.waits_for_kernels)
         kn_put_part(w, &w->slot[KN_SLOT_WAIT], "wait", -1);
     kn_str_printf(&w->slot[KN_SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
@@ -205,6 +205,7 @@ static void put_numbers(kn_writer *w)
 
 static void list_slots(const kn_writer *w, kn_slot *slots)
 {
+    const kn_config_table *config = w->spec->schedule.kind->config;
     static const struct {
         const char *name;
         bool is_offered;
@@ -213,8 +214,11 @@ static void list_slots(const kn_writer *w, kn_slot *slots)
         KN_SLOTS(KN_SLOT_NAME)
 #undef KN_SLOT_NAME
     };
-    for (int s = 0; s < KN_SLOT_COUNT; ++s)
+    for (int s = 0; s < KN_SLOT_CONFIG; ++s)
         slots[s] = (kn_slot){known[s].name, kn_str_text(&w->slot[s]), known[s].is_offered};
+    for (int n = 0; n < KN_MAX_CONFIG; ++n)
+        slots[KN_SLOT_CONFIG + n] = (kn_slot){config && n < config->count ? config->number[n].name : "",
+                                              kn_str_text(&w->slot[KN_SLOT_CONFIG + n]), true};
 }
 
 /* Fills a slot by a template of other slots. */

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "codegen/templates.h"
 
-enum { MOST_SLOTS = 24, NAME_SIZE = 24, NUMBER_SIZE = 16 };
+enum { MOST_SLOTS = 28, NAME_SIZE = 24, NUMBER_SIZE = 16 };
 
 typedef struct part_slots {
     kn_slot slot[MOST_SLOTS];
@@ -70,11 +70,14 @@ static void add_operand(part_slots *s, const kn_writer *w, int k)
 
 static void add_schedule(part_slots *s, const kn_writer *w)
 {
-    ADD_NUMBER("vector", w->spec->schedule.vector);
-    ADD_NUMBER("block", w->spec->schedule.block);
-    ADD_NUMBER("per_thread", w->spec->schedule.per_thread);
+    const kn_schedule *schedule = &w->spec->schedule;
+    const kn_config_table *config = schedule->kind->config;
+    ADD_NUMBER("vector", schedule->vector);
+    ADD_NUMBER("block", schedule->block);
     ADD_NUMBER("arrays", w->spec->n_arrays);
     ADD("axis", w->recipe->fast_axis);
+    for (int n = 0; config && n < config->count; ++n)
+        add_number(s, config->number[n].name, strlen(config->number[n].name), schedule->config[n]);
 }
 
 /* The text of the part and its length, without the end of its last line; NULL: the file does not have it. */

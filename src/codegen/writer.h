@@ -21,8 +21,6 @@
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \
     X(RANK, rank, true)                                                                                      \
-    X(PER_THREAD, per_thread, true)                                                                          \
-    X(VARIANT, variant, true)                                                                                \
     X(UNTIL, until, false)                                                                                   \
     X(OFF, off, false)                                                                                       \
     X(UNALIGNED, unaligned, false)                                                                           \
@@ -86,7 +84,8 @@ enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
     KN_SLOTS(KN_SLOT_ID)
 #undef KN_SLOT_ID
-        KN_SLOT_COUNT
+        KN_SLOT_CONFIG, /* the first of the kind's numbers (schedule/config.h) */
+    KN_SLOT_COUNT = KN_SLOT_CONFIG + KN_MAX_CONFIG
 };
 
 typedef struct kn_writer kn_writer;
@@ -111,7 +110,7 @@ typedef struct kn_recipe {
     /* True if the place of operand k has the dtype that the program sees. NULL: no place has, if that is
      * another than the dtype in memory. */
     bool (*is_seen_place)(const kn_writer *w, int k);
-    bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
+    bool repeats_stages; /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: the usual way. */
     bool (*load)(kn_writer *w, int k);
     /* The condition, besides the stride along the fast axis, for a gathered operand to be contiguous. NULL:
@@ -180,7 +179,7 @@ bool kn_gathers(const kn_writer *w);
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
 /* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k
  * (-1: none); of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes); and
- * ${vector}, ${block}, ${per_thread}, ${arrays} and ${axis} of the schedule. */
+ * ${vector}, ${block}, ${arrays}, ${axis} and the kind's numbers of the schedule. */
 void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
 /* The same with slots of one's own before these, as "place=%s count=%d". */
 void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)

@@ -70,19 +70,30 @@ int kn_choice_alignment(const kn_choice *c, int o, int vector)
     return bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
 }
 
+bool kn_choice_is_aligned(const kn_choice *c, int o, int but, int64_t bytes)
+{
+    bool is = c->access[o].address % (uintptr_t)bytes == 0;
+    for (int a = 0; a < c->space->ndim; ++a)
+        is = is && (a == but || c->space->stride[o][a] % bytes == 0);
+    return is;
+}
+
+int64_t kn_choice_footprint(const kn_choice *c, int o)
+{
+    int64_t bytes = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
+    return bytes;
+}
+
 bool kn_choice_is_vector(const kn_choice *c, int o, int vector)
 {
     const kn_space *s = c->space;
     int alignment = kn_choice_alignment(c, o, vector), inner = kn_choice_inner(c);
     if (s->stride[o][inner] == 0 && s->extent[inner] % vector == 0 && !c->access[o].is_output)
         return true;
-    if (s->stride[o][inner] != c->access[o].item_size || s->extent[inner] % vector != 0 ||
-        c->access[o].address % (uintptr_t)alignment != 0)
-        return false;
-    for (int a = 0; a < inner; ++a)
-        if (s->stride[o][a] % alignment != 0)
-            return false;
-    return true;
+    return s->stride[o][inner] == c->access[o].item_size && s->extent[inner] % vector == 0 &&
+           kn_choice_is_aligned(c, o, inner, alignment);
 }
 
 bool kn_choice_has_vector_input(const kn_choice *c, int vector)

@@ -27,6 +27,11 @@ int kn_choice_widest(const kn_choice *c, bool outputs);
 int kn_choice_vector(const kn_choice *c);
 /* Alignment of a vector's address, in bytes. */
 int kn_choice_alignment(const kn_choice *c, int operand, int vector);
+/* True if the operand's address and its strides along all axes but this one (-1: along all) are multiples of
+ * so many bytes. */
+bool kn_choice_is_aligned(const kn_choice *c, int operand, int but, int64_t bytes);
+/* Bytes of the operand in memory: elements that are broadcast count only one time. */
+int64_t kn_choice_footprint(const kn_choice *c, int operand);
 /* True if the operand can be accessed at the places that its strides give: one vector each, or, for an input
  * with stride 0 along the fastest axis, one element repeated. */
 bool kn_choice_is_vector(const kn_choice *c, int operand, int vector);

@@ -9,6 +9,16 @@
 
 enum { CUT_ALIGN = 4096 /* elements, where an axis has at least twice as many */ };
 
+int *kn_config_in(kn_schedule *schedule, const kn_config_table *table)
+{
+    return schedule->kind->config == table ? schedule->config : NULL;
+}
+
+const int *kn_config_of(const kn_schedule *schedule, const kn_config_table *table)
+{
+    return schedule->kind->config == table ? schedule->config : NULL;
+}
+
 kiln_status kn_part_place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -162,7 +172,7 @@ kiln_status kn_place_axes(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-int kn_interleaved_number(const kn_spec *spec, int param, int *first)
+int kn_interleaved_number(const kn_spec *spec, int param, int count, int *first)
 {
     const kn_schedule *s = &spec->schedule;
     int number = -1;
@@ -173,8 +183,8 @@ int kn_interleaved_number(const kn_spec *spec, int param, int *first)
                 return -1;
             continue;
         }
-        if (++number % s->per_thread == 0)
+        if (++number % count == 0)
             *first = k;
     }
-    return number % s->per_thread;
+    return number % count;
 }

@@ -11,6 +11,7 @@
 #define KN_SCHEDULE_KIND_H
 
 #include "base/str.h"
+#include "schedule/config.h"
 #include "schedule/field.h"
 #include "schedule/spec.h"
 #include "space/loop_nest.h"
@@ -57,6 +58,7 @@ struct kn_kind {
     /* True if the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its launch parameters (zero before). */
     bool (*choose)(kn_schedule *out, kn_launch_params *launch_params, const kn_choice *choice);
+    const kn_config_table *config;                  /* its numbers in a schedule; NULL: none */
     kn_field field;                                 /* the kind's own, of the argument block */
     bool (*has_field)(const kn_schedule *schedule); /* NULL: always */
     /* Grid, axes, field. *out is zero but for the members that every launch has: size, a grid of one, the
@@ -120,9 +122,9 @@ void kn_tile_axes(kn_space *out, const kn_space *space, const kn_tile_axis *axis
 /* For `place`: a thread block for each tile, an index of the axes of out->own_space behind its first
  * `tile_axes`, which are those within a tile; returns the number of blocks. */
 int64_t kn_place_tiles(kn_placement *out, int tile_axes);
-/* The number of an interleaved operand (KN_STAGED) among those that are one array with it, which follow each
- * other, and in *first the parameter of the first of them. -1: it is not interleaved. */
-int kn_interleaved_number(const kn_spec *spec, int param, int *first);
+/* The number of an interleaved operand (KN_STAGED) among the `count` that are one array with it, which follow
+ * each other, and in *first the parameter of the first of them. -1: it is not interleaved. */
+int kn_interleaved_number(const kn_spec *spec, int param, int count, int *first);
 /* One thread a vector. */
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements);
 

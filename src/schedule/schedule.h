@@ -25,19 +25,18 @@ enum {
 enum { KN_STENCIL_LETTER = 'A' };
 #define KN_ACCESS_LETTERS "dvgtsABCDEFGHIJKLMNOPQRSTUVWXY"
 
+enum { KN_MAX_CONFIG = 4 /* numbers of a kind's own */ };
+
 /* Small on purpose: each distinct value is one more binary. */
 typedef struct kn_schedule {
     const kn_kind *kind;
     int vector; /* consecutive elements of one thread (CUDA); 0 on the host */
     int block;  /* threads a block, at most (CUDA); 0 on the host */
-    /* The kind's units of one thread: items of a row, channels, interleaved elements, vectors, rows of
-     * results; in the host's reductions neighbours in a vector. 0: the kind has none. */
-    int per_thread;
-    int variant; /* which of the kind's kernels, as its header says; 0 where it has one */
-    int index;   /* bits of the texts' type `_index`; 0: 64 */
-    int order;   /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element
+    int index;  /* bits of the texts' type `_index`; 0: 64 */
+    int order;  /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element
                    (CUDA) */
-    int rank;    /* capacity for axes of the argument block; 0: none */
+    int rank;   /* capacity for axes of the argument block; 0: none */
+    int config[KN_MAX_CONFIG];      /* the kind's own: schedule/config.h */
     char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "": the kind needs none */
 } kn_schedule;
 

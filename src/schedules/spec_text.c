@@ -73,15 +73,13 @@ static void put_operands(kn_str *out, const kn_spec *spec)
     kn_str_free(&list);
 }
 
-/* The numbers of a schedule, in one table for both directions. Variants of stencils have many bits. */
+/* The numbers that all kinds have, in one table for both directions. */
 static const struct {
     const char *key;
     size_t at;
     int most;
 } schedule_fields[] = {{"vector", offsetof(kn_schedule, vector), 4096},
                        {"block", offsetof(kn_schedule, block), 4096},
-                       {"lanes", offsetof(kn_schedule, per_thread), 1 << 16},
-                       {"form", offsetof(kn_schedule, variant), INT_MAX},
                        {"index", offsetof(kn_schedule, index), 64},
                        {"order", offsetof(kn_schedule, order), 1},
                        {"rank", offsetof(kn_schedule, rank), 4096}};
@@ -92,19 +90,21 @@ static int *schedule_field(const kn_schedule *s, int f)
     return (int *)((char *)(uintptr_t)s + schedule_fields[f].at);
 }
 
-static void put_schedule(kn_str *out, const kn_schedule *s)
-{
-    put_text(out, "schedule", s->kind->name);
-    for (int f = 0; f < SCHEDULE_FIELDS; ++f)
-        if (*schedule_field(s, f) != 0)
-            kn_str_printf(out, " %s=\"%d\"", schedule_fields[f].key, *schedule_field(s, f));
-    put_if(out, "access", s->access);
-}
-
 static void put_number(kn_str *out, const char *key, int number)
 {
     if (number > 0)
         kn_str_printf(out, " %s=\"%d\"", key, number);
+}
+
+static void put_schedule(kn_str *out, const kn_schedule *s)
+{
+    const kn_config_table *config = s->kind->config;
+    put_text(out, "schedule", s->kind->name);
+    for (int n = 0; config && n < config->count; ++n)
+        put_number(out, config->number[n].name, s->config[n]);
+    for (int f = 0; f < SCHEDULE_FIELDS; ++f)
+        put_number(out, schedule_fields[f].key, *schedule_field(s, f));
+    put_if(out, "access", s->access);
 }
 
 static void put_list(kn_str *out, const char *key, const char *const *list, int count)
@@ -551,20 +551,33 @@ static kiln_status read_operands(kn_spec *spec, const char *text)
     return KILN_OK;
 }
 
+/* A number that is not there is 0. */
+static kiln_status read_if(int *out, const fields *f, const char *key, int most)
+{
+    const char *value = field(f, key);
+    return value ? read_number(out, value, key, 0, most) : KILN_OK;
+}
+
+static kiln_status read_numbers(kn_schedule *s, const fields *f)
+{
+    const kn_config_table *config = s->kind->config;
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < SCHEDULE_FIELDS && status == KILN_OK; ++k)
+        status = read_if(schedule_field(s, k), f, schedule_fields[k].key, schedule_fields[k].most);
+    for (int n = 0; config && n < config->count && status == KILN_OK; ++n)
+        status = read_if(&s->config[n], f, config->number[n].name, config->number[n].most);
+    return status;
+}
+
 static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kind backend)
 {
     *s = (kn_schedule){.kind = kn_kind_find(backend, field(f, "schedule"))};
     if (!s->kind)
         return kn_error(KILN_ERROR_FORMAT, "specialisation: there is no schedule '%s' for the target '%s'",
                         field(f, "schedule"), field(f, "target"));
-    for (int k = 0; k < SCHEDULE_FIELDS; ++k) {
-        const char *value = field(f, schedule_fields[k].key);
-        kiln_status status = value ? read_number(schedule_field(s, k), value, schedule_fields[k].key, 0,
-                                                 schedule_fields[k].most)
-                                   : KILN_OK;
-        if (status != KILN_OK)
-            return status;
-    }
+    kiln_status status = read_numbers(s, f);
+    if (status != KILN_OK)
+        return status;
     const char *access = field(f, "access");
     if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, KN_ACCESS_LETTERS) != strlen(access)))
         return kn_error(KILN_ERROR_FORMAT, "specialisation: access '%s'; letters d, v, g, t, s were expected",
@@ -572,12 +585,6 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kin
     if (access)
         strcpy(s->access, access);
     return KILN_OK;
-}
-
-static kiln_status read_loop_rank(kn_spec *spec, const fields *f)
-{
-    const char *value = field(f, "loop_rank");
-    return value ? read_number(&spec->loop_rank, value, "loop_rank", 0, KILN_MAX_NDIM) : KILN_OK;
 }
 
 static kiln_status read_target(kn_target *target, const char *text)
@@ -599,7 +606,7 @@ static kiln_status read_spec(kn_parsed_spec *out, const fields *f)
     if (status == KILN_OK)
         status = read_operands(s, field(f, "operands"));
     if (status == KILN_OK)
-        status = read_loop_rank(s, f);
+        status = read_if(&s->loop_rank, f, "loop_rank", KILN_MAX_NDIM);
     if (status == KILN_OK)
         status = read_target(&s->target, field(f, "target"));
     if (status == KILN_OK)

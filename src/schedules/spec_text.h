@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "schedule/spec.h"
 
-#define KN_SPEC_FORMAT "kiln/2"
+#define KN_SPEC_FORMAT "kiln/3"
 
 /* Append the line, without a newline. */
 void kn_spec_format(kn_str *out, const kn_spec *spec);

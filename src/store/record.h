@@ -1,6 +1,6 @@
 /* store/record.h - lines about the kernels that a program used, for a bake:
  *
- *   record/1 0f34a6c28b1d5e79 targets="cuda:sm_80 cuda:sm_90" kiln/2 kind="program" name="add" ...
+ *   record/1 0f34a6c28b1d5e79 targets="cuda:sm_80 cuda:sm_90" kiln/3 kind="program" name="add" ...
  *
  * The number is XXH3-64 of the rest of the line, so that an incomplete line of a process that died is
  * detected. Then the targets on which a call needs this specialisation, and the specialisation without

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
+#include "schedules/spec_text.h"
 
 #define OK(call)                                                                                             \
     do {                                                                                                     \
@@ -161,7 +162,7 @@ static void drop_arrays(int n_in)
 static int count_kernels(const char *text, size_t *longest)
 {
     int count = 0;
-    for (*longest = 0; (text = strstr(text, "kiln/2 ")) != NULL; text += strcspn(text, "\n")) {
+    for (*longest = 0; (text = strstr(text, KN_SPEC_FORMAT " ")) != NULL; text += strcspn(text, "\n")) {
         size_t length = strcspn(text, "\n");
         *longest = length > *longest ? length : *longest;
         ++count;
@@ -214,13 +215,13 @@ static unsigned long long take(const shape *g, int n, int *kernels)
 static void twice_takes_twice(void **state)
 {
     static const shape shapes[] = {
-        {"wide", wide, 800, 64, 1, ROWS},          {"chain", chain, 800, 1, 1, ROWS},
-        {"diamonds", diamonds, 800, 2, 1, ROWS},   {"shared", shared, 1000, 1, 1, ROWS},
-        {"views", views, 400, 1, 1, ROWS},         {"halves", halves, 9, 1, 1, LONG},
-        {"stencils", stencils, 40, 1, 1, LONG},    {"results", results, 1000, 64, 1, ROWS},
-        {"tree", tree, 800, 40, 1, ROWS},          {"sums", sums, 150, 64, 2, ROWS},
+        {"wide", wide, 800, 64, 1, ROWS},           {"chain", chain, 800, 1, 1, ROWS},
+        {"diamonds", diamonds, 800, 2, 1, ROWS},    {"shared", shared, 1000, 1, 1, ROWS},
+        {"views", views, 400, 1, 1, ROWS},          {"halves", halves, 9, 1, 1, LONG},
+        {"stencils", stencils, 40, 1, 1, LONG},     {"results", results, 1000, 64, 1, ROWS},
+        {"tree", tree, 800, 40, 1, ROWS},           {"sums", sums, 150, 64, 2, ROWS},
         {"axes", sums_over_both, 320, 64, 2, ROWS}, {"levels", levels, 40, 1, 2, ROWS},
-        {"folds", sums, 300, 1, 2, ROWS},          {"reshapes", reshapes, 60, 1, 2, ROWS},
+        {"folds", sums, 300, 1, 2, ROWS},           {"reshapes", reshapes, 60, 1, 2, ROWS},
     };
     (void)state;
     for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; ++k) {

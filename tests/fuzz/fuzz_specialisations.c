@@ -80,8 +80,7 @@ typedef struct parted {
 /* Kernels of narrow axes: for one number of channels, or for any. */
 static bool is_of_narrow(const char *line)
 {
-    bool is_staged = strstr(line, " schedule=\"tile\"") || strstr(line, " schedule=\"windows\"");
-    return strstr(line, " schedule=\"channels\"") || (is_staged && strstr(line, " form=\"1\""));
+    return strstr(line, " schedule=\"channels\"") || strstr(line, " narrow_axis=\"1\"");
 }
 
 static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, bool narrow,
@@ -123,8 +122,8 @@ static bool are_few_narrow(lines *l, const char *target, const char *what, int l
 {
     int most = 0, count[MOST_CHANNELS + 1] = {0};
     for (int k = 0; k < l->count; ++k) {
-        const char *at = strstr(l->line[k], " lanes=\"");
-        int channels = at ? atoi(at + 8) : 0;
+        const char *at = strstr(l->line[k], " channels=\"");
+        int channels = at ? atoi(at + 11) : 0;
         if (!trouble_unless(!at || (channels >= 2 && channels <= MOST_CHANNELS), "pixels of %d channels",
                             channels))
             break;

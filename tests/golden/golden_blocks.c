@@ -46,16 +46,23 @@ void golden_add_launch(const kn_part *part, const kn_placement *p)
 
 /* ---- members ---- */
 
-static void put_block(kn_str *out, kn_spec *s)
+/* Nothing if it is the last one again. */
+static void put_block(kn_str *all, kn_spec *s)
 {
     kn_layout l;
+    kn_str text = KN_STR_INIT, *out = &text;
     if (kn_layout_make(&l, s) != KILN_OK)
         out->failed = true;
-    kn_str_printf(out, "%d %d %d %d\n", s->schedule.vector, s->schedule.variant, s->schedule.rank, l.size);
+    kn_str_printf(out, "%d %d %d\n", s->schedule.vector, s->schedule.rank, l.size);
     kn_layout_declare(out, s);
     for (const int *at = (const int *)&l; at < (const int *)(&l + 1); at++)
         kn_str_printf(out, " %d", *at);
     kn_str_append(out, "\n");
+    if (all->length < out->length ||
+        memcmp(all->data + all->length - out->length, out->data, out->length) != 0)
+        kn_str_append(all, kn_str_text(out));
+    all->failed = all->failed || out->failed;
+    kn_str_free(out);
 }
 
 static kn_spec spec_of(const kn_program *p, const char *target)
@@ -80,15 +87,17 @@ static kn_spec spec_of(const kn_program *p, const char *target)
     return s;
 }
 
-/* A block of each shape that a kind's may have. */
+/* A block of each shape that a kind's may have: all of its numbers are 0, or one has its largest value. */
 static void put_shapes(kn_str *out, const kn_program *p, const kn_kind *kind, const char *target)
 {
     kn_spec s = spec_of(p, target);
+    int count = kind->config ? kind->config->count : 0;
     for (int vector = 1; vector <= 4; vector += 3)
-        for (int variant = 0; variant < 4; variant++)
-            for (int rank = 0; rank <= 3; rank += 3) {
-                s.schedule = (kn_schedule){
-                    .kind = kind, .vector = vector, .variant = variant, .rank = rank, .block = 128};
+        for (int rank = 0; rank <= 3; rank += 3)
+            for (int number = -1; number < count; number++) {
+                s.schedule = (kn_schedule){.kind = kind, .vector = vector, .rank = rank, .block = 128};
+                if (number >= 0)
+                    s.schedule.config[number] = kind->config->number[number].most;
                 put_block(out, &s);
             }
 }

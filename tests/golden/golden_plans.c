@@ -336,8 +336,10 @@ static bool put_plan(kn_str *out, const call *c)
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
                   s->block, s->rank, s->access, layout.size);
-    if (s->per_thread > 0)
-        kn_str_printf(out, " lanes=%d", s->per_thread);
+    const kn_config_table *config = s->kind->config;
+    for (int n = 0; config && n < config->count; ++n)
+        if (s->config[n] > 0)
+            kn_str_printf(out, " %s=%d", config->number[n].name, s->config[n]);
     if (layout.own_size > 0)
         kn_str_printf(out, " field=%d+%d", layout.own_at, layout.own_size);
     kn_str_append(out, "\n");

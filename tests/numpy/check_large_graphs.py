@@ -61,7 +61,7 @@ class Large(Arrays):
         arguments = (Argument * len(values))(*[Argument(1, 0, next(arrays).value) if isinstance(v, np.ndarray) else self.number(v) for v in values])
         outs = (ctypes.c_void_p * n_out)()
         self.check(self.c.kiln_kernel_call(kernel, outs, n_out, arguments, len(values), None), "call")
-        kernels = self.explain(kernel, arguments, n_out).count("kiln/2 ")
+        kernels = len(re.findall(r"^kiln/\d+ ", self.explain(kernel, arguments, n_out), re.M))
         results = [self.download(h, next(v.dtype for v in values if isinstance(v, np.ndarray))) for h in outs]
         for h in [*(h.value for h in handles), *outs]:
             self.c.kiln_array_free(h)
@@ -172,7 +172,7 @@ def check_shapes(kiln, count):
                     handles.append(out)
                 arguments = (Argument * 2)(*[Argument(1, 0, h.value) for h in handles])
                 n_out = 2 if text.startswith("x[:") else 1
-                lines.update(re.findall("^kiln/2 .*$", kiln.explain(kernel, arguments, n_out, target), re.M))
+                lines.update(re.findall(r"^kiln/\d+ .*$", kiln.explain(kernel, arguments, n_out, target), re.M))
                 for h in handles:
                     kiln.c.kiln_array_free(h)
             kiln.c.kiln_kernel_free(kernel)

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "schedules/spec_text.h"
 
 #define OK(call)                                                                                             \
     do {                                                                                                     \
@@ -107,7 +108,8 @@ static void kernels_are_few(void **state)
         OK(kiln_expression_create(&kernel, "x, y, v, w", cases[c].text, NULL));
         OK(kiln_kernel_explain(&text, kernel, NULL, kiln_kernel_n_out(kernel), in, 4, NULL, "host"));
         snprintf(head, sizeof head, "# %d kernel%s: ", cases[c].kernels, cases[c].kernels == 1 ? "" : "s");
-        if (strncmp(text, head, strlen(head)) != 0 || count_of(text, "kiln/2 ") != cases[c].kernels ||
+        if (strncmp(text, head, strlen(head)) != 0 ||
+            count_of(text, KN_SPEC_FORMAT " ") != cases[c].kernels ||
             (cases[c].part && !strstr(text, cases[c].part)))
             fail_msg("%s: %d kernels and '%s' were expected:\n%s", cases[c].text, cases[c].kernels,
                      cases[c].part ? cases[c].part : "", text);
@@ -149,7 +151,7 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         OK(kiln_expression_create(&kernel, "x", cases[c].text, NULL));
         OK(kiln_kernel_explain(&text, kernel, NULL, kiln_kernel_n_out(kernel), &in, 1, NULL,
                                cases[c].target));
-        if (count_of(text, "kiln/2 ") != cases[c].kernels || !strstr(text, cases[c].part))
+        if (count_of(text, KN_SPEC_FORMAT " ") != cases[c].kernels || !strstr(text, cases[c].part))
             fail_msg("%s for %s: %d kernels and '%s' were expected:\n%s", cases[c].text, cases[c].target,
                      cases[c].kernels, cases[c].part, text);
         free(text);
@@ -183,7 +185,7 @@ static void ranges_are_read_on_the_host(void **state)
         char *text = NULL;
         OK(kiln_expression_create(&kernel, "x", cases[c].text, NULL));
         OK(kiln_kernel_explain(&text, kernel, NULL, 1, &in, 1, NULL, cases[c].target));
-        if (count_of(text, "kiln/2 ") != cases[c].kernels ||
+        if (count_of(text, KN_SPEC_FORMAT " ") != cases[c].kernels ||
             (cases[c].kernels > 1 && !strstr(text, "or dividing for one takes longer")))
             fail_msg("%s: %d kernels were expected:\n%s", cases[c].text, cases[c].kernels, text);
         free(text);
@@ -268,7 +270,7 @@ static void single_elements_are_not_reduced(void **state)
         char *text = NULL;
         OK(kiln_expression_create(&kernel, "x", cases[c].text, &options));
         OK(kiln_kernel_explain(&text, kernel, NULL, 1, &in, 1, NULL, "host"));
-        if (count_of(text, "kiln/2 ") != 1 || !strstr(text, "stage=\"map\" body"))
+        if (count_of(text, KN_SPEC_FORMAT " ") != 1 || !strstr(text, "stage=\"map\" body"))
             fail_msg("%s: one map was expected:\n%s", cases[c].text, text);
         OK(kiln_kernel_call(kernel, &out, 1, &in, 1, NULL));
         const float *got = kiln_array_data(out);
@@ -308,7 +310,7 @@ static void reshapes_of_inputs(void **state)
         char *text = NULL;
         OK(kiln_expression_create(&kernel, "x", cases[c].text, NULL));
         OK(kiln_kernel_explain(&text, kernel, NULL, 1, &argument, 1, NULL, "host"));
-        if (count_of(text, "kiln/2 ") != cases[c].kernels)
+        if (count_of(text, KN_SPEC_FORMAT " ") != cases[c].kernels)
             fail_msg("%s: %d kernels were expected:\n%s", cases[c].text, cases[c].kernels, text);
         free(text);
         kiln_kernel_free(kernel);

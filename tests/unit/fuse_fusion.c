@@ -3,6 +3,7 @@
 #include "schedule/kind.h"
 #include "program/program.h"
 #include "schedules/kinds.h"
+#include "schedules/rowprog/row_space.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -159,7 +160,7 @@ static void programs_are_described(void **state)
 
     spec.schedule.kind =
         &kn_kind_row_lanes; /* 11 elements, two a thread: eight lanes a row, four rows a warp */
-    spec.schedule.per_thread = 2;
+    kn_row_config_in(&spec.schedule)->items = 2;
     spec.schedule.vector = 1;
     assert_true(kn_fusion_describe(&f, &spec, &space));
     assert_int_equal(f.side, 4);

@@ -8,6 +8,7 @@
 #include "schedules/stencil/stencil_windows.h"
 #include "schedules/contiguous/kind_rows.h"
 #include "schedules/contiguous/kind_coarsened.h"
+#include "schedules/interleave/kind_channels.h"
 #include "schedules/transpose/tile_sides.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -228,10 +229,10 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
 static void assert_output_bound(const scene *s, const kn_schedule *c)
 {
     int inner = s->space.ndim - 1;
-    assert_true(c->per_thread >= 2 && c->per_thread <= 4 && c->vector > 1);
-    assert_int_equal(s->space.extent[inner] %
-                         (c->variant & KN_OUTPUT_BOUND_ONE_ROW ? 32 * c->per_thread * c->vector : c->vector),
-                     0);
+    const kn_output_bound_config *config = kn_output_bound_config_of(c);
+    assert_true(config->vectors >= 2 && config->vectors <= 4 && c->vector > 1);
+    assert_int_equal(
+        s->space.extent[inner] % (config->one_row ? 32 * config->vectors * c->vector : c->vector), 0);
     for (int o = 0; o < s->count; ++o)
         if (c->access[o] == KN_GATHER)
             assert_true(!s->access[o].is_output && s->space.stride[o][inner] == s->access[o].item_size);
@@ -243,19 +244,21 @@ static void assert_output_bound(const scene *s, const kn_schedule *c)
 static void assert_channels(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     int axis[2], item, runs = 0;
+    const kn_channels_config *config = kn_channels_config_of(c);
     memcpy(axis, params, sizeof axis);
-    assert_true(c->per_thread >= 2 && c->per_thread <= 16 && c->per_thread == s->space.extent[axis[1]]);
+    assert_true(config->channels >= 2 && config->channels <= 16 &&
+                config->channels == s->space.extent[axis[1]]);
     assert_true(c->rank > s->space.ndim);
     for (int o = 0; o < s->count; ++o) {
         int64_t along = s->space.stride[o][axis[0]];
         item = s->access[o].item_size;
         runs += along == item;
         if (c->access[o] == KN_STAGED)
-            assert_true(s->space.stride[o][axis[1]] == item && along == c->per_thread * item);
+            assert_true(s->space.stride[o][axis[1]] == item && along == config->channels * item);
         else if (c->access[o] == KN_BROADCAST)
             assert_true(along == 0 && !s->access[o].is_output);
         else if (s->access[o].is_output)
-            assert_true(along == item && c->access[o] == (c->variant ? KN_GATHER : KN_VECTOR));
+            assert_true(along == item && c->access[o] == (config->through_shared ? KN_GATHER : KN_VECTOR));
         if (c->access[o] != KN_VECTOR)
             continue;
         assert_int_equal(s->access[o].address % (uintptr_t)alignment(s, c, o), 0);
@@ -282,7 +285,7 @@ static void assert_tile(const scene *s, const kn_schedule *c, const kn_launch_pa
         staged += c->access[o] == KN_STAGED ? s->access[o].item_size : 0;
     assert_true(staged > 0);
     assert_true(shape->axis >= 0 && shape->axis < inner && shape->axis != shape->p_axis);
-    assert_int_equal(c->variant, f.q_narrow || f.p_narrow);
+    assert_int_equal(kn_transpose_config_of(c)->narrow_axis, f.q_narrow || f.p_narrow);
     int p = shape->p.vectors * shape->p.steps, q = shape->q.vectors * shape->q.steps;
     assert_true(p >= 1 && q >= 1 && p * q <= c->block);
     assert_true(shape->p.second_axis != shape->axis && shape->p.second_axis != shape->p_axis);
@@ -563,7 +566,7 @@ static void results_that_interleave_are_one_array(void **state)
     (void)state;
     kn_schedule c = choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 4));
     assert_ptr_equal(c.kind, &kn_kind_interleaved);
-    assert_true(c.vector == 2 && c.per_thread == 2 && c.block == 128);
+    assert_true(c.vector == 2 && kn_interleaved_config_of(&c)->interleaved == 2 && c.block == 128);
     assert_string_equal(c.access, "vtt");
     /* Nothing known, the other way round, with a gap, off a vector's boundary: not interleaved. */
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 0)).kind, &kn_kind_interleaved);
@@ -596,10 +599,10 @@ static void the_host_has_words(void **state)
     (void)state;
     kn_schedule c = choose_after_on(host, NULL, 2, S(64, 32), pairs, words, 3, S(0, 0, 4), KN_WITH_INDEX);
     assert_ptr_equal(c.kind, &kn_kind_host_interleaved);
-    assert_true(c.vector == 0 && c.per_thread == 2 && c.block == 0);
+    assert_true(c.vector == 0 && kn_host_config_of(&c)->step == 2 && c.block == 0);
     assert_string_equal(c.access, "dtt");
     c = choose_after_on(host, NULL, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 1, 0), 0);
-    assert_true(c.kind == &kn_kind_host_interleaved && c.per_thread == 4);
+    assert_true(c.kind == &kn_kind_host_interleaved && kn_host_config_of(&c)->step == 4);
     assert_string_equal(c.access, "ttttd");
     /* Nothing known, the other way round, with a gap, three of four; words too wide; the index counts
      * down. */
@@ -617,6 +620,14 @@ static void the_host_has_words(void **state)
         &kn_kind_host_indices);
 }
 
+/* Vectors of four, a result's rows of a thread, and which rows of the stencil are neighbours. */
+static void assert_stencil_config(const kn_schedule *c, int rows, int neighbours)
+{
+    assert_true(c->kind == &kn_kind_stencil && c->vector == 4);
+    assert_int_equal(kn_stencil_config_of(c)->rows, rows);
+    assert_int_equal(kn_stencil_config_of(c)->neighbours, neighbours);
+}
+
 static void inputs_at_offsets_are_merged(void **state)
 {
     const int64_t pitch = 66 * 4;
@@ -628,13 +639,13 @@ static void inputs_at_offsets_are_merged(void **state)
     (void)state;
     kn_schedule c = choose_after(2, S(64, 64), view, access, 4, S(0, -pitch, 2 * pitch, 0));
     assert_ptr_equal(c.kind, &kn_kind_stencil);
-    assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
+    assert_stencil_config(&c, 4, 3);
     assert_string_equal(c.access, "FAKv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 4, -8, 0));
-    assert_true(c.kind == &kn_kind_stencil && c.variant == 0);
+    assert_stencil_config(&c, 1, 0);
     assert_string_equal(c.access, "BCAv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 3 * pitch - 4, -3 * pitch + 12, 0));
-    assert_true(c.kind == &kn_kind_stencil && c.variant == 0);
+    assert_stencil_config(&c, 1, 0);
     assert_string_equal(c.access, "BFDv");
     /* Two of them alone, too far along the row, no whole elements, nothing known: by themselves. */
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 0, 0)).kind, &kn_kind_stencil);
@@ -671,11 +682,22 @@ static void inputs_of_unaligned_rows_are_merged(void **state)
         if ((c.kind == &kn_kind_stencil) != cases[k].is_unaligned)
             fail_msg("%zu: %s", k, c.kind->name);
         if (cases[k].is_unaligned) {
-            assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
+            assert_stencil_config(&c, 4, 3);
             assert_string_equal(c.access, "FAKg");
         }
         kn_program_free(program);
     }
+}
+
+static void assert_output_bound_config(const kn_schedule *c, int vectors, int one_row, int streamed,
+                                       int resident)
+{
+    assert_ptr_equal(c->kind, &kn_kind_output_bound);
+    const kn_output_bound_config *config = kn_output_bound_config_of(c);
+    assert_int_equal(config->vectors, vectors);
+    assert_int_equal(config->one_row, one_row);
+    assert_int_equal(config->streamed, streamed);
+    assert_int_equal(config->resident, resident);
 }
 
 static void narrow_inputs_and_small_ones_are_output_bound(void **state)
@@ -705,17 +727,17 @@ static void narrow_inputs_and_small_ones_are_output_bound(void **state)
                     results_off[] = {{1, 4096, false}, {4, 4096, false}, {4, 8196, true}};
     (void)state;
     kn_schedule c = choose_for(2, S(512, 1024), narrow, bytes, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && c.vector == 4 && c.per_thread == 4 &&
-                c.variant == KN_OUTPUT_BOUND_ONE_ROW && c.block == 256);
+    assert_output_bound_config(&c, 4, 1, 0, 0);
+    assert_true(c.vector == 4 && c.block == 256);
     assert_string_equal(c.access, "vsv");
     c = choose_for(2, S(512, 1024), narrow, off, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && c.variant == KN_OUTPUT_BOUND_ONE_ROW);
+    assert_output_bound_config(&c, 4, 1, 0, 0);
     assert_string_equal(c.access, "gsv");
     c = choose_for(2, S(512, 1020), short_rows, bytes, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && c.per_thread == 4 && c.variant == 0);
+    assert_output_bound_config(&c, 4, 0, 0, 0);
     c = choose_for(2, S(65536, 64), windows, floats, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && c.per_thread == 2 &&
-                c.variant == KN_OUTPUT_BOUND_STREAMED && c.block == 512);
+    assert_output_bound_config(&c, 2, 0, 1, 0);
+    assert_int_equal(c.block, 512);
     assert_string_equal(c.access, "gvv");
     /* As wide as the results, fewer, results off their vectors, inputs that are not small. */
     assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, floats, 3, false).kind, &kn_kind_output_bound);
@@ -723,7 +745,8 @@ static void narrow_inputs_and_small_ones_are_output_bound(void **state)
     assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, results_off, 3, false).kind,
                          &kn_kind_output_bound);
     assert_ptr_not_equal(choose_for(2, S(65536, 64), far, floats, 3, false).kind, &kn_kind_output_bound);
-    assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).per_thread, 2);
+    c = choose_for(2, S(512, 1020), half_rows, halves, 3, false);
+    assert_output_bound_config(&c, 2, 0, 0, 0);
 }
 
 static void small_inputs_are_resident_in_the_cache(void **state)
@@ -743,15 +766,14 @@ static void small_inputs_are_resident_in_the_cache(void **state)
     const kn_access floats[] = {{4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
     (void)state;
     kn_schedule c = choose_for(2, S(1 << 20, 64), windows, floats, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound &&
-                c.variant == (KN_OUTPUT_BOUND_STREAMED | 1 << KN_OUTPUT_BOUND_RESIDENT));
+    assert_output_bound_config(&c, 2, 0, 1, 1);
     c = choose_for(2, S(1 << 20, 64), transposed, floats, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && kn_output_bound_resident(&c) == 1);
+    assert_output_bound_config(&c, 2, 0, 1, 2);
     /* More than the cache holds beside results, and less than is worth it. */
     c = choose_for(2, S(1 << 20, 64), large, floats, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && kn_output_bound_resident(&c) == -1);
+    assert_output_bound_config(&c, 2, 0, 1, 0);
     c = choose_for(2, S(1 << 16, 64), tiny, floats, 3, false);
-    assert_true(c.kind == &kn_kind_output_bound && c.variant == KN_OUTPUT_BOUND_STREAMED);
+    assert_output_bound_config(&c, 2, 0, 1, 0);
 }
 
 static void an_array_and_its_transpose_are_pairs(void **state)
@@ -803,7 +825,8 @@ static void matrices_at_offsets_are_a_stencil(void **state)
     /* The middle, the matrix before, the one after, the line before. */
     kn_schedule c =
         choose_after(3, S(64, 64, 64), view, access, 5, S(0, -matrix, 2 * matrix, -matrix - pitch, 0));
-    assert_true(c.kind == &kn_kind_stencil_3d && c.vector == 4 && c.per_thread == 2 && c.block == 256);
+    assert_true(c.kind == &kn_kind_stencil_3d && c.vector == 4 && kn_stencil_config_of(&c)->rows == 2 &&
+                c.block == 256);
     assert_string_equal(c.access, "AFKPv");
     kn_stencil_3d_window w[KN_STENCIL_3D_WINDOWS];
     int count = kn_stencil_3d_windows(w, &c), fresh = 0;

@@ -515,6 +515,11 @@ static void store_slot(model *m, const block *b, const place *slot_at, uint32_t 
     }
 }
 
+static bool is_narrow(const model *m)
+{
+    return kn_transpose_config_of(&m->schedule)->narrow_axis;
+}
+
 /* All runs of one slot that are this thread's; r0, q0: the first of them, and its place along the first axis
  * of the runs. */
 static void store_slots(model *m, const block *b, place slot_at, uint32_t slot, uint32_t r0, uint32_t q0)
@@ -527,7 +532,7 @@ static void store_slots(model *m, const block *b, place slot_at, uint32_t slot, 
     for (uint32_t r = r0; r < b->rows; r += turn) {
         int32_t first = (int32_t)t - (int32_t)misalignment_at(m, &slot_at);
         if (first >= 0 && first + (int32_t)m->vector <= (int32_t)m->w.run_size) {
-            if (m->schedule.variant)
+            if (is_narrow(m))
                 store_short(m, b, &slot_at, t, pt, r);
             else
                 store_slot(m, b, &slot_at, pt, transposed);
@@ -725,7 +730,7 @@ static void count_scene(census *met, const model *m)
     met->indexed += s->with_index;
     met->mixed += s->access[m->staged].item_size != s->access[s->n_in].item_size;
     met->channels += w->shared != 0;
-    met->short_runs += m->schedule.variant && !w->shared;
+    met->short_runs += is_narrow(m) && !w->shared;
     met->early += s->access[s->n_in].address % CHUNK != 0;
     ++met->vector[m->vector];
 }
@@ -770,7 +775,7 @@ static void check_scenes(int count, bool is_large, census *met)
             continue;
         count_scene(met, m);
         int cut_axis = roll(0, s->space.ndim - 1);
-        if (!is_large && one_in(4) && !(m->schedule.variant && cut_axis == s->space.ndim - 1))
+        if (!is_large && one_in(4) && !(is_narrow(m) && cut_axis == s->space.ndim - 1))
             met->halved += check_halves(m, axis, cut_axis);
         --count;
     }

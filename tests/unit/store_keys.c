@@ -26,7 +26,7 @@ static const char *const lines[] = {
     "after_loop=\"(void)w;\" fast_math=\"1\""
     " no_fma=\"1\" check=\"1\" round_each=\"1\" option=\"-DA\" header=\"a.h\" header_text=\"#define A 1\\n\""
     " operands=\"array:float32 array:float32 array:float32\" loop_rank=\"2\""
-    " schedule=\"rows\" vector=\"4\" block=\"256\" lanes=\"2\" form=\"1\" index=\"1\" "
+    " schedule=\"rows\" gathers=\"1\" vector=\"4\" block=\"256\" index=\"1\" "
     "order=\"1\" rank=\"3\" access=\"vvd\"",
     KN_SPEC_FORMAT
     " generator=\"1-test\" target=\"host:x86-64-v3\" kind=\"program\" name=\"k\" in=\"float32 x, float32 y\" "
@@ -72,11 +72,10 @@ static const struct change {
     {0, "operands=\"array:float32 ", "operands=\"scalar:float32 "},
     {0, "operands=\"array:float32 ", "operands=\"array:float16>float32 "},
     {0, "loop_rank=\"2\"", "loop_rank=\"3\""},
-    {0, "schedule=\"rows\"", "schedule=\"flat\""},
+    {0, "schedule=\"rows\" gathers=\"1\"", "schedule=\"flat\""},
     {0, "vector=\"4\"", "vector=\"2\""},
     {0, "block=\"256\"", "block=\"128\""},
-    {0, "lanes=\"2\"", "lanes=\"4\""},
-    {0, "form=\"1\"", "form=\"2\""},
+    {0, "gathers=\"1\"", "gathers=\"2\""},
     {0, "index=\"1\"", ""},
     {0, "order=\"1\"", ""},
     {0, "rank=\"3\"", "rank=\"4\""},

@@ -16,26 +16,26 @@
 const ${type} kn_${name}_ = *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]);
 
 #part load_broadcast
-${type} kn_${name}_[${per_thread}];
+${type} kn_${name}_[${vectors}];
 #pragma unroll
-for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+for (int kn_u = 0; kn_u < ${vectors}; ++kn_u)
     kn_${name}_[kn_u] = *${pointer};
 
 #part load_each
-kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+kn_pack<${type}, ${vector}> kn_${name}_[${vectors}];
 #pragma unroll
-for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+for (int kn_u = 0; kn_u < ${vectors}; ++kn_u)
     kn_${name}_[kn_u] = kn_load<${type}, ${vector}>(${pointer});
 
 #part gather_each
-kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+kn_pack<${type}, ${vector}> kn_${name}_[${vectors}];
 #pragma unroll
-for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+for (int kn_u = 0; kn_u < ${vectors}; ++kn_u)
     kn_${name}_[kn_u] = kn_load_unaligned<${type}, ${vector}>((const char *)${pointer});
 
 #part store_each
 #pragma unroll
-for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+for (int kn_u = 0; kn_u < ${vectors}; ++kn_u)
 ${condition}
     ${function}(${pointer}, kn_${name}_[kn_u]);
 
@@ -46,7 +46,7 @@ ${condition}
 const kn_place kn_here = kn_locate(kn, kn_first);
 
 #part places
-kn_place kn_here[${per_thread}];
+kn_place kn_here[${vectors}];
 
 #part place_of_each
 kn_here[${number}] = kn_locate(kn, kn_first + ${elements} < kn.size ? kn_first + ${elements} : kn_first);

@@ -13,9 +13,14 @@ static int vector_of(const kn_writer *w)
     return w->spec->schedule.vector;
 }
 
+static const kn_output_bound_config *config_of(const kn_writer *w)
+{
+    return kn_output_bound_config_of(&w->spec->schedule);
+}
+
 static bool is_one_row(const kn_writer *w)
 {
-    return w->spec->schedule.variant & KN_OUTPUT_BOUND_ONE_ROW;
+    return config_of(w)->one_row;
 }
 
 /* The operand has one value for all vectors of a thread. */
@@ -59,12 +64,11 @@ static void put_load(kn_writer *w, int k)
 static void put_store(kn_writer *w, int k)
 {
     kn_str *out = &w->slot[KN_SLOT_STORES], condition = KN_STR_INIT, pointer = KN_STR_INIT;
-    bool is_streamed = w->spec->schedule.variant & KN_OUTPUT_BOUND_STREAMED;
     if (!is_one_row(w))
         kn_put_part_with(w, &condition, "within", -1, "elements=%d", elements_apart(w));
     put_pointer(w, &pointer, k);
     kn_put_part_with(w, out, "store_each", k, "condition=%s function=%s pointer=%s", kn_str_text(&condition),
-                     is_streamed ? "kn_store_streaming" : "kn_store", kn_str_text(&pointer));
+                     config_of(w)->streamed ? "kn_store_streaming" : "kn_store", kn_str_text(&pointer));
     out->failed = out->failed || condition.failed || pointer.failed;
     kn_str_free(&condition);
     kn_str_free(&pointer);
@@ -100,8 +104,8 @@ static void put_again(kn_writer *w)
     if (!is_one_row(w))
         kn_put_part_with(w, &located, "locate_again", -1, "elements=%d", elements_apart(w));
     kn_put_call(w, &call, place_single, "0");
-    kn_put_part_with(w, out, "again", -1, "all=%d located=%s call=%s",
-                     w->spec->schedule.per_thread * vector_of(w), kn_str_text(&located), kn_str_text(&call));
+    kn_put_part_with(w, out, "again", -1, "all=%d located=%s call=%s", config_of(w)->vectors * vector_of(w),
+                     kn_str_text(&located), kn_str_text(&call));
     out->failed = out->failed || located.failed || call.failed;
     kn_str_free(&located);
     kn_str_free(&call);
@@ -115,7 +119,7 @@ static void put_places(kn_writer *w)
         return;
     }
     kn_put_part(w, out, "places", -1);
-    for (int u = 0; u < w->spec->schedule.per_thread; ++u)
+    for (int u = 0; u < config_of(w)->vectors; ++u)
         kn_put_part_with(w, out, "place_of_each", -1, "number=%d elements=%d", u, u * elements_apart(w));
 }
 
@@ -123,7 +127,7 @@ static void put_places(kn_writer *w)
 static void put_prefetch(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_array_of(w, k) >= 0 && kn_array_of(w, k) == kn_output_bound_resident(&w->spec->schedule))
+        if (kn_array_of(w, k) >= 0 && kn_array_of(w, k) == config_of(w)->resident - 1)
             kn_put_part(w, &w->slot[KN_SLOT_STAGE], "prefetch", k);
 }
 
@@ -152,6 +156,7 @@ static void fill_output_bound(kn_writer *w)
     kn_str_free(&index);
 }
 
+KN_CONFIG_TABLE(kn_output_bound_config, KN_OUTPUT_BOUND_CONFIG);
 const kn_recipe kn_recipe_output_bound = {.template_name = "schedules/contiguous/output_bound.cu",
                                           .fill = fill_output_bound,
                                           .takes_divisors = true,

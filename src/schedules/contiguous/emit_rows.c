@@ -10,6 +10,11 @@ enum {
         2048 /* threads of a multiprocessor for which registers are left if small elements are gathered */
 };
 
+static int gathers_of(const kn_writer *w)
+{
+    return kn_rows_config_of(&w->spec->schedule)->gathers;
+}
+
 /* Lanes of one row, and those of the next row behind its end, by `function`. */
 static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *function, bool with_step)
 {
@@ -33,7 +38,7 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
 static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
     kn_str in_row = KN_STR_INIT, crossing = KN_STR_INIT;
-    kn_put_gather_known(w, &in_row, w->spec->schedule.variant == KN_ROWS_RUNS);
+    kn_put_gather_known(w, &in_row, gathers_of(w) == KN_ROWS_RUNS);
     put_gather_two_rows(w, &crossing, "kn_gather_crossing", true);
     kn_put_part_with(w, out, "in_row_or_crossing", -1, "in_row=%s crossing=%s", kn_str_text(&in_row),
                      kn_str_text(&crossing));
@@ -42,17 +47,17 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
     kn_str_free(&crossing);
 }
 
-/* The gathered operands of a thread, in the one way that the schedule's variant says. In rows that are not
+/* The gathered operands of a thread, in the one way that the schedule says. In rows that are not
  * long some lanes of a warp cross the row's end: all lanes take that path, so that the warp does not
  * diverge. */
 static void put_gather(const kn_writer *w, kn_str *out)
 {
-    if (w->spec->schedule.variant == KN_ROWS_SHORT) {
+    if (gathers_of(w) == KN_ROWS_SHORT) {
         put_gather_across(w, out);
         return;
     }
     kn_put_part(w, out, "left_of_row", -1);
-    if (w->spec->schedule.variant == KN_ROWS_CROSSED) {
+    if (gathers_of(w) == KN_ROWS_CROSSED) {
         kn_put_part(w, out, "next_row", -1);
         put_gather_two_rows(w, out, "kn_load_crossing", false);
     } else {
@@ -69,6 +74,7 @@ static void fill_rows(kn_writer *w)
     kn_fill_located(w, put_gather);
 }
 
+KN_CONFIG_TABLE(kn_rows_config, KN_ROWS_CONFIG);
 const kn_recipe kn_recipe_rows = {.template_name = "schedules/contiguous/rows.cu",
                                   .fill = fill_rows,
                                   .fast_axis = "kn.axis[0]",

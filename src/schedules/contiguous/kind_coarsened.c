@@ -17,15 +17,6 @@ enum {
     SHARE = 8  /* the broadcast input has at least this part of the bytes of the largest broadcast input */
 };
 
-/* Bytes of the operand in memory: elements that are broadcast count only one time. */
-static int64_t footprint(const kn_choice *c, int o)
-{
-    int64_t bytes = c->access[o].item_size;
-    for (int a = 0; a < c->space->ndim; ++a)
-        bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
-    return bytes;
-}
-
 /* The largest of the inputs that are broadcast along the axis; -1: there is none. */
 static int largest_broadcast(const kn_choice *c, int axis)
 {
@@ -33,7 +24,7 @@ static int largest_broadcast(const kn_choice *c, int axis)
     for (int o = 0; o < c->count; ++o)
         if (!c->access[o].is_output && c->space->stride[o][axis] == 0 &&
             c->space->extent[axis] >= KN_COARSENING &&
-            (largest < 0 || footprint(c, o) > footprint(c, largest)))
+            (largest < 0 || kn_choice_footprint(c, o) > kn_choice_footprint(c, largest)))
             largest = o;
     return largest;
 }
@@ -42,7 +33,7 @@ static bool are_inputs_small(const kn_choice *c)
 {
     int64_t results = 0, inputs = 0;
     for (int o = 0; o < c->count; ++o)
-        *(c->access[o].is_output ? &results : &inputs) += footprint(c, o);
+        *(c->access[o].is_output ? &results : &inputs) += kn_choice_footprint(c, o);
     return results >= LEAST_BYTES && inputs <= results / RATIO;
 }
 
@@ -52,10 +43,10 @@ static int find_step_axis(const kn_choice *c)
     int64_t most = 0;
     int inner = kn_choice_inner(c);
     for (int a = 0; a < inner; ++a)
-        if (largest_broadcast(c, a) >= 0 && footprint(c, largest_broadcast(c, a)) > most)
-            most = footprint(c, largest_broadcast(c, a));
+        if (largest_broadcast(c, a) >= 0 && kn_choice_footprint(c, largest_broadcast(c, a)) > most)
+            most = kn_choice_footprint(c, largest_broadcast(c, a));
     for (int a = 0; a < inner; ++a)
-        if (largest_broadcast(c, a) >= 0 && footprint(c, largest_broadcast(c, a)) >= most / SHARE)
+        if (largest_broadcast(c, a) >= 0 && kn_choice_footprint(c, largest_broadcast(c, a)) >= most / SHARE)
             return a;
     return -1;
 }
@@ -66,11 +57,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     kn_coarsened_params f = {are_inputs_small(c) ? find_step_axis(c) : -1};
     if (f.axis < 0 || !kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER) ||
-        c->space->ndim + 1 > KILN_MAX_NDIM)
+        c->space->ndim + 1 > KILN_MAX_NDIM || kn_space_axis_beyond(c->space, KN_MAX_OFFSET) >= 0)
         return false;
-    for (int o = 0; o < c->space->n_operands; ++o)
-        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
-            return false;
     out->block = c->block ? c->block : BLOCK;
     out->rank = kn_choice_rank(c->space->ndim + 1);
     out->access[largest_broadcast(c, f.axis)] =

@@ -11,10 +11,8 @@
 #include "schedules/contiguous/contiguous_kinds.h"
 
 enum {
-    LEAST_SIZE = 1 << 15, /* elements: fewer are better spread over more threads */
-    READ_BYTES = 16,      /* of the narrowest input that is not broadcast, for each thread */
-    MOST_VECTORS =
-        4, /* of a thread: more are no better (u8 to f32 by channel: 99 % of the floor with 4, 96 % with 8) */
+    LEAST_SIZE = 1 << 15,  /* elements: fewer are better spread over more threads */
+    READ_BYTES = 16,       /* of the narrowest input that is not broadcast, for each thread */
     SMALL_VECTORS = 2,     /* of a thread if inputs are small */
     SMALL_BLOCK = 512,     /* threads, likewise */
     SMALL_RATIO = 4,       /* inputs are small if results have this many bytes for each of theirs, */
@@ -53,9 +51,8 @@ static int narrowest_moving(const kn_choice *c)
 /* Bytes of the operand in memory: elements that are read several times count only one time. */
 static int64_t footprint(const kn_choice *c, int o)
 {
-    int64_t bytes = c->access[o].item_size, reach = kn_space_reach(c->space, o, 0) + bytes;
-    for (int a = 0; a < c->space->ndim; ++a)
-        bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
+    int64_t bytes = kn_choice_footprint(c, o),
+            reach = kn_space_reach(c->space, o, 0) + c->access[o].item_size;
     return bytes < reach ? bytes : reach;
 }
 
@@ -78,7 +75,7 @@ static int vectors_of_thread(const kn_choice *c, int vector, bool is_small)
 {
     int bytes = vector * narrowest_moving(c), vectors = bytes > 0 ? READ_BYTES / bytes : 1;
     vectors = is_small && bytes > 0 && vectors < SMALL_VECTORS ? SMALL_VECTORS : vectors;
-    return vectors < 1 ? 1 : vectors < MOST_VECTORS ? vectors : MOST_VECTORS;
+    return vectors < 1 ? 1 : vectors < KN_OUTPUT_BOUND_VECTORS ? vectors : KN_OUTPUT_BOUND_VECTORS;
 }
 
 /* A contiguous range with any alignment. */
@@ -135,21 +132,28 @@ static int find_resident(const kn_choice *c)
 
 static int of_warp(const kn_schedule *s)
 {
-    return KN_OUTPUT_BOUND_WARP * s->vector * s->per_thread;
+    return KN_OUTPUT_BOUND_WARP * s->vector * kn_output_bound_config_of(s)->vectors;
+}
+
+static int resident_of(const kn_schedule *s)
+{
+    return kn_output_bound_config_of(s)->resident - 1;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
+    kn_output_bound_config *config = kn_output_bound_config_in(out);
     bool is_small = are_inputs_small(c);
     out->vector = kn_choice_vector(c);
     if (c->space->size < LEAST_SIZE || out->vector == 1)
         return false;
-    out->per_thread = vectors_of_thread(c, out->vector, is_small);
-    if (out->per_thread == 1 || !kn_choice_is_near(c, of_warp(out)) || !set_access(out, c))
+    config->vectors = vectors_of_thread(c, out->vector, is_small);
+    if (config->vectors == 1 || !kn_choice_is_near(c, of_warp(out)) || !set_access(out, c))
         return false;
-    out->variant = (c->space->extent[kn_choice_inner(c)] % of_warp(out) == 0 ? KN_OUTPUT_BOUND_ONE_ROW : 0) |
-                   (is_small ? KN_OUTPUT_BOUND_STREAMED | find_resident(c) << KN_OUTPUT_BOUND_RESIDENT : 0);
+    config->one_row = c->space->extent[kn_choice_inner(c)] % of_warp(out) == 0;
+    config->streamed = is_small;
+    config->resident = is_small ? find_resident(c) : 0;
     out->block = is_small && !c->block ? SMALL_BLOCK : kn_choice_block(c);
     out->rank = kn_choice_rank(c->space->ndim);
     return true;
@@ -159,7 +163,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 static bool has_field(const kn_schedule *schedule)
 {
-    return kn_output_bound_resident(schedule) >= 0;
+    return resident_of(schedule) >= 0;
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -169,9 +173,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = part->space;
     out->rank = part->space->ndim;
     out->grid[0] = (unsigned)((threads + s->block - 1) / s->block);
-    if (kn_output_bound_resident(s) >= 0) {
-        uint32_t lines =
-            (uint32_t)((kn_space_reach(part->space, kn_output_bound_resident(s), 0) + LINE) / LINE);
+    if (resident_of(s) >= 0) {
+        uint32_t lines = (uint32_t)((kn_space_reach(part->space, resident_of(s), 0) + LINE) / LINE);
         memcpy(out->field, &lines, sizeof lines);
     }
     return KILN_OK;
@@ -182,7 +185,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static int axis_of_resident(int64_t *align, const kn_part *part)
 {
     const kn_space *space = part->space;
-    int resident = kn_output_bound_resident(&part->spec->schedule), axis = -1;
+    int resident = resident_of(&part->spec->schedule), axis = -1;
     int64_t most = 0;
     if (resident < 0 || kn_space_reach(space, resident, 0) <= MOST_PREFETCHED)
         return -1;
@@ -220,6 +223,7 @@ const kn_kind kn_kind_output_bound = {.name = "output_bound",
                                       .pattern = "m",
                                       .revision = 1,
                                       .choose = choose,
+                                      .config = &kn_output_bound_config_table,
                                       .field = {"unsigned lines;", 4, 8},
                                       .has_field = has_field,
                                       .place = place,

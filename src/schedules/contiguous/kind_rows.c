@@ -152,7 +152,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         if (!kn_rows_choose_located(out, c))
             return false;
     }
-    out->variant = find_class(out, c);
+    kn_rows_config_in(out)->gathers = find_class(out, c);
     memcpy(params, &f, sizeof f);
     return true;
 }
@@ -259,6 +259,7 @@ const kn_kind kn_kind_rows = {.name = "rows",
                               .pattern = "m",
                               .revision = 1,
                               .choose = choose,
+                              .config = &kn_rows_config_table,
                               .field = KN_FIELD(rows_field, MEMBERS),
                               .place = place,
                               .cut = kn_cut_reach,

@@ -3,10 +3,10 @@
 #ifndef KN_SCHEDULES_CONTIGUOUS_KIND_ROWS_H
 #define KN_SCHEDULES_CONTIGUOUS_KIND_ROWS_H
 
-#include "schedule/schedule.h"
+#include "schedule/config.h"
 
-/* Classes of gathered operands (kn_schedule.variant): the one way to read them that a binary has. Each way
- * compiles as long as the rest of a kernel. */
+/* Classes of gathered operands: the one way to read them that a binary has. Each way compiles as long as the
+ * rest of a kernel. */
 enum {
     KN_ROWS_VECTORS = 0, /* nothing is gathered */
     KN_ROWS_RUNS = 1,    /* contiguous in long rows: most warps are within one row */
@@ -15,6 +15,8 @@ enum {
     KN_ROWS_APART = 3, /* any strides, in rows of one vector or more */
     KN_ROWS_SHORT = 4  /* any strides and rows: each element is located */
 };
+#define KN_ROWS_CONFIG(X) X(gathers, KN_ROWS_SHORT)
+KN_CONFIG(kn_rows_config, KN_ROWS_CONFIG);
 
 /* Vectors of one row in a rasterised block: one for each lane of a warp. */
 enum { KN_RASTER_WIDTH = 32 };

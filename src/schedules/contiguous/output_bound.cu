@@ -22,15 +22,15 @@ template <class T, int N>
 
 ${begin}
 
-    /* The vectors of a warp are contiguous; the ${per_thread} vectors of a thread are 32 apart. */
+    /* The vectors of a warp are contiguous; the ${vectors} vectors of a thread are 32 apart. */
     const unsigned kn_thread = blockIdx.x * ${block}u + threadIdx.x;
-    const unsigned kn_first = (kn_thread / 32 * (32 * ${per_thread}) + kn_thread % 32) * ${vector};
+    const unsigned kn_first = (kn_thread / 32 * (32 * ${vectors}) + kn_thread % 32) * ${vector};
     ${stage}
     if (kn_first < kn.size) {
         ${from}
         ${loads}
 #pragma unroll
-        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+        for (int kn_u = 0; kn_u < ${vectors}; ++kn_u)
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                 ${lane}

@@ -25,12 +25,17 @@ static const char *copied(const kn_writer *w, int k)
     return is_struct ? "kn_by_bits" : "";
 }
 
+static int step_between(const kn_writer *w)
+{
+    return kn_host_config_of(&w->spec->schedule)->step;
+}
+
 /* The number of k among the operands that are interleaved in one array, with the parameter of the first of
  * them in *first; -1: k is not interleaved, and *first is k. */
 static int interleaved_number(const kn_writer *w, int k, int *first)
 {
     *first = k;
-    return kn_array_of(w, k) < 0 ? -1 : kn_interleaved_number(w->spec, k, first);
+    return kn_array_of(w, k) < 0 ? -1 : kn_interleaved_number(w->spec, k, step_between(w), first);
 }
 
 /* k has a pointer of its own. Interleaved operands have that of the first. */
@@ -48,7 +53,7 @@ static bool is_interleaved(const kn_writer *w, int k)
 /* Bytes at one place: of an element, or of all interleaved elements there. */
 static int place_size(const kn_writer *w, int k)
 {
-    return kn_item_size(w, k) * (is_interleaved(w, k) ? w->spec->schedule.per_thread : 1);
+    return kn_item_size(w, k) * (is_interleaved(w, k) ? step_between(w) : 1);
 }
 
 static void put_place_type(const kn_writer *w, kn_str *out, int k)
@@ -75,7 +80,7 @@ static int step_of(const kn_writer *w, int k)
 {
     char access = kn_access_of(w, k);
     bool is_stepped = access == KN_GATHER || (access == KN_STAGED && !is_interleaved(w, k));
-    return access == KN_BROADCAST ? 0 : is_stepped ? w->spec->schedule.per_thread : 1;
+    return access == KN_BROADCAST ? 0 : is_stepped ? step_between(w) : 1;
 }
 
 static void place_plain(const kn_writer *w, kn_str *out, int k)
@@ -171,7 +176,7 @@ static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
             kn_str_printf(out, "kn_word_of<kn_word_%d>(", place_size(w, k));
         }
         kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
-        if (number + 1 == w->spec->schedule.per_thread)
+        if (number + 1 == step_between(w))
             kn_str_append(out, ");\n");
     }
 }
@@ -262,7 +267,7 @@ static int count_streamed(const kn_spec *spec)
         if (spec->operand[k].pass == KN_PASS_RAW)
             return 0;
         count += k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY &&
-                 kn_interleaved_number(spec, k, &first) <= 0;
+                 kn_interleaved_number(spec, k, kn_host_config_of(&spec->schedule)->step, &first) <= 0;
     }
     return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
 }
@@ -382,6 +387,7 @@ static const char *choose_template(const kn_spec *spec)
     return has_pieces(spec) ? "schedules/host/host_streamed.cpp" : "schedules/host/host_flat.cpp";
 }
 
+KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
 const kn_recipe kn_recipe_host_runs = {
     .choose_template = choose_template, .fill = fill_host, .is_seen_place = is_widened};
 const kn_recipe kn_recipe_host_interleaved = {.choose_template = choose_template,

@@ -11,11 +11,16 @@
 enum { MAP, REDUCE, POST }; /* the stages */
 enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
 
+static const kn_host_reduce_config *config_of(const kn_writer *w)
+{
+    return kn_host_reduce_config_of(&w->spec->schedule);
+}
+
 /* The element of lane kn_k in step kn_j, from kn_row on. */
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-    int array = kn_array_of(w, k), lanes = w->spec->schedule.per_thread;
+    int array = kn_array_of(w, k), lanes = config_of(w)->lanes_of_row;
     bool is_dense = kn_access_of(w, k) == KN_DENSE;
     kn_str_printf(out, "%s((const %s *)((const char *)kn.%s_ + kn_row.at[%d]", is_dense ? "" : "(*", type,
                   name, array);
@@ -34,8 +39,7 @@ static void put_result_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
     int array = kn_array_of(w, k);
-    bool is_dense =
-        kn_access_of(w, k) == KN_DENSE && (w->spec->schedule.per_thread == 1 || kn_is_output(w, k));
+    bool is_dense = kn_access_of(w, k) == KN_DENSE && (config_of(w)->lanes_of_row == 1 || kn_is_output(w, k));
     kn_str_printf(out, "%s((%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", is_dense ? "" : "(*", qualifier,
                   kn_storage(w, k), qualifier, name, array);
     if (is_dense)
@@ -54,7 +58,7 @@ static void put_index(kn_str *out, const char *start, int operand)
 /* In order, the index counts up along a row, and lanes that are results have the same one. */
 static void put_reduction_index(kn_str *out, const kn_writer *w, int operand)
 {
-    if (w->spec->schedule.per_thread > 1)
+    if (config_of(w)->lanes_of_row > 1)
         kn_str_append(out, "kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ");
     else
         kn_str_printf(out,
@@ -98,7 +102,7 @@ static void put_names(kn_writer *w)
  * compile twice as long. */
 static int depth_of(const kn_writer *w)
 {
-    bool are_few = w->spec->schedule.per_thread == 1 || kn_cost_functions(w->program) > 0;
+    bool are_few = config_of(w)->lanes_of_row == 1 || kn_cost_functions(w->program) > 0;
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
@@ -124,7 +128,7 @@ static void fill_host_reduce(kn_writer *w)
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
-                  w->spec->schedule.variant ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
+                  config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index),
                kn_str_text(&reduction_index));
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result_place, "", "");
@@ -133,6 +137,7 @@ static void fill_host_reduce(kn_writer *w)
     kn_str_free(&reduction_index);
 }
 
+KN_CONFIG_TABLE(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 const kn_recipe kn_recipe_host_reduce = {.template_name = "schedules/host/host_reduce.cpp",
                                          .fill = fill_host_reduce,
                                          .preludes = "kn_line",

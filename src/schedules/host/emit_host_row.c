@@ -1,11 +1,10 @@
 /* emit_host_row.c - fills host_row.cpp: the levels of a program over the contiguous ranges of a row. */
-#include "schedules/host/kind_host_row.h"
 #include "schedules/host/host_kinds.h"
 #include "schedules/host/host_row_levels.h"
 
 static bool is_multipass(const kn_writer *w)
 {
-    return w->spec->schedule.variant == KN_HOST_ROW_MULTIPASS;
+    return kn_host_row_config_of(&w->spec->schedule)->multipass;
 }
 
 /* ---- an element ---- */
@@ -68,6 +67,7 @@ static void fill(kn_writer *w)
     kn_put_levels(w, is_multipass(w), put_reduction, put_last);
 }
 
+KN_CONFIG_TABLE(kn_host_row_config, KN_HOST_ROW_CONFIG);
 const kn_recipe kn_recipe_host_row = {.template_name = "schedules/host/host_row.cpp",
                                       .fill = fill,
                                       .preludes = "kn_line",

@@ -77,5 +77,6 @@ static void fill_host_scan(kn_writer *w)
     put_call(w, KN_SLOT_STORES, KN_SCAN_POST);
 }
 
+KN_CONFIG_TABLE(kn_host_scan_config, KN_HOST_SCAN_CONFIG);
 const kn_recipe kn_recipe_host_scan = {
     .template_name = "schedules/host/host_scan.cpp", .fill = fill_host_scan, .repeats_stages = true};

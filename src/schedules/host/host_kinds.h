@@ -5,6 +5,21 @@
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
+/* step: of interleaved operands, those at one place; of inputs that are read in place, elements from one to
+ * the next. */
+#define KN_HOST_CONFIG(X) X(step, 8)
+KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
+/* lanes_of_row: elements of a row in a vector; 1: lanes are results.
+ * short_rows: this many are reduced at a time, with some lanes for each. */
+#define KN_HOST_REDUCE_CONFIG(X) X(lanes_of_row, 64) X(short_rows, 1)
+KN_CONFIG(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
+/* multipass: values of elements are computed again for each pass, rather than held. */
+#define KN_HOST_ROW_CONFIG(X) X(multipass, 1)
+KN_CONFIG(kn_host_row_config, KN_HOST_ROW_CONFIG);
+/* across: a block has rows side by side, rather than a stretch of one row. */
+#define KN_HOST_SCAN_CONFIG(X) X(across, 1) X(block_elements, 1 << 13)
+KN_CONFIG(kn_host_scan_config, KN_HOST_SCAN_CONFIG);
+
 extern const kn_kind kn_kind_host_interleaved, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick,
     kn_kind_host_reduce, kn_kind_host_row_short, kn_kind_host_row, kn_kind_host_scan;
 extern const kn_recipe kn_recipe_host_interleaved, kn_recipe_host_runs, kn_recipe_host_indices,

@@ -17,9 +17,9 @@ constexpr int kn_steps_of(const int kn_all, const int kn_each) {
 }
 
 enum {
-    kn_lanes = ${per_thread},                /* elements of a row in a vector; 1: lanes are results */
+    kn_lanes = ${lanes_of_row},                /* elements of a row in a vector; 1: lanes are results */
     kn_by_rows = kn_lanes > 1,
-    kn_is_short = ${variant},              /* rows are short: this many are reduced at a time, with some lanes for each, */
+    kn_is_short = ${short_rows},              /* rows are short: this many are reduced at a time, with some lanes for each, */
     kn_batch = ${wide},
     kn_are_beside = !kn_by_rows || kn_is_short, /* and results are neighbours in memory too */
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */

@@ -3,7 +3,7 @@ ${axes}
 
 extern "C" int sched_yield(void);
 
-enum { kn_is_across = ${variant} == 2, kn_is_exclusive = ${exclusive}, kn_most = ${per_thread} };
+enum { kn_is_across = ${across}, kn_is_exclusive = ${exclusive}, kn_most = ${block_elements} };
 enum {
     kn_streams = 8,    /* stretches of a row that are scanned at the same time: each step waits for the one before it in its own alone */
     kn_shortest = 32   /* elements of such a stretch, at least */

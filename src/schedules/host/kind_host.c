@@ -121,7 +121,7 @@ static void find_in_place(kn_schedule *out, const kn_choice *c)
     if (count == 0 || count > MOST_IN_PLACE)
         return;
     memcpy(out->access, access, (size_t)c->count);
-    out->per_thread = step;
+    kn_host_config_in(out)->step = step;
 }
 
 static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -158,19 +158,20 @@ static bool are_interleaved(const kn_choice *c, int first, int count)
 static bool choose_interleaved(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
+    int *step = &kn_host_config_in(out)->step;
     if (c->space->size == 0 || !counts_up(c->space))
         return false;
     for (int o = 0; o < c->count;) {
-        int count = out->per_thread;
+        int count = *step;
         if (count == 0)
             for (count = MOST_WORD; count > 1 && !are_interleaved(c, o, count);)
                 count /= 2;
         bool is_interleaved = count > 1 && are_interleaved(c, o, count);
-        out->per_thread = is_interleaved ? count : out->per_thread;
+        *step = is_interleaved ? count : *step;
         for (int end = o + (is_interleaved ? count : 1); o < end; ++o)
             out->access[o] = is_interleaved ? KN_STAGED : KN_DENSE;
     }
-    return out->per_thread > 0;
+    return *step > 0;
 }
 
 /* Lists the operands of the loop nest, interleaved ones as one, which the kernel reads as words or element by
@@ -179,13 +180,14 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
 {
     const kn_program *p = part->spec->program;
     bool is_run = part->space->ndim == 1, is_pure = kn_body_is_pure(p);
+    int step = kn_host_config_of(&part->spec->schedule)->step;
     *count = 0;
     for (int k = 0; k < p->n_in + p->n_out; ++k) {
         const kn_operand *o = &part->spec->operand[k];
-        int first, number = o->array < 0 ? -1 : kn_interleaved_number(part->spec, k, &first);
+        int first, number = o->array < 0 ? -1 : kn_interleaved_number(part->spec, k, step, &first);
         if (o->array < 0 || number > 0)
             continue;
-        int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.per_thread);
+        int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : step);
         const int64_t *stride = part->space->stride[o->array];
         bool is_in_place = part->spec->schedule.access[0] && k < p->n_in && !are_words &&
                            part->spec->schedule.access[o->array] != KN_DENSE;
@@ -246,39 +248,27 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
     return place_loop_nest(out, part, KN_LOOP_INDICES, false);
 }
 
-/* The members of kn_loop_nest_rows. */
-#define ROWS_FIELD                                                                                           \
-    {                                                                                                        \
-        "long long rows; long long row_group; const long long *row_step; unsigned long long early; "         \
-        "unsigned long long rows_early; long long how_early;",                                               \
-            sizeof(kn_loop_nest_rows), 8                                                                     \
-    }
+/* Members that the values of all maps have; the field has those of kn_loop_nest_rows. */
+#define MAP_KIND                                                                                             \
+    .pattern = "m", .revision = 1, .config = &kn_host_config_table,                                          \
+    .field = {"long long rows; long long row_group; const long long *row_step; unsigned long long early; "   \
+              "unsigned long long rows_early; long long how_early;",                                         \
+              sizeof(kn_loop_nest_rows), 8}
 
 const kn_kind kn_kind_host_interleaved = {.name = "interleaved",
                                           .recipe = &kn_recipe_host_interleaved,
-                                          .pattern = "m",
-                                          .revision = 1,
+                                          MAP_KIND,
                                           .choose = choose_interleaved,
-                                          .field = ROWS_FIELD,
                                           .place = place_words};
-const kn_kind kn_kind_host_runs = {.name = "flat",
-                                   .recipe = &kn_recipe_host_runs,
-                                   .pattern = "m",
-                                   .revision = 1,
-                                   .choose = choose_runs,
-                                   .field = ROWS_FIELD,
-                                   .place = place_runs};
+const kn_kind kn_kind_host_runs = {
+    .name = "flat", .recipe = &kn_recipe_host_runs, MAP_KIND, .choose = choose_runs, .place = place_runs};
 const kn_kind kn_kind_host_indices = {.name = "strided",
                                       .recipe = &kn_recipe_host_indices,
-                                      .pattern = "m",
-                                      .revision = 1,
+                                      MAP_KIND,
                                       .choose = choose_indices,
-                                      .field = ROWS_FIELD,
                                       .place = place_indices};
 const kn_kind kn_kind_host_quick = {.name = "quick",
                                     .recipe = &kn_recipe_host_quick,
-                                    .pattern = "m",
-                                    .revision = 1,
+                                    MAP_KIND,
                                     .choose = choose_indices,
-                                    .field = ROWS_FIELD,
                                     .place = place_indices};

@@ -119,14 +119,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     bool by_rows = goes_by_rows(c);
     int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduction_axes - 1;
     out->rank = kn_choice_rank(s->ndim);
-    out->per_thread = by_rows ? lanes_of(c) : 1;
-    out->variant = by_rows && is_short(c);
-    while (out->variant && out->per_thread > row_length(s))
-        out->per_thread /= 2;
+    kn_host_reduce_config *config = kn_host_reduce_config_in(out);
+    config->lanes_of_row = by_rows ? lanes_of(c) : 1;
+    config->short_rows = by_rows && is_short(c);
+    while (config->short_rows && config->lanes_of_row > row_length(s))
+        config->lanes_of_row /= 2;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     for (int o = 0; o < c->count; ++o) {
-        bool is_result = c->access[o].is_output, is_beside = out->variant && is_result;
+        bool is_result = c->access[o].is_output, is_beside = config->short_rows && is_result;
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
         bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
         out->access[o] = is_run ? KN_DENSE : KN_GATHER;
@@ -155,7 +156,7 @@ static bool runs_on(const kn_part *part)
 
 static void set_steps(reduction *f, const kn_part *part)
 {
-    int lanes = part->spec->schedule.per_thread;
+    int lanes = kn_host_reduce_config_of(&part->spec->schedule)->lanes_of_row;
     int64_t length = row_length(part->space);
     f->groups = lanes;
     if (lanes == 1 && f->width < NARROW && runs_on(part))
@@ -188,9 +189,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *s = part->space;
     int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
     reduction f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
-    const kn_schedule *schedule = &part->spec->schedule;
-    f.width = kn_least(run, schedule->variant          ? KN_HOST_REDUCE_BATCH
-                            : schedule->per_thread > 1 ? 1
+    const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
+    f.width = kn_least(run, config->short_rows         ? KN_HOST_REDUCE_BATCH
+                            : config->lanes_of_row > 1 ? 1
                                                        : KN_HOST_REDUCE_WIDE);
     for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
@@ -221,6 +222,7 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .pattern = "mrk",
                                      .revision = 1,
                                      .choose = choose,
+                                     .config = &kn_host_reduce_config_table,
                                      .field = KN_FIELD(reduction, MEMBERS),
                                      .place = place,
                                      .has_wide_axes = true,

@@ -8,7 +8,6 @@
 #include "schedule/choice.h"
 #include "program/cost.h"
 #include "schedules/reduce/reduce_space.h"
-#include "schedules/host/kind_host_row.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/host/host_kinds.h"
 
@@ -37,7 +36,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     (void)params;
     const kn_space *s = c->space;
-    out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_MULTIPASS;
+    kn_host_row_config_in(out)->multipass = !is_held(c);
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;
@@ -64,6 +63,7 @@ const kn_kind kn_kind_host_row = {.name = "row",
                                   .pattern = "*",
                                   .revision = 1,
                                   .choose = choose,
+                                  .config = &kn_host_row_config_table,
                                   .field = KN_FIELD(row_field, MEMBERS),
                                   .place = place,
                                   .has_wide_axes = true};

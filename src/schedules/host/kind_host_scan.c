@@ -13,7 +13,6 @@
 #include "program/cost.h"
 #include "schedule/choice.h"
 #include "schedules/host/host_kinds.h"
-#include "schedules/host/kind_host_scan.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 
@@ -79,8 +78,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     const scan_params chosen = {across_axis(c)};
     int along = chosen.across >= 0 ? chosen.across : s->ndim - 1;
     memcpy(params, &chosen, sizeof chosen);
-    out->variant = chosen.across >= 0 ? KN_HOST_SCAN_ACROSS : KN_HOST_SCAN_ALONG;
-    out->per_thread = kn_reduce_is_struct(c) ? STRUCT_SIZE : SIZE;
+    kn_host_scan_config *config = kn_host_scan_config_in(out);
+    config->across = chosen.across >= 0;
+    config->block_elements = kn_reduce_is_struct(c) ? STRUCT_SIZE : SIZE;
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->stride[o][along];
@@ -98,11 +98,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     scan_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    bool is_across = part->spec->schedule.variant == KN_HOST_SCAN_ACROSS;
+    const kn_host_scan_config *config = kn_host_scan_config_of(&part->spec->schedule);
     int64_t rows = kn_space_output_size(space), cost = 1 + 2 * kn_cost_functions(part->spec->program);
-    scan_field f = {.length = kn_reduce_size(space), .run = is_across ? space->extent[chosen.across] : 1};
+    scan_field f = {.length = kn_reduce_size(space),
+                    .run = config->across ? space->extent[chosen.across] : 1};
     f.width = kn_least(f.run, WIDTH);
-    f.chunk = kn_least(f.length > 0 ? f.length : 1, part->spec->schedule.per_thread / f.width);
+    f.chunk = kn_least(f.length > 0 ? f.length : 1, config->block_elements / f.width);
     f.blocks = kn_divide_up(f.run, f.width);
     f.chunks = kn_divide_up(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
@@ -135,6 +136,7 @@ const kn_kind kn_kind_host_scan = {.name = "scan",
                                    .pattern = "msm",
                                    .revision = 1,
                                    .choose = choose,
+                                   .config = &kn_host_scan_config_table,
                                    .field = KN_FIELD(scan_field, MEMBERS),
                                    .place = place,
                                    .has_wide_axes = true,

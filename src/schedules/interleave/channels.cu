@@ -171,15 +171,15 @@ ${begin}
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
 #pragma unroll
-                for (int kn_c = 0; kn_c < ${per_thread}; ++kn_c) {
+                for (int kn_c = 0; kn_c < ${channels}; ++kn_c) {
                     ${lane}
                 }
             ${stores}
         }
         ${stage}
     } else if (kn_part < kn.size) {
-        const unsigned kn_c = kn_end % ${per_thread};
-        kn_move(kn_here, kn_axis_p, kn_axis_p.extent / ${vector} * ${vector} + kn_end / ${per_thread});
+        const unsigned kn_c = kn_end % ${channels};
+        kn_move(kn_here, kn_axis_p, kn_axis_p.extent / ${vector} * ${vector} + kn_end / ${channels});
         ${single}
     }
     ${after_loop}

@@ -15,14 +15,19 @@ static int positions_of(const kn_writer *w)
     return w->spec->schedule.vector;
 }
 
+static const kn_channels_config *config_of(const kn_writer *w)
+{
+    return kn_channels_config_of(&w->spec->schedule);
+}
+
 static int channels_of(const kn_writer *w)
 {
-    return w->spec->schedule.per_thread;
+    return config_of(w)->channels;
 }
 
 static bool looks_up(const kn_writer *w)
 {
-    return w->spec->schedule.variant & KN_CHANNELS_TABLE;
+    return config_of(w)->table;
 }
 
 static bool is_interleaved(const kn_writer *w, int k)
@@ -209,7 +214,7 @@ static void put_look_up(kn_writer *w, kn_str *out, kn_place_writer place)
 
 static void put_part(kn_writer *w)
 {
-    if (w->spec->schedule.variant & KN_CHANNELS_STAGED) {
+    if (config_of(w)->through_shared) {
         kn_str_append(&w->slot[KN_SLOT_FIRST], "kn_block");
         kn_put_part(w, &w->slot[KN_SLOT_FROM], "left_in_block", -1);
         kn_put_part(w, &w->slot[KN_SLOT_STAGE], "whole_of_block", -1);
@@ -250,6 +255,7 @@ static void fill_channels(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], place_single, single);
 }
 
+KN_CONFIG_TABLE(kn_channels_config, KN_CHANNELS_CONFIG);
 const kn_recipe kn_recipe_channels = {.template_name = "schedules/interleave/channels.cu",
                                       .fill = fill_channels,
                                       .preludes = "kn_gather",

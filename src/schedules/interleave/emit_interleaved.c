@@ -4,9 +4,14 @@
 
 #include <stdio.h>
 
+static int count_of(const kn_writer *w)
+{
+    return kn_interleaved_config_of(&w->spec->schedule)->interleaved;
+}
+
 static void place_lane(const kn_writer *w, kn_str *out, int k)
 {
-    int first = k, number = kn_interleaved_number(w->spec, k, &first);
+    int first = k, number = kn_interleaved_number(w->spec, k, count_of(w), &first);
     if (number < 0)
         kn_place_lane(w, out, k);
     else
@@ -25,15 +30,14 @@ static void put_operand(kn_writer *w, int k)
     kn_str *loads = &w->slot[KN_SLOT_LOADS], place = KN_STR_INIT;
     char access = kn_access_of(w, k);
     int first = k;
-    if (kn_interleaved_number(w->spec, k, &first) > 0)
+    if (kn_interleaved_number(w->spec, k, count_of(w), &first) > 0)
         return;
     put_place(w, &place, k);
     kn_put_part_with(w, loads,
                      access == KN_STAGED   ? "load_all"
                      : access == KN_VECTOR ? "load_vector"
                                            : "gather_vector",
-                     k, "place=%s elements=%d", kn_str_text(&place),
-                     w->spec->schedule.vector * w->spec->schedule.per_thread);
+                     k, "place=%s elements=%d", kn_str_text(&place), w->spec->schedule.vector * count_of(w));
     if (kn_is_output(w, k))
         kn_put_part_of(w, &w->slot[KN_SLOT_STORES], "store_all", k, "place=%s", put_place);
     loads->failed = loads->failed || place.failed;
@@ -51,6 +55,7 @@ static void fill_interleaved(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, index);
 }
 
+KN_CONFIG_TABLE(kn_interleaved_config, KN_INTERLEAVED_CONFIG);
 const kn_recipe kn_recipe_interleaved = {.template_name = "schedules/interleave/interleaved.cu",
                                          .fill = fill_interleaved,
                                          .preludes = "kn_gather",

@@ -6,6 +6,11 @@
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
+/* interleaved: operands that are one array. */
+#define KN_INTERLEAVED_CONFIG(X) X(interleaved, KN_MOST_INTERLEAVED)
+enum { KN_MOST_INTERLEAVED = 16 };
+KN_CONFIG(kn_interleaved_config, KN_INTERLEAVED_CONFIG);
+
 extern const kn_kind kn_kind_interleaved, kn_kind_channels;
 extern const kn_recipe kn_recipe_interleaved, kn_recipe_channels;
 

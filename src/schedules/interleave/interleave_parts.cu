@@ -2,7 +2,7 @@
 #inline position (${const}char *)kn.${name}_ + kn_here.at[${array}]
 #inline channel (${const}char *)kn.${name}_ + kn_here.at[${array}] + (long long)kn_c * kn_axis_c.stride[${array}]
 #inline single *(${const}${type} *)(${channel})
-#inline lane_interleaved kn_${name}_.at[kn_k * ${per_thread} + kn_c]
+#inline lane_interleaved kn_${name}_.at[kn_k * ${channels} + kn_c]
 #inline lane_broadcast kn_${name}_[kn_c]
 #inline lane_planar kn_${name}_[kn_c].at[kn_k]
 
@@ -10,19 +10,19 @@
 ${const}auto kn_${name}_ = kn_load_run<${type}, ${elements}, ${word}>(${position});
 
 #part load_broadcast
-${type} kn_${name}_[${per_thread}];
+${type} kn_${name}_[${channels}];
 #pragma unroll
-for (int kn_c = 0; kn_c < ${per_thread}; ++kn_c)
+for (int kn_c = 0; kn_c < ${channels}; ++kn_c)
     kn_${name}_[kn_c] = *(const ${type} *)(${channel});
 
 #part load_planar
-kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+kn_pack<${type}, ${vector}> kn_${name}_[${channels}];
 #pragma unroll
-for (int kn_c = 0; kn_c < ${per_thread}; ++kn_c)
+for (int kn_c = 0; kn_c < ${channels}; ++kn_c)
     kn_${name}_[kn_c] = kn_load<${type}, ${vector}>((const ${type} *)(${channel}));
 
 #part gather_planar
-kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+kn_pack<${type}, ${vector}> kn_${name}_[${channels}];
 kn_load_planar(kn_${name}_, ${position}, kn_axis_p.stride[${array}], kn_axis_c.stride[${array}]);
 
 // Results.
@@ -36,18 +36,18 @@ kn_store_run<${type}, ${bytes}>(${position}, kn_${name}_staged + threadIdx.x / 3
 
 #part store_planar
 #pragma unroll
-for (int kn_c = 0; kn_c < ${per_thread}; ++kn_c)
+for (int kn_c = 0; kn_c < ${channels}; ++kn_c)
     kn_store((${type} *)(${channel}), kn_${name}_[kn_c]);
 
 #part stage_planar
 #pragma unroll
-for (int kn_c = 0; kn_c < ${per_thread}; ++kn_c)
+for (int kn_c = 0; kn_c < ${channels}; ++kn_c)
     kn_stage_part<${type}, ${vector}>(kn_${name}_staged + kn_c * ${bytes_of_block} + threadIdx.x * ${bytes}, kn_${name}_[kn_c].at);
 
 // `count` parts of each channel from shared memory.
 #part store_staged_parts
 #pragma unroll 1
-    for (int kn_j = threadIdx.x; kn_j < ${per_thread} * ${count}; kn_j += blockDim.x) {
+    for (int kn_j = threadIdx.x; kn_j < ${channels} * ${count}; kn_j += blockDim.x) {
         const int kn_c = kn_j / ${count};
         ${function}((${type} *)((char *)kn.${name}_ + kn_corner.at[${array}] + (long long)kn_c * kn_axis_c.stride[${array}]), kn_${name}_staged + kn_c * ${bytes_of_block}, kn_bytes, kn_j - kn_c * ${count});
     }
@@ -99,7 +99,7 @@ __syncthreads();
 
 // interleaved.cu (emit_interleaved.c).
 #inline place (${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}])
-#inline element_of kn_${name}_.at[kn_k * ${per_thread} + ${number}]
+#inline element_of kn_${name}_.at[kn_k * ${interleaved} + ${number}]
 #part load_all
 ${const}auto kn_${name}_ = kn_load<${type}, ${elements}>(${place});
 

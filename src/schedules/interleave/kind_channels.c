@@ -125,13 +125,8 @@ static int positions_of_thread(const kn_choice *c, const launch_params *f)
 /* Each channel of a thread is one aligned vector. */
 static bool is_vector(const kn_choice *c, int o, const launch_params *f, int positions)
 {
-    int alignment = kn_choice_alignment(c, o, positions);
-    if (!is_planar(c, o, f) || c->access[o].address % (uintptr_t)alignment != 0)
-        return false;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (a != f->position && c->space->stride[o][a] % alignment != 0)
-            return false;
-    return true;
+    return is_planar(c, o, f) &&
+           kn_choice_is_aligned(c, o, f->position, kn_choice_alignment(c, o, positions));
 }
 
 /* If one planar result is unaligned, all planar results are staged in shared memory; if one planar input is
@@ -148,20 +143,16 @@ static void set_access(kn_schedule *out, const kn_choice *c, const launch_params
                          : c->space->stride[o][f->position] == 0 ? KN_BROADCAST
                          : aligned[c->access[o].is_output]       ? KN_VECTOR
                                                                  : KN_GATHER;
-    out->variant = aligned[1] ? 0 : KN_CHANNELS_STAGED;
+    kn_channels_config_in(out)->through_shared = !aligned[1];
 }
 
 /* Elements of 16 bytes are aligned: they are moved as one word. */
 static bool are_whole(const kn_choice *c)
 {
     int whole = c->target->vector_bytes;
-    for (int o = 0; o < c->count; ++o) {
-        uint64_t bits = c->access[o].address;
-        for (int a = 0; a < c->space->ndim; ++a)
-            bits |= (uint64_t)c->space->stride[o][a];
-        if (c->access[o].item_size == whole && bits % (uint64_t)whole != 0)
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].item_size == whole && !kn_choice_is_aligned(c, o, -1, whole))
             return false;
-    }
     return true;
 }
 
@@ -171,7 +162,7 @@ static int shared_bytes(const kn_choice *c, const kn_schedule *s)
     int bytes = 0;
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].is_output && s->access[o] != KN_VECTOR)
-            bytes += s->per_thread * s->vector * c->access[o].item_size;
+            bytes += kn_channels_config_of(s)->channels * s->vector * c->access[o].item_size;
     return bytes;
 }
 
@@ -191,7 +182,7 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const launch_p
             if (a != f->channel && c->space->stride[o][a] != 0)
                 return false;
     }
-    bytes *= KN_TABLE_ENTRIES * s->per_thread;
+    bytes *= KN_TABLE_ENTRIES * kn_channels_config_of(s)->channels;
     return moving == 1 && bytes <= TABLE_BYTES && bytes + s->block * shared_bytes(c, s) <= STATIC_BYTES &&
            c->program && kn_body_is_pure(c->program) && kn_body_is_expensive(c->program);
 }
@@ -207,6 +198,7 @@ static bool are_others(const kn_choice *c, const launch_params *f)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     launch_params f;
+    kn_channels_config *config = kn_channels_config_in(out);
     if (c->space->size == 0 || kn_choice_widest(c, true) == 0 || c->space->ndim + 1 > KILN_MAX_NDIM ||
         !find_axes(&f, c) || !are_whole(c) || are_others(c, &f))
         return false;
@@ -214,17 +206,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (out->vector == 0 || !kn_choice_fits_transposed(c, f.channel, 1) ||
         !kn_choice_fits_transposed(c, f.position, out->vector * BLOCK))
         return false;
-    out->per_thread = (int)c->space->extent[f.channel];
+    config->channels = (int)c->space->extent[f.channel];
     out->rank = kn_choice_rank(c->space->ndim + 1);
     set_access(out, c, &f);
-    if (out->variant == KN_CHANNELS_STAGED &&
-        c->space->extent[f.position] < (int64_t)SHORTEST_STAGED * out->vector)
+    if (config->through_shared && c->space->extent[f.position] < (int64_t)SHORTEST_STAGED * out->vector)
         return false;
     out->block = BLOCK;
     while (out->block > LEAST_BLOCK && out->block * shared_bytes(c, out) > SHARED_BYTES)
         out->block /= 2;
-    if (can_look_up(c, out, &f))
-        out->variant |= KN_CHANNELS_TABLE;
+    config->table = can_look_up(c, out, &f);
     memcpy(params, &f, sizeof f);
     return true;
 }
@@ -248,7 +238,7 @@ static void put_ends(kn_placement *out, const kn_part *part, const launch_params
 {
     const kn_schedule *s = &part->spec->schedule;
     int64_t parts = out->own_space.extent[out->own_space.ndim - 1], rows = parts > 0 ? out->size / parts : 0;
-    int64_t ends = part->space->extent[f->position] % s->vector * s->per_thread;
+    int64_t ends = part->space->extent[f->position] % s->vector * kn_channels_config_of(s)->channels;
     unsigned blocks = (unsigned)((rows * ends + out->block - 1) / out->block);
     out->grid[0] += blocks;
     const channels_field own = {.ends = (uint32_t)ends,
@@ -266,7 +256,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     int64_t each = s->vector;
-    if (s->variant & KN_CHANNELS_STAGED) {
+    bool is_through_shared = kn_channels_config_of(s)->through_shared;
+    if (is_through_shared) {
         int64_t threads = (part->space->extent[f.position] + s->vector - 1) / s->vector;
         threads = (threads + WARP - 1) / WARP * WARP;
         out->block = (unsigned)(threads < s->block ? threads : s->block);
@@ -275,7 +266,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_tile_axis axis[] = {{f.position, each, false}, {f.channel, 0, false}};
     kn_tile_axes(&out->own_space, part->space, axis, 2);
     out->size = kn_place_tiles(out, 2);
-    if (!(s->variant & KN_CHANNELS_STAGED))
+    if (!is_through_shared)
         out->grid[0] = (unsigned)((out->size + s->block - 1) / s->block);
     put_ends(out, part, &f);
     return KILN_OK;
@@ -311,6 +302,7 @@ const kn_kind kn_kind_channels = {.name = "channels",
                                   .pattern = "m",
                                   .revision = 1,
                                   .choose = choose,
+                                  .config = &kn_channels_config_table,
                                   .field = {"kn_channels channels;", sizeof(channels_field), 8},
                                   .place = place,
                                   .cut = cut};

@@ -9,7 +9,6 @@
 #include "schedules/interleave/interleave_kinds.h"
 
 enum {
-    MOST_INTERLEAVED = 16, /* results in one array */
     VECTOR_BYTES = 16,
     MOST_INPUT = 64, /* bytes of an operand that a thread has */
     BLOCK = 128      /* threads; 256 are 3 % slower, 512 are 9 % slower */
@@ -22,11 +21,8 @@ static bool are_interleaved(const kn_choice *c, int first, int count, int vector
             alignment = bytes < VECTOR_BYTES ? bytes : VECTOR_BYTES;
     int inner = kn_choice_inner(c);
     if (first + count > c->count || c->space->stride[first][inner] != count * item ||
-        c->access[first].address % (uintptr_t)alignment != 0)
+        !kn_choice_is_aligned(c, first, inner, alignment))
         return false;
-    for (int a = 0; a < inner; ++a)
-        if (c->space->stride[first][a] % alignment != 0)
-            return false;
     for (int o = first + 1; o < first + count; ++o) {
         if (c->access[o].is_output != c->access[first].is_output || c->access[o].item_size != item ||
             c->space->after[o] != item)
@@ -53,23 +49,23 @@ static int count_interleaved(const kn_choice *c)
     if (first == c->count || c->space->size == 0)
         return 0;
     int64_t count = c->space->stride[first][kn_choice_inner(c)] / c->access[first].item_size;
-    return count >= 2 && count <= MOST_INTERLEAVED && (count & (count - 1)) == 0 ? (int)count : 0;
+    return count >= 2 && count <= KN_MOST_INTERLEAVED && (count & (count - 1)) == 0 ? (int)count : 0;
 }
 
 /* Inputs that are not interleaved are vectors, or gathered. */
-static bool set_access(kn_schedule *out, const kn_choice *c)
+static bool set_access(kn_schedule *out, const kn_choice *c, int count)
 {
     int o = 0;
     while (o < c->count) {
-        bool is_interleaved = are_interleaved(c, o, out->per_thread, out->vector);
+        bool is_interleaved = are_interleaved(c, o, count, out->vector);
         if (!is_interleaved && c->access[o].is_output)
             return false;
         out->access[o] = is_interleaved                           ? KN_STAGED
                          : kn_choice_is_vector(c, o, out->vector) ? KN_VECTOR
                                                                   : KN_GATHER;
-        for (int j = 1; is_interleaved && j < out->per_thread; ++j)
+        for (int j = 1; is_interleaved && j < count; ++j)
             out->access[o + j] = KN_STAGED;
-        o += is_interleaved ? out->per_thread : 1;
+        o += is_interleaved ? count : 1;
     }
     return true;
 }
@@ -78,15 +74,16 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     (void)params;
     int inner = kn_choice_inner(c), widest = kn_choice_widest(c, false);
-    out->per_thread = count_interleaved(c);
-    if (out->per_thread == 0)
+    int count = count_interleaved(c);
+    if (count == 0)
         return false;
-    int bytes = out->per_thread * c->access[first_result(c)].item_size;
+    kn_interleaved_config_in(out)->interleaved = count;
+    int bytes = count * c->access[first_result(c)].item_size;
     out->vector = bytes < VECTOR_BYTES ? VECTOR_BYTES / bytes : 1;
     while (out->vector > 1 && out->vector * widest > MOST_INPUT)
         out->vector /= 2;
     if (c->space->extent[inner] % out->vector != 0 || !kn_choice_is_near(c, out->vector) ||
-        !set_access(out, c))
+        !set_access(out, c, count))
         return false;
     out->block = c->block ? c->block : BLOCK;
     out->rank = kn_choice_rank(c->space->ndim);
@@ -98,5 +95,6 @@ const kn_kind kn_kind_interleaved = {.name = "interleaved",
                                      .pattern = "m",
                                      .revision = 1,
                                      .choose = choose,
+                                     .config = &kn_interleaved_config_table,
                                      .place = kn_place_axes,
                                      .cut = kn_cut_reach};

@@ -235,11 +235,10 @@ static bool gathers_some(const kn_writer *w)
 static void put_from(kn_writer *w, const char *part, const char *near)
 {
     kn_str go = KN_STR_INIT, *loads = &w->slot[KN_SLOT_LOADS];
-    int operands = kn_layout_space_operands(w->spec), variant = w->spec->schedule.variant;
+    int operands = kn_layout_space_operands(w->spec);
     if (!gathers_some(w)) {
         if (part)
-            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d variant=%d", operands,
-                             variant);
+            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d", operands);
         return;
     }
     kn_put_part_with(w, &go, near, -1, "operands=%d", operands);
@@ -255,7 +254,7 @@ static void put_from(kn_writer *w, const char *part, const char *near)
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
 static void fill_rows(kn_writer *w)
 {
-    bool is_nested = w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES;
+    bool is_nested = kn_reduce_rows_config_of(&w->spec->schedule)->reduction_axes == KN_REDUCE_SEVERAL_AXES;
     fill_along(w, is_nested || gathers_some(w) ? &along : &with_base, "combine_lanes", "kn_u");
     put_from(w, is_nested ? "from" : NULL, is_nested ? "go_near_item" : "go_item");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_end, "end");
@@ -274,7 +273,8 @@ static void fill_lanes(kn_writer *w)
 static void fill_columns(kn_writer *w)
 {
     fill_along(w, &beside, "add_lanes", "kn_u");
-    put_from(w, "from_row", w->spec->schedule.variant == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
+    int axes = kn_reduce_axes_config_of(&w->spec->schedule)->reduction_axes;
+    put_from(w, "from_row", axes == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
 }
@@ -306,7 +306,7 @@ static void put_loads_of_rows(kn_writer *w)
 
 static bool has_short_rows(const kn_spec *spec)
 {
-    return spec->schedule.per_thread > 0;
+    return kn_reduce_threads_config_of(&spec->schedule)->narrow_row > 0;
 }
 
 /* Rows of a few elements have a template of their own, since their length is known to the compiler. */
@@ -433,6 +433,12 @@ static void fill_slices(kn_writer *w)
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_loaded, "in_slice");
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
+
+KN_CONFIG_TABLE(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
 #define RECIPE(name, word)                                                                                   \
     const kn_recipe kn_recipe_reduce_##name = {.template_name = "schedules/reduce/reduce_" #name ".cu",      \

@@ -42,11 +42,11 @@ static int vector_of(bool *unaligned, const kn_choice *c)
 /* Items of a row that a thread has: four if there are as many, so that few shuffles are left, and few threads
  * find the place of the same result; eight if four are too many for a warp. There are few variants, since
  * each is a binary. */
-static int items_each(int64_t items, int vector, int form, bool unaligned)
+static int items_each(int64_t items, int vector, int reduction_axes, bool unaligned)
 {
     if (vector == 1)
-        return items < WARP && form == 1 ? 4 : 8;
-    if (form > 1)
+        return items < WARP && reduction_axes == 1 ? 4 : 8;
+    if (reduction_axes > 1)
         return 4;
     return unaligned ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
 }
@@ -54,6 +54,7 @@ static int items_each(int64_t items, int vector, int form, bool unaligned)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
+    kn_reduce_lanes_config *config = kn_reduce_lanes_config_in(out);
     int64_t size = kn_reduce_size(c->space);
     bool unaligned = false;
     out->vector = size > 0 ? vector_of(&unaligned, c) : 1;
@@ -62,11 +63,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         (items >= SHORTEST && kn_space_output_size(c->space) < FEW_ROWS))
         return false;
     out->block = kn_choice_block(c);
-    out->variant = kn_reduce_variant(c->space->n_reduction_axes);
-    out->per_thread = items_each(items, out->vector, out->variant, unaligned);
+    config->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
+    config->items = items_each(items, out->vector, config->reduction_axes, unaligned);
     out->rank = kn_reduce_rank(c->space);
     kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
+    out->order = out->order && config->items > 1;
     for (int o = 0; unaligned && o < c->count; ++o)
         out->access[o] = out->access[o] == KN_VECTOR ? KN_DENSE : out->access[o];
     return true;
@@ -75,7 +77,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 /* Results of a block. */
 static int64_t results_of(const kn_schedule *s, uint32_t lanes)
 {
-    int rows = s->per_thread < FLIGHT ? FLIGHT / s->per_thread : 1;
+    int items = kn_reduce_lanes_config_of(s)->items, rows = items < FLIGHT ? FLIGHT / items : 1;
     return (int64_t)(s->block / WARP) * (WARP / lanes) * rows;
 }
 
@@ -85,7 +87,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool unaligned = strchr(s->access, KN_DENSE) != NULL;
     lanes_field f = {.length = (uint32_t)kn_reduce_size(part->space),
                      .items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
-    f.lanes = unaligned ? WARP : (uint32_t)kn_clamp(kn_divide_up(f.items, s->per_thread), 1, WARP);
+    f.lanes = unaligned
+                  ? WARP
+                  : (uint32_t)kn_clamp(kn_divide_up(f.items, kn_reduce_lanes_config_of(s)->items), 1, WARP);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
@@ -104,6 +108,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .recipe = &kn_recipe_reduce_lanes,
                                       KN_REDUCE_KIND,
+                                      .config = &kn_reduce_lanes_config_table,
                                       .revision = 1,
                                       .field = KN_FIELD(lanes_field, MEMBERS),
                                       .cut = kn_reduce_cut_outermost,

@@ -19,15 +19,6 @@ enum {
     VECTOR_BYTES = 16
 };
 
-/* The kind's field. rows: elements of a result; across: blocks of a row of results. */
-#define MEMBERS                                                                                              \
-    int reduction_rank;                                                                                      \
-    unsigned rows;                                                                                           \
-    kn_divider across, per_row;
-typedef struct points_field {
-    MEMBERS
-} points_field;
-
 static int reduced_axis(const kn_choice *c)
 {
     return c->space->ndim - 1;
@@ -84,20 +75,12 @@ static int neighbours_from(const kn_choice *c, int first)
     return count;
 }
 
-static bool is_aligned(const kn_choice *c, int o, int bytes)
-{
-    bool is = c->access[o].address % (uintptr_t)bytes == 0;
-    for (int a = 0; a < c->space->ndim; ++a)
-        is = is && c->space->stride[o][a] % bytes == 0;
-    return is;
-}
-
 /* Elements of a vector of the coordinates from `first` on; 1: they are loaded one by one. */
 static int vector_of(const kn_choice *c, int first, int count)
 {
     int item = c->access[first].item_size, vector = 1;
     while (2 * vector * item <= VECTOR_BYTES && count % (2 * vector) == 0 &&
-           is_aligned(c, first, 2 * vector * item))
+           kn_choice_is_aligned(c, first, -1, 2 * vector * item))
         vector *= 2;
     return vector;
 }
@@ -127,15 +110,15 @@ static int words_held(const kn_choice *c)
     return words;
 }
 
-static int64_t blocks_along(const kn_space *s, int axis, const kn_schedule *schedule)
+static int64_t results_of_block(const kn_schedule *schedule)
 {
-    return kn_divide_up(s->extent[axis], (int64_t)schedule->block * schedule->per_thread);
+    return (int64_t)schedule->block * kn_reduce_points_config_of(schedule)->results_each;
 }
 
 /* True if the blocks have places for more than three halves of the results. */
 static bool wastes(const kn_space *s, int axis, const kn_schedule *schedule)
 {
-    int64_t places = blocks_along(s, axis, schedule) * schedule->block * schedule->per_thread;
+    int64_t places = kn_multiple_up(s->extent[axis], results_of_block(schedule));
     return 2 * places > 3 * s->extent[axis];
 }
 
@@ -150,10 +133,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (f.axis < 0)
         return false;
     out->block = kn_choice_block(c);
-    out->per_thread = MOST_RESULTS;
-    while (out->per_thread > 1 && (out->per_thread * words_held(c) > HELD_WORDS ||
-                                   results < least * out->per_thread || wastes(s, f.axis, out)))
-        out->per_thread /= 2;
+    int *each = &kn_reduce_points_config_in(out)->results_each;
+    *each = MOST_RESULTS;
+    while (*each > 1 &&
+           (*each * words_held(c) > HELD_WORDS || results < least * *each || wastes(s, f.axis, out)))
+        *each /= 2;
     if (wastes(s, f.axis, out))
         return false;
     set_access(out, c);
@@ -169,31 +153,16 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    const kn_space *space = part->space;
-    kn_reduce_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    const int64_t across = blocks_along(space, chosen.axis, s);
-    points_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
-                      .rows = (uint32_t)kn_reduce_size(space),
-                      .across = kn_divider_make((uint32_t)across)};
-    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->grid[0] = (unsigned)(out->size / space->extent[chosen.axis] * across);
-    memcpy(out->field, &f, sizeof f);
+    out->grid[0] = (unsigned)kn_reduce_place_beside(out, part, results_of_block(s));
     return KILN_OK;
-}
-
-static void describe(kn_str *out, const unsigned char *at)
-{
-    points_field f;
-    memcpy(&f, at, sizeof f);
-    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        .recipe = &kn_recipe_reduce_points,
                                        KN_REDUCE_KIND,
+                                       .config = &kn_reduce_points_config_table,
                                        .revision = 1,
-                                       .field = KN_FIELD(points_field, MEMBERS),
+                                       .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
                                        .cut = kn_reduce_cut_beside,
                                        .takes_unrolled = true,
-                                       .describe = describe};
+                                       .describe = kn_reduce_describe_beside};

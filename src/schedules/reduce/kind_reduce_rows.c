@@ -78,7 +78,7 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
 {
     int64_t concurrent = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
     int64_t wanted = concurrent / (results > 0 ? results : 1);
-    if (wanted > 1 && s->variant == KN_REDUCE_SEVERAL_AXES)
+    if (wanted > 1 && kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_SEVERAL_AXES)
         wanted = fill_wave(s, target, wanted, results);
     int64_t splits = kn_clamp(wanted, 1, kn_divide_up(items, turn_of(s)));
     int64_t least = items / (KN_REDUCE_STEPS / 2) + 1;
@@ -86,23 +86,24 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
 }
 
 /* Most rows have a kernel of their own, in which a block has one result, and results have two output axes at
- * most. Other rows take larger blocks; those with more output axes take the variant of several reduction
+ * most. Other rows take larger blocks; those with more output axes take the kernel of several reduction
  * axes. */
-static void choose_form(kn_schedule *out, const kn_choice *c)
+static void choose_config(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int outputs = s->ndim - s->n_reduction_axes;
     int64_t items = kn_reduce_size(s) / out->vector;
-    out->variant = kn_reduce_variant(s->n_reduction_axes);
+    kn_reduce_rows_config *config = kn_reduce_rows_config_in(out);
+    config->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
     out->block = c->block ? c->block : USUAL;
-    if (out->vector == 1 || out->variant != KN_REDUCE_ONE_AXIS)
+    if (out->vector == 1 || config->reduction_axes != KN_REDUCE_ONE_AXIS)
         return;
     bool alone = items <= USUAL_ITERATIONS * turn_of(out) &&
                  splits_of(out, c->target, items, kn_space_output_size(s)) == 1;
     if (alone && outputs <= ALONE_AXES)
-        out->variant = KN_REDUCE_ALONE;
+        config->alone = true;
     else if (alone && is_whole(c, out->vector))
-        out->variant = KN_REDUCE_SEVERAL_AXES;
+        config->reduction_axes = KN_REDUCE_SEVERAL_AXES;
     else if (!c->block)
         out->block = LARGE;
 }
@@ -112,10 +113,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     (void)params;
     bool is_gathered;
     out->vector = vector_of(&is_gathered, c);
-    choose_form(out, c);
+    choose_config(out, c);
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
-        kn_reduce_set_gathered(out, c, c->space->ndim - 1, out->variant != KN_REDUCE_SEVERAL_AXES);
+        kn_reduce_set_gathered(out, c, c->space->ndim - 1,
+                               kn_reduce_rows_config_of(out)->reduction_axes != KN_REDUCE_SEVERAL_AXES);
     else
         kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
@@ -143,13 +145,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
+    const kn_reduce_rows_config *config = kn_reduce_rows_config_of(s);
     rows_field f = {0};
-    f.reduction_rank = kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, s->variant));
+    f.reduction_rank =
+        kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, config->reduction_axes));
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.items = kn_reduce_size(space) / s->vector;
-    if (s->variant == KN_REDUCE_SEVERAL_AXES)
+    if (config->reduction_axes == KN_REDUCE_SEVERAL_AXES)
         f.per_row = kn_divider_make((uint32_t)(f.length / s->vector));
-    if (s->variant == KN_REDUCE_ALONE)
+    if (config->alone)
         leave_alone(&f, &out->own_space, out->size);
     else
         split(&f, part, out->size);
@@ -177,6 +181,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_rows = {.name = "reduce_rows",
                                      .recipe = &kn_recipe_reduce_rows,
                                      KN_REDUCE_KIND,
+                                     .config = &kn_reduce_rows_config_table,
                                      .revision = 1,
                                      .field = KN_FIELD(rows_field, MEMBERS),
                                      .cut = kn_reduce_cut_outermost,

@@ -111,7 +111,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     f.axis = axis_across(c, f.inner);
     out->vector = 1;
     out->block = BLOCK;
-    out->variant = kn_reduce_variant(c->space->n_reduction_axes);
+    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
     out->rank = kn_reduce_rank(c->space);
     for (int o = 0; o < c->count; ++o)
         out->access[o] = is_row(c, o, f.inner) ? KN_STAGED : KN_GATHER;
@@ -239,6 +239,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_slices = {.name = "reduce_slices",
                                        .recipe = &kn_recipe_reduce_slices,
                                        KN_REDUCE_KIND,
+                                       .config = &kn_reduce_axes_config_table,
                                        .revision = 1,
                                        .field = KN_FIELD(slices_field, MEMBERS),
                                        .cut = kn_reduce_cut_beside,

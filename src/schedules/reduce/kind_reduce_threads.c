@@ -21,27 +21,11 @@ enum {
     VECTOR_BYTES = 16
 };
 
-/* The kind's field. rows: elements of a result; vectors: of all results; across: of a row of results. */
-#define MEMBERS                                                                                              \
-    int reduction_rank;                                                                                      \
-    unsigned rows, vectors, reduction_unused;                                                                \
-    kn_divider across, per_row;
-typedef struct threads_field {
-    MEMBERS
-} threads_field;
-
 /* True if a result is contiguous along the axis, and its vectors are aligned. */
 static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
 {
-    const kn_space *s = c->space;
-    int64_t bytes = (int64_t)vector * c->access[o].item_size;
-    int64_t align = bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
-    if (s->stride[o][axis] != c->access[o].item_size || c->access[o].address % (uintptr_t)align != 0)
-        return false;
-    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
-        if (a != axis && s->stride[o][a] % align != 0)
-            return false;
-    return true;
+    return c->space->stride[o][axis] == c->access[o].item_size &&
+           kn_choice_is_aligned(c, o, axis, kn_choice_alignment(c, o, vector));
 }
 
 static int vector_of(const kn_choice *c, int axis)
@@ -83,7 +67,7 @@ static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice
         kn_reduce_is_struct(c))
         return false;
     out->vector = VECTOR_BYTES / widest;
-    out->per_thread = (int)s->extent[inner];
+    kn_reduce_threads_config_in(out)->narrow_row = (int)s->extent[inner];
     if (s->extent[f->axis] % out->vector != 0 || out->vector > WIDEST_VECTOR)
         return false;
     bool some = false;
@@ -133,7 +117,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors)
         return false;
     out->block = kn_choice_block(c);
-    out->variant = kn_reduce_variant(s->n_reduction_axes);
+    kn_reduce_threads_config_in(out)->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
     out->rank = kn_reduce_rank(s);
     kn_reduce_set_index(out, c);
     memcpy(params, &f, sizeof f);
@@ -143,30 +127,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    const kn_space *space = part->space;
-    kn_reduce_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    threads_field f = {.reduction_rank = kn_reduce_place_axes(out, space, chosen.axis, -1),
-                       .rows = (uint32_t)kn_reduce_size(space),
-                       .vectors = (uint32_t)(out->size / s->vector),
-                       .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
-    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
-    out->grid[0] = (unsigned)kn_divide_up(f.vectors, s->block);
-    memcpy(out->field, &f, sizeof f);
+    out->grid[0] = (unsigned)kn_divide_up(kn_reduce_place_beside(out, part, s->vector), s->block);
     return KILN_OK;
-}
-
-static void describe(kn_str *out, const unsigned char *at)
-{
-    threads_field f;
-    memcpy(&f, at, sizeof f);
-    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
 const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
                                         KN_REDUCE_KIND,
-                                        .revision = 1,
-                                        .field = KN_FIELD(threads_field, MEMBERS),
+                                        .config = &kn_reduce_threads_config_table,
+                                        .revision = 2,
+                                        .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
                                         .cut = kn_reduce_cut_beside,
-                                        .describe = describe};
+                                        .describe = kn_reduce_describe_beside};

@@ -107,7 +107,7 @@ static bool meets_banks(int64_t reduced, int64_t columns, int vector)
     return columns > 1 && columns < WARP && reduced < WARP && reduced * columns % vector == 0;
 }
 
-static bool take(kn_schedule *out, const kn_choice *c)
+static bool take(kn_schedule *out, const kn_choice *c, bool *padded)
 {
     const kn_space *s = c->space;
     out->vector = vector_of(c);
@@ -122,7 +122,7 @@ static bool take(kn_schedule *out, const kn_choice *c)
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||
         !set_access(out, c, columns) || staged_bytes(out, c) > SHARED)
         return false;
-    out->variant = 1 + meets_banks(reduced, columns, out->vector);
+    *padded = meets_banks(reduced, columns, out->vector);
     out->rank = kn_reduce_rank(s);
     kn_reduce_set_index(out, c);
     return true;
@@ -131,13 +131,16 @@ static bool take(kn_schedule *out, const kn_choice *c)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
-    return take(out, c);
+    bool padded = false, takes = take(out, c, &padded);
+    kn_reduce_tile_config_in(out)->padded = padded;
+    return takes;
 }
 
 bool kn_reduce_tile_takes(const kn_choice *c)
 {
     kn_schedule schedule = {.kind = NULL};
-    return take(&schedule, c);
+    bool unused;
+    return take(&schedule, c, &unused);
 }
 
 /* As many threads to a result as there are beyond one each, where it is long; of few columns as many as fill
@@ -185,6 +188,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_tile = {.name = "reduce_tile",
                                      .recipe = &kn_recipe_reduce_tile,
                                      KN_REDUCE_KIND,
+                                     .config = &kn_reduce_tile_config_table,
                                      .revision = 1,
                                      .field = KN_FIELD(tile_field, MEMBERS),
                                      .cut = kn_reduce_cut_outermost,

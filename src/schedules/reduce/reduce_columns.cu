@@ -35,7 +35,7 @@ ${begin}
             kn_first.at[o] += kn_head * kn.axis[kn.reduction_rank].stride[o];
     }
     long long kn_row;
-    const unsigned kn_row_column = kn_begin<${variant}, ${operands}>(kn_first, kn, kn_begun, 1, kn_row);
+    const unsigned kn_row_column = kn_begin<${reduction_axes}, ${operands}>(kn_first, kn, kn_begun, 1, kn_row);
     for (int o = 0; o < ${operands}; ++o)
         kn_first.at[o] += kn_tile_column * kn.axis[kn.reduction_rank].stride[o];
 
@@ -43,7 +43,7 @@ ${begin}
     int kn_off = 0;
     if (${vector} > 1 && kn_slides) {
         kn_place kn_from = kn_first;
-        kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_y, 1, kn_row);
+        kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_row_column + kn_y, 1, kn_row);
         kn_off = ${off};
     }
     const int kn_c = (int)(kn_x * ${vector}) - kn_off;

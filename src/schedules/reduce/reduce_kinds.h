@@ -5,6 +5,23 @@
 
 #include "codegen/writer.h"
 #include "schedule/kind.h"
+#include "schedules/reduce/reduce_space.h"
+
+/* results_each: of a thread. */
+#define KN_REDUCE_POINTS_CONFIG(X) X(results_each, 4)
+KN_CONFIG(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+/* narrow_row: its elements; 0: rows are not narrow. */
+#define KN_REDUCE_THREADS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(narrow_row, 8)
+KN_CONFIG(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
+/* padded: 16 bytes of 144 are left unused, so that threads read different banks. */
+#define KN_REDUCE_TILE_CONFIG(X) X(padded, 1)
+KN_CONFIG(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
+/* items: of a row that a thread has. */
+#define KN_REDUCE_LANES_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(items, 8)
+KN_CONFIG(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
+/* alone: a block for each result, of at most two output axes. */
+#define KN_REDUCE_ROWS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(alone, 1)
+KN_CONFIG(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
 extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_threads, kn_kind_reduce_tile,
     kn_kind_reduce_columns, kn_kind_reduce_lanes, kn_kind_reduce_rows, kn_kind_reduce_slices;

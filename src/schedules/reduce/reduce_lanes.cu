@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 /* A thread loads kn_items items of each of kn_rows rows before it reduces any. */
-enum { kn_items = ${per_thread}, kn_rows = kn_items < 4 ? 4 / kn_items : 1, kn_steps = kn_rows * kn_items };
+enum { kn_items = ${items}, kn_rows = kn_items < 4 ? 4 / kn_items : 1, kn_steps = kn_rows * kn_items };
 
 ${begin}
 
@@ -37,7 +37,7 @@ ${begin}
             const unsigned kn_item = kn_q + kn_u % kn_items * kn.lanes;
             if (kn_is_here[kn_u / kn_items] && kn_item < kn_count) {
                 kn_place kn_from = kn_begin_of[kn_u / kn_items];
-                kn_go<${variant}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
+                kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
                 ${loads}
             }
         }
@@ -51,7 +51,7 @@ ${begin}
                     const unsigned kn_item = kn_q + kn_m * kn.lanes;
                     if (kn_item < kn_count) {
                         kn_place kn_from = kn_begin_of[kn_r];
-                        kn_go<${variant}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
+                        kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
                         ${lanes}
                     }
                 }

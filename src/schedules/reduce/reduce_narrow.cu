@@ -2,13 +2,13 @@ ${head}
 ${axes}
 ${begin}
 
-    /* A thread has ${vector} neighbouring results, whose rows are ${per_thread} contiguous vectors; a row of results has kn.across times as many. */
+    /* A thread has ${vector} neighbouring results, whose rows are ${narrow_row} contiguous vectors; a row of results has kn.across times as many. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
-    if (kn_at < kn.vectors) {
+    if (kn_at * ${vector} < (unsigned)kn.size) {
         ${from}
         ${packs}
 #pragma unroll
-        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u) {
+        for (int kn_u = 0; kn_u < ${narrow_row}; ++kn_u) {
             ${loads}
         }
         ${results}
@@ -16,7 +16,7 @@ ${begin}
         for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
             ${type} ${result};
 #pragma unroll
-            for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u) {
+            for (int kn_u = 0; kn_u < ${narrow_row}; ++kn_u) {
                 ${lane}
                 ${result} = kn_u == 0 ? ${mapped} : ${next}(${result}, ${mapped});
             }

@@ -17,7 +17,7 @@
 #inline staged kn_staged<${type}, kn_is_padded>(kn_${name}_buffer, kn_${name}_off, kn_e)
 #inline result_lane kn_${name}_.at[kn_k]
 #inline result *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}])
-#inline row_lane kn_${name}_[(kn_k * ${per_thread} + kn_u) / ${vector}].at[(kn_k * ${per_thread} + kn_u) % ${vector}]
+#inline row_lane kn_${name}_[(kn_k * ${narrow_row} + kn_u) / ${vector}].at[(kn_k * ${narrow_row} + kn_u) % ${vector}]
 
 // Elements in front of the first aligned vector, and the misalignment.
 #inline until (long long)(-(((unsigned long long)kn.${name}_ + kn_here.at[${array}]) / ${size}) & ${mask})
@@ -50,7 +50,7 @@ kn_go<2, ${operands}>(kn_from, kn, kn_column + kn_item, ${vector}, kn_row);
 
 #part from_row
 kn_place kn_from = kn_first;
-kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
 
 // Vectors that are gathered: the places of items first, then their loads.
 #part gather_vector
@@ -153,10 +153,10 @@ kn_sum = ${item} == 0 ? kn_one : ${next}(kn_sum, kn_one);
 
 // Rows of a few elements: as many vectors as a row has elements.
 #part row_vectors
-kn_pack<${type}, ${vector}> kn_${name}_[${per_thread}];
+kn_pack<${type}, ${vector}> kn_${name}_[${narrow_row}];
 
 #part row_elements
-${type} kn_${name}_[${per_thread}];
+${type} kn_${name}_[${narrow_row}];
 
 #part load_row_vector
 kn_${name}_[kn_u] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]) + kn_u * ${vector});

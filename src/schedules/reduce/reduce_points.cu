@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-enum { kn_results = ${per_thread}, kn_chunk = 64 }; /* results of a thread; elements that it reduces before it adds them to the others */
+enum { kn_results = ${results_each}, kn_chunk = 64 }; /* results of a thread; elements that it reduces before it adds them to the others */
 
 ${begin}
 

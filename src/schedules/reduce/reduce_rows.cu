@@ -1,7 +1,6 @@
 ${head}
 ${axes}
-/* Variant 1: rows along one axis. 2: along several. 3: along one, a block for each result, with two output axes at most. */
-enum { kn_form = ${variant} == 2 ? 2 : 1, kn_is_shared = ${variant} != 3, kn_is_run = ${vector} > 1 && kn_form == 1 };
+enum { kn_form = ${reduction_axes}, kn_is_shared = !${alone}, kn_is_run = ${vector} > 1 && kn_form == 1 };
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items that a thread loads before it reduces any */
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining items are taken one by one. Other items are
    loaded under conditions, all before any is reduced: with both in one lambda ptxas would wait for each load. */

@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         const unsigned kn_row = kn_divide((unsigned)kn_first + kn_q, kn.per_row), kn_begin = ((unsigned)kn_first + kn_q - kn_row * kn.per_row.extent) * kn.slice;
         for (int o = 0; o < ${operands}; ++o)
             kn_step.at[o] = kn_begin * kn.axis[0].stride[o];
-        if (${variant} > 1)
+        if (${reduction_axes} > 1)
             kn_move(kn_step, kn, 1, kn.reduction_rank, kn_row);
         const unsigned kn_left = (unsigned)kn.axis[0].extent - kn_begin, kn_elements = kn_left < kn.slice ? kn_left : kn.slice;
         __syncthreads();

@@ -25,20 +25,11 @@ static bool runs(const kn_choice *c, int o, int axis)
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
 }
 
-/* Bytes of an input, without repetitions along broadcast axes. */
-static double bytes_read(const kn_choice *c, int o)
-{
-    double bytes = c->access[o].item_size;
-    for (int a = 0; a < c->space->ndim; ++a)
-        bytes *= c->space->stride[o][a] != 0 ? (double)c->space->extent[a] : 1;
-    return bytes;
-}
-
 double kn_reduce_bytes_along(const kn_choice *c, int axis)
 {
     double bytes = 0;
     for (int o = 0; o < c->count; ++o)
-        bytes += runs(c, o, axis) ? bytes_read(c, o) : 0;
+        bytes += runs(c, o, axis) ? (double)kn_choice_footprint(c, o) : 0;
     return bytes;
 }
 
@@ -178,8 +169,8 @@ void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)
     const kn_space *s = c->space;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
-    out->order = out->vector > 1 && out->per_thread != 1 && c->program->uses & KN_USES_REDUCTION_INDEX &&
-                 s->n_reduction_axes == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
+    out->order = out->vector > 1 && c->program->uses & KN_USES_REDUCTION_INDEX && s->n_reduction_axes == 1 &&
+                 s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
 int64_t kn_reduce_size(const kn_space *space)
@@ -190,7 +181,9 @@ int64_t kn_reduce_size(const kn_space *space)
     return size;
 }
 
-int kn_reduce_variant(int axes)
+KN_CONFIG_TABLE(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
+
+int kn_reduce_known_axes(int axes)
 {
     return axes < 2 ? KN_REDUCE_ONE_AXIS : KN_REDUCE_SEVERAL_AXES;
 }
@@ -230,10 +223,10 @@ int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_
     return out->ndim - before;
 }
 
-int kn_reduce_long_axis(const kn_space *space, int variant)
+int kn_reduce_long_axis(const kn_space *space, int reduction_axes)
 {
     int inner = space->ndim - 1;
-    return variant == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
+    return reduction_axes == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
 }
 
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside)
@@ -246,6 +239,26 @@ int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     return rank;
+}
+
+int64_t kn_reduce_place_beside(kn_placement *out, const kn_part *part, int64_t per_place)
+{
+    kn_reduce_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    int64_t run = part->space->extent[chosen.axis], across = kn_divide_up(run, per_place);
+    kn_reduce_beside f = {.reduction_rank = kn_reduce_place_axes(out, part->space, chosen.axis, -1),
+                          .rows = (uint32_t)kn_reduce_size(part->space),
+                          .across = kn_divider_make((uint32_t)across)};
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    memcpy(out->field, &f, sizeof f);
+    return out->size / run * across;
+}
+
+void kn_reduce_describe_beside(kn_str *out, const unsigned char *at)
+{
+    kn_reduce_beside f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
 /* The axis along which the first input that is not broadcast everywhere has the smallest stride; -1. */

@@ -73,13 +73,12 @@ void kn_reduce_set_index(kn_schedule *out, const kn_choice *c);
 
 /* Elements of a result: along all reduction axes. */
 int64_t kn_reduce_size(const kn_space *space);
-/* The variant of a kernel, by its number of reduction axes. */
-enum {
-    KN_REDUCE_ONE_AXIS = 1,
-    KN_REDUCE_SEVERAL_AXES = 2,
-    KN_REDUCE_ALONE = 3 /* one axis; reduce_rows: a block for each result */
-};
-int kn_reduce_variant(int axes);
+/* Reduction axes, as kernels know their number. */
+enum { KN_REDUCE_ONE_AXIS = 1, KN_REDUCE_SEVERAL_AXES = 2 };
+int kn_reduce_known_axes(int axes);
+/* The configuration of kinds that have no other numbers. */
+#define KN_REDUCE_AXES_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES)
+KN_CONFIG(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
 /* Capacity for axes of the argument block. */
 int kn_reduce_rank(const kn_space *space);
 
@@ -91,10 +90,24 @@ int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_
 
 /* An innermost axis that is too long for divisions of 32 bits, which is put outside the other reduction axes;
  * -1. */
-int kn_reduce_long_axis(const kn_space *space, int variant);
+int kn_reduce_long_axis(const kn_space *space, int reduction_axes);
 /* For `place`: the size, and the axes of the kernel, as these functions put them; a reduction axis that is
  * outside the others (-1: none) comes before them. Returns the number of reduction axes. */
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside);
+
+/* The field of kinds with a thread for some results beside each other, all of whose elements it reduces.
+ * rows: elements of a result; across: blocks, or vectors, of a row of results. */
+#define KN_REDUCE_BESIDE                                                                                     \
+    int reduction_rank;                                                                                      \
+    unsigned rows;                                                                                           \
+    kn_divider across, per_row;
+typedef struct kn_reduce_beside {
+    KN_REDUCE_BESIDE
+} kn_reduce_beside;
+/* For `place` and `describe` of these kinds, whose launch parameters are kn_reduce_params: axes and field.
+ * per_place: results of a block, or of a vector; returns the number of these. */
+int64_t kn_reduce_place_beside(kn_placement *out, const kn_part *part, int64_t per_place);
+void kn_reduce_describe_beside(kn_str *out, const unsigned char *field);
 
 /* For `cut`: limits the results to the size of a grid. The first cuts along the outermost axis. The second,
  * of kinds whose parameters are kn_reduce_params, cuts along an axis without vectors, or at whole vectors. */

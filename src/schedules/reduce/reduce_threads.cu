@@ -6,7 +6,7 @@ ${begin}
 
     /* A thread has ${vector} neighbouring results; a row of results has kn.across times as many. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
-    if (kn_at < kn.vectors) {
+    if (kn_at * ${vector} < (unsigned)kn.size) {
         ${from}
         ${type} kn_reduced[${vector}];
 #pragma unroll 1
@@ -16,7 +16,7 @@ ${begin}
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                 if (kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
-                    kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
+                    kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
                     ${loads}
                 }
             }
@@ -25,7 +25,7 @@ ${begin}
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                 if (kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
-                    kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
+                    kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
                     ${lanes}
                 }
             }

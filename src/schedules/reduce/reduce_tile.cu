@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 enum { kn_tile_elements = 1024 * ${vector} }; /* that are staged together, at most */
-constexpr bool kn_is_padded = ${variant} == 2;
+constexpr bool kn_is_padded = ${padded};
 
 ${begin}
 

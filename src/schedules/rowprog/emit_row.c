@@ -23,7 +23,7 @@ static bool is_staged(const kn_writer *w)
 
 static bool is_unaligned(const kn_writer *w)
 {
-    return !goes_by_places(w) && w->spec->schedule.variant % KN_ROW_NEARLY == KN_ROW_UNALIGNED;
+    return !goes_by_places(w) && kn_row_config_of(&w->spec->schedule)->fit == KN_ROW_UNALIGNED;
 }
 
 /* An input that is broadcast along a held row: one element, loaded once. */
@@ -104,10 +104,10 @@ static void put_store(const kn_writer *w, kn_str *out, int k)
 static int late_bytes(const kn_writer *w)
 {
     const kn_schedule *s = &w->spec->schedule;
-    int bytes = 0;
+    int items = kn_row_config_of(s)->items, bytes = 0;
     for (int k = 0; k < w->program->n_in; ++k)
         if (is_of_items(w, k) && !kn_row_is_early(w->program, k))
-            bytes += s->vector * s->per_thread * kn_item_size(w, k);
+            bytes += s->vector * items * kn_item_size(w, k);
     return bytes;
 }
 

@@ -32,8 +32,9 @@ typedef struct row_field {
 /* Powers of two only, since each is a binary of its own. */
 static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
 {
-    int64_t threads = items / s->per_thread;
-    return !c->block && s->variant == KN_ROW_ALIGNED && items % s->per_thread == 0 && threads >= WARP &&
+    const kn_row_config *config = kn_row_config_of(s);
+    int64_t threads = items / config->items;
+    return !c->block && config->fit == KN_ROW_ALIGNED && items % config->items == 0 && threads >= WARP &&
            threads <= s->block && (threads & (threads - 1)) == 0;
 }
 
@@ -70,41 +71,43 @@ static int items_of_unaligned(int64_t items, int lanes, int most, int usual)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
+    kn_row_config *config = kn_row_config_in(out);
     int64_t length = kn_row_length(c);
     if (length == 0 || length > MOST * MOST)
         return false;
     out->vector = kn_row_vector(c);
-    out->variant = kn_row_fit_of(c, out->vector);
-    out->vector = out->variant == KN_ROW_SINGLE ? 1 : out->vector;
+    config->fit = kn_row_fit_of(c, out->vector);
+    out->vector = config->fit == KN_ROW_SINGLE ? 1 : out->vector;
     int most = kn_row_most_held(c) / out->vector;
-    int64_t items = kn_row_items(length, out->vector, out->variant);
-    out->per_thread = out->vector == 1 ? FEWEST_SINGLE : items > SHORT ? FEWEST_LONG : FEWEST;
-    out->per_thread = out->per_thread < most ? out->per_thread : most;
+    int64_t items = kn_row_items(length, out->vector, config->fit);
+    config->items = out->vector == 1 ? FEWEST_SINGLE : items > SHORT ? FEWEST_LONG : FEWEST;
+    config->items = config->items < most ? config->items : most;
     int usual = c->block ? c->block : USUAL;
-    while (out->per_thread < most && items > (int64_t)out->per_thread * usual)
-        out->per_thread *= 2;
-    if (out->variant == KN_ROW_UNALIGNED)
-        out->per_thread = items_of_unaligned(items, out->per_thread, most, usual);
-    out->block = c->block ? c->block : out->per_thread == most ? MOST : USUAL;
+    while (config->items < most && items > (int64_t)config->items * usual)
+        config->items *= 2;
+    if (config->fit == KN_ROW_UNALIGNED)
+        config->items = items_of_unaligned(items, config->items, most, usual);
+    out->block = c->block ? c->block : config->items == most ? MOST : USUAL;
     if (is_full(c, out, items)) {
-        out->variant = KN_ROW_FULL;
-        out->block = (int)(items / out->per_thread);
-    } else if (is_nearly_full(items, out->per_thread)) {
-        out->variant += KN_ROW_NEARLY;
+        config->fit = KN_ROW_FULL;
+        out->block = (int)(items / config->items);
+    } else if (is_nearly_full(items, config->items)) {
+        config->nearly_full = true;
     }
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
-    int64_t threads = threads_of(items, out->per_thread);
+    int64_t threads = threads_of(items, config->items);
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
+    const kn_row_config *config = kn_row_config_of(s);
     row_field f = {.length = (int32_t)kn_reduce_size(part->space)};
-    int64_t items = kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY);
+    int64_t items = kn_row_items(f.length, s->vector, config->fit);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
-    out->block = (unsigned)threads_of(items, s->per_thread);
+    out->block = (unsigned)threads_of(items, config->items);
     f.width = kn_row_warps(out->block);
     out->grid[0] = (unsigned)out->size;
     memcpy(out->field, &f, sizeof f);
@@ -114,6 +117,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_row_block = {.name = "row_block",
                                    .recipe = &kn_recipe_row_block,
                                    KN_ROW_KIND,
+                                   .config = &kn_row_config_table,
                                    .revision = 1,
                                    .field = KN_FIELD(row_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost};

@@ -83,14 +83,8 @@ static bool lies_across(const kn_choice *c, int o, int axis)
 static bool is_aligned(const kn_choice *c, int o, int axis, int vector)
 {
     int64_t bytes = (int64_t)vector * c->access[o].item_size;
-    if (c->space->stride[o][axis] == 0 || (c->access[o].is_output && !moves_along_row(c, o)))
-        return true;
-    if (c->access[o].address % (uintptr_t)bytes != 0)
-        return false;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (a != axis && c->space->stride[o][a] % bytes != 0)
-            return false;
-    return true;
+    return c->space->stride[o][axis] == 0 || (c->access[o].is_output && !moves_along_row(c, o)) ||
+           kn_choice_is_aligned(c, o, axis, bytes);
 }
 
 /* Bytes of an element of the widest operand that lies across rows and is another one for each element. */
@@ -147,10 +141,11 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
 {
     int64_t length = kn_row_length(c), run = c->space->extent[t->reduce.axis];
     int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_divide_up(length, l->blocks);
-    int64_t down = kn_divide_up(kn_divide_up(share, s->per_thread + l->staged), rows) * rows;
+    int held = kn_row_config_of(s)->items;
+    int64_t down = kn_divide_up(kn_divide_up(share, held + l->staged), rows) * rows;
     int64_t threads = down * l->across, items = kn_divide_up(share, down),
             width = (int64_t)l->across * s->vector;
-    int64_t tiles = kn_divide_up(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
+    int64_t tiles = kn_divide_up(run, width), staged = items > held ? items - held : 0;
     int64_t concurrent =
         concurrent_blocks(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
@@ -243,10 +238,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     int most = kn_row_most_held(c) / out->vector;
     int items = ITEMS * scale_of(out);
-    out->per_thread = most < items ? most : items;
+    kn_row_config *config = kn_row_config_in(out);
+    config->items = most < items ? most : items;
     if (!choose_tile(&t, c, out, widest))
         return false;
-    out->variant = has_whole_items(&t, length, out->per_thread) ? KN_ROW_NEARLY : 0;
+    config->nearly_full = has_whole_items(&t, length, config->items);
     out->block = THREADS;
     out->rank = kn_reduce_rank(c->space);
     set_access(out, c, axis);
@@ -300,6 +296,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .recipe = &kn_recipe_row_columns,
                                      KN_ROW_KIND,
+                                     .config = &kn_row_config_table,
                                      .revision = 1,
                                      .field = KN_FIELD(columns_field, MEMBERS),
                                      .cut = kn_reduce_cut_beside,

@@ -39,27 +39,28 @@ static bool is_full(int64_t items, int each)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
+    kn_row_config *config = kn_row_config_in(out);
     int64_t length = kn_row_length(c);
     if (length == 0)
         return false;
     out->vector = kn_row_vector(c);
     while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
         out->vector /= 2;
-    out->per_thread = items_each(length / out->vector, out->vector);
-    bool is_own = out->vector > 1 && length == (int64_t)out->per_thread * out->vector;
-    out->variant = is_own                                           ? KN_ROW_OWN
-                   : is_full(length / out->vector, out->per_thread) ? KN_ROW_FULL
-                                                                    : KN_ROW_SINGLE;
+    config->items = items_each(length / out->vector, out->vector);
+    bool is_own = out->vector > 1 && length == (int64_t)config->items * out->vector;
+    config->fit = is_own                                         ? KN_ROW_OWN
+                  : is_full(length / out->vector, config->items) ? KN_ROW_FULL
+                                                                 : KN_ROW_SINGLE;
     out->block = kn_choice_block(c);
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
-    return out->per_thread > 0 && out->per_thread * out->vector <= kn_row_most_held(c);
+    return config->items > 0 && config->items * out->vector <= kn_row_most_held(c);
 }
 
 static int lanes_of(const kn_schedule *s, int64_t length)
 {
     int lanes = 1;
-    while (lanes < WARP && (int64_t)lanes * s->per_thread * s->vector < length)
+    while (lanes < WARP && (int64_t)lanes * kn_row_config_of(s)->items * s->vector < length)
         lanes *= 2;
     return lanes;
 }
@@ -92,6 +93,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .recipe = &kn_recipe_row_lanes,
                                    KN_ROW_KIND,
+                                   .config = &kn_row_config_table,
                                    .revision = 1,
                                    .field = KN_FIELD(lanes_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost,

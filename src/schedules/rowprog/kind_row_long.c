@@ -63,10 +63,11 @@ static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t ite
 /* True if all threads of a cluster's blocks hold as many items in registers as they can. */
 static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
 {
-    if (s->variant != KN_ROW_ALIGNED || s->per_thread * s->vector != FULL || bytes < 4 * s->vector)
+    const kn_row_config *config = kn_row_config_of(s);
+    if (config->fit != KN_ROW_ALIGNED || config->items * s->vector != FULL || bytes < 4 * s->vector)
         return false;
     for (int size = 0; size < SIZES; ++size) {
-        int64_t whole = (int64_t)s->per_thread * sizes[size].threads, blocks = items / whole;
+        int64_t whole = (int64_t)config->items * sizes[size].threads, blocks = items / whole;
         *f = (launch_params){(int)blocks, sizes[size].threads, 0};
         if (items % whole == 0 && blocks > 0 && blocks <= kn_row_largest_cluster(c->target) &&
             (blocks & (blocks - 1)) == 0)
@@ -86,31 +87,31 @@ static bool is_nearly_full(const launch_params *f, int64_t items, int lanes)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     launch_params f;
+    kn_row_config *config = kn_row_config_in(out);
     int64_t length = kn_row_length(c);
     if (length == 0 || length > INT32_MAX / 2 || c->block > 0)
         return false;
     out->vector = kn_row_vector(c);
-    out->variant = kn_row_fit_of(c, out->vector);
-    out->vector = out->variant == KN_ROW_SINGLE ? 1 : out->vector;
-    out->per_thread = kn_row_most_held(c) / out->vector;
+    config->fit = kn_row_fit_of(c, out->vector);
+    out->vector = config->fit == KN_ROW_SINGLE ? 1 : out->vector;
+    config->items = kn_row_most_held(c) / out->vector;
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     int bytes = kn_row_early_bytes(c, out->vector) * out->vector;
-    int64_t items = kn_row_items(length, out->vector, out->variant);
+    int64_t items = kn_row_items(length, out->vector, config->fit);
     if (is_full(&f, c, out, items, bytes)) {
-        out->variant = KN_ROW_FULL;
+        config->fit = KN_ROW_FULL;
         out->block = f.threads;
     } else {
-        int most = out->per_thread, fewer = out->vector > 1 ? LONG : LONG_SINGLE;
-        out->per_thread = most < fewer ? most : fewer;
+        int most = config->items, fewer = out->vector > 1 ? LONG : LONG_SINGLE;
+        config->items = most < fewer ? most : fewer;
         out->block = ALONE;
-        if (!find_launch_params(&f, c, items, out->per_thread, bytes)) {
-            out->per_thread = most;
+        if (!find_launch_params(&f, c, items, config->items, bytes)) {
+            config->items = most;
             if (!find_launch_params(&f, c, items, most, bytes))
                 return false;
         }
-        if (is_nearly_full(&f, items, out->per_thread))
-            out->variant += KN_ROW_NEARLY;
+        config->nearly_full = is_nearly_full(&f, items, config->items);
     }
     memcpy(params, &f, sizeof f);
     return true;
@@ -125,7 +126,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                     .width = kn_row_warps((unsigned)chosen.threads),
                     .blocks = chosen.blocks,
                     .staged = chosen.staged};
-    f.share = (int32_t)kn_divide_up(kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY), f.blocks);
+    f.share = (int32_t)kn_divide_up(kn_row_items(f.length, s->vector, kn_row_config_of(s)->fit), f.blocks);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->block = (unsigned)chosen.threads;
     out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
@@ -152,6 +153,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_row_long = {.name = "row_long",
                                   .recipe = &kn_recipe_row_long,
                                   KN_ROW_KIND,
+                                  .config = &kn_row_config_table,
                                   .revision = 1,
                                   .field = KN_FIELD(long_field, MEMBERS),
                                   .cut = cut,

@@ -34,7 +34,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     (void)params;
     out->vector = vector_of(c);
-    out->variant = kn_reduce_variant(c->space->n_reduction_axes);
+    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
     bool large = kn_reduce_size(c->space) / out->vector > LARGE_ROW;
     out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
     out->rank = kn_reduce_rank(c->space);
@@ -48,11 +48,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
+    int axes = kn_reduce_axes_config_of(s)->reduction_axes;
     multipass_field f = {.items = kn_reduce_size(space) / s->vector,
                          .width = kn_row_warps((unsigned)s->block)};
-    f.reduction_rank = kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, s->variant));
+    f.reduction_rank = kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, axes));
     f.length = out->own_space.extent[out->rank - 1];
-    if (s->variant > 1)
+    if (axes > 1)
         f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);
     out->grid[0] = (unsigned)out->size;
     memcpy(out->field, &f, sizeof f);
@@ -62,6 +63,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_row_multipass = {.name = "row_multipass",
                                        .recipe = &kn_recipe_row_multipass,
                                        KN_ROW_KIND,
+                                       .config = &kn_reduce_axes_config_table,
                                        .reads_again = true,
                                        .revision = 1,
                                        .field = KN_FIELD(multipass_field, MEMBERS),

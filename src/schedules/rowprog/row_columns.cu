@@ -4,7 +4,7 @@ ${axes}
 struct kn_item {
     ${item}
 };
-enum { kn_registers = ${per_thread} }; /* items of a thread that it holds so; the others lie in shared memory, as they were loaded */
+enum { kn_registers = ${items} }; /* items of a thread that it holds so; the others lie in shared memory, as they were loaded */
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const long long kn_wanted = ((long long)(kn_at - kn_outer * kn.tiles) * kn.across + kn_x) * ${vector};
     const bool kn_is_here = kn_wanted < kn.columns, kn_is_first = kn_is_here && kn_rank == 0 && kn_y == 0;
     const long long kn_column = kn_is_here ? kn_wanted : kn.columns - ${vector};
-    constexpr int kn_whole = ${variant} >= 4 ? ${per_thread} * 3 / 4 : 0;
+    constexpr int kn_whole = ${nearly_full} ? ${items} * 3 / 4 : 0;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank + 1, kn_outer);
     for (int o = 0; o < ${operands}; ++o)

@@ -8,21 +8,21 @@ struct kn_item {
 ${begin}
 
     /* kn.lanes lanes of a warp have a row. The remaining lanes compute the last row once more, and store nothing. */
-    constexpr bool kn_is_own = ${variant} == 7, kn_is_full = ${variant} % 4 == 3;
+    constexpr bool kn_is_own = ${fit} == 4, kn_is_full = ${fit} >= 3;
     const unsigned kn_lanes = kn_is_own ? 1 : kn.lanes, kn_shift = kn_is_own ? 0 : kn.shift;
     const unsigned kn_lane = threadIdx.x & (kn_lanes - 1), kn_at = blockIdx.x * (${block} >> kn_shift) + (threadIdx.x >> kn_shift);
     const bool kn_is_here = kn_at < kn.size, kn_is_first = kn_is_here && kn_lane == 0;
     constexpr bool kn_is_empty = false, kn_is_unaligned = false;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, kn_is_here ? kn_at : (unsigned)kn.size - 1);
-    const kn_deal<kn_is_full ? ${per_thread} : 0> kn_dealt = {(int)kn_lane, (int)kn_lanes, kn.length / ${vector}, 0, kn.length};
-    kn_item kn_held[${per_thread}];
+    const kn_deal<kn_is_full ? ${items} : 0> kn_dealt = {(int)kn_lane, (int)kn_lanes, kn.length / ${vector}, 0, kn.length};
+    kn_item kn_held[${items}];
     const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one) {
         kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });
     };
     const auto kn_load_items = [&](const auto &kn_load_early) {
 #pragma unroll
-        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
+        for (int kn_u = 0; kn_u < ${items}; ++kn_u)
             if (kn_dealt.has(kn_u))
                 kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
     };

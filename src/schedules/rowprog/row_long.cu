@@ -4,7 +4,7 @@ ${axes}
 struct kn_item {
     ${item}
 };
-enum { kn_registers = ${per_thread} }; /* items of a thread in registers; the others are in shared memory, as they were loaded */
+enum { kn_registers = ${items} }; /* items of a thread in registers; the others are in shared memory, as they were loaded */
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
@@ -20,8 +20,8 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
     /* kn.blocks blocks have a row, each kn.share items of it. */
     const unsigned kn_rank = kn.blocks > 1 ? kn_rank_in_cluster() : 0;
     const bool kn_is_here = true, kn_is_first = kn_rank == 0 && threadIdx.x == 0;
-    constexpr bool kn_is_empty = false, kn_is_unaligned = ${variant} % 4 == 1, kn_is_full = ${variant} == 3;
-    constexpr int kn_whole = ${variant} >= 3 ? kn_registers : 0;
+    constexpr bool kn_is_empty = false, kn_is_unaligned = ${fit} == 1, kn_is_full = ${fit} == 3;
+    constexpr int kn_whole = ${fit} == 3 || ${nearly_full} ? kn_registers : 0;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, blockIdx.x / (unsigned)kn.blocks);
     (void)kn_is_first, (void)kn_is_empty;

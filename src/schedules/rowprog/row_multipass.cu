@@ -19,7 +19,7 @@ ${begin}
             const unsigned kn_count = kn_rest < 1 << 29 ? (unsigned)kn_rest : 1u << 29;
             kn_place kn_first = kn_here;
             long long kn_row;
-            const unsigned kn_column = kn_begin<${variant}, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
+            const unsigned kn_column = kn_begin<${reduction_axes}, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
 #pragma unroll 1
             for (unsigned kn_q = threadIdx.x; kn_q < kn_count; kn_q += kn_steps * ${block}) {
                 kn_item kn_in[kn_steps];
@@ -28,7 +28,7 @@ ${begin}
                 for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                     if (kn_q + kn_u * ${block} < kn_count) {
                         kn_from[kn_u] = kn_first;
-                        kn_go<${variant}, ${operands}>(kn_from[kn_u], kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+                        kn_go<${reduction_axes}, ${operands}>(kn_from[kn_u], kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                         kn_load_item(kn_in[kn_u], kn_from[kn_u]);
                     }
                 }

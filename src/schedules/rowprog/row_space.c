@@ -245,6 +245,8 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
                  c->space->stride[c->space->n_operands - 1][inner(c)] == 1;
 }
 
+KN_CONFIG_TABLE(kn_row_config, KN_ROW_CONFIG);
+
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
 {
     return fit == KN_ROW_UNALIGNED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;

@@ -34,9 +34,14 @@ typedef enum kn_row_fit {
     KN_ROW_UNALIGNED, /* rows begin or end off a vector's boundary, with one misalignment for all operands */
     KN_ROW_ALIGNED,   /* rows are whole vectors */
     KN_ROW_FULL,      /* the same, and all threads hold all their items: kernels test none */
-    KN_ROW_NEARLY,    /* added to the others: kernels test only the last quarter of a thread's items */
-    KN_ROW_OWN = KN_ROW_NEARLY + KN_ROW_FULL /* each thread has a row by itself */
+    KN_ROW_OWN        /* the same, and each thread has a row by itself */
 } kn_row_fit;
+
+/* The configuration of kinds that hold a row.
+ * items: vectors of a thread, in registers.
+ * nearly_full: kernels test only the last quarter of a thread's items. */
+#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_OWN) X(nearly_full, 1)
+KN_CONFIG(kn_row_config, KN_ROW_CONFIG);
 
 /* Elements in 16 bytes of the widest operand of which each row has other elements. */
 int kn_row_vector(const kn_choice *c);

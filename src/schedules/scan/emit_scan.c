@@ -5,7 +5,7 @@
 
 static bool is_one_row(const kn_writer *w)
 {
-    return (w->spec->schedule.variant - 1) & KN_SCAN_ONE_ROW;
+    return kn_scan_config_of(&w->spec->schedule)->one_row;
 }
 
 /* ---- where an element is ---- */
@@ -105,5 +105,6 @@ static void fill(kn_writer *w)
     put_call(w, KN_SLOT_STORES, KN_SCAN_POST);
 }
 
+KN_CONFIG_TABLE(kn_scan_config, KN_SCAN_CONFIG);
 const kn_recipe kn_recipe_scan = {
     .template_name = "schedules/scan/scan.cu", .fill = fill, .preludes = "kn_reduce_block kn_look_back"};

@@ -97,6 +97,8 @@ static void fill(kn_writer *w)
     put_call(w, KN_SLOT_LANES, KN_SCAN_POST, put_in_vector);
 }
 
+KN_CONFIG_TABLE(kn_scan_rows_config, KN_SCAN_ROWS_CONFIG);
+
 const kn_recipe kn_recipe_scan_rows = {.template_name = "schedules/scan/scan_rows.cu",
                                        .fill = fill,
                                        .parts = "schedules/scan/scan_parts.cu",

@@ -5,7 +5,7 @@
 
 static bool is_one_axis(const kn_writer *w)
 {
-    return (w->spec->schedule.variant - 1) & KN_SELECT_ONE_AXIS;
+    return kn_select_config_of(&w->spec->schedule)->one_axis;
 }
 
 static void put_far(const kn_writer *w, kn_str *out, int k)
@@ -61,6 +61,8 @@ static void fill(kn_writer *w)
     put_call(w, KN_SLOT_LANE, KN_SCAN_MAP, put_item);
     put_call(w, KN_SLOT_STORES, KN_SCAN_POST, put_far);
 }
+
+KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);
 
 const kn_recipe kn_recipe_select = {.template_name = "schedules/scan/select.cu",
                                     .fill = fill,

@@ -38,7 +38,7 @@ typedef struct scan_params {
  * many of them that a line of memory is read whole. */
 static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
 {
-    int64_t needed = kn_divide_up(length, s->per_thread), lanes = 1;
+    int64_t needed = kn_divide_up(length, kn_scan_config_of(s)->items), lanes = 1;
     while (lanes < needed && lanes < s->block)
         lanes *= 2;
     return kn_least(lanes, s->block / beside);
@@ -47,7 +47,7 @@ static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
 /* An odd chunk, with which the lanes have the whole row, if they can, or all of its tiles as much of it. */
 static int64_t chunk_of(const kn_schedule *s, int64_t length, int64_t lanes)
 {
-    int64_t tiles = kn_divide_up(length, lanes * s->per_thread);
+    int64_t tiles = kn_divide_up(length, lanes * kn_scan_config_of(s)->items);
     int64_t chunk = kn_divide_up(length, lanes * (tiles > 0 ? tiles : 1));
     return chunk + 1 - chunk % 2;
 }
@@ -109,15 +109,17 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     const kn_space *s = c->space;
     const scan_params chosen = {kn_scan_across_axis(c)};
     int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
+    kn_scan_config *config = kn_scan_config_in(out);
     memcpy(params, &chosen, sizeof chosen);
-    out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
+    config->items = size <= 4 ? ITEMS : WIDE_ITEMS;
     out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
     if (c->block && c->block < out->block)
         out->block = kn_power_below(c->block);
     out->vector = 1;
     scan_field f = plan(out, s, chosen.across);
     bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
-    out->variant = 1 + (is_one_row ? KN_SCAN_ONE_ROW : 0) + (f.tiles > 1 ? KN_SCAN_TILES : 0);
+    config->one_row = is_one_row;
+    config->several_tiles = f.tiles > 1;
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
@@ -141,6 +143,7 @@ const kn_kind kn_kind_scan = {.name = "scan",
                               .pattern = "msm",
                               .revision = 2,
                               .choose = choose,
+                              .config = &kn_scan_config_table,
                               .field = KN_FIELD(scan_field, MEMBERS),
                               .place = place,
                               .cut = cut,

@@ -38,7 +38,7 @@ static columns_field plan(const kn_schedule *s, const kn_space *space, int acros
     columns_field f = {.length = kn_reduce_size(space), .columns = kn_space_output_size(space)};
     int64_t columns = kn_least(KN_SCAN_COLUMNS, space->extent[across]);
     int64_t beside = kn_power_below((int)kn_divide_up(columns, s->vector));
-    int64_t deep = s->block / beside * s->per_thread;
+    int64_t deep = s->block / beside * kn_scan_rows_config_of(s)->items;
     f.beside_bits = (uint32_t)kn_scan_bits(beside);
     f.tiles = (uint32_t)kn_divide_up(f.length, deep);
     f.column_blocks = (uint32_t)kn_divide_up(f.columns, beside * s->vector);
@@ -99,14 +99,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     const kn_space *s = c->space;
     const columns_params chosen = {kn_scan_across_axis(c)};
+    kn_scan_rows_config *config = kn_scan_rows_config_in(out);
     if (s->n_reduction_axes != 1 || chosen.across < 0 || s->extent[chosen.across] < FEWEST ||
         kn_reduce_size(s) < SHORTEST || kn_reduce_is_struct(c))
         return false;
     out->vector = vector_of(c, chosen.across);
     int64_t deep = HELD / (out->vector * kn_reduce_value_size(c));
-    out->per_thread = deep < 1 ? 1 : (int)kn_least(deep, 4);
+    config->items = deep < 1 ? 1 : (int)kn_least(deep, 4);
     out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
-    out->variant = plan(out, s, chosen.across).tiles > 1 ? KN_SCAN_ROWS_TILES : KN_SCAN_ROWS_WHOLE;
+    config->several_tiles = plan(out, s, chosen.across).tiles > 1;
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o)
         out->access[o] = is_contiguous(c, o, chosen.across) &&
@@ -131,6 +132,7 @@ const kn_kind kn_kind_scan_columns = {.name = "scan_columns",
                                       .pattern = "msm",
                                       .revision = 1,
                                       .choose = choose,
+                                      .config = &kn_scan_rows_config_table,
                                       .field = KN_FIELD(columns_field, MEMBERS),
                                       .place = place,
                                       .cut = cut,

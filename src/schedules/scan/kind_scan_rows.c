@@ -40,9 +40,10 @@ static rows_field plan(const kn_schedule *s, const kn_space *space, int most_ske
 {
     rows_field f = {.length = kn_reduce_size(space), .rows = kn_space_output_size(space)};
     int64_t slots = f.length + most_skew, lanes = 1;
-    while (lanes < s->block && lanes * s->per_thread < slots)
+    while (lanes < s->block && lanes * kn_scan_rows_config_of(s)->items < slots)
         lanes *= 2;
-    int64_t tiles = kn_divide_up(slots, lanes * s->per_thread), chunk = kn_divide_up(slots, lanes * tiles);
+    int64_t tiles = kn_divide_up(slots, lanes * kn_scan_rows_config_of(s)->items),
+            chunk = kn_divide_up(slots, lanes * tiles);
     f.chunk = (uint32_t)(chunk <= s->vector ? s->vector : chunk) | 1;
     f.tiles = (uint32_t)tiles;
     f.lane_bits = (uint32_t)kn_scan_bits(lanes);
@@ -122,16 +123,17 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     const kn_space *s = c->space;
     rows_params chosen = {0};
+    kn_scan_rows_config *config = kn_scan_rows_config_in(out);
     int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
     if (s->n_reduction_axes != 1 || kn_reduce_size(s) < SHORTEST || kn_scan_across_axis(c) >= 0)
         return false;
-    out->per_thread = size <= 4 ? ITEMS : WIDE_ITEMS;
+    config->items = size <= 4 ? ITEMS : WIDE_ITEMS;
     out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
     if (c->block && c->block < out->block)
         out->block = kn_power_below(c->block);
-    out->vector = vector_of(c, out->per_thread);
+    out->vector = vector_of(c, config->items);
     set_access(out, &chosen, c);
-    out->variant = plan(out, s, chosen.most_skew).tiles > 1 ? KN_SCAN_ROWS_TILES : KN_SCAN_ROWS_WHOLE;
+    config->several_tiles = plan(out, s, chosen.most_skew).tiles > 1;
     out->rank = kn_reduce_rank(s);
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
@@ -152,6 +154,7 @@ const kn_kind kn_kind_scan_rows = {.name = "scan_rows",
                                    .pattern = "msm",
                                    .revision = 1,
                                    .choose = choose,
+                                   .config = &kn_scan_rows_config_table,
                                    .field = KN_FIELD(rows_field, MEMBERS),
                                    .place = place,
                                    .cut = cut,

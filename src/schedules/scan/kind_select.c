@@ -25,7 +25,7 @@ typedef struct select_field {
 static select_field plan(const kn_schedule *s, const kn_space *space)
 {
     select_field f = {.length = kn_reduce_size(space)};
-    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)s->block * s->per_thread);
+    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)s->block * kn_select_config_of(s)->items);
     f.flags = (uint32_t)kn_scan_flags(1, f.tiles, 1);
     return f;
 }
@@ -48,12 +48,13 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     (void)params;
     if (!c->program->is_selection || kn_space_output_size(s) != 1)
         return false;
-    out->per_thread = ITEMS;
+    kn_select_config *config = kn_select_config_in(out);
+    config->items = ITEMS;
     out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
     out->vector = 1;
     bool is_one_axis = s->n_reduction_axes == 1;
-    bool has_tiles = plan(out, s).tiles > 1;
-    out->variant = 1 + (is_one_axis ? KN_SELECT_ONE_AXIS : 0) + (has_tiles ? KN_SELECT_TILES : 0);
+    config->one_axis = is_one_axis;
+    config->several_tiles = plan(out, s).tiles > 1;
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o)
         out->access[o] =
@@ -75,6 +76,7 @@ const kn_kind kn_kind_select = {.name = "select",
                                 .pattern = "msm",
                                 .revision = 1,
                                 .choose = choose,
+                                .config = &kn_select_config_table,
                                 .field = KN_FIELD(select_field, MEMBERS),
                                 .place = place,
                                 .has_wide_axes = true,

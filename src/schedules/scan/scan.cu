@@ -1,8 +1,8 @@
 ${head}
 ${axes}
 /* One row: this block has elements of one row, along one axis. Otherwise of several rows, or along several axes. Rows may have several tiles. */
-enum { kn_is_one_row = (${variant} - 1) & 1, kn_has_tiles = (${variant} - 1) >> 1, kn_is_exclusive = ${exclusive} };
-enum { kn_most = ${per_thread}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* elements of a lane; those that a thread loads before it has any of them */
+enum { kn_is_one_row = ${one_row}, kn_has_tiles = ${several_tiles}, kn_is_exclusive = ${exclusive} };
+enum { kn_most = ${items}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* elements of a lane; those that a thread loads before it has any of them */
 /* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed:
  * a block's 48 KB hold them, two sums of each lane, the totals, and the look-back's sums (cuda_look_back.cu). */
 constexpr bool kn_is_staged = sizeof(${type}) * (${block} * (kn_most + 3) + (kn_has_tiles ? 6 : 1) * 32) <= 47 << 10;

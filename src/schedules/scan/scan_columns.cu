@@ -1,8 +1,8 @@
 ${head}
 ${axes}
 /* Columns have several tiles, of which a block has one; or a block has them whole. */
-enum { kn_has_tiles = ${variant} - 1, kn_is_exclusive = ${exclusive} };
-enum { kn_vector = ${vector}, kn_deep = ${per_thread}, kn_warps = ${block} / 32 }; /* kn_vector: columns of a thread; kn_deep: its elements of each */
+enum { kn_has_tiles = ${several_tiles}, kn_is_exclusive = ${exclusive} };
+enum { kn_vector = ${vector}, kn_deep = ${items}, kn_warps = ${block} / 32 }; /* kn_vector: columns of a thread; kn_deep: its elements of each */
 
 ${begin}
     typedef ${type} kn_scanned;

@@ -17,17 +17,18 @@ bool kn_scan_is_of_stage(const kn_writer *w, int stage, int k);
 
 enum { KN_SCAN_MAP, KN_SCAN_SCAN, KN_SCAN_POST }; /* the stages */
 
-/* kind_scan.c: the kernel's variant is one more than the sum of those that hold. */
-enum {
-    KN_SCAN_ONE_ROW = 1, /* a block has elements of one row, along one axis */
-    KN_SCAN_TILES = 2    /* rows have several tiles */
-};
-/* kind_scan_rows.c, kind_scan_columns.c. */
-enum { KN_SCAN_ROWS_WHOLE = 1, KN_SCAN_ROWS_TILES = 2 };
-/* kind_select.c: one more than the sum of those that hold. */
-enum {
-    KN_SELECT_ONE_AXIS = 1, /* elements lie along one axis */
-    KN_SELECT_TILES = 2     /* there are several tiles */
-};
+/* items: elements of a lane.
+ * one_row: a block has elements of one row, along one axis.
+ * several_tiles: rows have several tiles. */
+#define KN_SCAN_CONFIG(X) X(items, 17) X(one_row, 1) X(several_tiles, 1)
+KN_CONFIG(kn_scan_config, KN_SCAN_CONFIG);
+/* scan_rows and scan_columns. items: elements of a lane, or of a thread in each of its columns. */
+#define KN_SCAN_ROWS_CONFIG(X) X(items, 17) X(several_tiles, 1)
+KN_CONFIG(kn_scan_rows_config, KN_SCAN_ROWS_CONFIG);
+/* items: elements of a thread.
+ * one_axis: elements lie along one axis.
+ * several_tiles: there are several. */
+#define KN_SELECT_CONFIG(X) X(items, 16) X(one_axis, 1) X(several_tiles, 1)
+KN_CONFIG(kn_select_config, KN_SELECT_CONFIG);
 
 #endif

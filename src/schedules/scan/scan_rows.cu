@@ -1,8 +1,8 @@
 ${head}
 ${axes}
 /* Rows have several tiles, of which a block has one; or a block has one row or several, whole. */
-enum { kn_has_tiles = ${variant} - 1, kn_is_exclusive = ${exclusive} };
-enum { kn_vector = ${vector}, kn_most = ${per_thread}, kn_rounds = (kn_most + kn_vector - 1) / kn_vector }; /* kn_most: elements of a lane; kn_rounds: vectors that it loads */
+enum { kn_has_tiles = ${several_tiles}, kn_is_exclusive = ${exclusive} };
+enum { kn_vector = ${vector}, kn_most = ${items}, kn_rounds = (kn_most + kn_vector - 1) / kn_vector }; /* kn_most: elements of a lane; kn_rounds: vectors that it loads */
 enum { kn_slots = ${block} * (kn_most + (kn_has_tiles ? 0 : kn_vector / 4)) };
 /* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed:
  * a block's 48 KB hold them, the sums of warps, and the look-back's (cuda_look_back.cu). */

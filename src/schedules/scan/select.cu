@@ -1,8 +1,8 @@
 ${head}
 ${axes}
 /* Elements lie along one axis, or along several; a block has all of them, or one of several tiles. */
-enum { kn_is_one_axis = (${variant} - 1) & 1, kn_has_tiles = (${variant} - 1) >> 1 };
-enum { kn_rounds = ${per_thread}, kn_in_flight = kn_is_one_axis ? 8 : 2, kn_warps = ${block} / 32, kn_of_warp = 32 * kn_rounds }; /* elements that a thread has, and loads before it has any of them; warps; elements of a warp */
+enum { kn_is_one_axis = ${one_axis}, kn_has_tiles = ${several_tiles} };
+enum { kn_rounds = ${items}, kn_in_flight = kn_is_one_axis ? 8 : 2, kn_warps = ${block} / 32, kn_of_warp = 32 * kn_rounds }; /* elements that a thread has, and loads before it has any of them; warps; elements of a warp */
 
 ${begin}
     __shared__ int64 kn_of_tile; /* first the tile's selected elements, then those of the tiles before */

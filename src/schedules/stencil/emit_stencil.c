@@ -81,7 +81,7 @@ static void put_call(kn_writer *w, kn_place_writer place)
 static void put_results(kn_writer *w, enum kn_slot_id loads, kn_place_writer place)
 {
     int row, column;
-    for (w->result = 0; w->result < w->spec->schedule.per_thread; ++w->result) {
+    for (w->result = 0; w->result < kn_stencil_config_of(&w->spec->schedule)->rows; ++w->result) {
         for (int k = 0; k < kn_param_count(w); ++k)
             if (kn_array_of(w, k) >= 0 && !find_input(w, k, &row, &column))
                 put_other(w, &w->slot[loads], k);

@@ -216,14 +216,14 @@ static int words_of(const kn_schedule *s, int item)
 }
 
 /* As many rows as registers hold windows for. */
-static int rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis)
+static void set_rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis)
 {
     int64_t rows = c->space->extent[axis];
-    s->per_thread = s->variant ? KN_STENCIL_RESULTS : 1;
-    while (s->per_thread > 1 &&
-           (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % s->per_thread != 0)))
-        s->per_thread /= 2;
-    return s->per_thread;
+    kn_stencil_config *config = kn_stencil_config_in(s);
+    config->rows = config->neighbours ? KN_STENCIL_RESULTS : 1;
+    while (config->rows > 1 &&
+           (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % config->rows != 0)))
+        config->rows /= 2;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -238,8 +238,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         !kn_choice_fits_transposed(c, f.line, KN_STENCIL_RESULTS * HIGH) ||
         c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
-    out->variant = neighbours_of(&s);
-    out->per_thread = rows_of_thread(out, c, c->access[s.first].item_size, f.line);
+    kn_stencil_config_in(out)->neighbours = neighbours_of(&s);
+    set_rows_of_thread(out, c, c->access[s.first].item_size, f.line);
     out->block = WIDE * HIGH;
     out->rank = kn_choice_rank(c->space->ndim + 2);
     memcpy(params, &f, sizeof f);
@@ -254,7 +254,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     int inner = space->ndim - 1;
-    const kn_tile_axis axis[] = {{f.line, HIGH * s->per_thread, false},
+    const kn_tile_axis axis[] = {{f.line, HIGH * kn_stencil_config_of(s)->rows, false},
                                  {inner, (WIDE - kn_stencil_is_unaligned(s)) * s->vector, false}};
     kn_tile_axes(&out->own_space, space, axis, 2);
     out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, space->extent[inner]);
@@ -267,6 +267,7 @@ const kn_kind kn_kind_stencil = {.name = "stencil",
                                  .pattern = "m",
                                  .revision = 1,
                                  .choose = choose,
+                                 .config = &kn_stencil_config_table,
                                  .place = place,
                                  .cut = kn_cut_reach};
 
@@ -310,13 +311,13 @@ static bool choose_3d(kn_schedule *out, kn_launch_params *params, const kn_choic
         !find_axes(&f, c, s.first))
         return false;
     out->vector = kn_choice_vector(c);
-    out->per_thread = LINES_3D;
+    kn_stencil_config_in(out)->rows = LINES_3D;
     if (out->vector == 1 || !has_whole_vectors(out, c) || c->space->extent[f.plane] < LEAST_PLANES ||
         !find_offsets(&s, c, &f) || !are_planes_near(&s) || !list_rows(&s, &f) ||
         !set_access(out, c, &s, &f, KN_VECTOR))
         return false;
     for (int row = 0; row < s.n_rows; ++row)
-        out->variant |= (int)s.row[row] << (row * KN_STENCIL_3D_ROW_BITS);
+        kn_stencil_config_in(out)->places |= (int)s.row[row] << (row * KN_STENCIL_3D_ROW_BITS);
     if (words_of_planes(out, c->access[s.first].item_size) > MOST_WORDS ||
         !kn_choice_is_near(c, out->vector * WIDE) || !kn_choice_fits_transposed(c, f.line, LINES_3D * HIGH) ||
         !kn_choice_fits_transposed(c, f.plane, KN_STENCIL_3D_DEPTH + KN_STENCIL_3D_AHEAD + 1) ||
@@ -336,7 +337,7 @@ static kiln_status place_3d(kn_placement *out, const kn_part *part)
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     const kn_tile_axis axis[] = {{f.plane, KN_STENCIL_3D_DEPTH, true},
-                                 {f.line, HIGH * s->per_thread, false},
+                                 {f.line, HIGH * kn_stencil_config_of(s)->rows, false},
                                  {space->ndim - 1, WIDE * s->vector, false}};
     kn_tile_axes(&out->own_space, space, axis, 3);
     out->size = kn_place_tiles(out, 3);
@@ -348,5 +349,6 @@ const kn_kind kn_kind_stencil_3d = {.name = "stencil_3d",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose_3d,
+                                    .config = &kn_stencil_config_table,
                                     .place = place_3d,
                                     .cut = kn_cut_reach};

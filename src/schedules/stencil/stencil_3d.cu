@@ -12,13 +12,13 @@ ${begin}
     /* 32 vectors next to each other. The axes of single elements, lines and planes are behind those of the grid. */
     const kn_axis &kn_axis_x = kn.axis[kn.rank], &kn_axis_y = kn.axis[kn.rank + 1], &kn_axis_z = kn.axis[kn.rank + 2];
     kn_place kn_here = kn_locate(kn, blockIdx.x);
-    const unsigned kn_column = threadIdx.x % 32 * ${vector}, kn_row = threadIdx.x / 32 * ${per_thread};
-    const int kn_rows = (int)(kn_axis_y.extent - kn_here.second * (${block} / 32 * ${per_thread}) - kn_row);
+    const unsigned kn_column = threadIdx.x % 32 * ${vector}, kn_row = threadIdx.x / 32 * ${rows};
+    const int kn_rows = (int)(kn_axis_y.extent - kn_here.second * (${block} / 32 * ${rows}) - kn_row);
     const int kn_rest = (int)(kn_axis_z.extent - kn_here.outer * ${depth}), kn_planes = kn_rest < ${depth} ? kn_rest : ${depth};
     if (kn_here.inner * (32 * ${vector}) + kn_column < kn_axis_x.extent && kn_rows > 0) {
         kn_move(kn_here, kn_axis_x, kn_column);
         kn_move(kn_here, kn_axis_y, kn_row);
-        if (kn_rows >= ${per_thread}) {
+        if (kn_rows >= ${rows}) {
             ${loads}
 #pragma unroll 1
             for (int kn_p = 0; kn_p < kn_planes; ++kn_p) {

@@ -64,13 +64,13 @@ ${begin}
      * are behind those of the grid. */
     const kn_axis &kn_axis_x = kn.axis[kn.rank], &kn_axis_y = kn.axis[kn.rank + 1];
     kn_place kn_here = kn_locate(kn, blockIdx.x);
-    const int kn_lane = threadIdx.x % 32, kn_row = threadIdx.x / 32 * ${per_thread}, kn_column = ((int)kn_here.inner * 31 + kn_lane - 1) * ${vector};
-    const int kn_rows = (int)(kn_axis_y.extent - kn_here.second * (${block} / 32 * ${per_thread}) - kn_row), kn_rest = (int)kn_axis_x.extent - kn_column;
+    const int kn_lane = threadIdx.x % 32, kn_row = threadIdx.x / 32 * ${rows}, kn_column = ((int)kn_here.inner * 31 + kn_lane - 1) * ${vector};
+    const int kn_rows = (int)(kn_axis_y.extent - kn_here.second * (${block} / 32 * ${rows}) - kn_row), kn_rest = (int)kn_axis_x.extent - kn_column;
     const int kn_count = kn_column < 0 || kn_rest < 0 ? 0 : kn_rest < ${vector} ? kn_rest : ${vector}, kn_extent = kn_lane > 0 ? (int)kn_axis_x.extent : 0;
     if (kn_rows > 0) {
         kn_move(kn_here, kn_axis_x, (kn_lane - 1) * ${vector});
         kn_move(kn_here, kn_axis_y, kn_row);
-        if (kn_rows >= ${per_thread}) {
+        if (kn_rows >= ${rows}) {
             ${elements}
         } else if (kn_lane > 0) {
 #pragma unroll 1

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+KN_CONFIG_TABLE(kn_stencil_config, KN_STENCIL_CONFIG);
+
 bool kn_stencil_is_unaligned(const kn_schedule *schedule)
 {
     return strchr(schedule->access, KN_GATHER) != NULL;
@@ -19,7 +21,7 @@ bool kn_stencil_place(int *row, int *column, char letter)
 /* The row behind `row` is its neighbour in the array. */
 static bool goes_on(const kn_schedule *s, int row)
 {
-    return row >= 0 && s->variant >> row & 1;
+    return row >= 0 && kn_stencil_config_of(s)->neighbours >> row & 1;
 }
 
 static void widen(kn_stencil_window *w, const kn_schedule *s, int row)
@@ -36,7 +38,7 @@ static void widen(kn_stencil_window *w, const kn_schedule *s, int row)
 static kn_stencil_window window_of(const kn_schedule *s, int row, int steps)
 {
     kn_stencil_window w = {row, steps, KN_STENCIL_COLUMNS, -1};
-    for (int result = steps; result < s->per_thread; ++result, --row) {
+    for (int result = steps; result < kn_stencil_config_of(s)->rows; ++result, --row) {
         widen(&w, s, row);
         if (!goes_on(s, row - 1))
             break;
@@ -55,7 +57,7 @@ int kn_stencil_windows(kn_stencil_window *out, const kn_schedule *s)
 {
     int count = 0;
     for (int row = 0; row < KN_STENCIL_ROWS; ++row)
-        for (int steps = 0; steps < (goes_on(s, row) ? 1 : s->per_thread); ++steps) {
+        for (int steps = 0; steps < (goes_on(s, row) ? 1 : kn_stencil_config_of(s)->rows); ++steps) {
             kn_stencil_window w = window_of(s, row, steps);
             if (w.last >= 0)
                 out[count++] = w;
@@ -67,7 +69,8 @@ int kn_stencil_windows(kn_stencil_window *out, const kn_schedule *s)
 
 void kn_stencil_3d_row(int *plane, int *line, const kn_schedule *s, int row)
 {
-    int code = s->variant >> (row * KN_STENCIL_3D_ROW_BITS) & ((1 << KN_STENCIL_3D_ROW_BITS) - 1);
+    int code = kn_stencil_config_of(s)->places >> (row * KN_STENCIL_3D_ROW_BITS) &
+               ((1 << KN_STENCIL_3D_ROW_BITS) - 1);
     *plane = code / KN_STENCIL_3D_SPAN;
     *line = code % KN_STENCIL_3D_SPAN;
 }
@@ -79,7 +82,8 @@ static void widen_3d(kn_stencil_3d_window *w, const kn_schedule *s, bool of_any_
         if (!kn_stencil_place(&row, &column, *letter))
             continue;
         kn_stencil_3d_row(&plane, &line, s, row);
-        if ((plane != w->plane && !of_any_plane) || line > w->line || line + s->per_thread <= w->line)
+        if ((plane != w->plane && !of_any_plane) || line > w->line ||
+            line + kn_stencil_config_of(s)->rows <= w->line)
             continue;
         w->first = column < w->first ? column : w->first;
         w->last = column > w->last ? column : w->last;
@@ -97,7 +101,7 @@ int kn_stencil_3d_windows(kn_stencil_3d_window *out, const kn_schedule *s)
 {
     int count = 0;
     for (int plane = 0; plane < KN_STENCIL_3D_SPAN; ++plane)
-        for (int line = 0; line < KN_STENCIL_3D_SPAN + s->per_thread - 1; ++line) {
+        for (int line = 0; line < KN_STENCIL_3D_SPAN + kn_stencil_config_of(s)->rows - 1; ++line) {
             kn_stencil_3d_window w = window_of_3d(s, plane, line);
             if (w.last < 0)
                 continue;

@@ -3,11 +3,10 @@
 #ifndef KN_SCHEDULES_STENCIL_STENCIL_WINDOWS_H
 #define KN_SCHEDULES_STENCIL_STENCIL_WINDOWS_H
 
-#include "schedule/schedule.h"
+#include "schedule/config.h"
 
 /* A letter is KN_STENCIL_LETTER + row * KN_STENCIL_COLUMNS + column, with rows and columns counted from the
- * least. The other operands are KN_VECTOR, or all KN_GATHER if rows are unaligned (below). Bit k of the
- * schedule's variant: rows k and k + 1 are neighbours in the array. */
+ * least. The other operands are KN_VECTOR, or all KN_GATHER if rows are unaligned (below). */
 enum {
     KN_STENCIL_ROWS = 5,
     KN_STENCIL_COLUMNS = 5,
@@ -15,6 +14,17 @@ enum {
     KN_STENCIL_RESULTS = 4, /* rows of results of a thread, at most */
     KN_STENCIL_WINDOWS = KN_STENCIL_ROWS * KN_STENCIL_RESULTS
 };
+
+/* rows: of results, of a thread.
+ * neighbours: bit k is set if rows k and k + 1 of the stencil are neighbours in the array.
+ * places: over three axes, KN_STENCIL_3D_ROW_BITS for each row, in the order of the inputs: plane * 5 + line,
+ * both counted from the least. */
+#define KN_STENCIL_CONFIG(X)                                                                                 \
+    X(rows, KN_STENCIL_RESULTS)                                                                              \
+    X(neighbours, (1 << (KN_STENCIL_ROWS - 1)) - 1)                                                          \
+    X(places, (1 << (KN_STENCIL_ROWS * KN_STENCIL_3D_ROW_BITS)) - 1)
+enum { KN_STENCIL_3D_ROW_BITS = 5 };
+KN_CONFIG(kn_stencil_config, KN_STENCIL_CONFIG);
 
 /* The elements of one row that a thread loads. A thread has rows of results below each other. If two rows of
  * the stencil are neighbours, a row of results needs the same elements for one of them as the row of results
@@ -44,11 +54,8 @@ int kn_stencil_windows(kn_stencil_window *out, const kn_schedule *schedule);
 
 /* ---- three axes ---- */
 
-/* Over three axes, rows are numbered in the order of the inputs, and the schedule's variant has five bits for
- * each row: plane * 5 + line, both counted from the least. */
 enum {
-    KN_STENCIL_3D_SPAN = 5, /* planes, and lines of a plane, in which rows may be */
-    KN_STENCIL_3D_ROW_BITS = 5,
+    KN_STENCIL_3D_SPAN = 5,   /* planes, and lines of a plane, in which rows may be */
     KN_STENCIL_3D_DEPTH = 12, /* planes of a block's loop: bench/results/nvidia-h200-narrow.md */
     KN_STENCIL_3D_AHEAD = 3,  /* planes between the loads and the prefetches */
     KN_STENCIL_3D_WINDOWS = KN_STENCIL_3D_SPAN * (KN_STENCIL_3D_SPAN + 1)

@@ -15,7 +15,7 @@ enum {
 /* A side may be along a narrow axis and the next one, joined. */
 static bool is_narrow(const kn_writer *w)
 {
-    return w->spec->schedule.variant != 0;
+    return kn_transpose_config_of(&w->spec->schedule)->narrow_axis;
 }
 
 /* NVRTC compiles the assembly instead; kn_stage of the template says what it means. */
@@ -81,6 +81,7 @@ static void fill_tile(kn_writer *w)
     kn_fill_located(w, kn_put_gather_of_one_row);
 }
 
+KN_CONFIG_TABLE(kn_transpose_config, KN_TRANSPOSE_CONFIG);
 const kn_recipe kn_recipe_tile = {.template_name = "schedules/transpose/tile.cu",
                                   .fill = fill_tile,
                                   .fast_axis = "kn_axis_p",

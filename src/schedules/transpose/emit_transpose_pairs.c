@@ -1,6 +1,5 @@
 /* emit_transpose_pairs.c - fills transpose_pairs.cu. */
 #include "codegen/writer.h"
-#include "schedules/transpose/kind_transpose_pairs.h"
 #include "schedules/transpose/transpose_kinds.h"
 
 #include <stdio.h>
@@ -21,8 +20,6 @@ static void fill_transpose_pairs(kn_writer *w)
     char index[128];
     int array = w->spec->n_arrays;
     kn_put_blocks(w, FULL_THREADS);
-    kn_str_clear(&w->slot[KN_SLOT_PER_THREAD]);
-    kn_str_printf(&w->slot[KN_SLOT_PER_THREAD], "%d", KN_TRANSPOSE_PAIRS_SIDE);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_is_output(w, k) && kn_array_of(w, k) >= 0) {
             kn_put_part(w, &w->slot[KN_SLOT_LOADS], "result_to", k);

@@ -9,7 +9,7 @@ enum { WINDOWS_THREADS = 1536 /* threads of a multiprocessor for which registers
 /* The fastest axis is shorter than a vector: a vector's elements continue along the second axis. */
 static bool has_short_rows(const kn_writer *w)
 {
-    return w->spec->schedule.variant != 0;
+    return kn_transpose_config_of(&w->spec->schedule)->narrow_axis;
 }
 
 /* A single element: the staged operand's is read from shared memory. */

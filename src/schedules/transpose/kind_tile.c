@@ -20,14 +20,8 @@ enum { SHARED_PERCENT = 80, LARGEST_VECTOR = 64 /* bytes */ };
 /* The operand can be read in whole vectors along `axis`. */
 static bool can_stage(const kn_choice *c, int o, int axis, int vector)
 {
-    int alignment = kn_choice_alignment(c, o, vector);
-    if (c->access[o].is_output || kn_choice_contiguous_axis(c, o) != axis ||
-        c->access[o].address % (uintptr_t)alignment != 0)
-        return false;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (a != axis && c->space->stride[o][a] % alignment != 0)
-            return false;
-    return true;
+    return !c->access[o].is_output && kn_choice_contiguous_axis(c, o) == axis &&
+           kn_choice_is_aligned(c, o, axis, kn_choice_alignment(c, o, vector));
 }
 
 /* Elements of a vector: those of one access to the widest result or staged input. */
@@ -155,27 +149,33 @@ static bool choose_narrow(kn_schedule *out, kn_tile_params *f, const kn_choice *
         return false;
     f->q.second_axis = q >= 0 ? q_narrow : f->q.second_axis;
     f->p.second_axis = p >= 0 ? inner : f->p.second_axis;
-    out->variant = 1;
     return true;
+}
+
+static bool find(kn_schedule *out, kn_tile_params *f, const kn_choice *c)
+{
+    *f = (kn_tile_params){.p_axis = kn_choice_inner(c)};
+    return c->space->size > 0 &&
+           (choose_joined(out, f, c) || choose_narrow(out, f, c, true, false) ||
+            choose_narrow(out, f, c, false, true) || choose_narrow(out, f, c, true, true));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    kn_tile_params f = {.p_axis = kn_choice_inner(c)};
-    bool found = c->space->size > 0 &&
-                 (choose_joined(out, &f, c) || choose_narrow(out, &f, c, true, false) ||
-                  choose_narrow(out, &f, c, false, true) || choose_narrow(out, &f, c, true, true));
+    kn_tile_params f;
     _Static_assert(sizeof f <= sizeof *params, "launch parameters of a tile");
-    if (found)
-        memcpy(params, &f, sizeof f);
-    return found;
+    if (!find(out, &f, c))
+        return false;
+    kn_transpose_config_in(out)->narrow_axis = f.q_narrow || f.p_narrow;
+    memcpy(params, &f, sizeof f);
+    return true;
 }
 
 bool kn_tile_takes(const kn_choice *c)
 {
     kn_schedule schedule = {.kind = NULL};
-    kn_launch_params unused;
-    return choose(&schedule, &unused, c);
+    kn_tile_params unused;
+    return find(&schedule, &unused, c);
 }
 
 static uint32_t small_reciprocal(uint32_t by)
@@ -262,6 +262,7 @@ const kn_kind kn_kind_tile = {.name = "tile",
                               .pattern = "m",
                               .revision = 1,
                               .choose = choose,
+                              .config = &kn_transpose_config_table,
                               .field = {"kn_tile tile;", sizeof(kn_tile), 8},
                               .place = place,
                               .cut = cut,

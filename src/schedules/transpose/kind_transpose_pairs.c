@@ -1,6 +1,5 @@
 /* kind_transpose_pairs.c - an array and its own transpose (x + x.T). A block has a tile and the one across
  * the diagonal: it reads each only one time, and transposes both. */
-#include "schedules/transpose/kind_transpose_pairs.h"
 
 #include <string.h>
 
@@ -11,7 +10,9 @@
 enum {
     LEAST_BYTES = 4 << 20, /* of the array: smaller ones are read again from the cache */
     NARROWEST = 4,         /* bytes of an element */
-    WIDEST = 8
+    WIDEST = 8,
+    SIDE = 16, /* vectors of a tile's side: src/schedules/transpose/transpose_pairs.cu; a thread for each */
+    AXES = 2   /* of single elements, behind those of the grid */
 };
 
 typedef struct launch_params {
@@ -44,22 +45,19 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (!find_pair(&f, c))
         return false;
     int item = c->access[f.straight].item_size, q = c->space->ndim - 2;
+    /* A cut would separate the tiles of a pair. */
     if (item < NARROWEST || item > WIDEST || c->space->size * item < LEAST_BYTES ||
-        c->space->ndim + KN_TRANSPOSE_PAIRS_AXES + 1 > KILN_MAX_NDIM)
+        c->space->ndim + AXES + 1 > KILN_MAX_NDIM || kn_space_axis_beyond(c->space, KN_MAX_OFFSET) >= 0)
         return false;
-    for (int o = 0; o < c->space->n_operands; ++o)
-        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
-            return false; /* a cut would separate the tiles of a pair */
     out->vector = c->target->vector_bytes / item;
     for (int o = 0; o < c->count; ++o) {
         if (o != f.transposed && (c->access[o].item_size != item || !kn_choice_is_vector(c, o, out->vector)))
             return false;
         out->access[o] = o == f.transposed ? KN_STAGED : KN_VECTOR;
     }
-    if (!kn_choice_fits_transposed(c, q, KN_TRANSPOSE_PAIRS_SIDE * out->vector) ||
-        !kn_choice_is_near(c, KN_TRANSPOSE_PAIRS_SIDE * out->vector))
+    if (!kn_choice_fits_transposed(c, q, SIDE * out->vector) || !kn_choice_is_near(c, SIDE * out->vector))
         return false;
-    out->block = KN_TRANSPOSE_PAIRS_SIDE * KN_TRANSPOSE_PAIRS_SIDE;
+    out->block = SIDE * SIDE;
     out->rank = KN_STAGED_RANK;
     memcpy(params, &f, sizeof f);
     return true;
@@ -73,13 +71,13 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     int p = space->ndim - 1;
-    int64_t side = (int64_t)KN_TRANSPOSE_PAIRS_SIDE * s->vector, count = (space->extent[p] + side - 1) / side;
+    int64_t side = (int64_t)SIDE * s->vector, count = (space->extent[p] + side - 1) / side;
     uint32_t tiles = (uint32_t)count; /* along a side */
     const kn_tile_axis axis[] = {{p - 1, 0, false}, {p, 0, false}};
     kn_tile_axes(&out->own_space, space, axis, 2);
     kn_space_put_axis(&out->own_space, out->own_space.ndim, space, -1, 1);
     out->own_space.extent[out->own_space.ndim++] = count * (count + 1) / 2;
-    out->size = kn_place_tiles(out, KN_TRANSPOSE_PAIRS_AXES);
+    out->size = kn_place_tiles(out, AXES);
     memcpy(out->field, &tiles, sizeof tiles);
     return KILN_OK;
 }

@@ -22,11 +22,7 @@ typedef struct launch_params {
 
 static bool is_whole_elements(const kn_choice *c, int o)
 {
-    int64_t item = c->access[o].item_size;
-    for (int a = 0; a < c->space->ndim; ++a)
-        if (c->space->stride[o][a] % item != 0)
-            return false;
-    return c->access[o].address % (uintptr_t)item == 0;
+    return kn_choice_is_aligned(c, o, -1, c->access[o].item_size);
 }
 
 /* The vectors of all results begin at the same elements. */
@@ -104,23 +100,22 @@ static launch_params find_axis(const kn_choice *c)
     return f;
 }
 
-/* Variant 1: the fastest axis is shorter than a vector, and a vector's elements continue along the next one
- * several times. */
-static bool find_variant(kn_schedule *out, const kn_choice *c, const launch_params *f, int vector)
+/* A vector's elements continue along the axis next to a narrow one several times. */
+static bool can_be_narrow(const kn_choice *c, const launch_params *f)
 {
     int next = kn_choice_next_of_results(c);
-    out->variant = f->are_channels || c->space->extent[kn_choice_inner(c)] < vector;
-    return !out->variant || (next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c)));
+    return next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     launch_params f = find_axis(c);
     int vector = kn_choice_vector(c);
+    bool narrow = f.axis >= 0 && (f.are_channels || c->space->extent[kn_choice_inner(c)] < vector);
     if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_transposed(c, f.axis, 1) ||
-        !set_access(out->access, c, &f) || !find_variant(out, c, &f, vector) ||
-        (!out->variant && !kn_choice_is_near(c, vector)))
+        !set_access(out->access, c, &f) || !(narrow ? can_be_narrow(c, &f) : kn_choice_is_near(c, vector)))
         return false;
+    kn_transpose_config_in(out)->narrow_axis = narrow;
     out->vector = vector;
     out->block = WINDOWS_BLOCK;
     out->rank = KN_STAGED_RANK;
@@ -149,7 +144,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 /* The narrow axis of a result's range is never cut. */
 static int cut(int64_t *align, const kn_part *part)
 {
-    return kn_cut_beside(align, part, part->spec->schedule.variant ? part->space->ndim - 1 : -1, -1);
+    bool narrow = kn_transpose_config_of(&part->spec->schedule)->narrow_axis;
+    return kn_cut_beside(align, part, narrow ? part->space->ndim - 1 : -1, -1);
 }
 
 static void describe(kn_str *out, const unsigned char *at)
@@ -168,6 +164,7 @@ const kn_kind kn_kind_windows = {.name = "windows",
                                  .pattern = "m",
                                  .revision = 1,
                                  .choose = choose,
+                                 .config = &kn_transpose_config_table,
                                  .field = {"kn_windows windows;", sizeof(kn_windows), 8},
                                  .place = place,
                                  .cut = cut,

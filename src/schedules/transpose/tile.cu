@@ -11,7 +11,7 @@ struct kn_tile {
 
 ${axes}
 
-#if ${variant}
+#if ${narrow_axis}
 /* Moves along a narrow axis and the next one, which are one contiguous range for some operands. */
 static __device__ __forceinline__ void kn_move_both(kn_place &place, const kn_axis &next, const kn_axis &narrow, unsigned steps, unsigned extent, unsigned reciprocal)
 {
@@ -99,7 +99,7 @@ ${begin}
             kn_move(kn_from, kn_axis_p2, kn_a2);
             kn_move_q(kn_from, kn_b1);
             kn_move(kn_from, kn_axis_q2, kn_b2);
-#if ${variant}
+#if ${narrow_axis}
             const unsigned kn_rows = kn.tile.p_narrow - (kn_a1 - ((kn_a1 * kn.tile.p_narrow_reciprocal) >> 20) * kn.tile.p_narrow);
 #endif
             ${stage}

@@ -6,6 +6,11 @@
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
+/* narrow_axis: of tiles, a side may be along a narrow axis and the next one, joined; of windows, the fastest
+ * axis is shorter than a vector, whose elements continue along the next one. */
+#define KN_TRANSPOSE_CONFIG(X) X(narrow_axis, 1)
+KN_CONFIG(kn_transpose_config, KN_TRANSPOSE_CONFIG);
+
 extern const kn_kind kn_kind_tile, kn_kind_windows, kn_kind_transpose_pairs;
 extern const kn_recipe kn_recipe_tile, kn_recipe_windows, kn_recipe_transpose_pairs;
 

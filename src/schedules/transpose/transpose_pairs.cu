@@ -17,7 +17,7 @@ static __device__ __forceinline__ kn_tile_place kn_tile_of(unsigned number, unsi
 
 ${begin}
 
-    constexpr unsigned kn_side = ${per_thread};
+    constexpr unsigned kn_side = 16;
     __shared__ kn_vector kn_tiles[2][kn_side * kn_side * ${vector}];
     const kn_axis &kn_axis_p = kn.axis[kn.rank], &kn_axis_q = kn.axis[kn.rank + 1];
     const kn_place kn_corner = kn_locate(kn, blockIdx.x);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedules/transpose/transpose_kinds.h"
 #include "schedules/transpose/window_tiles.h"
 #include "schedule/choice.h"
 
@@ -99,7 +100,11 @@ void kn_windows_make(kn_windows *out, kn_space *tiles, int *shared_bytes, const 
                      const kn_spec *spec, const kn_access *access, int axis)
 {
     const kn_schedule *schedule = &spec->schedule;
-    kn_cut c = {.space = space, .schedule = schedule, .target = &spec->target, .access = access};
+    kn_cut c = {.space = space,
+                .schedule = schedule,
+                .target = &spec->target,
+                .access = access,
+                .narrow = kn_transpose_config_of(schedule)->narrow_axis};
     c.staged = (int)(strchr(schedule->access, KN_STAGED) - schedule->access);
     c.item = access[c.staged].item_size;
     while (!access[c.result].is_output)

@@ -234,7 +234,7 @@ static int64_t place_in_tile(const kn_cut *c, const kn_shared_tile *b, int64_t t
 static int64_t element_taken(const kn_cut *c, int thread, uint32_t lanes, int64_t k)
 {
     int64_t vector = c->schedule->vector, slot = thread & ((INT64_C(1) << lanes) - 1);
-    if (c->item <= 2 && !c->schedule->variant)
+    if (c->item <= 2 && !c->narrow)
         k = (k + vector / 4 * (thread >> 3 & 3)) & (vector - 1);
     return slot * vector + k;
 }

@@ -21,6 +21,7 @@ typedef struct kn_cut {
     const kn_target *target;
     const kn_access *access;
     int staged, item; /* the staged operand; its bytes for each element */
+    bool narrow;      /* as in the schedule's configuration */
     int64_t column;   /* bytes of a column of its rows: an element, or the channels of one position */
     int result;       /* the first result */
     int64_t tile_bytes;

@@ -72,7 +72,7 @@ static __device__ __forceinline__ T kn_take(unsigned from)
     return element;
 }
 
-#if ${variant}
+#if ${narrow_axis}
 /* Reads N elements `pitch` bytes apart. Behind the first `left` of them, and then behind every `row`, the next one is `carry` bytes further. */
 template <class T, int N>
 static __device__ __forceinline__ kn_pack<T, N> kn_take_rows(unsigned from, unsigned pitch, unsigned carry, unsigned left, unsigned row)
@@ -160,7 +160,7 @@ ${begin}
     unsigned kn_phase; /* address of the first element, with the misalignment of its address in memory */
     {
         /* Rows as they are in the input: all chunks of 16 bytes that have one of their elements. */
-#if ${variant}
+#if ${narrow_axis}
         const bool kn_shared_rows = kn_w.shared; /* rows of channels are along the second axis alone */
         const kn_axis &kn_p = kn_shared_rows ? kn_axis_p2 : kn_axis_p;
         const unsigned kn_pitch = kn_shared_rows ? kn_w.step : kn_w.pitch, kn_p_first = kn_shared_rows ? kn_p2_0 : kn_p0, kn_first_row = kn_shared_rows ? kn_p2_0 : kn_from, kn_end_row = kn_shared_rows ? kn_divide(kn_to - 1, kn_axis_p) + 1 : kn_to;
@@ -207,7 +207,7 @@ ${begin}
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_axis_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_axis_q.extent;
     kn_move(kn_corner, kn_axis_q, kn_q0);
     kn_move(kn_corner, kn_axis_q2, kn_q0_2);
-#if !${variant}
+#if !${narrow_axis}
     const unsigned kn_turn = threadIdx.x >> 3 & 3;
 #endif
     const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* distance at which a run continues along its second axis */
@@ -218,7 +218,7 @@ ${begin}
         kn_place kn_slot_at = kn_corner;
         kn_move(kn_slot_at, kn_axis_p, kn_pt);
         kn_move(kn_slot_at, kn_axis_p2, kn_p2_t);
-#if !${variant}
+#if !${narrow_axis}
         unsigned kn_transposed_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
 #endif
 #pragma unroll 1
@@ -226,7 +226,7 @@ ${begin}
             /* The vector begins this many elements earlier, where it is aligned. */
             const int kn_misalignment = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_misalignment;
             if (kn_first >= 0 && kn_first + ${vector} <= (int)kn_w.run_size) {
-#if ${variant}
+#if ${narrow_axis}
                 /* The fastest axis is short: the place of the vector's first element, and the elements that are left there. */
                 const unsigned kn_p2_first = kn_divide(kn_first, kn_axis_p), kn_p_at = kn_first - kn_p2_first * kn_axis_p.extent;
                 int kn_left = kn_axis_p.extent - kn_p_at;
@@ -242,7 +242,7 @@ ${begin}
 #endif
                 ${loads}
                 ${packs}
-#if !${variant}
+#if !${narrow_axis}
                 if (kn_left > (int)kn_axis_p.extent) {
                     kn_left -= kn_axis_p.extent;
                     kn_transposed -= kn_on;
@@ -259,7 +259,7 @@ ${begin}
                 }
                 ${stores}
             }
-#if !${variant}
+#if !${narrow_axis}
             kn_transposed_at += kn_dr * kn_q_step;
 #endif
             kn_move(kn_slot_at, kn_axis_q, kn_dq);
