@@ -12,12 +12,15 @@
 #include "space/numbers.h"
 
 enum {
-    ITEMS = 17,       /* elements of a lane; odd, so that lanes read different banks */
-    WIDE_ITEMS = 9,   /* the same of 8 bytes or more */
-    BLOCK = 256,      /* threads */
-    WIDE_BLOCK = 128, /* the same of 16 bytes, and of structs, whose size is unknown here */
-    ACCESS = 16,      /* bytes of a vector */
-    SHORTEST = 64     /* elements of a row; below, rows of a block are read together (scan.cu) */
+    ITEMS = 33,         /* elements of a lane, at most; odd, so that lanes read different banks */
+    WIDE_ITEMS = 17,    /* the same of 8 bytes or more */
+    USUAL = 17,         /* elements of a lane, if fewer than MANY tiles have so many */
+    MANY = 2 * 132 * 6, /* tiles: twice as many as run at a time on a large device */
+    BLOCK = 256,        /* threads */
+    WIDE_BLOCK = 128,   /* the same of 16 bytes, and of structs, whose size is unknown here */
+    ACCESS = 16,        /* bytes of a vector */
+    WORD = 4,           /* bytes: vectors that begin anywhere are moved by words */
+    SHORTEST = 64       /* elements of a row; below, rows of a block are read together (scan.cu) */
 };
 
 /* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
@@ -40,11 +43,16 @@ static rows_field plan(const kn_schedule *s, const kn_space *space, int most_ske
 {
     rows_field f = {.length = kn_reduce_size(space), .rows = kn_space_output_size(space)};
     int64_t slots = f.length + most_skew, lanes = 1;
-    while (lanes < s->block && lanes * kn_scan_rows_config_of(s)->items < slots)
+    int items = kn_scan_rows_config_of(s)->items;
+    while (lanes < s->block && lanes * items < slots)
         lanes *= 2;
-    int64_t tiles = kn_divide_up(slots, lanes * kn_scan_rows_config_of(s)->items),
-            chunk = kn_divide_up(slots, lanes * tiles);
+    int64_t tiles = kn_divide_up(slots, lanes * items);
+    if (tiles > 1)
+        tiles = kn_clamp(MANY / (f.rows > 0 ? f.rows : 1), tiles,
+                         kn_divide_up(slots, lanes * kn_least(items, USUAL)));
+    int64_t chunk = kn_divide_up(slots, lanes * tiles);
     f.chunk = (uint32_t)(chunk <= s->vector ? s->vector : chunk) | 1;
+    tiles = kn_divide_up(slots, lanes * f.chunk);
     f.tiles = (uint32_t)tiles;
     f.lane_bits = (uint32_t)kn_scan_bits(lanes);
     f.pitch = (uint32_t)(kn_divide_up(lanes * f.chunk, s->vector) * s->vector);
@@ -114,7 +122,8 @@ static void set_access(kn_schedule *out, rows_params *params, const kn_choice *c
     for (int o = 0; o < c->count; ++o)
         out->access[o] = !is_contiguous(c, o)                                   ? KN_GATHER
                          : kn_reduce_is_off_as(c, o, first, inner, out->vector) ? KN_VECTOR
-                                                                                : KN_DENSE;
+                         : c->access[o].item_size * out->vector >= WORD         ? KN_DENSE
+                                                                                : KN_GATHER;
     params->most_skew =
         first < 0 || kn_reduce_is_off_as(c, first, -1, inner, out->vector) ? 0 : out->vector - 1;
 }

@@ -2,7 +2,7 @@ ${head}
 ${axes}
 /* Rows have several tiles, of which a block has one; or a block has one row or several, whole. */
 enum { kn_has_tiles = ${several_tiles}, kn_is_exclusive = ${exclusive} };
-enum { kn_vector = ${vector}, kn_most = ${items}, kn_rounds = (kn_most + kn_vector - 1) / kn_vector }; /* kn_most: elements of a lane; kn_rounds: vectors that it loads */
+enum { kn_vector = ${vector}, kn_most = ${items}, kn_rounds = (${items} / 2 + kn_vector) / kn_vector }; /* kn_most: elements of a lane; kn_rounds: vectors that it loads at once */
 enum { kn_slots = ${block} * (kn_most + (kn_has_tiles ? 0 : kn_vector / 4)) };
 /* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed:
  * a block's 48 KB hold them, the sums of warps, and the look-back's (cuda_look_back.cu). */
@@ -54,28 +54,31 @@ ${begin}
         }
     };
     if constexpr (kn_is_staged) {
-        ${step_packs}
+#pragma unroll 1
+        for (unsigned kn_from_vector = kn_lane; kn_from_vector < kn_end_vector; kn_from_vector += kn_rounds << kn_lane_bits) {
+            ${step_packs}
 #pragma unroll
-        for (int kn_u = 0; kn_u < kn_rounds; ++kn_u) {
-            const unsigned kn_q = kn_lane + (kn_u << kn_lane_bits);
-            if (kn_q >= kn_first_vector && kn_q < kn_end_vector) {
-                ${step_loads}
-            }
-        }
-#pragma unroll
-        for (int kn_u = 0; kn_u < kn_rounds; ++kn_u) {
-            const unsigned kn_q = kn_lane + (kn_u << kn_lane_bits);
-            if (kn_q >= kn_first_vector && kn_q < kn_end_vector) {
-                ${from}
-                kn_scanned_vector kn_of;
-#pragma unroll
-                for (int kn_k = 0; kn_k < kn_vector; ++kn_k) {
-                    [[maybe_unused]] const unsigned kn_j = kn_q * kn_vector + kn_k;
-                    ${loads}
-                    ${lane}
-                    kn_of.at[kn_k] = ${mapped};
+            for (int kn_u = 0; kn_u < kn_rounds; ++kn_u) {
+                const unsigned kn_q = kn_from_vector + (kn_u << kn_lane_bits);
+                if (kn_q >= kn_first_vector && kn_q < kn_end_vector) {
+                    ${step_loads}
                 }
-                *reinterpret_cast<kn_scanned_vector *>(kn_line + kn_q * kn_vector) = kn_of;
+            }
+#pragma unroll
+            for (int kn_u = 0; kn_u < kn_rounds; ++kn_u) {
+                const unsigned kn_q = kn_from_vector + (kn_u << kn_lane_bits);
+                if (kn_q >= kn_first_vector && kn_q < kn_end_vector) {
+                    ${from}
+                    kn_scanned_vector kn_of;
+#pragma unroll
+                    for (int kn_k = 0; kn_k < kn_vector; ++kn_k) {
+                        [[maybe_unused]] const unsigned kn_j = kn_q * kn_vector + kn_k;
+                        ${loads}
+                        ${lane}
+                        kn_of.at[kn_k] = ${mapped};
+                    }
+                    *reinterpret_cast<kn_scanned_vector *>(kn_line + kn_q * kn_vector) = kn_of;
+                }
             }
         }
         kn_each_end([&](const unsigned kn_j) { kn_line[kn_j] = kn_mapped_at(kn_j); });
