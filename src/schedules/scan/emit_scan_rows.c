@@ -79,7 +79,7 @@ static void put_operand(kn_writer *w, int k)
         kn_put_part(w, &w->slot[KN_SLOT_STORES], "row_store", k);
 }
 
-enum { THREADS = 1536 }; /* of a multiprocessor, for which registers have to suffice */
+enum { THREADS = 1280 }; /* of a multiprocessor, for which registers have to suffice */
 
 static void fill(kn_writer *w)
 {
