@@ -171,6 +171,44 @@ static void scans_are_nodes(void **state)
     kiln_kernel_free(own);
 }
 
+/* A second kernel of the same texts finds the code; maps around an operation's scan are one kernel with it,
+ * and a second scan, a view of one or a reduction have a kernel of their own. */
+static void scans_share_kernels(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } expected[] = {{"cumsum(x * 2, axis=1) / (x + 20)", "# 1 kernel"},
+                    {"x + cummax(x, axis=0) + 1, cumsum(x, axis=1)", "# 2 kernels"},
+                    {"cumsum(cumsum(x, 1) + 1, 0)", "# 2 kernels"},
+                    {"cumsum(x + 1, 1)[::-1]", "# 2 kernels"},
+                    {"sum(cumsum(x, 1))", "# 2 kernels"},
+                    {"cumsum(x[:, :1] * 2, 1) + 1", "# 3 kernels"}};
+    kiln_array *x = numbers(), *y = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_kernel *k[2] = {NULL, NULL};
+    kiln_call_info info = KILN_CALL_INFO_INIT;
+    (void)state;
+    for (int r = 0; r < 2; ++r) {
+        OK(kiln_scan_create(&k[r], "T x", "T y", "x + 3", "a + b", "y = a", NULL, "sums", NULL));
+        OK(kiln_kernel_call(k[r], &y, 1, &in, 1, NULL));
+    }
+    OK(kiln_kernel_last_call(&info));
+    assert_int_equal(info.origin, KILN_ORIGIN_MEMORY);
+    kiln_kernel_free(k[1]);
+    for (size_t e = 0; e < sizeof expected / sizeof expected[0]; ++e) {
+        char *text = NULL;
+        OK(kiln_expression_create(&k[1], "x", expected[e].text, NULL));
+        OK(kiln_kernel_explain(&text, k[1], NULL, kiln_kernel_n_out(k[1]), &in, 1, NULL, "sm_90"));
+        if (!strstr(text, expected[e].says))
+            fail_msg("%s: not '%s': %s", expected[e].text, expected[e].says, text);
+        free(text);
+        kiln_kernel_free(k[1]);
+    }
+    kiln_kernel_free(k[0]);
+    kiln_array_free(x);
+    kiln_array_free(y);
+}
+
 static void selections_are_refused(void **state)
 {
     kiln_kernel *k = NULL;
@@ -246,11 +284,10 @@ static void selections_by_name(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_refused),
-                                       cmocka_unit_test(calls_are_refused),
-                                       cmocka_unit_test(directions),
-                                       cmocka_unit_test(scans_are_nodes),
-                                       cmocka_unit_test(selections_are_refused),
-                                       cmocka_unit_test(selections_by_name)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scans_are_refused),   cmocka_unit_test(calls_are_refused),
+        cmocka_unit_test(scans_share_kernels), cmocka_unit_test(directions),
+        cmocka_unit_test(scans_are_nodes),     cmocka_unit_test(selections_are_refused),
+        cmocka_unit_test(selections_by_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
