@@ -350,6 +350,15 @@ def scanned(name, a, axis):
     return close(text, typed, f(x), f(off) + (margin(n, roundoff) + 2 * margin(n, 2.0 ** -53)) * f(np.abs(x)), 1, a, is_fold=True)
 
 
+def difference(a, axis):
+    if a.is_weak or a.kind == "b" or not isinstance(axis, int):
+        raise Reject
+    before = (slice(None),) * (axis % np.ndim(a.typed))
+    value = arithmetic("-", viewed("{}", a, lambda x: x[before + (slice(1, None),)]), viewed("{}", a, lambda x: x[before + (slice(None, -1),)]))
+    value.text, value.parts = f"diff({a.text}, axis={axis})", (a,)
+    return value
+
+
 # ---- kernels of the user's, which fuzz_graphs.py defines ----
 
 def by_kernel(name, a, b, axis, keepdims):
@@ -500,6 +509,8 @@ class Graph:
 
     def fold(self, a):
         rng = self.rng
+        if rng.random() < 0.1:
+            return difference(a, self.axis(a))
         if rng.random() < 0.2:
             return scanned(rng.choice("cumsum cumsum cummax cummin".split()), a, self.axis(a))
         name = rng.choice("sum sum mean mean max min var std any all count_nonzero argmax argmin ptp prod norm_2 nansum".split())

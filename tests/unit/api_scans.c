@@ -171,6 +171,37 @@ static void scans_are_nodes(void **state)
     kiln_kernel_free(own);
 }
 
+/* Differences and areas of neighbours. */
+static void neighbours_by_name(void **state)
+{
+    static const struct {
+        const char *text;
+        int count;
+        float expected[4];
+    } cases[] = {{"diff(x[0], n=2)[:2]", 2, {4, -8}},
+                 {"x[0, 1:] - x[0, :-1] - diff(x)[0]", 3, {0, 0, 0}},
+                 {"diff(x, 1, 0)[0]", 4, {4, -4, 4, -4}},
+                 {"trapezoid(x, axis=0, dx=2)", 4, {16, -20, 24, -28}},
+                 {"trapezoid(x[0] * 0 + 1, arange(4) * 2.0)", 1, {6}}};
+    kiln_array *x = numbers(), *y = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    (void)state;
+    for (size_t e = 0; e < sizeof cases / sizeof cases[0]; ++e) {
+        kiln_kernel *k = NULL;
+        OK(kiln_expression_create(&k, "x", cases[e].text, NULL));
+        OK(kiln_kernel_call(k, &y, 1, &in, 1, NULL));
+        for (int j = 0; j < cases[e].count; ++j)
+            if (kiln_array_dtype(y) == KILN_FLOAT32)
+                assert_true(((const float *)kiln_array_data(y))[j] == cases[e].expected[j]);
+            else
+                assert_true(((const double *)kiln_array_data(y))[j] == cases[e].expected[j]);
+        kiln_array_free(y);
+        y = NULL;
+        kiln_kernel_free(k);
+    }
+    kiln_array_free(x);
+}
+
 /* A second kernel of the same texts finds the code; maps around an operation's scan are one kernel with it,
  * and a second scan, a view of one or a reduction have a kernel of their own. */
 static void scans_share_kernels(void **state)
@@ -252,6 +283,18 @@ static void selections_are_refused(void **state)
 static void selections_by_name(void **state)
 {
     static const float odd[] = {-1, -3, -5, -7, -9, -11};
+    static const struct {
+        const char *text, *says;
+        kiln_status status;
+    } wrong[] = {{"x[x[0] > 0]", "the mask has shape (4,), and x (3, 4)", KILN_ERROR_SHAPE},
+                 {"x[astype(x, int32)]", "is bool here, but an array of int32", KILN_ERROR_TYPE},
+                 {"x[0, x > 0]", "a mask is the only index", KILN_ERROR_SYNTAX},
+                 {"x[x > 0, 0]", "or a mask alone", KILN_ERROR_SYNTAX},
+                 {"x[x > 0] + 1", "it can be a result", KILN_ERROR_UNSUPPORTED},
+                 {"x.shape[x > 0]", "one whole number was expected", KILN_ERROR_SYNTAX},
+                 {"diff(x, n=17)", "n: 17 was given; 0 to 16", KILN_ERROR_SYNTAX},
+                 {"diff(x, axis=2)", "axis", KILN_ERROR_SHAPE},
+                 {"trapezoid(x, x, axis=0)", "with x the axis is -1", KILN_ERROR_SYNTAX}};
     kiln_array *x = numbers(), *at = NULL, *y = NULL, *z = NULL, *below = NULL;
     const kiln_arg in = kiln_arg_array(x);
     kiln_kernel *k = NULL;
@@ -273,6 +316,23 @@ static void selections_by_name(void **state)
     kiln_kernel_free(k);
     kiln_array_free(z);
     z = NULL;
+    for (int r = 0; r < 2; ++r) {
+        OK(kiln_expression_create(&k, "x", r ? "x[x < 0]" : "(x * 1)[x < 0]", NULL));
+        OK(kiln_kernel_call(k, &z, 1, &in, 1, NULL));
+        assert_floats(z, 6, odd);
+        kiln_kernel_free(k);
+        k = NULL;
+        kiln_array_free(z);
+        z = NULL;
+    }
+    for (size_t r = 0; r < sizeof wrong / sizeof wrong[0]; ++r) {
+        kiln_status status = kiln_expression_create(&k, "x", wrong[r].text, NULL);
+        if (status == KILN_OK)
+            status = kiln_kernel_call(k, (kiln_array *[]){NULL}, 1, &in, 1, NULL);
+        FAILS(status, wrong[r].status, wrong[r].says);
+        kiln_kernel_free(k);
+        k = NULL;
+    }
     FAILS(kiln_select(&z, 1, "T x", "T y", "x > 0", "y = x", &in, 1), KILN_ERROR_INVALID,
           "1 output argument was given, 2 expected");
     FAILS(kiln_select(&z, 1, "T x", "T y", NULL, "y = x", &in, 1), KILN_ERROR_INVALID, "keep");
@@ -284,10 +344,13 @@ static void selections_by_name(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans_are_refused),   cmocka_unit_test(calls_are_refused),
-        cmocka_unit_test(scans_share_kernels), cmocka_unit_test(directions),
-        cmocka_unit_test(scans_are_nodes),     cmocka_unit_test(selections_are_refused),
-        cmocka_unit_test(selections_by_name)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_refused),
+                                       cmocka_unit_test(calls_are_refused),
+                                       cmocka_unit_test(scans_share_kernels),
+                                       cmocka_unit_test(neighbours_by_name),
+                                       cmocka_unit_test(directions),
+                                       cmocka_unit_test(scans_are_nodes),
+                                       cmocka_unit_test(selections_are_refused),
+                                       cmocka_unit_test(selections_by_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
