@@ -82,10 +82,8 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->length = kn_reduce_size(s);
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
-    f->side = spec->schedule.kind->rows_of_warp
-                  ? spec->schedule.kind->rows_of_warp(&spec->schedule, f->length)
-              : f->is_host && spec->schedule.vector > 1 ? spec->schedule.vector
-                                                        : 1;
+    f->side =
+        spec->schedule.kind->rows_at_once ? spec->schedule.kind->rows_at_once(&spec->schedule, f->length) : 1;
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;

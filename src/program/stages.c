@@ -7,7 +7,7 @@ static const struct {
     const char *name;
     char letter, result_letter; /* of a map of each element; of each result */
 } stage_kinds[KN_STAGE_KINDS] = {[KN_MAP] = {"map", 'm', 'k'},
-                                 [KN_MAP_EXPRESSION] = {"yield", 'm', 'k'},
+                                 [KN_MAP_EXPRESSION] = {"map_expression", 'm', 'k'},
                                  [KN_REDUCE] = {"reduce", 'r', 'r'},
                                  [KN_SCAN] = {"scan", 's', 's'},
                                  [KN_SCAN_EXCLUSIVE] = {"exclusive", 's', 's'}};

@@ -77,8 +77,9 @@ struct kn_kind {
     bool compiles_soon;
     bool reads_again;    /* of row programs: reads a row once for each reduction and once more */
     bool takes_unrolled; /* of reductions: many inputs that are neighbours in memory cost it one load */
-    /* The rows, of `length` elements each, that a warp loads at once, element by element. NULL: one. */
-    int (*rows_of_warp)(const kn_schedule *schedule, int64_t length);
+    /* The rows, of `length` elements each, that a warp, or the host's thread, loads at once, element by
+     * element. NULL: one. */
+    int (*rows_at_once)(const kn_schedule *schedule, int64_t length);
 };
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise

@@ -30,7 +30,7 @@ enum { KN_MAX_CONFIG = 4 /* numbers of a kind's own */ };
 /* Small on purpose: each distinct value is one more binary. */
 typedef struct kn_schedule {
     const kn_kind *kind;
-    int vector; /* consecutive elements of one thread (CUDA); 0 on the host */
+    int vector; /* neighbouring elements, or rows, that a thread has together; 0: the kind has no vectors */
     int block;  /* threads a block, at most (CUDA); 0 on the host */
     int index;  /* bits of the texts' type `_index`; 0: 64 */
     int order;  /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element

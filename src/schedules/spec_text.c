@@ -142,7 +142,7 @@ static void put_stage(kn_str *out, const kn_program *p, const kn_stage *s)
 {
     put_text(out, "stage", kn_stage_kind_name(s->kind));
     put_if(out, "label", s->label);
-    put_if(out, "over", s->over == KN_OVER_RESULTS ? "kept" : "");
+    put_if(out, "over", s->over == KN_OVER_RESULTS ? "results" : "");
     put_values(out, "reads", p, s->value, s->n_read, 0, p->n_in);
     put_values(out, "gives", p, s->value + s->n_read, s->n_given, p->n_in, p->n_out);
     put_text(out, "body", s->body);
@@ -416,24 +416,26 @@ static kiln_status read_number(int *out, const char *text, const char *what, int
 static kiln_status read_stage(kn_stage_text *out, const fields *f, int at)
 {
     kn_stage_text s = {.kind = KN_MAP};
+    const char *over = NULL;
     const struct {
         const char *key, **to;
     } texts[] = {{"label", &s.label}, {"reads", &s.reads},       {"gives", &s.gives},
-                 {"body", &s.body},   {"identity", &s.identity}, {"over", NULL}};
+                 {"body", &s.body},   {"identity", &s.identity}, {"over", &over}};
     if (!kn_stage_kind_find(&s.kind, f->value[at]))
         return kn_error(KILN_ERROR_FORMAT, "specialisation: stage '%s' is unknown", f->value[at]);
     for (bool is_own = true; is_own && ++at < f->count;) {
         is_own = false;
         for (size_t k = 0; k < sizeof texts / sizeof texts[0] && !is_own; ++k) {
             is_own = strcmp(f->key[at], texts[k].key) == 0;
-            if (is_own && texts[k].to)
+            if (is_own)
                 *texts[k].to = f->value[at];
-            else if (is_own)
-                s.over = strcmp(f->value[at], "kept") == 0 ? KN_OVER_RESULTS : KN_OVER_ALL;
         }
     }
     if (!s.body)
         return kn_error(KILN_ERROR_FORMAT, "specialisation: a stage's 'body' is missing");
+    if (over && strcmp(over, "results") != 0)
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: over '%s'; 'results' was expected", over);
+    s.over = over ? KN_OVER_RESULTS : KN_OVER_ALL;
     *out = s;
     return KILN_OK;
 }

@@ -23,6 +23,7 @@
 #include "golden.h"
 #include "golden_blocks.h"
 #include "schedules/choose.h"
+#include "schedules/spec_text.h"
 #include "schedule/layout.h"
 #include "program/program.h"
 
@@ -311,10 +312,29 @@ static kiln_status put_launch(void *user, const kn_part *part)
     return status;
 }
 
+/* The specialisation is read as it was written: the numbers of the kind are in their ranges. */
+static bool is_read_again(const kn_spec *spec)
+{
+    kn_str line = KN_STR_INIT, again = KN_STR_INIT;
+    kn_parsed_spec parsed;
+    kn_spec_format(&line, spec);
+    bool is_read = kn_spec_parse(&parsed, kn_str_text(&line)) == KILN_OK;
+    if (is_read) {
+        kn_spec_format(&again, &parsed.spec);
+        is_read = strcmp(kn_str_text(&line), kn_str_text(&again)) == 0;
+        kn_parsed_spec_free(&parsed);
+    }
+    if (!is_read)
+        printf("FAILED: %s is not read again: %s\n", kn_str_text(&line), kiln_error_message());
+    kn_str_free(&line);
+    kn_str_free(&again);
+    return is_read;
+}
+
 static bool put_plan(kn_str *out, const call *c)
 {
     static kn_space space;
-    kn_spec spec = {.target = c->target};
+    kn_spec spec = {.target = c->target, .generator = "1"};
     kn_access access[MOST_OPERANDS];
     kn_launch_params params = {{0}};
     kn_layout layout;
@@ -333,7 +353,7 @@ static bool put_plan(kn_str *out, const call *c)
                        : kn_schedule_choose(&spec.schedule, &params, program, &space, access, c->count,
                                             &spec.target, c->block) == KILN_OK;
     const kn_schedule *s = &spec.schedule;
-    is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
+    is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK && is_read_again(&spec);
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
                   s->block, s->rank, s->access, layout.size);
     const kn_config_table *config = s->kind->config;

@@ -54,7 +54,7 @@ static void it_runs_on_the_host(void **state)
     OK(kiln_stream_synchronize(NULL));
     assert_scaled(z);
     OK(kiln_kernel_explain(&text, kernel, &z, 1, in, 2, NULL, "host"));
-    assert_non_null(strstr(text, "schedule=\"toy\""));
+    assert_non_null(strstr(text, "schedule=\"toy\" toy_backwards=\"1\""));
     free(text);
     OK(kiln_kernel_launches(&text, kernel, &z, 1, in, 2, NULL, "host"));
     assert_string_equal(text, "elements=\"100003\" toy_stride=\"7\"\n");

@@ -10,6 +10,9 @@
 
 enum { STRIDE = 7 };
 
+#define TOY_CONFIG(X) X(toy_backwards, 1)
+KN_CONFIG(toy_config, TOY_CONFIG);
+
 /* ---- the kind: schedules/FAMILY/kind_NAME.c of a real one ---- */
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -19,6 +22,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     bool is_cuda = c->target->backend == KN_CUDA;
     out->vector = is_cuda ? 1 : 0;
+    toy_config_in(out)->toy_backwards = !is_cuda;
     out->block = is_cuda ? kn_choice_block(c) : 0;
     if (is_cuda)
         memset(out->access, KN_DENSE, (size_t)c->count);
@@ -52,6 +56,7 @@ static void fill(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn.start + kn_at");
 }
 
+KN_CONFIG_TABLE(toy_config, TOY_CONFIG);
 static const kn_recipe on_host = {.template_name = "host/toy.cpp", .fill = fill};
 static const kn_recipe on_cuda = {.template_name = "cuda/toy.cu", .fill = fill};
 
@@ -62,6 +67,7 @@ static const kn_kind toy_on_host = {.name = "toy",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose,
+                                    .config = &toy_config_table,
                                     .field = {"long long toy_stride;", 8, 8},
                                     .place = place,
                                     .describe = describe};
@@ -70,6 +76,7 @@ static const kn_kind toy_on_cuda = {.name = "toy",
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose,
+                                    .config = &toy_config_table,
                                     .field = {"long long toy_stride;", 8, 8},
                                     .place = place,
                                     .describe = describe};

@@ -266,7 +266,7 @@ static void every_number_of_a_kind(void **state)
 static void several_stages(void **state)
 {
     static const kn_stage_text stages[] = {
-        {.kind = KN_MAP, .label = "load", .reads = "x", .gives = "v", .body = "v = x; // over=\"kept\""},
+        {.kind = KN_MAP, .label = "load", .reads = "x", .gives = "v", .body = "v = x; // over=\"results\""},
         {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "s", .body = "a + b", .identity = "0"},
         {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "store", .reads = "s, y", .body = "z = s + y"}};
     const kn_program_text text = {.name = "k",
@@ -286,9 +286,9 @@ static void several_stages(void **state)
     assert_string_equal(
         strstr(line, " in="),
         " in=\"float32 x, float32 y\" out=\"T z\" values=\"float32 v, float64 s\" reduced=\"2\" casts=\"1\""
-        " stage=\"map\" label=\"load\" reads=\"x\" gives=\"v\" body=\"v = x; // over=\\\"kept\\\"\""
+        " stage=\"map\" label=\"load\" reads=\"x\" gives=\"v\" body=\"v = x; // over=\\\"results\\\"\""
         " stage=\"reduce\" label=\"sum\" reads=\"v\" gives=\"s\" body=\"a + b\" identity=\"0\""
-        " stage=\"map\" label=\"store\" over=\"kept\" reads=\"s, y\" body=\"z = s + y\""
+        " stage=\"map\" label=\"store\" over=\"results\" reads=\"s, y\" body=\"z = s + y\""
         " operands=\"array:float16>float32 array:float32 array:float32\""
         " schedule=\"flat\" vector=\"4\" block=\"256\"");
     kn_free(line);
@@ -423,6 +423,7 @@ static void damage_is_found(void **state)
     assert_refused("kind=\"program\"", "kind=\"module\"", KILN_ERROR_FORMAT, "'source' is missing");
     assert_refused("stage=\"map\"", "stage=\"hop\"", KILN_ERROR_FORMAT, "stage 'hop'");
     assert_refused("body=", "reads=\"y\" body=", KILN_ERROR_INVALID, "'y'");
+    assert_refused("body=", "over=\"kept\" body=", KILN_ERROR_FORMAT, "over 'kept'; 'results' was expected");
     assert_refused("out=\"T z\"", "out=\"T z\" reduced=\"65\"", KILN_ERROR_FORMAT, "reduced '65'");
     assert_refused("array:float32 array", "array:float32>floot array", KILN_ERROR_TYPE, "floot");
     assert_refused("schedule=\"flat\"", "schedule=\"round\"", KILN_ERROR_FORMAT, "'round'");

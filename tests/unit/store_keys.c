@@ -34,7 +34,7 @@ static const char *const lines[] = {
     " values=\"float32 v, float64 s\" reduced=\"2\" casts=\"1\" stage=\"map\" label=\"load\" reads=\"x\" "
     "gives=\"v\" body=\"v = x\""
     " stage=\"reduce\" label=\"sum\" reads=\"v\" gives=\"s\" body=\"a + b\" identity=\"0\""
-    " stage=\"map\" label=\"store\" over=\"kept\" reads=\"s, y\" body=\"z = s + y\""
+    " stage=\"map\" label=\"store\" over=\"results\" reads=\"s, y\" body=\"z = s + y\""
     " operands=\"array:float16>float32 array:float32 array:float32\" schedule=\"row\" vector=\"1\"",
     KN_SPEC_FORMAT
     " generator=\"1-test\" target=\"cuda:sm_90\" kind=\"module\" name=\"m\" fast_math=\"1\" no_fma=\"1\" "
@@ -91,7 +91,7 @@ static const struct change {
     {1, "gives=\"s\" body=\"a + b\"", "gives=\"s\" body=\"b + a\""},
     {1, "identity=\"0\"", "identity=\"1\""},
     {1, "identity=\"0\"", ""},
-    {1, "over=\"kept\"", ""},
+    {1, "over=\"results\"", ""},
     {1, "reads=\"s, y\"", "reads=\"y, s\""},
     {1, "schedule=\"row\"", "schedule=\"reduce\""},
     {2, "generator=\"1-test\"", ""},

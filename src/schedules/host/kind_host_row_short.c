@@ -65,6 +65,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
+static int rows_at_once(const kn_schedule *s, int64_t length)
+{
+    (void)length;
+    return s->vector;
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
@@ -85,4 +91,5 @@ const kn_kind kn_kind_host_row_short = {.name = "row_short",
                                         .choose = choose,
                                         .field = KN_FIELD(row_short_field, MEMBERS),
                                         .place = place,
-                                        .has_wide_axes = true};
+                                        .has_wide_axes = true,
+                                        .rows_at_once = rows_at_once};

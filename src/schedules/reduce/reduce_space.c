@@ -145,7 +145,7 @@ int kn_reduce_unaligned_vector(const kn_choice *c, int axis)
     for (int o = 0; o < c->count; ++o)
         can = can && (c->access[o].is_output || c->space->stride[o][axis] == 0 || runs(c, o, axis));
     int vector = can ? kn_reduce_vector(c) : 1;
-    while (c->space->extent[axis] % vector != 0)
+    while (vector > 1 && c->space->extent[axis] % vector != 0)
         vector /= 2;
     return vector;
 }

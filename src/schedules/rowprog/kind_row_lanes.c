@@ -65,7 +65,7 @@ static int lanes_of(const kn_schedule *s, int64_t length)
     return lanes;
 }
 
-static int rows_of_warp(const kn_schedule *s, int64_t length)
+static int rows_at_once(const kn_schedule *s, int64_t length)
 {
     return WARP / lanes_of(s, length);
 }
@@ -98,4 +98,4 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .field = KN_FIELD(lanes_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost,
                                    .describe = describe,
-                                   .rows_of_warp = rows_of_warp};
+                                   .rows_at_once = rows_at_once};

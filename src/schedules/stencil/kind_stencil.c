@@ -13,6 +13,7 @@
 #include "schedule/choice.h"
 #include "schedules/stencil/stencil_windows.h"
 #include "schedules/stencil/stencil_kinds.h"
+#include "space/numbers.h"
 
 enum {
     MOST_WORDS = 96, /* of 32 bits, in the vectors that a thread loads first, or holds */
@@ -75,11 +76,6 @@ static int64_t take_steps(int64_t *bytes, int64_t step)
     return steps;
 }
 
-static int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool find_offsets(offsets *s, const kn_choice *c, const launch_params *f)
 {
     const int64_t *stride = c->space->stride[s->first], item = c->access[s->first].item_size;
@@ -93,8 +89,8 @@ static bool find_offsets(offsets *s, const kn_choice *c, const launch_params *f)
         x->column = rest / item;
         if (x->column * item != rest || llabs(x->column) >= KN_STENCIL_COLUMNS)
             return false;
-        s->least = (offset){least_of(s->least.plane, x->plane), least_of(s->least.line, x->line),
-                            least_of(s->least.column, x->column)};
+        s->least = (offset){kn_least(s->least.plane, x->plane), kn_least(s->least.line, x->line),
+                            kn_least(s->least.column, x->column)};
     }
     for (int k = 0; k < s->count; ++k)
         if (s->at[k].column - s->least.column >= KN_STENCIL_COLUMNS)
