@@ -248,7 +248,7 @@ class Bake(CommandCase):
         for words, expected in [
                 (("bake", "none", "--host", "host", "-o", "x"), "none: No such file"),
                 (("bake", self.record("map 'T x"), "--host", "host", "-o", "x"), "a quote does not end"),
-                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce or eval"),
+                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce, scan, select or eval"),
                 (("bake", self.record("eval", "g"), "--host", "host", "-o", "x"), "needs EXPRESSION behind 'eval'"),
                 (("bake", self.record("eval x+y x=float32[3] float32[3]", "h"), "--host", "host", "-o", "x"), "'float32[3]': NAME=FILE"),
                 (("bake", self.record("eval x+y x=float32[3]", "i"), "--host", "host", "-o", "x"), "'y'"),
