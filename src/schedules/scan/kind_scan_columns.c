@@ -1,6 +1,6 @@
 /* kind_scan_columns.c - scans along columns on CUDA: of elements that are neighbours in memory each belongs
- * to another row of the scan. A thread has a vector of columns, and some elements of each in registers; the
- * threads of a block have later elements, or columns beside. */
+ * to another row of the scan. A block copies a tile of mapped elements to shared memory, by vectors of
+ * columns; there each thread scans some elements of one column. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -12,18 +12,21 @@
 #include "space/numbers.h"
 
 enum {
-    BLOCK = 256,  /* threads */
-    ACCESS = 16,  /* bytes of a vector */
-    HELD = 64,    /* bytes of scanned values that a thread holds, at most */
-    FEWEST = 4,   /* columns side by side */
-    SHORTEST = 16 /* elements of a column; below, rows of a block are read together (scan.cu) */
+    BLOCK = 256,     /* threads */
+    ACCESS = 16,     /* bytes of a vector */
+    ITEMS = 33,      /* elements that a thread scans, at most; odd, so that lanes read different banks */
+    WIDE_ITEMS = 17, /* the same of 8 bytes or more */
+    WIDEST = 8,      /* bytes of an element, at most, of which a block's tile fits shared memory */
+    FEWEST = 4,      /* columns side by side */
+    SHORTEST = 16    /* elements of a column; below, rows of a block are read together (scan.cu) */
 };
 
-/* The kind's field. beside_bits: that power of two of threads have columns side by side; flags: words. */
+/* The kind's field. beside_bits: that power of two of threads have vectors of one element; chunk: elements
+ * that a thread scans; flags: words. */
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     long long columns;                                                                                       \
-    unsigned beside_bits, tiles, column_blocks, flags;
+    unsigned beside_bits, chunk, tiles, column_blocks, flags, padding;
 typedef struct columns_field {
     MEMBERS
 } columns_field;
@@ -38,9 +41,11 @@ static columns_field plan(const kn_schedule *s, const kn_space *space, int acros
     columns_field f = {.length = kn_reduce_size(space), .columns = kn_space_output_size(space)};
     int64_t columns = kn_least(KN_SCAN_COLUMNS, space->extent[across]);
     int64_t beside = kn_power_below((int)kn_divide_up(columns, s->vector));
-    int64_t deep = s->block / beside * kn_scan_rows_config_of(s)->items;
+    int64_t threads = s->block / (beside * s->vector), items = kn_scan_rows_config_of(s)->items;
+    int64_t tiles = kn_divide_up(f.length, threads * items);
+    f.chunk = (uint32_t)kn_divide_up(f.length, threads * (tiles > 0 ? tiles : 1)) | 1;
     f.beside_bits = (uint32_t)kn_scan_bits(beside);
-    f.tiles = (uint32_t)kn_divide_up(f.length, deep);
+    f.tiles = (uint32_t)kn_divide_up(f.length, threads * f.chunk);
     f.column_blocks = (uint32_t)kn_divide_up(f.columns, beside * s->vector);
     f.flags = (uint32_t)kn_scan_flags(f.column_blocks, f.tiles, beside * s->vector);
     return f;
@@ -101,11 +106,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     const columns_params chosen = {kn_scan_across_axis(c)};
     kn_scan_rows_config *config = kn_scan_rows_config_in(out);
     if (s->n_reduction_axes != 1 || chosen.across < 0 || s->extent[chosen.across] < FEWEST ||
-        kn_reduce_size(s) < SHORTEST || kn_reduce_is_struct(c))
+        kn_reduce_size(s) < SHORTEST || kn_reduce_is_struct(c) || kn_reduce_value_size(c) > WIDEST)
         return false;
     out->vector = vector_of(c, chosen.across);
-    int64_t deep = HELD / (out->vector * kn_reduce_value_size(c));
-    config->items = deep < 1 ? 1 : (int)kn_least(deep, 4);
+    config->items = kn_reduce_value_size(c) <= 4 ? ITEMS : WIDE_ITEMS;
     out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
     config->several_tiles = plan(out, s, chosen.across).tiles > 1;
     out->rank = kn_reduce_rank(s);
@@ -124,7 +128,8 @@ static void describe(kn_str *out, const unsigned char *at)
 {
     columns_field f;
     memcpy(&f, at, sizeof f);
-    kn_str_printf(out, " beside=\"%u\" tiles=\"%u\"", 1u << f.beside_bits, (unsigned)f.tiles);
+    kn_str_printf(out, " beside=\"%u\" chunk=\"%u\" tiles=\"%u\"", 1u << f.beside_bits, (unsigned)f.chunk,
+                  (unsigned)f.tiles);
 }
 
 const kn_kind kn_kind_scan_columns = {.name = "scan_columns",

@@ -42,20 +42,20 @@ kn_${name}_all[kn_u] = ${place};
 [[maybe_unused]] kn_place kn_from = {};
 kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
 
-// Vectors of columns (emit_scan_columns.c): element kn_d of a thread, column kn_k.
-#inline column_address kn_here.at[${array}] + kn_d * kn.axis[0].stride[${array}]
+// Vectors of columns (emit_scan_columns.c): element kn_d of a tile, column kn_k of a vector.
+#inline column_address kn_here.at[${array}] + (long long)kn_d * kn.axis[0].stride[${array}]
 #inline in_column *(${const}${type} *)((${const}char *)kn.${name}_ + ${place} + ${across} * kn_k)
 #inline column_index kn.${start} + ${place} + ${across} * kn_k
 #inline across kn.axis[1].stride[${array}]
 
 #part deep_packs
-kn_pack<${type}, ${vector}> kn_${name}_all[kn_deep];
+kn_pack<${type}, ${vector}> kn_${name}_all[kn_rounds];
 
 #part deep_load
-kn_${name}_all[kn_d] = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));
+kn_${name}_all[kn_u] = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));
 
 #part of_deep
-const auto &kn_${name}_ = kn_${name}_all[kn_d];
+const auto &kn_${name}_ = kn_${name}_all[kn_u];
 
 #part column_vector
 ${const}auto kn_${name}_ = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));
