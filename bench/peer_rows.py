@@ -24,6 +24,7 @@ class Row:
     reduce: str | None = None  # of FOLDS
     axis: int | tuple | None = None  # None: all
     program: str | None = None  # of PROGRAMS
+    any_axis: bool = False  # computed by plain array operations, NumPy's too
 
 
 def extents(text, scale):
@@ -94,6 +95,79 @@ def program(what, shape, dtype="f4"):
     others = {"g": (dtype, length), "b": (dtype, length), "t": ("i8", rows)}
     return Row(((dtype, shape), *(others[k] for k in PROGRAMS[what])), lambda m, *arrays: getattr(m, what)(*arrays),
                (dtype, rows if what == "cross_entropy" else shape), program=what)
+
+
+# Programs over any axis: plain array operations, whose reductions (m.along) keep the axes with extent 1.
+
+def softmax_over(axis):
+    return lambda m, x: m.softmax(x, axis)
+
+
+def normed_over(m, axes, x):
+    d = x - m.along("mean", x, axes)
+    return d / m.sqrt(m.along("mean", d * d, axes) + EPSILON)
+
+
+def standardised(m, x):
+    d = x - m.along("mean", x, 0)
+    return d / m.sqrt(m.along("mean", d * d, 0))
+
+
+def rescaled(m, x):
+    f = m.float32(x)
+    low = m.along("min", f, 0)
+    return (f - low) / (m.along("max", f, 0) - low)
+
+
+def batch_norm(axes):
+    def run(m, x, g, b, mean, variance):
+        c = m.along("mean", x, axes)
+        d = x - c
+        q = m.along("mean", d * d, axes)
+        n = math.prod([x.shape[axis] for axis in axes])
+        return 0.9 * mean + 0.1 * c, 0.9 * variance + 0.1 * q * (n / (n - 1)), d / m.sqrt(q + EPSILON) * g + b
+    return run
+
+
+def batch_gradient(axes):
+    def run(m, x, y, g, mean, s):
+        h, n = (x - mean) * s, math.prod([x.shape[axis] for axis in axes])
+        p, q = m.along("sum", y * h, axes), m.along("sum", y, axes)
+        return p, q, (g * s) * (y - q / n - h * (p / n))
+    return run
+
+
+def affine_norm(axes):
+    return lambda m, x, g, b: normed_over(m, axes, x) * g + b
+
+
+def over(compute, out, *arrays):
+    """A row of such a program."""
+    return Row(arrays, compute, out, any_axis=True)
+
+
+IMAGE, CHANNELS = ("f4", "64*,256,56,56"), ("f4", "256,1,1")
+NHWC, LAST = ("f4", "64*,56,56,256"), ("f4", "256")
+GROUPED, IN_GROUPS = ("f4", "64*,32,8,56,56"), ("f4", "32,8,1,1")
+ANY_AXIS = {
+    "N1": over(standardised, ("f4", "65536*,1024"), ("f4", "65536*,1024")),
+    "N1b": over(standardised, ("f4", "4096*,65536"), ("f4", "4096*,65536")),
+    "N2": over(softmax_over(0), ("f4", "4096*,16384"), ("f4", "4096*,16384")),
+    "N3": over(softmax_over(1), ("f4", "64*,1000,28,28"), ("f4", "64*,1000,28,28")),
+    "N3b": over(softmax_over(1), ("bf2", "8,21,512*,512"), ("bf2", "8,21,512*,512")),
+    "N4": over(lambda m, x: x / m.sqrt(m.along("sum", x * x, 1) + 1e-12), IMAGE, IMAGE),
+    "N5": over(batch_norm((0, 2, 3)), IMAGE, IMAGE, *[CHANNELS] * 4), "N5n": over(batch_norm((0, 1, 2)), NHWC, NHWC, *[LAST] * 4),
+    "N5b": over(batch_gradient((0, 2, 3)), IMAGE, IMAGE, IMAGE, *[CHANNELS] * 3),
+    "N5bn": over(batch_gradient((0, 1, 2)), NHWC, NHWC, NHWC, *[LAST] * 3),
+    "N6": over(affine_norm((2, 3, 4)), GROUPED, GROUPED, *[IN_GROUPS] * 2), "N6b": over(affine_norm((2, 3)), IMAGE, IMAGE, *[CHANNELS] * 2),
+    "N7": over(affine_norm(1), IMAGE, IMAGE, *[CHANNELS] * 2),
+    "N8": over(lambda m, x, w: m.sum(x * w, -1), ("f4", "64,1080*,1920"), ("u1", "64,1080*,1920,3"), ("f4", "3")),
+    "N8b": over(lambda m, x, w: m.sum(x * w, -1), ("f4", "16777216*"), ("f4", "16777216*,3"), ("f4", "3")),
+    "N9": over(lambda m, x, c: m.argmin(m.sum((x - c) ** 2, -1), -1), ("i8", "10000000*"), ("f4", "10000000*,1,8"), ("f4", "16,8")),
+    "N10": over(lambda m, c, x: m.where(c, x, m.along("mean", x, 0)), ("f4", "R,R"), ("b1", "R,R"), ("f4", "R,R")),
+    "N11": over(lambda m, x: (m.along("max", x, 1), m.argmax(x, 1)), ("i8", "16,512*,512"), ("bf2", "16,150,512*,512")),
+    "N12": over(rescaled, ("f4", "1048576*,256"), ("u1", "1048576*,256")),
+}
 
 
 def paper(m, n):
@@ -208,7 +282,7 @@ ROWS = {
     "F2": program("softmax", "65536*,1024"), "F2b": program("softmax", "4096*,32768"),
     "F3": program("layernorm", "65536*,1024"), "F3b": program("layernorm", "8192*,8192"),
     "F6": program("rmsnorm", "65536*,4096", "bf2"), "F8": program("cross_entropy", "16384*,50256"),
-    "F8b": program("cross_entropy", "16384*,50256"),
+    "F8b": program("cross_entropy", "16384*,50256"), **ANY_AXIS,
 }
 
 # Rows of kiln that an expression computes; to the peers they are the rows without the f.

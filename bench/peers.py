@@ -202,6 +202,30 @@ class Peer:
         return samples[1:]
 
 
+def array_names(library):
+    """The names that programs over any axis use, of NumPy or a library with its names."""
+    class Names:
+        sqrt, where, argmax, argmin = map(staticmethod, (library.sqrt, library.where, library.argmax, library.argmin))
+
+        @staticmethod
+        def sum(x, axis):
+            return library.sum(x, axis=axis)
+
+        @staticmethod
+        def along(what, x, axes):
+            return getattr(library, what)(x, axis=axes, keepdims=True)
+
+        @staticmethod
+        def softmax(x, axis):
+            e = library.exp(x - library.max(x, axis=axis, keepdims=True))
+            return e / library.sum(e, axis=axis, keepdims=True)
+
+        @staticmethod
+        def float32(x):
+            return x.astype("float32")
+    return Names
+
+
 # ---- on the host ----
 
 class NumpyPeer(Peer):
@@ -223,6 +247,8 @@ class NumpyPeer(Peer):
             return generator.integers(0, 256, shape, np.uint8).view(dtype)
         if dtype == "i8":
             return generator.integers(0, peer_rows.LABELS, shape)
+        if dtype == "b1":
+            return generator.random(shape) < 0.5
         if dtype in ("c8", "c16"):
             part = "f4" if dtype == "c8" else "f8"
             return (generator.random(shape, part) + 1j * generator.random(shape, part)).astype(dtype)
@@ -233,6 +259,8 @@ class NumpyPeer(Peer):
 
     def function(self, name, row):
         arrays, out = self.inputs(row.arrays), self.output(row)
+        if row.any_axis:
+            return self.any_axis(row, arrays)
         if name in peer_rows.REORDERED:
             return self.permutation(arrays[0], peer_rows.REORDERED[name][2])
         if row.reduce:
@@ -247,6 +275,10 @@ class NumpyPeer(Peer):
         # Temporaries are made once; a row that has none gets views that are free.
         temporaries = [self.np.empty_like(out) for _ in range(2)] if hasattr(self, name) else []
         return lambda: body(self.np, out, *temporaries, *arrays)
+
+    def any_axis(self, row, arrays):
+        names = array_names(self.np)
+        return lambda: row.compute(names, *arrays)
 
     def program(self, row, out, *arrays):
         """With a temporary as large as the input."""
@@ -638,6 +670,8 @@ class CupyPeer(Peer):
             return cp.random.randint(0, 256, shape, "u1").view(dtype)
         if dtype == "i8":
             return cp.random.randint(0, peer_rows.LABELS, shape, "i8")
+        if dtype == "b1":
+            return cp.random.random(shape, "f4") < 0.5
         if dtype in ("c8", "c16"):
             part = "f4" if dtype == "c8" else "f8"
             return cp.random.random((*shape[:-1], 2 * shape[-1]), part).view(dtype)
@@ -663,7 +697,8 @@ class CupyPeer(Peer):
         if row.compute is peer_rows.paper:
             n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
             return lambda: row.compute(self, n)
-        return lambda: row.compute(self, *arrays, *row.scalars)
+        names = array_names(self.cp) if row.any_axis else self
+        return lambda: row.compute(names, *arrays, *row.scalars)
 
     def split_sum(self, x):
         return lambda: x.sum(axis=1)
@@ -742,12 +777,21 @@ def torch_names(torch, device):
             return torch.argmax(x, axis)
 
         @staticmethod
+        def argmin(x, axis):
+            return torch.argmin(x, axis)
+
+        @staticmethod
+        def along(what, x, axes):
+            function = {"mean": torch.mean, "sum": torch.sum, "min": torch.amin, "max": torch.amax}[what]
+            return function(x, axes, keepdim=True)
+
+        @staticmethod
         def var(x, axis):
             return torch.var(x, axis, correction=0)
 
         @staticmethod
-        def softmax(x):
-            return torch.softmax(x, -1)
+        def softmax(x, axis=-1):
+            return torch.softmax(x, axis)
 
         @staticmethod
         def normed(x):
@@ -837,6 +881,8 @@ class TorchPeer(Peer):
             return torch.randint(-128, 128, shape, dtype=torch.int8, device=self.device)
         if dtype == "i8":
             return torch.randint(0, peer_rows.LABELS, shape, device=self.device)
+        if dtype == "b1":
+            return torch.rand(shape, device=self.device) < 0.5
         kind = {"f2": torch.float16, "bf2": torch.bfloat16, "f4": torch.float32, "f8": torch.float64,
                 "c8": torch.complex64, "c16": torch.complex128}[dtype]
         if dtype in ("c8", "c16"):
@@ -1096,7 +1142,7 @@ class JaxPeer(Peer):
 
     def wait(self):
         if self.last is not None:
-            self.last.block_until_ready()
+            self.jax.block_until_ready(self.last)
 
     def random(self, dtype, shape, seed):
         key = self.jax.random.PRNGKey(seed)
@@ -1108,6 +1154,8 @@ class JaxPeer(Peer):
             return self.jax.random.normal(key, shape, "complex64" if dtype == "c8" else "complex128")
         if dtype == "i8":
             return self.jax.random.randint(key, shape, 0, peer_rows.LABELS, "int64")
+        if dtype == "b1":
+            return self.jax.random.bernoulli(key, 0.5, shape)
         kind = {"f2": "float16", "bf2": "bfloat16", "f4": "float32", "f8": "float64"}[dtype]
         return self.jax.random.uniform(key, shape, kind, -2, 2)
 
@@ -1120,7 +1168,8 @@ class JaxPeer(Peer):
             n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
             run = self.jax.jit(lambda: row.compute(self, n))
         else:
-            run = self.jax.jit(lambda *given: row.compute(self, *given))
+            names = array_names(self.jnp) if row.any_axis else self
+            run = self.jax.jit(lambda *given: row.compute(names, *given))
         scalars = [self.jnp.float32(s) for s in row.scalars]
         return lambda: self.keep(run, *arrays, *scalars)
 

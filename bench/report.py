@@ -7,7 +7,7 @@ import peer_rows
 PEER_ORDER = ("cupy", "torch", "inductor", "cutensor", "jax", "numpy", "numexpr", "numba")
 PEER_TITLES = {"cupy": "CuPy", "torch": "PyTorch", "inductor": "torch.compile", "cutensor": "cuTENSOR", "jax": "JAX", "numpy": "NumPy",
                "numexpr": "numexpr", "numba": "Numba"}
-GROUPS = "EBSLRFHC"
+GROUPS = "EBSLRFNHC"
 NOISE = 1.03
 NOT_BYTES = ("E5", "F4", "R13", "R13b", "F1")  # rows that arithmetic or the launch binds, not bytes
 FOLDS_95 = ("R1", "R2", "R3", "R5", "R6", "R9", "R9b", "R9c", "R12", "F1b", "F7")
@@ -116,7 +116,9 @@ def floor_target(row):
         return 0.88
     if is_swept(row):
         return 0
-    return 0.92 if row[0] == "S" else 0.95 if row in FOLDS_95 else 0.88 if row in FOLDS_88 else 0.93
+    if row[0] in "SN":
+        return 0.92 if row[0] == "S" else 0.90
+    return 0.95 if row in FOLDS_95 else 0.88 if row in FOLDS_88 else 0.93
 
 
 def judge_programs(reasons, row, peers):
@@ -173,7 +175,7 @@ def judge_host(reasons, row, peers):
     wanted = {"E4": 3, "E5": 3, "E6": 3, "F4": 3, "F5": 3, "E3": 1.5, "B1": 1.5, "S1": 1, "S6": 1, "R9": 2, "R9b": 2, "R9c": 2,
               "F2": 3, "F2b": 3, "F3": 3, "F3b": 3}
     row = unfused(row)
-    wanted = wanted.get(row, 1 if row in (*FOLDS_95, *FOLDS_88, "R13") else None)
+    wanted = wanted.get(row, 1 if row in (*FOLDS_95, *FOLDS_88, "R13") or row[0] == "N" else None)
     if wanted and "numpy" in peers and peers["numpy"]["us"] < us * wanted / NOISE:
         reasons.append(f"{peers['numpy']['us'] / us:.2f} times as fast as NumPy, wanted {wanted}")
     for name in ("numexpr", "numba"):
@@ -186,7 +188,7 @@ def judge(row, peers, on_host):
     if row[0] == "C":
         judge_first_use(reasons, row, peers)
     elif on_host:
-        if is_swept(row) or (not is_sweep(row) and row[0] in "EBSRF"):
+        if is_swept(row) or (not is_sweep(row) and row[0] in "EBSRFN"):
             judge_host(reasons, row, peers)
     elif is_sweep(row):
         judge_sweep(reasons, row, line)

@@ -2,6 +2,7 @@
 
 Bytes: a program reads each large input once for each of its reductions and once for a map behind them, and writes results and what it stores in between.
 Access: no program over rows gathers a large input whose neighbours lie along an axis that is kept: a reduction over such, and a map, go over it as it lies.
+Sums of products that are the product of matrices are tiles of both.
 No reduction gathers all inputs where one lies along the reduced axis, in rows with gaps or beside one that lies across: it stages rows, or reads vectors."""
 import ast
 import re
@@ -14,6 +15,8 @@ from speed_call import Call
 
 SMALL = 1 << 20   # bytes, by which plans may differ in what they store in between
 LARGE = 64 << 20  # bytes, from which on several kernels beat one that gathers on any device
+
+PRODUCT, SHORTEST = 1 << 16, 16  # elements of products and of their rows, from which on tiles pay
 
 
 def moved_bytes(plan):
@@ -64,6 +67,10 @@ def faults_of(case, plan, target, arrays):
     if "own" not in case and not 0 < moved <= most:
         yield f"{moved} bytes are moved, more than none and {most} at most are expected"
     axes = reduced_axes(text)
+    if case["family"] == "products" and "b[None]" in text and target != "host":
+        side = arrays["a"].shape[0]
+        if side ** 3 >= PRODUCT and side >= SHORTEST and 'schedule="reduce_product"' not in plan:
+            yield "a product of matrices is no reduce_product"
     for line in plan.splitlines():
         kind, access = re.search(r'schedule="(\w+)', line), read_letters(line)
         if kind and access and kind.group(1).startswith("row") and kind.group(1) != "rows" and axes:

@@ -55,6 +55,7 @@ static kiln_status place_rows(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_rows = {.name = "rows",
                               .pattern = "m",
                               .recipe = &kn_recipe_rows,
+                              .config = &kn_rows_config_table,
                               .choose = choose,
                               .field = KN_FIELD(rows_field, MEMBERS),
                               .place = place_rows,

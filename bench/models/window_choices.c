@@ -51,7 +51,7 @@ static int64_t whole_columns(const kn_cut *c)
 /* Adds rows of so many bytes in tiles of so many, both cut off at the extents; a warp along a range. */
 static void add_fixed(const kn_cut *of, int64_t row_bytes, int64_t tile_bytes)
 {
-    char tag[32];
+    char tag[64];
     kn_cut c = *of;
     kn_shared_tile b = {.cost = DBL_MAX};
     c.tile_bytes = kn_least(tile_bytes, of->tile_bytes);

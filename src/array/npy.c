@@ -37,7 +37,7 @@ typedef struct npy_header {
 typedef struct npy_reader {
     const char *at, *end;
     npy_header *header;
-    const char *field; /* that is wanted; NULL: none */
+    const char *field; /* the wanted one; NULL: none */
     kn_str names;      /* of all fields, for messages */
     bool has_field;
 } npy_reader;

@@ -33,12 +33,6 @@ static kiln_status view(kiln_array **out, const kiln_array *array, const layout 
     return kn_array_view(out, array, l->data, l->ndim, l->shape, l->strides);
 }
 
-/* All of it, laid out as it is. */
-static kiln_status same_array(kiln_array **out, const kiln_array *array)
-{
-    return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
-}
-
 /* Records the subscript of one axis of a traced array; the axis is counted from either end, as given. */
 static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_subscript subscript)
 {
@@ -75,6 +69,12 @@ static kiln_status find_axis(int *axis, int ndim, const char *function)
     return KILN_OK;
 }
 
+static kiln_status check_axis(int *axis, const void *out, const kiln_array *array, const char *function)
+{
+    kiln_status status = check(out, array, function);
+    return status ? status : find_axis(axis, array->ndim, function);
+}
+
 /* ---- slices ---- */
 
 static int64_t clip_bound(int64_t bound, int64_t extent, int64_t lowest, int64_t highest)
@@ -107,9 +107,7 @@ kiln_status kiln_array_slice(kiln_array **out, const kiln_array *array, int axis
 {
     layout l;
     int given = axis;
-    kiln_status status = check(out, array, "kiln_array_slice");
-    if (!status)
-        status = find_axis(&axis, array->ndim, "kiln_array_slice");
+    kiln_status status = check_axis(&axis, out, array, "kiln_array_slice");
     if (status)
         return status;
     if (step == 0)
@@ -129,9 +127,7 @@ kiln_status kiln_array_select(kiln_array **out, const kiln_array *array, int axi
 {
     layout l;
     int given = axis;
-    kiln_status status = check(out, array, "kiln_array_select");
-    if (!status)
-        status = find_axis(&axis, array->ndim, "kiln_array_select");
+    kiln_status status = check_axis(&axis, out, array, "kiln_array_select");
     if (status)
         return status;
     int64_t extent = array->shape[axis];
@@ -325,7 +321,7 @@ kiln_status kiln_array_reshape(kiln_array **out, const kiln_array *array, int nd
         memcpy(l.shape, shape, (size_t)ndim * sizeof *shape);
     bool is_same = ndim == array->ndim && memcmp(l.shape, array->shape, (size_t)ndim * sizeof *shape) == 0;
     if (is_same && !array->recorder)
-        return same_array(out, array);
+        return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
     if (!resolve_shape(array, ndim, l.shape))
         return refuse_shapes("kiln_array_reshape", counts, array, ndim, shape);
     if (array->recorder)

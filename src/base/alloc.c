@@ -70,6 +70,22 @@ void *kn_realloc(void *pointer, size_t size)
     return noted(may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL);
 }
 
+bool kn_grow(void *list, int *capacity, int count, size_t item_size)
+{
+    enum { FIRST = 16 };
+    int more = *capacity ? 2 * *capacity : FIRST;
+    void *items;
+    if (count < *capacity)
+        return true;
+    memcpy(&items, list, sizeof items);
+    items = kn_realloc(items, (size_t)more * item_size);
+    if (!items)
+        return false;
+    memcpy(list, &items, sizeof items);
+    *capacity = more;
+    return true;
+}
+
 char *kn_strndup(const char *text, size_t length)
 {
     char *copy = kn_malloc(length + 1);

@@ -3,12 +3,16 @@
 #ifndef KN_BASE_ALLOC_H
 #define KN_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Return NULL, without setting the last error, when there is no memory. */
 void *kn_malloc(size_t size);
 void *kn_calloc(size_t count, size_t size);
 void *kn_realloc(void *pointer, size_t size);
+/* Makes space for one more item in a list of `count`: list is the address of its pointer.
+ * False: no memory, and the list is as before. */
+bool kn_grow(void *list, int *capacity, int count, size_t item_size);
 char *kn_strdup(const char *text);
 char *kn_strndup(const char *text, size_t length);
 void kn_free(void *pointer);

@@ -30,7 +30,8 @@ static bool is_power_of_two(uint64_t n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
-/* In the order of their addresses, none over another, each at the place of a page where its content is. */
+/* Segments are sorted by address, do not overlap, and each has the same offset in a page as its content in
+ * the file. */
 static bool are_loadable(const kn_elf_object *o)
 {
     uint64_t end = 0, highest;

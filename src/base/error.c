@@ -129,6 +129,16 @@ void kn_error_set_log(const char *log)
     replace_log(log && *log ? kn_strdup(log) : NULL);
 }
 
+kiln_status kn_require_texts(const char *name, ...)
+{
+    va_list args;
+    va_start(args, name);
+    while (name && va_arg(args, const char *))
+        name = va_arg(args, const char *);
+    va_end(args);
+    return name ? kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", name) : KILN_OK;
+}
+
 kiln_status kn_error_memory(size_t bytes, const char *what)
 {
     return kn_error(KILN_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);

@@ -13,6 +13,9 @@ kiln_status kn_error(kiln_status status, const char *format, ...) __attribute__(
 /* Puts "context: " in front of the message; returns the status it already had. */
 kiln_status kn_error_context(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* KILN_OK, or the error of the first text that is NULL: each comes behind its name, and NULL behind all. */
+kiln_status kn_require_texts(const char *name, ...) __attribute__((sentinel));
+
 /* Keeps a copy of a compiler's output for kiln_error_log(); a failing allocation drops it. */
 void kn_error_set_log(const char *log);
 

@@ -57,14 +57,19 @@ static kiln_status read_all(kn_blob *blob, int fd, size_t guess, const char *pat
     }
 }
 
-kiln_status kn_os_read_file(kn_blob *out, const char *path)
+/* Reads the file with that descriptor, which it closes; fd -1: it could not be opened. */
+static kiln_status read_opened(kn_blob *out, int fd, const char *path, size_t limit, bool is_plain)
 {
     kn_blob blob = KN_BLOB_INIT;
-    kiln_status status = KILN_OK;
     struct stat info;
-    int fd = kn_os_open(path, O_RDONLY, 0);
+    kiln_status status = KILN_OK;
     if (fd < 0 || fstat(fd, &info) != 0)
         status = system_error("read", path);
+    else if (is_plain && !S_ISREG(info.st_mode))
+        status = kn_error(KILN_ERROR_IO, "cannot read %s: it is not a plain file", path);
+    else if (info.st_size > 0 && (uint64_t)info.st_size > limit)
+        status = kn_error(KILN_ERROR_IO, "cannot read %s: it has %lld bytes, at most %zu were expected", path,
+                          (long long)info.st_size, limit);
     else
         status = read_all(&blob, fd, info.st_size > 0 ? (size_t)info.st_size : 0, path);
     if (fd >= 0)
@@ -76,29 +81,16 @@ kiln_status kn_os_read_file(kn_blob *out, const char *path)
     return status;
 }
 
+kiln_status kn_os_read_file(kn_blob *out, const char *path)
+{
+    return read_opened(out, kn_os_open(path, O_RDONLY, 0), path, SIZE_MAX, false);
+}
+
 kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, bool own_only)
 {
-    kn_blob blob = KN_BLOB_INIT;
-    struct stat info;
     /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     int fd = kn_os_open(path, O_RDONLY | O_NONBLOCK | (own_only ? O_NOFOLLOW : 0), 0);
-    kiln_status status = KILN_OK;
-    if (fd < 0 || fstat(fd, &info) != 0)
-        status = system_error("read", path);
-    else if (!S_ISREG(info.st_mode))
-        status = kn_error(KILN_ERROR_IO, "cannot read %s: it is not a plain file", path);
-    else if ((uint64_t)info.st_size > limit)
-        status = kn_error(KILN_ERROR_IO, "cannot read %s: it has %lld bytes, at most %zu were expected", path,
-                          (long long)info.st_size, limit);
-    else
-        status = read_all(&blob, fd, (size_t)info.st_size, path);
-    if (fd >= 0)
-        close(fd);
-    if (status == KILN_OK)
-        *out = blob;
-    else
-        kn_blob_free(&blob);
-    return status;
+    return read_opened(out, fd, path, limit, true);
 }
 
 /* ---- writing ---- */
@@ -123,10 +115,7 @@ bool kn_os_write_full(int fd, const void *data, size_t size)
 
 static bool has_info(struct stat *out, const char *path)
 {
-    if (stat(path, out) == 0)
-        return true;
-    kn_shortage_note(errno);
-    return false;
+    return kn_shortage_unless(stat(path, out) == 0);
 }
 
 bool kn_os_is_folder(const char *path)

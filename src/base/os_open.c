@@ -13,22 +13,17 @@
 
 enum { FIRST_OF_OURS = STDERR_FILENO + 1 };
 
-static int noted(int fd)
-{
-    if (fd < 0)
-        kn_shortage_note(errno);
-    return fd;
-}
-
 int kn_os_copy_descriptor(int fd)
 {
-    return noted(fcntl(fd, F_DUPFD_CLOEXEC, FIRST_OF_OURS));
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_OF_OURS);
+    kn_shortage_unless(copy >= 0);
+    return copy;
 }
 
 static int move_descriptor(int fd)
 {
-    if (fd < 0 || fd >= FIRST_OF_OURS)
-        return noted(fd);
+    if (!kn_shortage_unless(fd >= 0) || fd >= FIRST_OF_OURS)
+        return fd;
     int moved = kn_os_copy_descriptor(fd), reason = errno;
     close(fd);
     errno = reason;
@@ -56,7 +51,7 @@ DIR *kn_os_open_folder(const char *path)
 
 bool kn_os_open_pipe(int ends[2])
 {
-    if (noted(pipe2(ends, O_CLOEXEC)) != 0)
+    if (!kn_shortage_unless(pipe2(ends, O_CLOEXEC) == 0))
         return false;
     ends[0] = move_descriptor(ends[0]);
     ends[1] = move_descriptor(ends[1]);

@@ -165,8 +165,8 @@ static bool take_over(int fd, const struct stat *before)
     return fchmod(fd, before->st_mode & PERMISSIONS) == 0;
 }
 
-/* Puts on the disk, too, that the name leads to the new file. Where the system has no such thing (a network's
- * folders) nothing is lost that could be saved. */
+/* Writes the folder to the disk, so that the name leads to the new file after a power failure. File systems
+ * that cannot do so (of a network) are left as they are. */
 static void sync_folder(const char *path)
 {
     char folder[PATH_MAX];

@@ -23,6 +23,13 @@ bool kn_shortage_note(int reason)
     return false;
 }
 
+bool kn_shortage_unless(bool has_succeeded)
+{
+    if (!has_succeeded)
+        kn_shortage_note(errno);
+    return has_succeeded;
+}
+
 bool kn_shortage_note_words(const char *message)
 {
     for (int i = 0; i < PASSING; i++) {

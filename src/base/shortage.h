@@ -11,6 +11,8 @@
 
 /* Counts a shortage in the calling thread if reason, an errno, is one; returns whether it is. errno stays. */
 bool kn_shortage_note(int reason);
+/* The same for the errno of a call, if it has not succeeded; returns whether it has. */
+bool kn_shortage_unless(bool has_succeeded);
 /* The same for a message that ends with the system's words for such a reason, as the loader's do. */
 bool kn_shortage_note_words(const char *message);
 /* The number that the calling thread has met, and the errno of the last one. */

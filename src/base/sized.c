@@ -31,6 +31,13 @@ kiln_status kn_sized_read(void *out, size_t size, const void *given, const char 
     return status;
 }
 
+kiln_status kn_sized_check_flags(unsigned flags, unsigned known, const char *prefix)
+{
+    return flags & ~known ? kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only %s_* are known",
+                                     flags, prefix)
+                          : KILN_OK;
+}
+
 void kn_sized_answer(void *out, const void *all)
 {
     size_t size = size_of(out);

@@ -208,11 +208,9 @@ static kn_bundle *new_bundle(const char *name)
 static kiln_status find_file(char *real, const char *path)
 {
     char folder[PATH_MAX], checked[PATH_MAX], reason[256];
-    if (!realpath(path, real)) {
-        kn_shortage_note(errno);
+    if (!kn_shortage_unless(realpath(path, real)))
         return kn_error(errno == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "%s: %s", path,
                         strerror(errno));
-    }
     strcpy(folder, real);
     *strrchr(folder, '/') = '\0';
     if (!kn_os_folder_is_private(checked, *folder ? folder : "/", reason, sizeof reason) ||

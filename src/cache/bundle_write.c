@@ -48,19 +48,6 @@ int kn_bundle_writer_rows(const kn_bundle_writer *w)
     return w->count;
 }
 
-static bool grow(kn_bundle_writer *w)
-{
-    if (w->count < w->capacity)
-        return true;
-    int capacity = w->capacity ? 2 * w->capacity : 16;
-    written *rows = kn_realloc(w->rows, (size_t)capacity * sizeof *rows);
-    if (!rows)
-        return false;
-    w->rows = rows;
-    w->capacity = capacity;
-    return true;
-}
-
 /* The first line of the label, then the key. */
 static bool make_key(kn_blob *out, const kn_bundle_row *row)
 {
@@ -83,7 +70,8 @@ static bool add(kn_bundle_writer *w, kn_bundle_row *row, const kn_blob *key)
         kn_bundle_row_free(row);
         return true;
     }
-    if (!grow(w) || !kn_map_put(w->keys, key->data, key->size, &present))
+    if (!kn_grow(&w->rows, &w->capacity, w->count, sizeof *w->rows) ||
+        !kn_map_put(w->keys, key->data, key->size, &present))
         return false;
     w->rows[w->count++] = (written){*row, kn_hash_index(row->what.data, row->what.size)};
     *row = (kn_bundle_row)KN_BUNDLE_ROW_INIT;

@@ -1,14 +1,16 @@
-/* cache/cache.h - key material -> blob, in one SQLite file per folder. Has never heard of kernels.
+/* cache/cache.h - key material -> blob, in one SQLite file per folder. It knows nothing of kernels.
  *
  * A key has two parts: `what` (any bytes) and `with` (the producer's identity). XXH3-128 over `what` is the
- * index; the material itself is stored and compared on every hit; the payload carries a checksum (over all
- * that a hit gives or is found by; an entry's times and size decide alone which go first). Whatever goes
- * wrong (no folder, read-only, full, locked, damaged) a get is a miss and a put is dropped, counted and
- * reported once through the log: no function here makes a caller fail. A damaged file is set aside and a new
- * one begun. Rollback journal, no mmap, mode 0700 for the folder, 0600 for the file. Code of others is never
- * run: where anybody but this user and root may write to the folder, exchange a folder above it, or made one
- * of the files (journals and the lock too), there is no cache. The same for a read-only one. Thread-safe: one
- * connection behind a mutex, reopened in a forked child. */
+ * index. The material itself is stored too, and compared on every hit. A checksum covers all that a hit gives
+ * or is found by; an entry's times and size, which only decide which entries are removed first, have none.
+ *
+ * No function here makes a caller fail. If something is wrong (no folder, read-only, full, locked, damaged),
+ * a get is a miss, and a put is dropped, counted and reported once through the log. A damaged file is set
+ * aside, and a new one is begun. Rollback journal, no mmap, mode 0700 for the folder, 0600 for the file.
+ *
+ * Code of others is never run. There is no cache, not even a read-only one, if anybody but this user and root
+ * may write to the folder or exchange a folder above it, or has made one of the files (journals, the lock).
+ * Thread-safe: one connection behind a mutex, reopened in a forked child. */
 #ifndef KN_CACHE_CACHE_H
 #define KN_CACHE_CACHE_H
 

@@ -8,18 +8,6 @@ enum {
     EVICT_ROUNDS = 8 /* of a put: others wait meanwhile */
 };
 
-static int used_bytes(kn_database *database, uint64_t *out)
-{
-    int rc;
-    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_PAGES, &rc);
-    if (!statement)
-        return rc;
-    rc = sqlite3_step(statement);
-    *out = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_reset(statement);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
 /* A row with a use in the future (its time is damaged, or a clock was wrong) would never go: its use is
  * reset. */
 static int doubt_the_future(kn_database *database)
@@ -35,7 +23,7 @@ static int doubt_the_future(kn_database *database)
 static const char by_producer[] = "CREATE INDEX IF NOT EXISTS code_producer ON code(producer, used, bytes)";
 
 /* Removes rows of a producer (a toolchain) unused for a week; *gone: their number. */
-static int evict_dead(kn_database *database, int64_t spared, int most, int *gone)
+static int evict_dead(kn_database *database, int64_t spared, int *gone)
 {
     int rc;
     sqlite3_stmt *dead = kn_database_statement(database, KN_SQL_DEAD, &rc), *statement;
@@ -49,7 +37,7 @@ static int evict_dead(kn_database *database, int64_t spared, int most, int *gone
         sqlite3_bind_value(statement, 1, sqlite3_column_value(dead, 0));
         sqlite3_reset(dead);
         sqlite3_bind_int64(statement, 2, spared);
-        sqlite3_bind_int64(statement, 3, most);
+        sqlite3_bind_int64(statement, 3, EVICT_ROWS);
         rc = kn_row_finish(statement, SQLITE_OK);
         *gone = rc == SQLITE_OK ? sqlite3_changes(database->db) : 0;
     }
@@ -76,7 +64,7 @@ static int evict_oldest(kn_database *database, int64_t spared, uint64_t bytes, i
  * one. */
 static int evict_some(kn_database *database, int64_t spared, uint64_t bytes, int *gone)
 {
-    int rc = evict_dead(database, spared, EVICT_ROWS, gone);
+    int rc = evict_dead(database, spared, gone);
     return rc == SQLITE_OK && *gone == 0 ? evict_oldest(database, spared, bytes, gone) : rc;
 }
 
@@ -85,7 +73,7 @@ int kn_cache_evict(kn_database *database)
     const int64_t spared = sqlite3_last_insert_rowid(database->db);
     const uint64_t wanted = database->limit / 5 * 4;
     uint64_t used = 0;
-    int rc = used_bytes(database, &used), gone = 1;
+    int rc = kn_database_number(database, KN_SQL_PAGES, &used), gone = 1;
     database->is_tight = used > database->limit / 4 * 3;
     if (rc == SQLITE_OK && used > database->limit && !database->is_evicting) {
         database->is_evicting = true;
@@ -98,7 +86,7 @@ int kn_cache_evict(kn_database *database)
             break;
         rc = evict_some(database, spared, used - wanted, &gone);
         if (rc == SQLITE_OK)
-            rc = used_bytes(database, &used);
+            rc = kn_database_number(database, KN_SQL_PAGES, &used);
     }
     database->is_evicting = database->is_evicting && used > wanted && gone > 0;
     return rc;
@@ -110,13 +98,13 @@ static int collect_some(kn_database *database, void *argument)
 {
     int *gone = argument;
     uint64_t used = 0;
-    int rc = used_bytes(database, &used);
+    int rc = kn_database_number(database, KN_SQL_PAGES, &used);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(database->db, by_producer, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = doubt_the_future(database);
     if (rc == SQLITE_OK)
-        rc = evict_dead(database, 0, EVICT_ROWS, gone);
+        rc = evict_dead(database, 0, gone);
     if (rc == SQLITE_OK && *gone == 0 &&
         used > (database->is_evicting ? database->limit / 5 * 4 : database->limit)) {
         database->is_evicting = true;

@@ -43,10 +43,8 @@ static kiln_status node_local(char *out, size_t size)
     struct stat info;
     if ((size_t)snprintf(out, size, "/tmp/kiln-cache-%lu", (unsigned long)geteuid()) >= size)
         return kn_error(KILN_ERROR_INVALID, "size is %zu, too small for the cache's path", size);
-    if (mkdir(out, 0700) != 0 && errno != EEXIST) {
-        kn_shortage_note(errno);
+    if (!kn_shortage_unless(mkdir(out, 0700) == 0 || errno == EEXIST))
         return kn_error(KILN_ERROR_NOT_FOUND, "no place for a cache: %s: %s", out, strerror(errno));
-    }
     if (lstat(out, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 077))
         return kn_error(KILN_ERROR_NOT_FOUND, "no place for a cache: %s is not this user's own folder", out);
     return KILN_OK;
@@ -58,9 +56,7 @@ kiln_status kn_cache_default_folder(char *out, size_t size)
                *home = kn_os_env("HOME");
     char here[PATH_MAX];
     int length;
-    bool is_below_here = own && own[0] != '/' && getcwd(here, sizeof here);
-    if (own && own[0] != '/' && !is_below_here)
-        kn_shortage_note(errno);
+    bool is_below_here = own && own[0] != '/' && kn_shortage_unless(getcwd(here, sizeof here));
     if (is_below_here) /* the program may change its folder later */
         length = snprintf(out, size, "%s/%s", here, own);
     else if (own)

@@ -45,8 +45,8 @@ int kn_row_transaction(kn_database *database, void *argument, int (*body)(kn_dat
 /* Why the last attempt failed, as an error. */
 kiln_status kn_cache_trouble(struct kn_cache *cache);
 
-/* After a put, in its transaction: beyond the limit removes rows, but never the new one, until the limit
- * holds; later puts remove rows until four fifths are left. */
+/* Removes rows if the cache is beyond its limit, but never the new one. It runs after a put, in the same
+ * transaction: this put removes rows down to the limit, later ones down to four fifths of it. */
 int kn_cache_evict(kn_database *database);
 
 #endif

@@ -7,19 +7,6 @@
 #include "base/error.h"
 #include "cache/cache_row.h"
 
-static int count_collisions(kn_database *database, kiln_cache_stats *stats)
-{
-    int rc;
-    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_COLLISIONS, &rc);
-    if (!row)
-        return rc;
-    rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW)
-        stats->collisions = (uint64_t)sqlite3_column_int64(row, 0);
-    sqlite3_reset(row);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
 static int read_totals(kn_database *database, void *argument)
 {
     kiln_cache_stats *stats = argument;
@@ -34,7 +21,7 @@ static int read_totals(kn_database *database, void *argument)
         stats->bytes = bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
     }
     sqlite3_reset(row);
-    return rc == SQLITE_ROW ? count_collisions(database, stats) : rc;
+    return rc == SQLITE_ROW ? kn_database_number(database, KN_SQL_COLLISIONS, &stats->collisions) : rc;
 }
 
 void kn_cache_fill_stats(kn_cache *cache, kiln_cache_stats *stats)

@@ -196,8 +196,7 @@ static bool make_file(kn_database *database)
 static bool remember_file(kn_database *database)
 {
     struct stat info;
-    if (lstat(database->file, &info) != 0) {
-        kn_shortage_note(errno);
+    if (!kn_shortage_unless(lstat(database->file, &info) == 0)) {
         kn_database_note(database, "%s: %s", database->path, strerror(errno));
         return false;
     }
@@ -255,6 +254,13 @@ static int open_connection(kn_database *database)
         sqlite3_close(database->db);
         database->db = NULL;
         rc = sqlite3_open_v2(database->file, &database->db, common | SQLITE_OPEN_READONLY, NULL);
+    }
+    /* This, and SQLite, open for reading what cannot be opened for writing, for want of a descriptor too:
+     * then the next call tries again. */
+    bool is_read_only = rc == SQLITE_OK && sqlite3_db_readonly(database->db, "main") == 1;
+    if (is_read_only && access(database->file, W_OK) == 0) {
+        kn_shortage_note(EMFILE);
+        rc = SQLITE_NOMEM;
     }
     return rc;
 }
@@ -519,6 +525,19 @@ sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, i
             *rc = SQLITE_CORRUPT;
     }
     return *prepared;
+}
+
+int kn_database_number(kn_database *database, kn_statement which, uint64_t *out)
+{
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, which, &rc);
+    if (!row)
+        return rc;
+    rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        *out = (uint64_t)sqlite3_column_int64(row, 0);
+    sqlite3_reset(row);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
 int kn_database_execute(kn_database *database, kn_statement which)

@@ -57,7 +57,7 @@ typedef struct kn_database {
     dev_t device;   /* which file it is, to see that another process has set it aside */
     ino_t inode;
     int set_aside;   /* how often this process has done so */
-    double retry_at; /* nothing is tried before: others hold the file, or it cannot be written */
+    double retry_at; /* the time of the next attempt, while others hold the file or it cannot be written */
     int last_rc;     /* of the last attempt */
     uint64_t errors;
     uint64_t limit;                   /* bytes */
@@ -82,6 +82,8 @@ void kn_database_close(kn_database *database);
 
 /* A prepared statement, ready to be bound; NULL with *rc set. */
 sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, int *rc);
+/* The number that a statement without parameters gives; unchanged after a failure. */
+int kn_database_number(kn_database *database, kn_statement which, uint64_t *out);
 /* Runs one without parameters or results. */
 int kn_database_execute(kn_database *database, kn_statement which);
 

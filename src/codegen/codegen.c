@@ -103,34 +103,30 @@ static void put_value_symbol(const kn_writer *w, kn_str *out)
     if (!w->spec->schedule.kind->has_workspace || value < 0 ||
         kn_spec_value_dtype(w->spec, value) != KILN_DTYPE_NONE)
         return;
-    kn_str type = KN_STR_INIT;
-    kn_put_type(w, &type, value);
     kn_put_part_with(w, out, w->is_cuda ? "value_symbol_cuda" : "value_symbol_host", -1,
-                     "value_type=%s symbol=%s", kn_str_text(&type), KN_VALUE_SYMBOL);
-    out->failed = out->failed || type.failed;
-    kn_str_free(&type);
+                     "value_type=%s symbol=%s", kn_text_by(w, kn_put_type, value), KN_VALUE_SYMBOL);
 }
 
 /* The preludes are chosen by the words of the user's texts and of the operands' types. */
 static kiln_status put_head(kn_writer *w)
 {
-    kn_str types = KN_STR_INIT, *out = &w->slot[KN_SLOT_HEAD];
+    kn_str *types = kn_text(w), *out = &w->slot[KN_SLOT_HEAD];
     for (int k = 0; k < kn_param_count(w); ++k)
-        kn_str_printf(&types, "%s %s %s %s ", kn_spec_c_name(w->spec, k),
+        kn_str_printf(types, "%s %s %s %s ", kn_spec_c_name(w->spec, k),
                       w->spec->operand[k].seen != w->spec->operand[k].dtype ? kn_storage(w, k) : "",
                       kn_is_extended(w, k) ? "kn_extended" : "",
                       w->spec->operand[k].pass != KN_PASS_RAW ? ""
                       : is_checked(w)                         ? "kn_checked kn_raw"
                                                               : "kn_raw");
     if (kn_spec_rounds_each(w->spec))
-        kn_str_append(&types, "float16 bfloat16 kn_by kn_real ");
+        kn_str_append(types, "float16 bfloat16 kn_by kn_real ");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
-    kn_str_printf(&types, "%s ", w->recipe->preludes ? w->recipe->preludes : "");
+    kn_str_printf(types, "%s ", w->recipe->preludes ? w->recipe->preludes : "");
     if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&
         !strchr(w->spec->schedule.access, KN_STAGED))
-        kn_str_append(&types, "kn_gather ");
+        kn_str_append(types, "kn_gather ");
     if (w->is_cuda)
-        kn_str_printf(&types, "%s %s %s ", kn_has_divisors(w) ? "kn_divisor" : "",
+        kn_str_printf(types, "%s %s %s ", kn_has_divisors(w) ? "kn_divisor" : "",
                       kn_gathers(w) && !is_wide && !w->recipe->has_places_alone ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
                               (!is_wide || w->program->n_in > 1)
@@ -140,12 +136,12 @@ static kiln_status put_head(kn_writer *w)
     const char *texts[KN_TEXT_STAGE + 2 * KN_MAX_STAGES + 1];
     int n_texts = kn_program_texts(p);
     for (int v = 0; v < p->n_values; ++v) {
-        kn_put_type(w, &types, p->n_in + p->n_out + v);
-        kn_str_append(&types, " ");
+        kn_put_type(w, types, p->n_in + p->n_out + v);
+        kn_str_append(types, " ");
     }
     for (int t = 0; t < n_texts; ++t)
         texts[t] = kn_str_text(&w->user[t]);
-    texts[n_texts++] = kn_str_text(&types);
+    texts[n_texts++] = kn_str_text(types);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts, w->failed);
     if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions whose results it rounds */
@@ -156,8 +152,6 @@ static kiln_status put_head(kn_writer *w)
     put_reduction_index_name(w, out);
     put_struct_checks(w, out);
     put_value_symbol(w, out);
-    out->failed = out->failed || types.failed;
-    kn_str_free(&types);
     return status;
 }
 
@@ -260,7 +254,7 @@ static void restore_lines(kn_str *out, const char *text, const char *name, const
 
 static kiln_status check_texts(const kn_writer *w)
 {
-    kiln_status status = KILN_OK;
+    kiln_status status = kn_texts_status(w->texts);
     for (int s = 0; s < KN_SLOT_COUNT && status == KILN_OK; ++s)
         status = kn_str_status(&w->slot[s], "generated source");
     return status;
@@ -334,14 +328,14 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     if (w->is_cuda && w->spec->schedule.rank > 0 && !w->spec->schedule.kind->has_wide_axes)
         kn_put_locate(w);
     w->recipe->fill(w);
-    return *w->status == KILN_OK ? expand_all(w, out) : *w->status;
+    return expand_all(w, out);
 }
 
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_try *failed)
 {
     kn_str user[KN_TEXT_STAGE + 2 * KN_MAX_STAGES] = {KN_STR_INIT};
     kn_layout layout;
-    kiln_status of_parts = KILN_OK;
+    kn_writer_texts texts = {.status = KILN_OK};
     kn_writer w = {.spec = spec,
                    .program = spec->program,
                    .recipe = spec->schedule.kind->recipe,
@@ -349,11 +343,12 @@ kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_
                    .is_cuda = spec->target.backend == KN_CUDA,
                    .failed = failed,
                    .user = user,
-                   .status = &of_parts};
+                   .texts = &texts};
     if (!w.recipe)
         return kn_error(KILN_ERROR_UNSUPPORTED, "there is no template for the schedule '%s'",
                         spec->schedule.kind->name);
     kiln_status status = write_source(&w, out);
+    kn_texts_free(&texts);
     for (int s = 0; s < KN_SLOT_COUNT; ++s)
         kn_str_free(&w.slot[s]);
     for (int t = 0; t < kn_program_texts(spec->program); ++t)

@@ -16,28 +16,24 @@ static void put_each(const kn_writer *w, kn_str *out, const char *part, const ch
 /* The operands of the assembly are the places, then `steps` numbers of steps, then the index. */
 static void put_assembly(const kn_writer *w, kn_str *out, const char *part, const char *place, int steps)
 {
-    enum { ZEROS, MOVES, PLACES, AXIS, FIRST_AXES, BEGIN, TEXTS };
-    kn_str text[TEXTS] = {KN_STR_INIT};
+    kn_str *zeros = kn_text(w), *moves = kn_text(w), *places = kn_text(w), *axis = kn_text(w),
+           *first_axes = kn_text(w), *begin = kn_text(w);
     int count = kn_layout_space_operands(w->spec);
-    put_each(w, &text[ZEROS], "locate_zero", place);
-    put_each(w, &text[MOVES], "locate_move", place);
-    put_each(w, &text[PLACES], "locate_place", place);
-    kn_put_part_with(w, &text[AXIS], "locate_axis", -1, "moves=%s axis_size=%d", kn_str_text(&text[MOVES]),
+    put_each(w, zeros, "locate_zero", place);
+    put_each(w, moves, "locate_move", place);
+    put_each(w, places, "locate_place", place);
+    kn_put_part_with(w, axis, "locate_axis", -1, "moves=%s axis_size=%d", kn_str_text(moves),
                      w->layout->axis_size);
     for (int s = 0; s < KN_CORNER_STEPS; ++s)
-        kn_put_part_with(w, &text[FIRST_AXES], "locate_first_axis", -1, "one_axis=%s operand=%d",
-                         kn_str_text(&text[AXIS]), count + s);
-    kn_put_part_with(w, &text[BEGIN], "locate_begin", -1, "entry=%s rank_at=%d axes_at=%d index=%d zeros=%s",
+        kn_put_part_with(w, first_axes, "locate_first_axis", -1, "one_axis=%s operand=%d", kn_str_text(axis),
+                         count + s);
+    kn_put_part_with(w, begin, "locate_begin", -1, "entry=%s rank_at=%d axes_at=%d index=%d zeros=%s",
                      kn_str_text(&w->slot[KN_SLOT_ENTRY]), w->layout->rank_at, w->layout->axes_at,
-                     count + steps, kn_str_text(&text[ZEROS]));
+                     count + steps, kn_str_text(zeros));
     kn_put_part_with(w, out, part, -1,
                      "begin=%s one_axis=%s moves=%s places=%s first_axes=%s inner=%d second=%d outer=%d",
-                     kn_str_text(&text[BEGIN]), kn_str_text(&text[AXIS]), kn_str_text(&text[MOVES]),
-                     kn_str_text(&text[PLACES]), kn_str_text(&text[FIRST_AXES]), count, count + 1, count + 2);
-    for (int k = 0; k < TEXTS; ++k) {
-        out->failed = out->failed || text[k].failed;
-        kn_str_free(&text[k]);
-    }
+                     kn_str_text(begin), kn_str_text(axis), kn_str_text(moves), kn_str_text(places),
+                     kn_str_text(first_axes), count, count + 1, count + 2);
 }
 
 /* Kernels that need places alone have no steps. */

@@ -16,7 +16,6 @@ typedef struct part_slots {
     kn_slot slot[MOST_SLOTS];
     int count;
     char name[MOST_SLOTS][NAME_SIZE], number[MOST_SLOTS][NUMBER_SIZE];
-    kn_str value, type; /* of operand k */
 } part_slots;
 
 static void add(part_slots *s, const char *name, size_t length, const char *value)
@@ -55,11 +54,9 @@ static void add_given(part_slots *s, const char *format, va_list arguments)
 
 static void add_operand(part_slots *s, const kn_writer *w, int k)
 {
-    kn_put_value(w, &s->value, k);
-    kn_put_type(w, &s->type, k);
     ADD("name", w->program->param[k].name);
-    ADD("value", kn_str_text(&s->value));
-    ADD("value_type", kn_str_text(&s->type));
+    ADD("value", kn_text_by(w, kn_put_value, k));
+    ADD("value_type", kn_text_by(w, kn_put_type, k));
     if (k >= kn_param_count(w) || kn_array_of(w, k) < 0)
         return;
     ADD("const", kn_is_output(w, k) ? "" : "const ");
@@ -97,45 +94,42 @@ static const char *find_part(const char *text, const char *name, bool *is_inline
     return NULL;
 }
 
-/* Appends the part if the file has it. */
-static kiln_status put_from(kn_str *out, const char *file, const char *part, part_slots *s, bool *is_found)
+/* The text of a file of parts, read at its first use; NULL: there is none, or it could not be read. */
+static const char *read_parts(const kn_writer *w, int f)
 {
-    kn_str text = KN_STR_INIT, own = KN_STR_INIT;
-    bool is_inline = false;
-    size_t length = 0;
-    kiln_status status = kn_template_read(&text, file);
-    const char *found = status == KILN_OK ? find_part(kn_str_text(&text), part, &is_inline, &length) : NULL;
-    *is_found = found != NULL;
-    if (found) {
-        kn_str expanded = KN_STR_INIT;
-        kn_str_append_n(&own, found, length);
-        status = kn_template_expand(&expanded, kn_str_text(&own), s->slot, s->count);
-        kn_str_append_n(out, kn_str_text(&expanded), expanded.length - (expanded.length > 0 && is_inline));
-        out->failed = out->failed || own.failed || expanded.failed;
-        kn_str_free(&expanded);
-    }
-    kn_str_free(&own);
-    kn_str_free(&text);
+    const char *files[KN_PART_FILES] = {w->recipe->parts, w->recipe->more_parts, "codegen/shared/parts.cpp"};
+    kn_str *text = &w->texts->file[f];
+    if (files[f] && text->length == 0 && w->texts->status == KILN_OK)
+        w->texts->status = kn_template_read(text, files[f]);
+    return text->length > 0 ? kn_str_text(text) : NULL;
+}
+
+static kiln_status put_found(const kn_writer *w, kn_str *out, const char *found, size_t length,
+                             bool is_inline, part_slots *s)
+{
+    kn_str *own = kn_text(w), *expanded = kn_text(w);
+    kn_str_append_n(own, found, length);
+    kiln_status status = kn_template_expand(expanded, kn_str_text(own), s->slot, s->count);
+    kn_str_append_n(out, kn_str_text(expanded), expanded->length - (expanded->length > 0 && is_inline));
     return status;
 }
 
 static void put_part(const kn_writer *w, kn_str *out, const char *part, int k, part_slots *s)
 {
-    const char *files[] = {w->recipe->parts, w->recipe->more_parts, "codegen/shared/parts.cpp"};
-    bool is_found = false;
-    kiln_status status = *w->status; /* the first error stays */
+    const char *found = NULL;
+    size_t length = 0;
+    bool is_inline = false;
     if (k >= 0)
         add_operand(s, w, k);
     add_schedule(s, w);
-    for (int f = 0; f < 3 && !is_found && status == KILN_OK; ++f)
-        if (files[f])
-            status = put_from(out, files[f], part, s, &is_found);
-    if (status == KILN_OK && !is_found)
-        status = kn_error(KILN_ERROR_INTERNAL, "no file of parts has '%s'", part);
-    *w->status = status;
-    out->failed = out->failed || s->value.failed || s->type.failed;
-    kn_str_free(&s->value);
-    kn_str_free(&s->type);
+    for (int f = 0; f < KN_PART_FILES && !found; ++f) {
+        const char *text = read_parts(w, f);
+        found = text ? find_part(text, part, &is_inline, &length) : NULL;
+    }
+    if (w->texts->status != KILN_OK) /* the first error stays */
+        return;
+    w->texts->status = found ? put_found(w, out, found, length, is_inline, s)
+                             : kn_error(KILN_ERROR_INTERNAL, "no file of parts has '%s'", part);
 }
 
 void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k)
@@ -151,14 +145,4 @@ void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, 
     add_given(&slots, format, arguments);
     va_end(arguments);
     put_part(w, out, part, k, &slots);
-}
-
-void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,
-                    kn_place_writer put)
-{
-    kn_str value = KN_STR_INIT;
-    put(w, &value, k);
-    kn_put_part_with(w, out, part, k, format, kn_str_text(&value));
-    out->failed = out->failed || value.failed;
-    kn_str_free(&value);
 }

@@ -96,46 +96,34 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
  * is alone on its lines, in brackets, and is converted to the value's type. */
 static void put_map_function(const kn_writer *w, kn_str *out, int stage)
 {
-    enum { FUNCTION, PARAMETERS, INDEXER, TYPE, USER, TEXTS };
     const kn_stage *s = &w->program->stage[stage];
     bool is_expression = s->kind == KN_MAP_EXPRESSION;
-    kn_str text[TEXTS] = {KN_STR_INIT};
-    kn_put_function(w, &text[FUNCTION], stage);
-    put_parameters(w, &text[PARAMETERS], stage);
+    kn_str *indexer = kn_text(w), *type = kn_text(w), *user = kn_text(w);
     if (kn_text_has_word(s->body, "_ind"))
-        kn_put_indexer(w, &text[INDEXER], "i");
+        kn_put_indexer(w, indexer, "i");
     if (is_expression)
-        kn_put_type(w, &text[TYPE], s->value[s->n_read]);
-    kn_put_user_text(w, &text[USER], KN_TEXT_STAGE + stage, s->label, !is_expression);
+        kn_put_type(w, type, s->value[s->n_read]);
+    kn_put_user_text(w, user, KN_TEXT_STAGE + stage, s->label, !is_expression);
     kn_put_part_with(w, out,
                      is_expression                         ? "map_expression"
                      : w->program->uses & KN_USES_CONTINUE ? "map_with_continue"
                                                            : "map",
                      -1, "function=%s parameters=%s inlining=%s indexer=%s given=%s value_type=%s user=%s",
-                     kn_str_text(&text[FUNCTION]), kn_str_text(&text[PARAMETERS]), inlining(w),
-                     kn_str_text(&text[INDEXER]),
+                     kn_text_by(w, kn_put_function, stage), kn_text_by(w, put_parameters, stage), inlining(w),
+                     kn_str_text(indexer),
                      is_expression ? kn_value_name(&w->program->param[s->value[s->n_read]]) : "",
-                     kn_str_text(&text[TYPE]), kn_str_text(&text[USER]));
-    for (int k = 0; k < TEXTS; ++k) {
-        out->failed = out->failed || text[k].failed;
-        kn_str_free(&text[k]);
-    }
+                     kn_str_text(type), kn_str_text(user));
 }
 
 static void put_reduce_part(const kn_writer *w, kn_str *out, const char *part, int stage, int text,
                             const char *suffix)
 {
     const kn_stage *s = &w->program->stage[stage];
-    kn_str type = KN_STR_INIT, label = KN_STR_INIT, user = KN_STR_INIT;
-    kn_put_type(w, &type, s->value[s->n_read]);
-    kn_str_printf(&label, "%s%s", s->label, suffix);
-    kn_put_user_text(w, &user, text, kn_str_text(&label), true);
+    kn_str *label = kn_text(w), *user = kn_text(w);
+    kn_str_printf(label, "%s%s", s->label, suffix);
+    kn_put_user_text(w, user, text, kn_str_text(label), true);
     kn_put_part_with(w, out, part, -1, "label=%s value_type=%s inlining=%s user=%s", s->label,
-                     kn_str_text(&type), inlining(w), kn_str_text(&user));
-    out->failed = out->failed || type.failed || label.failed || user.failed;
-    kn_str_free(&type);
-    kn_str_free(&label);
-    kn_str_free(&user);
+                     kn_text_by(w, kn_put_type, s->value[s->n_read]), inlining(w), kn_str_text(user));
 }
 
 static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
@@ -201,17 +189,15 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
 static void put_back(const kn_writer *w, kn_str *before, kn_str *after, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    kn_str seen = KN_STR_INIT;
-    put_seen(w, &seen, place, k);
+    kn_str *seen = kn_text(w);
+    put_seen(w, seen, place, k);
     kn_put_part_with(w, before, "seen", k, "c_name=%s seen=%s", kn_spec_c_name(w->spec, k),
-                     kn_str_text(&seen));
-    kn_put_part_of(w, after,
-                   o->seen == o->dtype     ? "put_back"
-                   : o->dtype == KILN_BOOL ? "put_back_bool"
-                                           : "put_back_converted",
-                   k, "place=%s", place);
-    before->failed = before->failed || seen.failed;
-    kn_str_free(&seen);
+                     kn_str_text(seen));
+    kn_put_part_with(w, after,
+                     o->seen == o->dtype     ? "put_back"
+                     : o->dtype == KILN_BOOL ? "put_back_bool"
+                                             : "put_back_converted",
+                     k, "place=%s", kn_text_by(w, place, k));
 }
 
 /* One argument, with its statements before and after the call. */
@@ -236,16 +222,14 @@ static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_st
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
                 const char *reduction_index)
 {
-    enum { BEFORE, FUNCTION, ARGUMENTS, AFTER, TEXTS };
     const kn_stage *s = &w->program->stage[stage];
-    kn_str text[TEXTS] = {KN_STR_INIT}, *arguments = &text[ARGUMENTS];
+    kn_str *before = kn_text(w), *arguments = kn_text(w), *after = kn_text(w);
     const char *separator = "";
-    kn_put_function(w, &text[FUNCTION], stage);
     for (int v = 0; v < s->n_read + s->n_given; ++v) {
         if (!is_argument(w, s->value[v]))
             continue;
         kn_str_append(arguments, separator);
-        put_argument(w, &text[BEFORE], arguments, &text[AFTER], place, s->value[v]);
+        put_argument(w, before, arguments, after, place, s->value[v]);
         separator = ", ";
     }
     if (has_index(w, s, KN_USES_INDEX)) {
@@ -254,13 +238,23 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
     }
     if (has_index(w, s, KN_USES_REDUCTION_INDEX))
         kn_str_printf(arguments, "%s%s", separator, reduction_index);
-    kn_put_part_with(w, out, "call", -1, "before=%s function=%s arguments=%s after=%s",
-                     kn_str_text(&text[BEFORE]), kn_str_text(&text[FUNCTION]), kn_str_text(arguments),
-                     kn_str_text(&text[AFTER]));
-    for (int k = 0; k < TEXTS; ++k) {
-        out->failed = out->failed || text[k].failed;
-        kn_str_free(&text[k]);
-    }
+    kn_put_part_with(w, out, "call", -1, "before=%s function=%s arguments=%s after=%s", kn_str_text(before),
+                     kn_text_by(w, kn_put_function, stage), kn_str_text(arguments), kn_str_text(after));
+}
+
+static void put_index_at(const kn_writer *w, kn_str *out, const char *start, const char *part, int operand)
+{
+    kn_str *offset = kn_text(w);
+    kn_put_part_with(w, offset, part, -1, "array=%d", operand);
+    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(offset));
+}
+
+void kn_put_map_at(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *offset)
+{
+    kn_str *index = kn_text(w), *reduction_index = kn_text(w);
+    put_index_at(w, index, "start", offset, w->spec->n_arrays);
+    put_index_at(w, reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, out, stage, place, kn_str_text(index), kn_str_text(reduction_index));
 }
 
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)

@@ -16,13 +16,11 @@ typedef struct transposition {
 static void put_access(const transposition *t, const char *part, char name, const int *number)
 {
     static const char *const types[] = {"", "b32", "v2.b32", "", "v4.b32"};
-    kn_str registers = KN_STR_INIT;
+    kn_str *registers = kn_text(t->w);
     for (int w = 0; w < t->words; ++w)
-        kn_str_printf(&registers, "%s%c%d", w > 0 ? ", " : "", name, number[w]);
+        kn_str_printf(registers, "%s%c%d", w > 0 ? ", " : "", name, number[w]);
     kn_put_part_with(t->w, t->lines, part, -1, "words=%s registers=%s", types[t->words],
-                     kn_str_text(&registers));
-    t->lines->failed = t->lines->failed || registers.failed;
-    kn_str_free(&registers);
+                     kn_str_text(registers));
 }
 
 /* Word w of vector j is register r[j * words + w]. */
@@ -102,23 +100,20 @@ static void transpose_bytes(const transposition *t)
 bool kn_put_transposed(const kn_writer *w, kn_str *out, int count, int size, const char *from,
                        const char *step, const kn_transpose_rows *rows, const char *to, const char *pitch)
 {
-    kn_str lines = KN_STR_INIT, operands = KN_STR_INIT;
-    const transposition t = {w, &lines, count, size, count * size / 4, rows};
+    kn_str *lines = kn_text(w), *operands = kn_text(w);
+    const transposition t = {w, lines, count, size, count * size / 4, rows};
     if (count * size % 4 != 0 || t.words > 4)
         return false;
     if (rows) {
-        kn_put_part(w, &lines, "transpose_rows", -1);
-        kn_put_part_with(w, &operands, "transpose_row_operands", -1, "left=%s row=%s carry=%s", rows->left,
+        kn_put_part(w, lines, "transpose_rows", -1);
+        kn_put_part_with(w, operands, "transpose_row_operands", -1, "left=%s row=%s carry=%s", rows->left,
                          rows->row, rows->carry);
     }
     put_loads(&t);
     (size == 1 ? transpose_bytes : size == 2 ? transpose_halves : transpose_words)(&t);
     kn_put_part_with(w, out, "transpose", -1,
                      "loaded=%d picked=%d lines=%s from=%s step=%s to=%s pitch=%s row_operands=%s",
-                     count * t.words, size == 1 ? 8 * t.words * t.words : count * t.words,
-                     kn_str_text(&lines), from, step, to, pitch, kn_str_text(&operands));
-    out->failed = out->failed || lines.failed || operands.failed;
-    kn_str_free(&lines);
-    kn_str_free(&operands);
+                     count * t.words, size == 1 ? 8 * t.words * t.words : count * t.words, kn_str_text(lines),
+                     from, step, to, pitch, kn_str_text(operands));
     return true;
 }

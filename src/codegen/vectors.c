@@ -31,14 +31,15 @@ static void put_vector_address(const kn_writer *w, kn_str *out, int k)
     else if (access == KN_DENSE)
         kn_put_part(w, out, "first", k);
     else
-        kn_put_part_of(w, out, "address", k, "step=%s", put_step_of);
+        kn_put_part_with(w, out, "address", k, "step=%s", kn_text_by(w, put_step_of, k));
 }
 
 void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
 {
     char access = kn_access_of(w, k);
     bool may_repeat = (access == KN_VECTOR || access == KN_BROADCAST) && !kn_is_output(w, k);
-    kn_put_part_of(w, out, may_repeat ? "load_along" : "load", k, "from=%s", put_vector_address);
+    kn_put_part_with(w, out, may_repeat ? "load_along" : "load", k, "from=%s",
+                     kn_text_by(w, put_vector_address, k));
 }
 
 /* True for bytes and halves, which are gathered as words: the compiler would otherwise unpack and pack them
@@ -71,7 +72,8 @@ static void put_load(kn_writer *w, int k)
             kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "words", k, "words=%d",
                              w->spec->schedule.vector * kn_item_size(w, k) / WORD);
     } else if (!w->recipe->load || !w->recipe->load(w, k)) {
-        kn_put_part_of(w, &w->slot[KN_SLOT_LOADS], "loaded", k, "load=%s", kn_put_vector_load);
+        kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], "loaded", k, "load=%s",
+                         kn_text_by(w, kn_put_vector_load, k));
     }
 }
 
@@ -81,7 +83,8 @@ static void put_store(kn_writer *w, int k)
 {
     bool is_dense = kn_access_of(w, k) == KN_DENSE;
     if (!is_dense)
-        kn_put_part_of(w, &w->slot[KN_SLOT_LOADS], "address_of_result", k, "address=%s", put_vector_address);
+        kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], "address_of_result", k, "address=%s",
+                         kn_text_by(w, put_vector_address, k));
     kn_put_part(w, &w->slot[KN_SLOT_STORES], is_dense ? "store_first" : "store", k);
 }
 
@@ -104,14 +107,12 @@ static void put_gathered(const kn_writer *w, kn_str *out, const char *part, cons
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
         const char *own = is_packed_in_words(w, k) ? part_of_words : part;
-        kn_str arguments = KN_STR_INIT;
+        kn_str *arguments = kn_text(w);
         if (kn_access_of(w, k) != KN_GATHER || !own)
             continue;
         if (more)
-            kn_put_part(w, &arguments, more, k);
-        kn_put_part_with(w, out, own, k, "function=%s more=%s", function, kn_str_text(&arguments));
-        out->failed = out->failed || arguments.failed;
-        kn_str_free(&arguments);
+            kn_put_part(w, arguments, more, k);
+        kn_put_part_with(w, out, own, k, "function=%s more=%s", function, kn_str_text(arguments));
     }
 }
 
@@ -151,30 +152,22 @@ void kn_put_all_runs(const kn_writer *w, kn_str *out)
 
 static void put_index_in_row(const kn_writer *w, kn_str *out)
 {
-    kn_str step = KN_STR_INIT;
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    put_step(w, &step, w->spec->n_arrays);
-    kn_put_part_with(w, out, "indices_in_row", -1, "step=%s", kn_str_text(&step));
-    out->failed = out->failed || step.failed;
-    kn_str_free(&step);
+    kn_put_part_with(w, out, "indices_in_row", -1, "step=%s", kn_text_by(w, put_step, w->spec->n_arrays));
 }
 
 /* Elements of one row, along the fast axis. One test for all operands, so that their loads are together. */
 static void put_gather_in_row(const kn_writer *w, kn_str *out)
 {
-    kn_str are_runs = KN_STR_INIT, runs = KN_STR_INIT, apart = KN_STR_INIT;
-    kn_put_all_runs(w, &are_runs);
-    kn_put_gathers(w, &runs, "kn_load_unaligned", NULL);
-    kn_put_gathers(w, &apart, "kn_gather_apart", "stride");
-    kn_put_part_with(w, out, are_runs.length > 0 ? "gather_in_row" : "gather_apart", -1,
-                     "are_runs=%s runs=%s apart=%s", kn_str_text(&are_runs), kn_str_text(&runs),
-                     kn_str_text(&apart));
+    kn_str *are_runs = kn_text(w), *runs = kn_text(w), *apart = kn_text(w);
+    kn_put_all_runs(w, are_runs);
+    kn_put_gathers(w, runs, "kn_load_unaligned", NULL);
+    kn_put_gathers(w, apart, "kn_gather_apart", "stride");
+    kn_put_part_with(w, out, are_runs->length > 0 ? "gather_in_row" : "gather_apart", -1,
+                     "are_runs=%s runs=%s apart=%s", kn_str_text(are_runs), kn_str_text(runs),
+                     kn_str_text(apart));
     put_index_in_row(w, out);
-    out->failed = out->failed || are_runs.failed || runs.failed || apart.failed;
-    kn_str_free(&are_runs);
-    kn_str_free(&runs);
-    kn_str_free(&apart);
 }
 
 void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs)
@@ -187,7 +180,7 @@ void kn_put_gather_lane(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_access_of(w, k) == KN_GATHER)
-            kn_put_part_of(w, out, "gather_lane", k, "place=%s", kn_place_located);
+            kn_put_part_with(w, out, "gather_lane", k, "place=%s", kn_text_by(w, kn_place_located, k));
     if (w->program->uses & KN_USES_INDEX)
         kn_put_part(w, out, "index_of_lane", -1);
 }
@@ -202,11 +195,9 @@ bool kn_are_some_packed_in_words(const kn_writer *w)
 
 void kn_put_gather_of_one_row(const kn_writer *w, kn_str *out)
 {
-    kn_str lines = KN_STR_INIT;
-    put_gather_in_row(w, &lines);
-    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(&lines));
-    out->failed = out->failed || lines.failed;
-    kn_str_free(&lines);
+    kn_str *lines = kn_text(w);
+    put_gather_in_row(w, lines);
+    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(lines));
 }
 
 void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out))

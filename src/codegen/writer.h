@@ -90,6 +90,19 @@ enum kn_slot_id {
 
 typedef struct kn_writer kn_writer;
 
+typedef struct kn_text_node {
+    kn_str text;
+    struct kn_text_node *next;
+} kn_text_node;
+enum { KN_PART_FILES = 3 /* the recipe's two and the shared one */ };
+/* Texts on the way to the source (texts.c). */
+typedef struct kn_writer_texts {
+    kiln_status status; /* the first error of a part */
+    kn_text_node *first;
+    kn_str spare;
+    kn_str file[KN_PART_FILES]; /* of parts; empty: not yet read */
+} kn_writer_texts;
+
 /* The writer of a kind's source. */
 typedef struct kn_recipe {
     const char *template_name;
@@ -128,7 +141,7 @@ struct kn_writer {
     kn_str *user;                /* the program's texts as they are in the source, in its order */
     int result;                  /* the one of a thread's results that is being written, if it has several */
     kn_str slot[KN_SLOT_COUNT];
-    kiln_status *status; /* the first error of a part */
+    kn_writer_texts *texts;
 };
 
 static inline int kn_param_count(const kn_writer *w)
@@ -173,10 +186,19 @@ bool kn_is_extended(const kn_writer *w, int k);
 /* True if some operand is gathered. */
 bool kn_gathers(const kn_writer *w);
 
-/* ---- parts: pieces of source for an operand, from files of them (parts.c) ---- */
+/* ---- texts on the way to the source (texts.c) ---- */
 
 /* Appends an array's element, as an lvalue, or another text of an operand. */
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
+/* An empty text. It lives as long as the writer, which also fails if the text does. */
+kn_str *kn_text(const kn_writer *w);
+/* The text that `put` appends for operand k. */
+const char *kn_text_by(const kn_writer *w, kn_place_writer put, int k);
+kiln_status kn_texts_status(const kn_writer_texts *texts);
+void kn_texts_free(kn_writer_texts *texts);
+
+/* ---- parts: pieces of source for an operand, from files of them (parts.c) ---- */
+
 /* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k
  * (-1: none); of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes); and
  * ${vector}, ${block}, ${arrays}, ${axis} and the kind's numbers of the schedule. */
@@ -184,9 +206,6 @@ void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
 /* The same with slots of one's own before these, as "place=%s count=%d". */
 void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same for one slot, "load=%s", whose value `put` appends. */
-void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, const char *format,
-                    kn_place_writer put);
 
 /* ---- stages: functions in the source, and calls of them ---- */
 
@@ -194,6 +213,9 @@ void kn_put_part_of(const kn_writer *w, kn_str *out, const char *part, int k, co
  * kn_value_NAME. Stages over results have no index; reduction_index is for programs that use it. */
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
                 const char *reduction_index);
+/* The same, with both indices at the offset that the part gives of their operand, ${array}, as it gives that
+ * of an array: "kn.start + kn_from.at[2]". */
+void kn_put_map_at(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *offset);
 /* The same for the first stage, the only one of elementwise programs. */
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
 /* "kn_sum": the function of a stage. */

@@ -55,8 +55,8 @@ void kn_compile_take_warnings(kn_str *out, const kn_compile_request *request, co
  * source is the user's. */
 void kn_compile_source_name(kn_str *out, const kn_compile_request *request);
 
-/* True if the request can make its compiler read files: then the lean ways of compiling do not hold, and
- * dependencies have to be recorded. Yes too often rather than too seldom. */
+/* True if the request can make its compiler read files: then dependencies are recorded, and the fast ways to
+ * compile are not used. In doubt it is true. */
 bool kn_compile_reaches(const kn_compile_request *request);
 bool kn_compile_option_reaches(const char *option);
 

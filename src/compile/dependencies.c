@@ -54,7 +54,7 @@ static bool read_quietly(kn_blob *out, const char *path)
 /* The first folder that the path lies below, and the name there; else the path itself. */
 static kn_dependency place_file(const kn_dependency_file *s, const char *path)
 {
-    for (size_t f = 0; f < s->folders.n; f++) {
+    for (int f = 0; f < s->folders.n; f++) {
         kn_span name = kn_dependency_below(path, &s->folders.items[f]);
         if (name.length > 0)
             return (kn_dependency){{"", 0}, name, (int)f};
@@ -201,7 +201,7 @@ static bool files_hold(const kn_dependency_file *s, bool *is_from_elsewhere)
 {
     bool holds = true;
     *is_from_elsewhere = s->files.n > 0;
-    for (size_t f = 0; f < s->files.n; f++) {
+    for (int f = 0; f < s->files.n; f++) {
         kn_dependency file;
         if (!kn_dependency_file_read_entry(&file, s, s->files.items[f])) {
             *is_from_elsewhere = false;

@@ -9,17 +9,10 @@
 
 void kn_span_push(kn_span_list *list, kn_span item)
 {
-    if (list->n == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 32;
-        kn_span *items = kn_realloc(list->items, capacity * sizeof *items);
-        if (!items) {
-            list->failed = true;
-            return;
-        }
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->n++] = item;
+    if (kn_grow(&list->items, &list->capacity, list->n, sizeof item))
+        list->items[list->n++] = item;
+    else
+        list->failed = true;
 }
 
 /* ---- lines ---- */
@@ -133,7 +126,7 @@ bool kn_dependency_file_read_entry(kn_dependency *out, const kn_dependency_file 
     out->hash = (kn_span){line.text, KN_HASH_DIGITS};
     out->name = (kn_span){blank + 1, (size_t)(end - blank - 1)};
     out->folder = *number == '-' ? -1 : atoi(number);
-    return out->folder < (int)s->folders.n;
+    return out->folder < s->folders.n;
 }
 
 bool kn_dependency_join_path(char path[PATH_MAX], const kn_span *folder, const kn_span *name)
@@ -153,7 +146,7 @@ bool kn_dependency_file_path(char path[PATH_MAX], const kn_dependency_file *s, c
 
 bool kn_dependency_file_is_system(const kn_dependency_file *s, const kn_dependency *file)
 {
-    return file->folder >= 0 && (size_t)file->folder >= s->first_system;
+    return file->folder >= 0 && file->folder >= s->first_system;
 }
 
 kn_span kn_dependency_below(const char *path, const kn_span *folder)

@@ -24,7 +24,7 @@ typedef struct kn_span {
 
 typedef struct kn_span_list {
     kn_span *items;
-    size_t n, capacity;
+    int n, capacity;
     bool failed;
 } kn_span_list;
 
@@ -42,7 +42,7 @@ typedef struct kn_dependency {
 
 typedef struct kn_dependency_file {
     kn_span_list folders; /* of the options, then of the text: the user's, then the system's */
-    size_t first_system;
+    int first_system;
     kn_span_list files; /* the lines, without "file " */
     kn_span_list probes;
     kn_span environment, lookups;

@@ -29,7 +29,7 @@ static void add_name(table *t, kn_span name)
 /* All paths come first, one after the other, since a growing text moves. */
 static void add_paths(table *t, const kn_dependency_file *s)
 {
-    for (size_t f = 0; f < s->files.n; f++) {
+    for (int f = 0; f < s->files.n; f++) {
         kn_dependency file;
         char path[PATH_MAX] = "";
         if (!kn_dependency_file_read_entry(&file, s, s->files.items[f]) ||
@@ -45,7 +45,7 @@ static void add_paths(table *t, const kn_dependency_file *s)
 
 static bool is_column(const table *t, kn_span folder)
 {
-    for (size_t c = 0; c < t->columns.n; c++)
+    for (int c = 0; c < t->columns.n; c++)
         if (t->columns.items[c].length == folder.length &&
             memcmp(t->columns.items[c].text, folder.text, folder.length) == 0)
             return true;
@@ -54,10 +54,10 @@ static bool is_column(const table *t, kn_span folder)
 
 static void add_columns(table *t, const kn_dependency_file *s)
 {
-    for (size_t f = 0; f < s->folders.n; f++)
+    for (int f = 0; f < s->folders.n; f++)
         kn_span_push(&t->columns, s->folders.items[f]);
     const char *path = t->paths.data;
-    for (size_t f = 0; f < s->files.n; f++, path += strlen(path) + 2) {
+    for (int f = 0; f < s->files.n; f++, path += strlen(path) + 2) {
         const char *slash = strrchr(path, '/');
         kn_span folder = {path, slash ? (size_t)(slash - path) : 0};
         if (path[strlen(path) + 1] == 'u' && folder.length > 0 && !is_column(t, folder))
@@ -68,21 +68,21 @@ static void add_columns(table *t, const kn_dependency_file *s)
 static void add_names(table *t, const kn_dependency_file *s)
 {
     const char *path = t->paths.data;
-    for (size_t f = 0; f < s->files.n; f++, path += strlen(path) + 2) {
+    for (int f = 0; f < s->files.n; f++, path += strlen(path) + 2) {
         if (path[0] != '/')
             add_name(t, (kn_span){path, strlen(path)});
-        for (size_t c = 0; c < t->columns.n; c++)
+        for (int c = 0; c < t->columns.n; c++)
             add_name(t, kn_dependency_below(path, &t->columns.items[c]));
     }
-    for (size_t p = 0; p < s->probes.n; p++)
+    for (int p = 0; p < s->probes.n; p++)
         add_name(t, s->probes.items[p]);
     t->failed = t->failed || t->names.failed || t->columns.failed;
 }
 
 static void look_up(table *t, kn_str *bits)
 {
-    for (size_t n = 0; n < t->names.n; n++)
-        for (size_t c = 0; c < t->columns.n; c++) {
+    for (int n = 0; n < t->names.n; n++)
+        for (int c = 0; c < t->columns.n; c++) {
             char path[PATH_MAX];
             bool is_there = kn_dependency_join_path(path, &t->columns.items[c], &t->names.items[n]) &&
                             access(path, F_OK) == 0;

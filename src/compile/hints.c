@@ -161,7 +161,7 @@ static bool find_end_of_value(place *p, const mistake *row)
 
 /* ---- names ---- */
 
-/* The word that the compiler has in quotes, where the text has it in that line. */
+/* The word that the compiler quotes, if that line of the text has it. */
 static bool find_name(place *p, const mistake *row)
 {
     const char *quote = strchr(p->said, '\''), *end = quote ? strchr(quote + 1, '\'') : NULL;

@@ -30,27 +30,21 @@ static bool is_wrapper(const char *path)
     return false;
 }
 
-static bool noted(bool has_succeeded)
-{
-    if (!has_succeeded)
-        kn_shortage_note(errno);
-    return has_succeeded;
-}
-
 /* The path as it is called by, absolute: the process may change its folder before it compiles. */
 static bool make_absolute(char *out, const char *path)
 {
     char here[PATH_MAX];
-    int length = path[0] == '/'                     ? snprintf(out, PATH_MAX, "%s", path)
-                 : noted(getcwd(here, sizeof here)) ? snprintf(out, PATH_MAX, "%s/%s", here, path)
-                                                    : -1;
+    int length = path[0] == '/' ? snprintf(out, PATH_MAX, "%s", path)
+                 : kn_shortage_unless(getcwd(here, sizeof here))
+                     ? snprintf(out, PATH_MAX, "%s/%s", here, path)
+                     : -1;
     return length > 0 && length < PATH_MAX;
 }
 
 static bool take_executable(const char *file, char *path, char *real)
 {
-    return kn_os_is_file(file) && noted(access(file, X_OK) == 0) && noted(realpath(file, real)) &&
-           !is_wrapper(real) && make_absolute(path, file);
+    return kn_os_is_file(file) && kn_shortage_unless(access(file, X_OK) == 0) &&
+           kn_shortage_unless(realpath(file, real)) && !is_wrapper(real) && make_absolute(path, file);
 }
 
 static const char *search_path(void)
@@ -89,7 +83,7 @@ static void add_word(kn_str *out, const char *word, size_t length)
             continue;
         snprintf(text, sizeof text, "%.*s", (int)(length - skipped), word + skipped);
         bool is_relative = text[0] != '/' && (skipped > 0 || strchr(text, '/'));
-        if (!is_relative || !noted(access(text, F_OK) == 0) || !make_absolute(path, text))
+        if (!is_relative || !kn_shortage_unless(access(text, F_OK) == 0) || !make_absolute(path, text))
             continue;
         kn_str_append(out, prefixes[f]);
         kn_str_append_n(out, path, strlen(path) + 1);

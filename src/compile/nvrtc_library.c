@@ -88,9 +88,9 @@ static void ask_what_it_knows(const kn_nvrtc_api *a)
         kn_nvrtc.n_known = n;
 }
 
-/* NVRTC opens a library of built-in functions by its bare name when it first compiles. pip's wheel lies where
- * the loader does not look: so the one beside NVRTC is loaded by its path, and the loader then knows the
- * name. Where it is not there, NVRTC says so itself. False with the last error: it met a shortage. */
+/* NVRTC opens a library of built-in functions by its bare name when it first compiles. The loader does not
+ * search the folder of pip's wheel, so the library beside NVRTC is loaded by its path, and then the loader
+ * knows the name. If it is missing, NVRTC says so. False, with the last error, after a shortage. */
 static bool load_builtins(void)
 {
     unsigned before = kn_shortages();

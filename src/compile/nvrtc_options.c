@@ -25,7 +25,7 @@ static const struct {
 
 enum { MAX_OWN_OPTIONS = 24 };
 
-/* For an architecture that this NVRTC does not know: the newest older one, 0 where there is none. */
+/* The newest architecture below this one that NVRTC knows; 0: none. */
 static int newest_known_below(int compute_capability)
 {
     int best = 0;

@@ -65,10 +65,8 @@ static bool take_file(kn_compiler_place *place, const char *file)
     char real[PATH_MAX];
     if (!kn_os_is_file(file))
         return false;
-    if (!realpath(file, real)) {
-        kn_shortage_note(errno);
+    if (!kn_shortage_unless(realpath(file, real)))
         return false;
-    }
     snprintf(place->path, sizeof place->path, "%s", real);
     place->is_found = true;
     return true;

@@ -44,9 +44,9 @@ typedef enum kn_copy_kind {
     KN_COPY_DEVICE_TO_DEVICE = 3
 } kn_copy_kind;
 
-/* The table: everything a back end has to do. Streams and events are the native handles (NULL: the default
- * stream); the CUDA functions make the device's primary context current for the call and put the caller's
- * back. Memory here is unpooled: callers use kn_memory_*. */
+/* The table: everything that a back end does. Streams and events are native handles (NULL: the default
+ * stream). CUDA's functions make the device's primary context current during the call, and restore the
+ * caller's. This memory is not pooled: callers use kn_memory_*. */
 typedef struct kn_backend {
     kn_backend_kind kind;
     kiln_status (*memory_alloc)(kn_device *, size_t size, void **out);

@@ -37,9 +37,9 @@ void kn_cuda_unrelax(int mode)
 
 kiln_status kn_cuda_enter_relaxed(kn_device *device, kn_cuda_scope *scope)
 {
-    kiln_status status = kn_cuda_enter(device, &scope->pushed);
+    scope->status = kn_cuda_enter(device, &scope->pushed);
     scope->mode = kn_cuda_relax();
-    return status;
+    return scope->status;
 }
 
 void kn_cuda_leave_relaxed(const kn_cuda_scope *scope)

@@ -63,10 +63,29 @@ static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, b
  * finds the context by the handle. */
 typedef struct kn_cuda_scope {
     bool pushed;
-    int mode; /* before; -1: it is as it was */
+    int mode;           /* before; -1: it is as it was */
+    kiln_status status; /* of entering */
 } kn_cuda_scope;
 kiln_status kn_cuda_enter_relaxed(kn_device *device, kn_cuda_scope *scope);
 void kn_cuda_leave_relaxed(const kn_cuda_scope *scope);
+static inline kiln_status kn_cuda_left(const kn_cuda_scope *scope, kiln_status status)
+{
+    kn_cuda_leave_relaxed(scope);
+    return status;
+}
+
+/* KN_CU in that mode. scope: the address of a variable. */
+#define KN_CU_RELAXED(scope, device, ...)                                                                    \
+    kn_cuda_left(scope,                                                                                      \
+                 kn_cuda_enter_relaxed(device, scope) == KILN_OK ? KN_CU(__VA_ARGS__) : (scope)->status)
+/* The same for a call that releases something. */
+#define KN_CU_RELEASE(device, ...)                                                                           \
+    do {                                                                                                     \
+        kn_cuda_scope scope_of_release;                                                                      \
+        kn_cuda_enter_relaxed(device, &scope_of_release);                                                    \
+        KN_CU_CALL(__VA_ARGS__);                                                                             \
+        kn_cuda_leave_relaxed(&scope_of_release);                                                            \
+    } while (0)
 /* The mode only: returns the previous one, or -1 if it is unchanged. */
 int kn_cuda_relax(void);
 void kn_cuda_unrelax(int mode);

@@ -9,10 +9,7 @@ kiln_status kn_cuda_event_create(kn_device *device, unsigned flags, void **out)
     kn_cuda_scope scope;
     unsigned native = (flags & KILN_EVENT_TIMING ? 0 : KN_CU_EVENT_DISABLE_TIMING) |
                       (flags & KILN_EVENT_BLOCKING ? KN_CU_EVENT_BLOCKING_SYNC : 0);
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(EventCreate, &event, native);
-    kn_cuda_leave_relaxed(&scope);
+    kiln_status status = KN_CU_RELAXED(&scope, device, EventCreate, &event, native);
     if (status == KILN_OK)
         *out = event;
     return status;
@@ -20,12 +17,9 @@ kiln_status kn_cuda_event_create(kn_device *device, unsigned flags, void **out)
 
 void kn_cuda_event_destroy(kn_device *device, void *event)
 {
-    kn_cuda_scope scope;
     if (!event)
         return;
-    kn_cuda_enter_relaxed(device, &scope);
-    KN_CU_CALL(EventDestroy, event);
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(device, EventDestroy, event);
 }
 
 kiln_status kn_cuda_event_record(kn_device *device, void *event, void *stream)
@@ -42,11 +36,7 @@ kiln_status kn_cuda_event_record(kn_device *device, void *event, void *stream)
 kiln_status kn_cuda_event_synchronize(kn_device *device, void *event)
 {
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(EventSynchronize, event);
-    kn_cuda_leave_relaxed(&scope);
-    return status;
+    return KN_CU_RELAXED(&scope, device, EventSynchronize, event);
 }
 
 kiln_status kn_cuda_event_query(kn_device *device, void *event, bool *done)
@@ -63,10 +53,7 @@ kiln_status kn_cuda_event_elapsed(kn_device *device, void *start, void *end, dou
 {
     float elapsed = 0;
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(EventElapsedTime, &elapsed, start, end);
-    kn_cuda_leave_relaxed(&scope);
+    kiln_status status = KN_CU_RELAXED(&scope, device, EventElapsedTime, &elapsed, start, end);
     if (status == KILN_OK)
         *milliseconds = elapsed;
     return status;

@@ -15,10 +15,7 @@ kiln_status kn_cuda_memory_alloc(kn_device *device, size_t size, void **out)
 {
     kn_cu_address address = 0;
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(MemAlloc, &address, size);
-    kn_cuda_leave_relaxed(&scope);
+    kiln_status status = KN_CU_RELAXED(&scope, device, MemAlloc, &address, size);
     if (status == KILN_OK)
         *out = (void *)(uintptr_t)address;
     return status;
@@ -27,40 +24,26 @@ kiln_status kn_cuda_memory_alloc(kn_device *device, size_t size, void **out)
 /* This and the other releases go on where the context could not be had: the driver finds it by the handle. */
 void kn_cuda_memory_free(kn_device *device, void *pointer)
 {
-    kn_cuda_scope scope;
     if (!pointer)
         return;
-    kn_cuda_enter_relaxed(device, &scope);
-    KN_CU_CALL(MemFree, address_of(pointer));
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(device, MemFree, address_of(pointer));
 }
 
 kiln_status kn_cuda_memory_info(kn_device *device, size_t *free_bytes, size_t *total)
 {
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(MemGetInfo, free_bytes, total);
-    kn_cuda_leave_relaxed(&scope);
-    return status;
+    return KN_CU_RELAXED(&scope, device, MemGetInfo, free_bytes, total);
 }
 
 kiln_status kn_cuda_pinned_alloc(kn_device *device, size_t size, void **out)
 {
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(MemHostAlloc, out, size, KN_CU_MEMHOSTALLOC_PORTABLE);
-    kn_cuda_leave_relaxed(&scope);
-    return status;
+    return KN_CU_RELAXED(&scope, device, MemHostAlloc, out, size, KN_CU_MEMHOSTALLOC_PORTABLE);
 }
 
 void kn_cuda_pinned_free(kn_device *device, void *pointer)
 {
-    kn_cuda_scope scope;
-    kn_cuda_enter_relaxed(device, &scope);
-    KN_CU_CALL(MemFreeHost, pointer);
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(device, MemFreeHost, pointer);
 }
 
 static kiln_status queue_copy(void *to, const void *from, size_t size, kn_copy_kind kind, void *stream)

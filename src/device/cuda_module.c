@@ -103,12 +103,9 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
 
 void kn_cuda_module_unload(kn_module *module)
 {
-    kn_cuda_scope scope;
     if (!module)
         return;
-    kn_cuda_enter_relaxed(module->device, &scope);
-    KN_CU_CALL(ModuleUnload, module->native);
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(module->device, ModuleUnload, module->native);
     for (kn_function *f = atomic_load(&module->functions), *next; f; f = next) {
         next = f->next;
         kn_free(f);
@@ -116,8 +113,8 @@ void kn_cuda_module_unload(kn_module *module)
     kn_free(module);
 }
 
-/* With lazy loading a function's code goes to the device at its first use, which a capture does not allow but
- * in relaxed mode: so it is done now. Older drivers do it when asked for an attribute. */
+/* With lazy loading, the driver loads a function's code at its first use, which a capture allows in relaxed
+ * mode only. So it is loaded now; older drivers do so if they are asked for an attribute. */
 static kiln_status load_for_good(kn_cu_function function)
 {
     int registers = 0;
@@ -166,10 +163,8 @@ kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **ad
     kn_cu_address found = 0;
     size_t bytes = 0;
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(module->device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(ModuleGetGlobal, &found, &bytes, module->native, name);
-    kn_cuda_leave_relaxed(&scope);
+    kiln_status status =
+        KN_CU_RELAXED(&scope, module->device, ModuleGetGlobal, &found, &bytes, module->native, name);
     if (status != KILN_OK)
         return kn_error_context("global \"%s\" of \"%s\"", name, module->name);
     *address = (void *)(uintptr_t)found;
@@ -198,11 +193,7 @@ void *kn_cuda_function_handle(kn_function *function)
 static kiln_status set_attribute(kn_function *f, int attribute, int value)
 {
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(f->device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(FuncSetAttribute, f->native, attribute, value);
-    kn_cuda_leave_relaxed(&scope);
-    return status;
+    return KN_CU_RELAXED(&scope, f->device, FuncSetAttribute, f->native, attribute, value);
 }
 
 /* Sets the attributes that a function needs before its first launch with more shared memory. */
@@ -331,11 +322,8 @@ kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out)
 kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t shared_bytes, int *blocks)
 {
     kn_cuda_scope scope;
-    kiln_status status = kn_cuda_enter_relaxed(function->device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(OccupancyMaxActiveBlocks, blocks, function->native, block_threads, shared_bytes);
-    kn_cuda_leave_relaxed(&scope);
-    return status;
+    return KN_CU_RELAXED(&scope, function->device, OccupancyMaxActiveBlocks, blocks, function->native,
+                         block_threads, shared_bytes);
 }
 
 int kn_cuda_function_params(kn_function *function, size_t *size, int capacity)

@@ -9,10 +9,7 @@ kiln_status kn_cuda_stream_create(kn_device *device, unsigned flags, void **out)
     kn_cu_stream stream = NULL;
     kn_cuda_scope scope;
     unsigned native = flags & KILN_STREAM_NON_BLOCKING ? KN_CU_STREAM_NON_BLOCKING : 0;
-    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(StreamCreate, &stream, native);
-    kn_cuda_leave_relaxed(&scope);
+    kiln_status status = KN_CU_RELAXED(&scope, device, StreamCreate, &stream, native);
     if (status == KILN_OK)
         *out = stream;
     return status;
@@ -20,12 +17,9 @@ kiln_status kn_cuda_stream_create(kn_device *device, unsigned flags, void **out)
 
 void kn_cuda_stream_destroy(kn_device *device, void *stream)
 {
-    kn_cuda_scope scope;
     if (!stream)
         return;
-    kn_cuda_enter_relaxed(device, &scope);
-    KN_CU_CALL(StreamDestroy, stream);
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(device, StreamDestroy, stream);
 }
 
 kiln_status kn_cuda_stream_synchronize(kn_device *device, void *stream)
@@ -34,11 +28,7 @@ kiln_status kn_cuda_stream_synchronize(kn_device *device, void *stream)
     kiln_status status = kn_cuda_check_stream(device, stream, "a stream cannot be waited for");
     if (status != KILN_OK)
         return status;
-    status = kn_cuda_enter_relaxed(device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(StreamSynchronize, stream);
-    kn_cuda_leave_relaxed(&scope);
-    return status;
+    return KN_CU_RELAXED(&scope, device, StreamSynchronize, stream);
 }
 
 kiln_status kn_cuda_stream_query(kn_device *device, void *stream, bool *done)

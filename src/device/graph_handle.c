@@ -43,12 +43,8 @@ static kiln_status read_options(kiln_capture_options *out, const kiln_capture_op
 {
     *out = (kiln_capture_options)KILN_CAPTURE_OPTIONS_INIT;
     kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_CAPTURE_OPTIONS_INIT");
-    if (status != KILN_OK)
-        return status;
-    if (out->flags & ~(unsigned)KILN_CAPTURE_PREPARED)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CAPTURE_* are known",
-                        out->flags);
-    return KILN_OK;
+    return status == KILN_OK ? kn_sized_check_flags(out->flags, KILN_CAPTURE_PREPARED, "KILN_CAPTURE")
+                             : status;
 }
 
 kiln_status kiln_capture_begin(kiln_stream *stream)
@@ -72,10 +68,7 @@ kiln_status kiln_capture_begin_with(kiln_stream *stream, const kiln_capture_opti
 
 static void destroy_graph(kn_device *device, kn_cu_graph graph)
 {
-    kn_cuda_scope scope;
-    kn_cuda_enter_relaxed(device, &scope);
-    KN_CU_CALL(GraphDestroy, graph);
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(device, GraphDestroy, graph);
 }
 
 kiln_status kiln_capture_end(kiln_graph **out, kiln_stream *stream)
@@ -125,10 +118,8 @@ kiln_status kiln_graph_instantiate(kiln_graph_exec **out, kiln_graph *graph)
     kiln_graph_exec *exec = kn_calloc(1, sizeof *exec);
     if (!exec)
         return kn_error_memory(sizeof *exec, "a graph's instance");
-    kiln_status status = kn_cuda_enter_relaxed(graph->record->device, &scope);
-    if (status == KILN_OK)
-        status = KN_CU(GraphInstantiate, &exec->native, graph->native, 0);
-    kn_cuda_leave_relaxed(&scope);
+    kiln_status status =
+        KN_CU_RELAXED(&scope, graph->record->device, GraphInstantiate, &exec->native, graph->native, 0);
     if (status != KILN_OK) {
         kn_free(exec);
         return status;
@@ -177,12 +168,9 @@ void kiln_graph_free(kiln_graph *graph)
 
 void kiln_graph_exec_free(kiln_graph_exec *exec)
 {
-    kn_cuda_scope scope;
     if (!exec)
         return;
-    kn_cuda_enter_relaxed(exec->record->device, &scope);
-    KN_CU_CALL(GraphExecDestroy, exec->native);
-    kn_cuda_leave_relaxed(&scope);
+    KN_CU_RELEASE(exec->record->device, GraphExecDestroy, exec->native);
     kn_capture_drop_reference(exec->record);
     kn_free(exec);
 }

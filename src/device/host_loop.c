@@ -203,7 +203,7 @@ static void move(const loop_state *v, int o, bool to_buffer)
                      w->blocks * w->block_size * x->item_size * v->interleaved[o] >= LARGE_BYTES);
 }
 
-/* An input's buffer stays as it is while the place it was filled from does. */
+/* An input's buffer is filled again only if the input's place has moved. */
 static void pack(loop_state *v, int o)
 {
     const kn_planned_operand *x = &v->loop_nest->operand[o];

@@ -24,15 +24,15 @@ void kn_host_stream_destroy(kn_device *device, void *stream)
     (void)device, (void)stream;
 }
 
-kiln_status kn_host_stream_synchronize(kn_device *device, void *stream)
+kiln_status kn_host_wait(kn_device *device, void *handle)
 {
-    (void)device, (void)stream;
+    (void)device, (void)handle;
     return KILN_OK;
 }
 
-kiln_status kn_host_stream_query(kn_device *device, void *stream, bool *done)
+kiln_status kn_host_is_done(kn_device *device, void *handle, bool *done)
 {
-    (void)device, (void)stream;
+    (void)device, (void)handle;
     *done = true;
     return KILN_OK;
 }
@@ -74,19 +74,6 @@ kiln_status kn_host_event_record(kn_device *device, void *event, void *stream)
 {
     (void)device, (void)stream;
     atomic_store(&((host_event *)event)->time_ms, kn_os_now_ms());
-    return KILN_OK;
-}
-
-kiln_status kn_host_event_synchronize(kn_device *device, void *event)
-{
-    (void)device, (void)event;
-    return KILN_OK;
-}
-
-kiln_status kn_host_event_query(kn_device *device, void *event, bool *done)
-{
-    (void)device, (void)event;
-    *done = true;
     return KILN_OK;
 }
 

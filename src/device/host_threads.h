@@ -1,4 +1,4 @@
-/* device/host_threads.h - the host's threads, which loops are spread over. */
+/* device/host_threads.h - the host's threads, which share the iterations of loops. */
 #ifndef KN_DEVICE_HOST_THREADS_H
 #define KN_DEVICE_HOST_THREADS_H
 

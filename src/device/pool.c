@@ -30,9 +30,9 @@ static kiln_status take_slowly(kn_pool *pool, kn_pool_arena *l, size_t size, kn_
     kn_pool_settle_pending(pool, false);
     if (!(*out = kn_pool_take_quick(pool, l, size)))
         *out = take_binned(pool, l, size);
-    if (!*out && (l->quick_count > 0 || kn_pool_adopt_ended(pool, l, false))) {
+    if (!*out && (l->quick_count > 0 || kn_pool_adopt_ended(pool, l))) {
         kn_pool_flush_quick(pool, l);
-        kn_pool_adopt_ended(pool, l, false);
+        kn_pool_adopt_ended(pool, l);
         *out = take_binned(pool, l, size);
     }
     kiln_status status = *out ? KILN_OK : kn_pool_new_segment(pool, l, size, out);

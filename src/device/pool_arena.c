@@ -19,21 +19,14 @@ static void *take_event(kn_pool *pool)
 
 static void give_event(kn_pool *pool, void *event)
 {
-    if (pool->idle_count == pool->idle_capacity) {
-        int capacity = pool->idle_capacity ? 2 * pool->idle_capacity : 16;
-        void **events = kn_realloc(pool->idle_events, (size_t)capacity * sizeof *events);
-        if (!events) {
-            pool->device->backend->event_destroy(pool->device, event);
-            return;
-        }
-        pool->idle_events = events;
-        pool->idle_capacity = capacity;
-    }
-    pool->idle_events[pool->idle_count++] = event;
+    if (kn_grow(&pool->idle_events, &pool->idle_capacity, pool->idle_count, sizeof(void *)))
+        pool->idle_events[pool->idle_count++] = event;
+    else
+        pool->device->backend->event_destroy(pool->device, event);
 }
 
-/* An event behind the work that is now queued on the stream. NULL, when that work is over: where no event can
- * be had, it is waited for. */
+/* An event behind the work that is now queued on the stream. NULL: that work is over, since the function
+ * waits for it if no event can be made. */
 void *kn_pool_event_behind(kn_pool *pool, void *stream)
 {
     const kn_backend *backend = pool->device->backend;
@@ -273,11 +266,11 @@ static void adopt(kn_pool *pool, kn_pool_arena *from, kn_pool_arena *to)
     }
 }
 
-bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to, bool wait)
+bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to)
 {
     bool found = false;
     for (kn_pool_arena *l = pool->arenas; l; l = l->next) {
-        if (l == to || !l->has_ended || !kn_pool_events_over(pool, l->events, &l->event_count, wait))
+        if (l == to || !l->has_ended || !kn_pool_events_over(pool, l->events, &l->event_count, false))
             continue;
         found = found || l->segments;
         adopt(pool, l, to);

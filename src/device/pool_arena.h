@@ -8,7 +8,7 @@
 /* An event behind the work that is now queued on the stream. NULL, when that work is over: where no event can
  * be had, it is waited for. */
 void *kn_pool_event_behind(kn_pool *pool, void *stream);
-/* Gives back the events that are over, from the last; true when none is left. wait: until then. */
+/* Gives back the events that are over, the last one first; true if none is left. wait: waits for all. */
 bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait);
 /* The arena of a stream (in a capture, where that is not 0), found; made where there is none, NULL without
  * memory. */
@@ -27,6 +27,6 @@ void kn_pool_release(kn_pool *pool, kn_block *b);
 /* Frees blocks that no longer wait, oldest first. */
 void kn_pool_settle_pending(kn_pool *pool, bool wait);
 /* Takes over the memory of arenas that have ended and whose work is over; whether there was any. */
-bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to, bool wait);
+bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to);
 
 #endif

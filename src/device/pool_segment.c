@@ -28,7 +28,7 @@ void kn_pool_trim(kn_pool *pool, size_t keep)
     kn_pool_arena *heir = kn_pool_get_arena(pool, NULL, 0);
     kn_pool_settle_pending(pool, false);
     if (heir)
-        kn_pool_adopt_ended(pool, heir, false);
+        kn_pool_adopt_ended(pool, heir);
     for (kn_pool_arena *l = pool->arenas; l; l = l->next) {
         if (l->capture || l->has_ended)
             continue;

@@ -186,25 +186,17 @@ static kiln_status check_members(const kiln_operation *d)
 {
     const struct {
         const char *text, *member;
-        bool is_wanted;
-    } members[] = {{d->name, "name", true},
-                   {d->in_params, "in_params", true},
-                   {d->out_params, "out_params", true},
-                   {d->types, "types", true},
-                   {d->post, "post", d->map && d->reduce},
-                   {d->post, "post", d->reduce},
-                   {d->identity, "identity", d->reduce},
-                   {d->reduce_type, "reduce_type", d->reduce}};
-    for (size_t m = 0; m < 5; ++m)
-        if (members[m].is_wanted && !members[m].text)
-            return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", members[m].member);
-    for (size_t m = 5; m < sizeof members / sizeof members[0]; ++m)
-        if (!members[m].is_wanted && members[m].text)
-            return kn_error(KILN_ERROR_INVALID,
-                            "%s: \"%s\" was given, but reduce is NULL, and so nothing is reduced; NULL was "
-                            "expected",
-                            members[m].member, members[m].text);
-    return KILN_OK;
+    } of_reductions[] = {{d->post, "post"}, {d->identity, "identity"}, {d->reduce_type, "reduce_type"}};
+    kiln_status status =
+        kn_require_texts("name", d->name, "in_params", d->in_params, "out_params", d->out_params, "types",
+                         d->types, "post", d->map && d->reduce ? d->post : "", NULL);
+    for (size_t m = 0; m < sizeof of_reductions / sizeof of_reductions[0] && status == KILN_OK; ++m)
+        if (!d->reduce && of_reductions[m].text)
+            status = kn_error(KILN_ERROR_INVALID,
+                              "%s: \"%s\" was given, but reduce is NULL, and so nothing is reduced; NULL was "
+                              "expected",
+                              of_reductions[m].member, of_reductions[m].text);
+    return status;
 }
 
 /* The lists are copied before a program is made, which would check them. */
@@ -282,14 +274,8 @@ static kiln_status check(const kiln_operation *d)
 
 static kiln_status append(kiln_operation *d)
 {
-    if (n_added == capacity) {
-        int more = capacity ? 2 * capacity : 8;
-        kiln_operation **grown = kn_realloc(added, (size_t)more * sizeof *grown);
-        if (!grown)
-            return kn_error_memory((size_t)more * sizeof *grown, "the list of operations");
-        added = grown;
-        capacity = more;
-    }
+    if (!kn_grow(&added, &capacity, n_added, sizeof *added))
+        return kn_error_memory(((size_t)n_added + 1) * sizeof *added, "the list of operations");
     added[n_added++] = d;
     return KILN_OK;
 }

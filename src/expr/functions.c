@@ -503,8 +503,10 @@ static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn
     return kn_parser_add(out, p, &node);
 }
 
-static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *c, kn_subscript_kind kind)
+/* expand_dims(a, axis), squeeze(a, axis=None) */
+static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *c)
 {
+    const kn_subscript_kind kind = (kn_subscript_kind)c->which;
     static const char *const name[] = {"a", "axis"};
     kn_value slot[2] = {{0}};
     kn_node node, axes = {.n_axes = 0};
@@ -526,16 +528,6 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     int count = kn_parser_items(&item, p, &slot[1]);
     status = read_axis_list(&axes, p, item, count);
     return status == KILN_OK ? add_steps(out, p, node, &axes, kind) : status;
-}
-
-static kiln_status call_expand_dims(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return call_with_axis(out, p, c, KN_SUBSCRIPT_NEW);
-}
-
-static kiln_status call_squeeze(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return call_with_axis(out, p, c, KN_SUBSCRIPT_ONE);
 }
 
 /* ---- dtypes ---- */
@@ -611,10 +603,13 @@ static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_calle
     return status == KILN_OK ? add_broadcast(out, p, c, &slot[0], &slot[1]) : status;
 }
 
+enum { FILL_VALUE = -1 /* the value of all elements is an argument */ };
+
 /* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value,
- * dtype=). value: that of all elements; -1 if an argument gives it. */
-static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, int value, bool is_like)
+ * dtype=). */
+static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is_like)
 {
+    const int value = c->which;
     const char *const name[] = {is_like ? "a" : "shape", value < 0 ? "fill_value" : "dtype", "dtype"};
     const int n_names = value < 0 ? 3 : 2;
     kn_value slot[3] = {{0}};
@@ -622,16 +617,16 @@ static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, 
     kiln_status status = match(slot, p, c, name, n_names, n_names);
     for (int k = 0; k < n_names - 1 && status == KILN_OK; ++k)
         status = need(p, c, &slot[k], name[k]);
-    kn_value *dtype = &slot[n_names - 1], *fill = &slot[1], number;
+    kn_value *dtype = &slot[n_names - 1], *filled = &slot[1], number;
     if (status == KILN_OK && value >= 0) {
         status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
-        fill = &number;
+        filled = &number;
     }
     bool is_given = dtype->kind != KN_VALUE_ABSENT && dtype->kind != KN_VALUE_NONE;
     if (status == KILN_OK && is_given)
         status = check_dtype(p, dtype);
     if (status == KILN_OK && is_like) {
-        status = kn_parser_node(&in[0], p, fill);
+        status = kn_parser_node(&in[0], p, filled);
         if (status == KILN_OK)
             status = kn_parser_node(&in[1], p, &slot[0]);
         return status == KILN_OK ? add_like(out, p, c, in, 1, is_given ? dtype->dtype : KILN_DTYPE_NONE)
@@ -639,38 +634,18 @@ static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, 
     }
     const kn_value usual = {.kind = value < 0 ? KN_VALUE_ABSENT : KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
     if (status == KILN_OK)
-        status = cast_where_given(fill, p, c, is_given ? dtype : &usual);
-    return status == KILN_OK ? add_broadcast(out, p, c, fill, &slot[0]) : status;
+        status = cast_where_given(filled, p, c, is_given ? dtype : &usual);
+    return status == KILN_OK ? add_broadcast(out, p, c, filled, &slot[0]) : status;
 }
 
-static kiln_status call_zeros_like(kn_value *out, kn_parser *p, const kn_called *c)
+static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    return call_filled(out, p, c, 0, true);
+    return fill(out, p, c, false);
 }
 
-static kiln_status call_ones_like(kn_value *out, kn_parser *p, const kn_called *c)
+static kiln_status call_filled_like(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    return call_filled(out, p, c, 1, true);
-}
-
-static kiln_status call_full_like(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return call_filled(out, p, c, -1, true);
-}
-
-static kiln_status call_zeros(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return call_filled(out, p, c, 0, false);
-}
-
-static kiln_status call_ones(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return call_filled(out, p, c, 1, false);
-}
-
-static kiln_status call_full(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return call_filled(out, p, c, -1, false);
+    return fill(out, p, c, true);
 }
 
 /* ---- extents and ranges ---- */
@@ -685,24 +660,15 @@ kiln_status kn_parser_extent(kn_value *out, kn_parser *p, int node, int64_t axis
     return kn_parser_add(out, p, &extent);
 }
 
-static kiln_status measure(kn_value *out, kn_parser *p, const kn_called *c, kn_node_kind kind)
+/* size(a), ndim(a) */
+static kiln_status call_measure(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_node node;
     int in;
-    kiln_status status = start_view(&node, &in, kind, p, c);
+    kiln_status status = start_view(&node, &in, (kn_node_kind)c->which, p, c);
     if (status == KILN_OK && c->count > 1)
         return refuse(p, c, "one argument was expected");
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
-}
-
-static kiln_status call_size(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return measure(out, p, c, KN_NODE_EXTENT);
-}
-
-static kiln_status call_ndim(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    return measure(out, p, c, KN_NODE_NDIM);
 }
 
 static kiln_status call_shape(kn_value *out, kn_parser *p, const kn_called *c)
@@ -954,31 +920,32 @@ static kiln_status call_trapezoid(kn_value *out, kn_parser *p, const kn_called *
 static const struct {
     const char *name;
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
-} functions[] = {{"arange", call_arange},
-                 {"astype", call_astype},
-                 {"broadcast_to", call_broadcast_to},
-                 {"clip", call_clip},
-                 {"full", call_full},
-                 {"full_like", call_full_like},
-                 {"ones", call_ones},
-                 {"ones_like", call_ones_like},
-                 {"zeros", call_zeros},
-                 {"zeros_like", call_zeros_like},
-                 {"len", call_len},
-                 {"diff", call_diff},
-                 {"expand_dims", call_expand_dims},
-                 {"extract", call_extract},
-                 {"flatnonzero", call_flatnonzero},
-                 {"ndim", call_ndim},
-                 {"flatten", call_ravel},
-                 {"permute_dims", call_transpose},
-                 {"ravel", call_ravel},
-                 {"reshape", call_reshape},
-                 {"shape", call_shape},
-                 {"size", call_size},
-                 {"squeeze", call_squeeze},
-                 {"transpose", call_transpose},
-                 {"trapezoid", call_trapezoid}};
+    int which; /* of the functions that `call` computes */
+} functions[] = {{"arange", call_arange, 0},
+                 {"astype", call_astype, 0},
+                 {"broadcast_to", call_broadcast_to, 0},
+                 {"clip", call_clip, 0},
+                 {"full", call_filled, FILL_VALUE},
+                 {"full_like", call_filled_like, FILL_VALUE},
+                 {"ones", call_filled, 1},
+                 {"ones_like", call_filled_like, 1},
+                 {"zeros", call_filled, 0},
+                 {"zeros_like", call_filled_like, 0},
+                 {"len", call_len, 0},
+                 {"diff", call_diff, 0},
+                 {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
+                 {"extract", call_extract, 0},
+                 {"flatnonzero", call_flatnonzero, 0},
+                 {"ndim", call_measure, KN_NODE_NDIM},
+                 {"flatten", call_ravel, 0},
+                 {"permute_dims", call_transpose, 0},
+                 {"ravel", call_ravel, 0},
+                 {"reshape", call_reshape, 0},
+                 {"shape", call_shape, 0},
+                 {"size", call_measure, KN_NODE_EXTENT},
+                 {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
+                 {"transpose", call_transpose, 0},
+                 {"trapezoid", call_trapezoid, 0}};
 
 static bool is_called(const kn_called *c, const char *name)
 {
@@ -1004,8 +971,11 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
         if (is_called(c, kiln_kernel_name(p->kernel[k])))
             return call_kernel(out, p, c, p->kernel[k]);
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
-        if (is_called(c, functions[f].name))
-            return functions[f].call(out, p, c);
+        if (is_called(c, functions[f].name)) {
+            kn_called called = *c;
+            called.which = functions[f].which;
+            return functions[f].call(out, p, &called);
+        }
     if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
         return call_dtype(out, p, c, dtype, is_python);
     if (kn_find_operation(&operation, c->name, c->name_length))

@@ -770,10 +770,10 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
 {
     kiln_kernel_options o;
     kn_parser p = {.depth = 0};
-    if (!params || !text)
-        return kn_error(KILN_ERROR_INVALID, "expression: %s is NULL; a string was expected",
-                        text ? "params" : "expression");
-    kiln_status status = kn_program_read_options(&o, options);
+    kiln_status status = kn_require_texts("expression", text, "params", params, NULL);
+    if (status != KILN_OK)
+        return kn_error_context("expression");
+    status = kn_program_read_options(&o, options);
     if (status == KILN_OK)
         status = kn_graph_create(&p.graph, "expression", text);
     if (status != KILN_OK)

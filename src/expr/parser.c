@@ -26,14 +26,8 @@ kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const
 
 static kiln_status push(kn_value **list, int *count, int *capacity, const kn_value *value)
 {
-    if (*count == *capacity) {
-        int more = *capacity ? 2 * *capacity : 16;
-        kn_value *grown = kn_realloc(*list, (size_t)more * sizeof **list);
-        if (!grown)
-            return kn_error_memory((size_t)more * sizeof **list, "the values of an expression");
-        *list = grown;
-        *capacity = more;
-    }
+    if (!kn_grow(list, capacity, *count, sizeof **list))
+        return kn_error_memory(((size_t)*count + 1) * sizeof **list, "the values of an expression");
     (*list)[(*count)++] = *value;
     return KILN_OK;
 }
@@ -64,15 +58,8 @@ static bool put_name(kn_parser *p, const char *name, size_t length)
 kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, const kn_value *value)
 {
     const kn_variable *found = kn_parser_find(p, name, length);
-    if (!found && p->n_variables == p->variable_capacity) {
-        int more = p->variable_capacity ? 2 * p->variable_capacity : 16;
-        kn_variable *grown = kn_realloc(p->variable, (size_t)more * sizeof *grown);
-        if (!grown)
-            return kn_error_memory((size_t)more * sizeof *grown, "the names of an expression");
-        p->variable = grown;
-        p->variable_capacity = more;
-    }
-    if (!found && !put_name(p, name, length))
+    if (!found && (!kn_grow(&p->variable, &p->variable_capacity, p->n_variables, sizeof *p->variable) ||
+                   !put_name(p, name, length)))
         return kn_error_memory(length, "the names of an expression");
     kn_variable *v = &p->variable[found ? found - p->variable : p->n_variables++];
     *v = (kn_variable){.length = length, .name = name, .value = *value};

@@ -53,6 +53,7 @@ typedef struct kn_called {
     const char *name; /* in the text */
     size_t at, length, name_length;
     int first, count;
+    int which; /* of the functions of one table entry's `call` (functions.c) */
 } kn_called;
 
 kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const char *format, ...)

@@ -83,7 +83,7 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
     f->side =
-        spec->schedule.kind->rows_at_once ? spec->schedule.kind->rows_at_once(&spec->schedule, f->length) : 1;
+        spec->schedule.kind->rows_loaded ? spec->schedule.kind->rows_loaded(&spec->schedule, f->length) : 1;
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;
@@ -116,7 +116,7 @@ enum {
     STRUCT = 200,           /* and an element of these */
     BESIDE = 350,           /* rows side by side: an element that is not a neighbour of the next row's, */
     GROUP = 20000,          /* and a group of them, for each reduction */
-    LONG_REDUCTION = 30000, /* one kernel a reduction: a row along which it reduces */
+    LONG_REDUCTION = 30000, /* a kernel for each reduction: a row that it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
     SHORT = 256,            /* the most elements of a short row */
     SHORT_ELEMENT = 250,    /* an element of a short row */

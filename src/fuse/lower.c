@@ -679,12 +679,15 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
  * elements across its rows, or gather those of reductions without a loop one by one. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
-    if (turn_input(l, part, &at->group))
-        return KILN_OK;
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    bool takes_any_layout = status == KILN_OK && r->spec.schedule.kind->takes_any_layout;
+    if (!takes_any_layout && turn_input(l, part, &at->group)) {
+        kn_free(r);
+        return KILN_OK;
+    }
     if (at->group.has_unrolled &&
         (status == KILN_ERROR_UNSUPPORTED || (status == KILN_OK && !r->spec.schedule.kind->takes_unrolled))) {
         kn_free(r);
@@ -932,20 +935,6 @@ static kiln_status report(lowering *l)
     return status;
 }
 
-/* Options that the expression itself determines. */
-static kiln_status check_options(const kn_graph *g, const kiln_call_options *o)
-{
-    const char *given = o->axes                         ? "axes"
-                        : o->flags & KILN_CALL_KEEPDIMS ? "flags: KILN_CALL_KEEPDIMS"
-                        : o->size > 0                   ? "size"
-                        : o->shape                      ? "shape"
-                                                        : NULL;
-    return given ? kn_error(KILN_ERROR_INVALID,
-                            "%s: options.%s was given, but an expression says its axes and shapes itself",
-                            g->name, given)
-                 : KILN_OK;
-}
-
 kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     lowering *l = kn_calloc(1, sizeof *l);
@@ -954,9 +943,7 @@ kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_cal
     l->expression = context;
     l->call = call;
     l->out = out;
-    kiln_status status = check_options(l->expression->graph, call->options);
-    if (status == KILN_OK)
-        status = infer(l);
+    kiln_status status = infer(l);
     if (status == KILN_OK)
         status = prepare(l);
     if (status == KILN_OK)

@@ -387,7 +387,7 @@ static bool is_read_elsewhere(const kn_graph *graph, int result)
     return is;
 }
 
-/* True if one of the definitions of this name may leave its output unassigned. */
+/* *out: one of the definitions of this name may leave its output unassigned. */
 static kiln_status find_left_by_name(bool *out, const kn_node *node)
 {
     kn_param param[KN_MAX_PARAMS];

@@ -109,8 +109,8 @@ kiln_status kn_graph_separate_results(kn_graph *graph);
 kiln_status kn_graph_error(const kn_graph *graph, const kn_node *node, kiln_status status, const char *format,
                            ...) __attribute__((format(printf, 4, 5)));
 
-/* Turns an error of kn_scalar_store or kn_scalar_convert about a parameter called KN_COMPUTED_NUMBER into
- * the same error about a node. */
+/* Rewrites an error of kn_scalar_store or kn_scalar_convert so that it names the node instead of the
+ * parameter KN_COMPUTED_NUMBER. */
 kiln_status kn_graph_refuse_number(const kn_graph *graph, const kn_node *node);
 
 /* Parses an expression string (the language: kiln/expression.h). KILN_ERROR_SYNTAX, with the text and a

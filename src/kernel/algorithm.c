@@ -75,6 +75,7 @@ void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
     }
 }
 
+/* Options that the algorithm itself determines. */
 static kiln_status check_options(const char *name, const kiln_call_options *o)
 {
     const char *given = o->axes                         ? "axes"
@@ -141,7 +142,7 @@ static kiln_status describe_results(kn_lowered *out, const kiln_kernel *kernel, 
     kn_described *all = kn_calloc(count, sizeof *all);
     if (!all)
         return kn_error_memory(count * sizeof *all, "the results of a call");
-    kiln_status status = check_options(p->name, call->options);
+    kiln_status status = KILN_OK;
     kn_describe_arguments(all, call->in, p->n_in);
     for (int j = 0; j < p->n_out && status == KILN_OK; ++j) {
         kn_described *result = &all[p->n_in + j];
@@ -302,7 +303,9 @@ static void settle(kn_lowered_part *part)
 kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
 {
     const kn_algorithm *algorithm = kernel->algorithm;
-    kiln_status status = algorithm->describe ? describe_results(out, kernel, call) : KILN_OK;
+    kiln_status status = check_options(kernel->program->name, call->options);
+    if (status == KILN_OK && algorithm->describe)
+        status = describe_results(out, kernel, call);
     if (status == KILN_OK)
         status = algorithm->lower(out, kernel->context, call);
     if (status == KILN_OK)

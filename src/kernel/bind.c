@@ -12,7 +12,7 @@ typedef struct letters {
     const char *by[26];
 } letters;
 
-static kiln_status check_counts(const kn_program *p, int n_out, const kiln_arg *in, int n_in)
+kiln_status kn_check_counts(const kn_program *p, int n_out, const kiln_arg *in, int n_in)
 {
     if (n_in != p->n_in)
         return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in,
@@ -277,7 +277,7 @@ kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const 
     memset(&l, 0, sizeof l);
     memset(b, 0, sizeof *b);
     b->program = program;
-    kiln_status status = check_counts(program, n_out, in, n_in);
+    kiln_status status = kn_check_counts(program, n_out, in, n_in);
     if (status == KILN_OK)
         status = bind_arrays(b, out, in, &l);
     if (status != KILN_OK)
@@ -295,7 +295,7 @@ kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, k
     kn_binding b;
     memset(&b, 0, sizeof b);
     b.program = prototype;
-    kiln_status status = check_counts(prototype, n_out, in, n_in);
+    kiln_status status = kn_check_counts(prototype, n_out, in, n_in);
     for (int j = 0; out && j < n_out && status == KILN_OK; ++j) {
         const kn_param *param = &prototype->param[prototype->n_in + j];
         status = out[j] ? check_output(prototype, param, out[j]) : KILN_OK;

@@ -11,7 +11,7 @@
 
 /* Words on the stack for the key of a call's plan; a call that needs more is not cached. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
-enum { FEW_NUMBERS = 32 /* that a call has on the stack */ };
+enum { FEW_NUMBERS = 32 /* numbers that a call has on the stack */ };
 
 typedef struct call_key {
     size_t words;
@@ -455,16 +455,9 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
 {
     if (!kernel)
         return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
-    const kn_program *p = kernel->program;
-    if (n_in != p->n_in)
-        return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in,
-                        n_in == 1 ? " was" : "s were", p->n_in);
-    if (n_out != p->n_out)
-        return kn_error(KILN_ERROR_INVALID, "%s: %d output argument%s given, %d expected", p->name, n_out,
-                        n_out == 1 ? " was" : "s were", p->n_out);
-    if (!out || (n_in > 0 && !in))
-        return kn_error(KILN_ERROR_INVALID, "%s: %s is NULL", p->name, out ? "in" : "out");
-    return KILN_OK;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "%s: out is NULL", kernel->program->name);
+    return kn_check_counts(kernel->program, n_out, in, n_in);
 }
 
 /* For a key that lacks the numbers computed of the arguments. */

@@ -35,11 +35,11 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
     if (!given)
         return KILN_OK;
     kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_CALL_OPTIONS_INIT");
+    if (status == KILN_OK)
+        status = kn_sized_check_flags(out->flags, KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS | KILN_CALL_BEST,
+                                      "KILN_CALL");
     if (status != KILN_OK)
         return status;
-    if (out->flags & ~(unsigned)(KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS | KILN_CALL_BEST))
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known",
-                        out->flags);
     if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)
         return kn_error(KILN_ERROR_INVALID,
                         "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected",

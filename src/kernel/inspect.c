@@ -242,12 +242,8 @@ static kiln_status read_options(kiln_prepare_options *out, const kiln_prepare_op
 {
     *out = (kiln_prepare_options)KILN_PREPARE_OPTIONS_INIT;
     kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_PREPARE_OPTIONS_INIT");
-    if (status != KILN_OK)
-        return status;
-    if (out->flags & ~(unsigned)KILN_PREPARE_BACKGROUND)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_PREPARE_* are known",
-                        out->flags);
-    return KILN_OK;
+    return status == KILN_OK ? kn_sized_check_flags(out->flags, KILN_PREPARE_BACKGROUND, "KILN_PREPARE")
+                             : status;
 }
 
 /* The device the code is to be loaded on: none where an architecture was named. */

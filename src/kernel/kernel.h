@@ -115,6 +115,8 @@ static inline bool kn_struct_is_sound(const kiln_arg *arg)
     return arg->value.pod.data && arg->value.pod.size > 0 && arg->value.pod.size <= KN_STRUCT_MAX;
 }
 
+/* The numbers of arguments, and that `in` is there if it has some. */
+kiln_status kn_check_counts(const kn_program *program, int n_out, const kiln_arg *in, int n_in);
 /* Looks at the arguments of a kernel that lowers its calls: counts, kinds, devices, outputs that cannot be
  * written. *device is left alone where no array says it. */
 kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, kiln_array *const *out,
@@ -159,8 +161,8 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
                                   int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info);
 void kn_plan_launch_free(kn_plan_launch *l);
-/* Adds to info->baseline and ->pending. Where the optimised tier is still to come, and is wanted, it is
- * waited for; else a thread is set to make it. */
+/* Adds to info->baseline and ->pending. If the optimised tier is not there yet, it waits for it (wanted), or
+ * queues its compilation for the background thread. */
 void kn_plan_launch_look(const kn_plan_launch *l, bool wants_optimised, kn_build_info *info);
 
 /* One parameter of a plan. */

@@ -247,17 +247,6 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
     return kn_kernel_create(out, program);
 }
 
-static kiln_status check(const char *in_params, const char *out_params, const char *keep, const char *body)
-{
-    const struct {
-        const char *text, *what;
-    } given[] = {{in_params, "in_params"}, {out_params, "out_params"}, {keep, "keep"}, {body, "body"}};
-    for (size_t t = 0; t < sizeof given / sizeof given[0]; ++t)
-        if (!given[t].text)
-            return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", given[t].what);
-    return KILN_OK;
-}
-
 static kiln_status check_params(const kn_param *param, int n_in, int n_out, const char *body)
 {
     for (int k = n_in; k < n_in + n_out; ++k)
@@ -311,7 +300,8 @@ kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const cha
     int n_in = 0, n_out = 0;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
-    kiln_status status = check(in_params, out_params, keep, body);
+    kiln_status status =
+        kn_require_texts("in_params", in_params, "out_params", out_params, "keep", keep, "body", body, NULL);
     if (status == KILN_OK)
         status = kn_program_read_own_options(&o, options);
     if (status == KILN_OK)

@@ -37,14 +37,8 @@ static used *find(gathered *g, const char *portable)
     for (int i = 0; i < g->count; i++)
         if (strcmp(g->items[i].portable, portable) == 0)
             return &g->items[i];
-    if (g->count == g->capacity) {
-        int capacity = g->capacity ? 2 * g->capacity : 8;
-        used *items = kn_realloc(g->items, (size_t)capacity * sizeof *items);
-        if (!items)
-            return NULL;
-        g->items = items;
-        g->capacity = capacity;
-    }
+    if (!kn_grow(&g->items, &g->capacity, g->count, sizeof *g->items))
+        return NULL;
     used *item = &g->items[g->count];
     *item = (used){kn_strdup(portable), KN_STR_INIT};
     if (!item->portable)

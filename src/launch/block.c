@@ -9,13 +9,6 @@ static void put_i64(unsigned char *block, int at, int64_t value)
         memcpy(block + at, &value, sizeof value);
 }
 
-static void put_pair(unsigned char *block, int at, int first, int second)
-{
-    uint32_t words[2] = {(uint32_t)first, (uint32_t)second};
-    if (at >= 0)
-        memcpy(block + at, words, sizeof words);
-}
-
 static void put_stride(unsigned char *to, int size, int64_t stride)
 {
     int32_t narrow = (int32_t)stride;
@@ -38,7 +31,7 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
 {
     if (!space)
         return;
-    put_pair(block, l->rank_at, rank, 0);
+    put_i64(block, l->rank_at, rank);
     for (int a = 0; a < space->ndim; ++a) {
         int from = space->ndim - 1 - a;
         unsigned char *to = block + l->axes_at + a * l->axis_size;
@@ -51,7 +44,7 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
 static void put_raw(unsigned char *block, int at, int capacity, const kn_raw_shape *raw)
 {
     put_i64(block, at + 8, raw->size);
-    put_pair(block, at + 16, raw->ndim, 0);
+    put_i64(block, at + 16, raw->ndim);
     for (int a = 0; a < raw->ndim; ++a) {
         put_i64(block, at + KN_RAW_HEAD + 8 * a, raw->shape[a]);
         put_i64(block, at + KN_RAW_HEAD + 8 * (capacity + a), raw->strides[a]);
@@ -62,7 +55,7 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
 {
     if (l->logical_at < 0)
         return;
-    put_pair(block, l->logical_rank_at, in->logical_ndim, 0);
+    put_i64(block, l->logical_rank_at, in->logical_ndim);
     for (int a = 0; a < in->logical_ndim; ++a)
         put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
 }

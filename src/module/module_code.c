@@ -29,10 +29,7 @@ kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_o
         if (lists[i].n < 0 || (lists[i].n > 0 && !lists[i].list))
             return kn_error(KILN_ERROR_INVALID, "options.%s: %d were announced, %s", lists[i].what,
                             lists[i].n, lists[i].n < 0 ? "0 or more expected" : "but it is NULL");
-    if (out->flags & ~7u)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_MODULE_* are known",
-                        out->flags);
-    return KILN_OK;
+    return kn_sized_check_flags(out->flags, 7u, "KILN_MODULE");
 }
 
 /* ---- what it is ---- */

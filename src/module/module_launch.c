@@ -116,7 +116,7 @@ static kiln_status fit_integer(const kiln_function *f, argument_list *list, cons
     int bits = (int)size * 8;
     bool is_negative = arg->kind == KILN_ARG_WEAK_INT && arg->value.i < 0;
     if (size >= 8 || (size & (size - 1)) || size == 0)
-        return KILN_OK; /* the sizes are compared */
+        return KILN_OK; /* the check of sizes refuses it */
     bool fits = is_negative ? arg->value.i >= -(INT64_C(1) << (bits - 1)) : arg->value.u >> bits == 0;
     if (fits) {
         list->size[k] = size; /* the low bytes come first */
@@ -178,11 +178,10 @@ static kiln_status read_options(kiln_launch_options *out, const kiln_launch_opti
     if (!given)
         return KILN_OK;
     kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_LAUNCH_OPTIONS_INIT");
+    if (status == KILN_OK)
+        status = kn_sized_check_flags(out->flags, KILN_LAUNCH_COOPERATIVE, "KILN_LAUNCH");
     if (status != KILN_OK)
         return status;
-    if (out->flags & ~(unsigned)KILN_LAUNCH_COOPERATIVE)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_LAUNCH_* are known",
-                        out->flags);
     if (out->shared_bytes > INT_MAX)
         return kn_error(KILN_ERROR_INVALID, "options.shared_bytes: %zu was given", out->shared_bytes);
     return KILN_OK;

@@ -218,8 +218,11 @@ const kn_operation_row kn_operation_table[] = {
                    "1"),
     REDUCTION_WITH(KN_OP_TRUTH, "nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b",
                    "y = a", "0"),
-    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT,
-                   "0"),
+    /* sums of small integers are exact in 64 bits, and need no conversion of each element */
+    ROW_WITH(KN_OP_TAKES_DTYPE, "mean", "T x", "U y", "?->d b->d B->d h->d H->d ", "(long long)x", "a + b",
+             "y = (double)a / (double)" COUNT, "0", "int64", NULL),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "i->d I->d l->d L->d ", "(U)x", "a + b",
+                   "y = a / (double)" COUNT, "0"),
     REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT,
                    "0"),
     REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),

@@ -117,8 +117,8 @@ kiln_status kn_variants_check(const kiln_operation *definition, const kn_param *
     return KILN_OK;
 }
 
-/* A number of a kind below that of the arrays beside it is as narrow as its kind can be: it fits wherever the
- * kind does. */
+/* A number whose kind is below that of the arrays takes the narrowest dtype of its kind, so that it can be
+ * cast to whatever the kind can be cast to. */
 static kiln_dtype weak_beside(kiln_dtype common, const kiln_arg *arg)
 {
     kiln_dtype alone = kn_weak_dtype(arg);

@@ -432,20 +432,18 @@ static kiln_status check_arguments(const kn_program_text *given, const kiln_kern
 {
     const unsigned known =
         KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA | KILN_KERNEL_CHECK | KILN_KERNEL_ROUND_EACH;
-    if (!given->in || !given->out)
-        return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected",
-                        !given->in ? "in_params" : "out_params");
+    kiln_status status = kn_require_texts("in_params", given->in, "out_params", given->out, NULL);
+    if (status != KILN_OK)
+        return status;
     if (given->n_stages < 1 || given->n_stages > KN_MAX_STAGES)
         return kn_error(KILN_ERROR_INVALID, "stages: %d were given; 1 to %d were expected", given->n_stages,
                         KN_MAX_STAGES);
-    for (int s = 0; s < given->n_stages; ++s)
-        if (!given->stage[s].body)
-            return kn_error(KILN_ERROR_INVALID, "body is NULL; a string was expected");
-    for (int s = 0; s < given->n_stages; ++s) {
-        kiln_status status = check_label(given, s);
-        if (status != KILN_OK)
-            return status;
-    }
+    for (int s = 0; s < given->n_stages && status == KILN_OK; ++s)
+        status = kn_require_texts("body", given->stage[s].body, NULL);
+    for (int s = 0; s < given->n_stages && status == KILN_OK; ++s)
+        status = check_label(given, s);
+    if (status != KILN_OK)
+        return status;
     if (!is_identifier(given->name))
         return kn_error(KILN_ERROR_INVALID,
                         "name: '%s' was given; a C identifier of at most %d characters was expected",

@@ -29,18 +29,6 @@ static kiln_status find_type(kn_str *out, const char *out_params, const kiln_ker
     return KILN_OK;
 }
 
-static kiln_status check_given(const char *map, const char *combine, const char *what, const char *post,
-                               const char *out_params)
-{
-    const struct {
-        const char *text, *what;
-    } given[] = {{out_params, "out_params"}, {map, "map"}, {combine, what}, {post, "post"}};
-    for (size_t t = 0; t < sizeof given / sizeof given[0]; ++t)
-        if (!given[t].text)
-            return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", given[t].what);
-    return KILN_OK;
-}
-
 /* Makes the program of texts whose values, what is mapped and what is combined, are of that type. */
 static kiln_status create(kn_program **out, kn_program_text *text, const char *out_params,
                           const kiln_kernel_options *o)
@@ -82,7 +70,8 @@ kiln_status kn_program_reduction(kn_program **out, const char *in_params, const 
                             .reduced = KN_REDUCED_BY_CALL,
                             .options = options};
     kiln_kernel_options o;
-    kiln_status status = check_given(map, reduce, "reduce", post, out_params);
+    kiln_status status =
+        kn_require_texts("out_params", out_params, "map", map, "reduce", reduce, "post", post, NULL);
     if (status == KILN_OK)
         status = kn_program_read_own_options(&o, options);
     if (status != KILN_OK)
@@ -129,7 +118,8 @@ kiln_status kn_program_scan(kn_program **out, const char *in_params, const char 
     kiln_kernel_options o;
     bool is_exclusive = false, is_reversed = false;
     kn_str reads = KN_STR_INIT;
-    kiln_status status = check_given(map, scan, "scan", post, out_params);
+    kiln_status status =
+        kn_require_texts("out_params", out_params, "map", map, "scan", scan, "post", post, NULL);
     if (status == KILN_OK)
         status = read_scan_options(&o, &is_exclusive, &is_reversed, options, identity);
     if (status == KILN_OK)

@@ -75,12 +75,16 @@ struct kn_kind {
     bool has_workspace;
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
-    bool reads_again;    /* of row programs: reads a row once for each reduction and once more */
-    bool takes_unrolled; /* of reductions: many inputs that are neighbours in memory cost it one load */
+    bool reads_again;      /* of row programs: reads a row once for each reduction and once more */
+    bool takes_any_layout; /* of reductions: reads each input along the axis along which it is contiguous */
+    bool takes_unrolled;   /* of reductions: many inputs that are neighbours in memory cost it one load */
     /* The rows, of `length` elements each, that a warp, or the host's thread, loads at once, element by
      * element. NULL: one. */
-    int (*rows_at_once)(const kn_schedule *schedule, int64_t length);
+    int (*rows_loaded)(const kn_schedule *schedule, int64_t length);
 };
+
+/* Members that the values of most maps have. */
+#define KN_MAP_KIND .pattern = "m", .choose = choose, .place = place
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise
  * programs the last one takes everything, by its number of operands and axes alone, and its kernels compile

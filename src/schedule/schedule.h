@@ -18,7 +18,8 @@ enum {
     KN_STAGED = 't',   /* transposes: through shared memory; channels: all of them interleaved */
     KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
-/* Inputs of pairs of points (reduce_points): KN_VECTOR and KN_BROADCAST if a thread keeps them for all
+/* Inputs of products (reduce_product): KN_VECTOR if they are broadcast along columns, KN_DENSE along rows.
+ * Inputs of pairs of points (reduce_points): KN_VECTOR and KN_BROADCAST if a thread keeps them for all
  * elements of a result, KN_DENSE and KN_GATHER if it loads them for each element; the first of either pair
  * are elements of vectors. */
 /* The first of 25 letters, of stencil inputs: schedules/stencil/stencil_windows.h. */

@@ -68,7 +68,7 @@ typedef struct kn_loop_nest {
                                  operand is broadcast along it: buffers have one row; 0: it is not cut */
     int interleaved_axis;     /* the axis of interleaved channels, all of which are in a block; -1: none */
     bool is_copy;       /* elements are moved as they are: without the kernel, where blocks are whole lines */
-    int64_t shown_size; /* the size that kernels are told, by which they choose how to store; -1: the truth */
+    int64_t shown_size; /* the size that kernels get, by which they choose how to store; -1: the real one */
     int block_axes;
     int64_t blocks, block_size;                         /* their number; elements of the largest */
     int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM]; /* of the space, of a block */

@@ -11,7 +11,7 @@
 #include "store/store_request.h"
 
 typedef struct kn_store_counts {
-    atomic_ullong hits; /* a compiler's: times that it was run */
+    atomic_ullong hits; /* of a compiler: its runs */
     atomic_ullong us;
     atomic_ullong refusals; /* unusable code that it had */
 } kn_store_counts;

@@ -1,5 +1,5 @@
-/* store/single_flight.h - single flight: a value is made once a key, however many threads ask at the same
- * time. One makes it, the others wait and get the same value or the same error. A thread with a flight is
+/* store/single_flight.h - single flight: the value of a key is made only one time, even if many threads ask
+ * at once. One makes it, the others wait and get the same value or the same error. A thread with a flight is
  * not cancelled. */
 #ifndef KN_STORE_SINGLE_FLIGHT_H
 #define KN_STORE_SINGLE_FLIGHT_H

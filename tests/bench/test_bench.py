@@ -9,7 +9,8 @@ import tempfile
 import unittest
 
 COMMAND = os.environ["KILN_COMMAND"]
-SMALL = ("--target", "host", "--size-scale", "0.01", "--seconds", "0.01")
+SCALE = 0.002
+SMALL = ("--target", "host", "--size-scale", str(SCALE), "--seconds", "0.01")
 
 
 class Bench(unittest.TestCase):
@@ -64,7 +65,7 @@ class Bench(unittest.TestCase):
         for key in ("device", "driver", "cuda", "date", "kiln", "target", "size_scale"):
             self.assertIn(key, header)
         self.assertEqual(header["target"], "host")
-        self.assertEqual(header["size_scale"], 0.01 / 16)
+        self.assertEqual(header["size_scale"], SCALE / 16)
         (row,) = rows
         self.assertEqual((row["row"], row["peer"], row["mode"]), ("E2", "kiln", "wall"))
         # Three arrays of 2^28 float32 elements, scaled, in multiples of 256.
@@ -76,9 +77,9 @@ class Bench(unittest.TestCase):
 
     def test_every_row_is_right(self):
         """A row whose result is wrong fails."""
-        _, rows = self.rows("E,B,S,R,F")
+        _, rows = self.rows("E,B,S,R,F,N")
         self.assertEqual([row["row"] for row in rows if "error" in row], [])
-        self.assertEqual(len({row["row"] for row in rows}), 66)
+        self.assertEqual(len({row["row"] for row in rows}), 85)
 
     def test_reductions(self):
         """Bytes are the input's and the results'; every result is checked where there are few."""
@@ -97,13 +98,24 @@ class Bench(unittest.TestCase):
         """Bytes are those of the arrays; rows are checked from end to end."""
         _, rows = self.rows("F2b,F3,F6,F8,F8b")
         found = {row["row"]: row for row in rows}
-        scale = 0.01 / 16
+        scale = SCALE / 16
         long, short, half, labelled = (round(n * scale) for n in (4096, 65536, 65536, 16384))
         self.assertEqual({name: row["bytes"] for name, row in found.items()},
                          {"F2b": 8 * long * 32768, "F3": 8 * short * 1024 + 8 * 1024, "F6": 4 * half * 4096 + 2 * 4096,
                           "F8": 4 * labelled * 50256 + 12 * labelled, "F8b": 4 * labelled * 50256 + 12 * labelled})
         self.assertEqual({name: row["checked"] for name, row in found.items()},
                          {"F2b": long * 32768, "F3": short * 1024, "F6": half * 4096, "F8": labelled, "F8b": labelled})
+
+    def test_over_any_axis(self):
+        """Bytes are those of all inputs and of all results; columns are checked from end to end."""
+        _, rows = self.rows("N1,N5,N9,N11")
+        found = {row["row"]: row for row in rows}
+        points = round(10 ** 7 * 0.01 / 16)
+        for name, size in {"N1": 8 * 41 * 1024, "N5": 8 * 256 * 56 * 56 + 6 * 4 * 256, "N9": 4 * 8 * (points + 16) + 8 * points,
+                           "N11": 2 * 16 * 151 * 512 + 8 * 16 * 512}.items():
+            self.assertTrue(math.isclose(found[name]["bytes"], size, rel_tol=1e-5), name)
+        self.assertEqual({name: row["checked"] for name, row in found.items()},
+                         {"N1": 128 * 41, "N5": 128 * (56 * 56 + 2), "N9": 128, "N11": 2 * 128})
 
     def test_as_many_rows_as_elements(self):
         """A scale as long as a row is none for each row."""
@@ -116,7 +128,7 @@ class Bench(unittest.TestCase):
         names = "rows:softmax:1,rows:softmax:1023,rows:layernorm:8,rows:layernorm:65536,program:rmsnorm:bf2:4096x32768,paper:1e4"
         _, rows = self.rows(names)
         self.assertEqual({row["row"] for row in rows}, set(names.split(",")))
-        elements = (1 << 26) * 0.01 / 16
+        elements = (1 << 26) * SCALE / 16
         for row in rows:
             if row["row"].startswith("rows:"):
                 self.assertTrue(0.4 * elements <= row["bytes"] / 8 <= max(elements, 3 * 65536), row)

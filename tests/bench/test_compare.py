@@ -21,7 +21,7 @@ class Compare(unittest.TestCase):
 
     def compare(self, *words):
         env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-        return subprocess.run([sys.executable, str(COMPARE), os.environ["KILN_COMMAND"], "--target", "host", "--scale", "0.01",
+        return subprocess.run([sys.executable, str(COMPARE), os.environ["KILN_COMMAND"], "--target", "host", "--scale", "0.002",
                                "--seconds", "0.01", "--out", str(self.folder), "--name", "here", *words],
                               env=env, text=True, capture_output=True)
 
@@ -43,7 +43,7 @@ class Compare(unittest.TestCase):
     @unittest.skipUnless(HAS_NUMPY, "this Python has no NumPy")
     def test_numpy_runs_the_same_rows(self):
         """Each family of rows in tools/soak, two of them otherwise: tests/bench/test_bench.py runs all by kiln alone."""
-        self.compare("--rows", "E,B,S,R,F" if os.environ.get("KILN_SOAK") else "E,F", "--peers", "numpy")
+        self.compare("--rows", "E,B,S,R,F,N" if os.environ.get("KILN_SOAK") else "E,F", "--peers", "numpy")
         header, lines = self.lines()
         self.assertIn("numpy", header["peers"])
         mine = {row for row, peer in lines if peer == "kiln"}
@@ -61,7 +61,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(set(self.lines()[1]), {("E3", "kiln")})
 
     def test_splits_of_reductions(self):
-        run = self.compare("--sweep", "reduce", "--peers", "numpy")
+        run = self.compare("--sweep", "reduce", "--peers", "numpy", "--scale", "0.01")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         _, lines = self.lines()
         mine = {row for row, peer in lines if peer == "kiln"}

@@ -31,7 +31,6 @@ typedef struct world {
     kiln_graph *graph;
     kiln_graph_exec *exec;
     float data[SIZE];
-    bool has_ended; /* the call itself ended the capture */
 } world;
 
 static int n_fresh; /* of which each needs code of its own */

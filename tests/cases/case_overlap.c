@@ -179,8 +179,7 @@ static void three_weighed(const element *e)
     set_out(e, 0, in_number(e, 0).re + in_number(e, 1).re * 16 + in_number(e, 2).re * 256);
 }
 
-/* Inputs that are one array, so many elements behind the first: their distances are all that tells these
- * calls apart. */
+/* Inputs that are views of one array: these calls differ only in the distances between the views. */
 static void one_array(kiln_kernel *kernel, const char *second, const char *third, const char *z)
 {
     stage *s = stage_over(kernel, 7);

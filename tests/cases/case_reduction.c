@@ -184,8 +184,6 @@ static void every_length(void)
     free_kernels(&k);
 }
 
-/* The sums of w[r] * x[r, c], w first: if it is broadcast, its address says nothing about that of x, which
- * is unaligned. */
 /* Structs of all kinds: the host keeps members by themselves where there is nothing but members. */
 static void any_struct(void)
 {
@@ -251,6 +249,8 @@ static void any_struct(void)
     }
 }
 
+/* The sums of w[r] * x[r, c], w first: if it is broadcast, its address says nothing about that of x, which
+ * is unaligned. */
 static void check_weighted(kiln_kernel *dot, int64_t rows, int64_t columns, int axis)
 {
     const shape all = {2, {rows, columns + 1}}, few = {2, {rows, 1}};
@@ -391,7 +391,9 @@ static void check_wide(kiln_kernel *wide, int64_t rows, int64_t columns, int fro
 static void structs_of_any_size(void)
 {
     static const int sizes[] = {1, 13, 25, 46};
-    static const int64_t shapes[][2] = {{1000, 64}, {7, 1024}, {33000, 20}, {300, 2000}};
+    /* On the host kernels of tests are not optimised, and few rows make as many blocks. */
+    const int64_t many = KILN_DEVICE_IS_CUDA(stage_device) ? 10 : 1;
+    const int64_t shapes[][2] = {{1000, 64}, {7, 1024}, {3300 * many, 20}, {300, 200 * many}};
     for (size_t n = 0; n < sizeof sizes / sizeof sizes[0] && !in_trouble(); ++n) {
         kiln_kernel *wide = make_wide(sizes[n]);
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && !in_trouble(); ++s)
@@ -421,7 +423,7 @@ static void nothing_to_reduce(void)
                    "the best of nothing: %s", kiln_error_message());
     options.axes = &first;
     if (succeeded(kiln_kernel_call(k.best, best, 2, &in, 1, &options), "no results") && !best[0])
-        trouble_unless(false, "no array");
+        trouble("no array");
     (void)empty;
     kiln_array_free(x);
     kiln_array_free(sum);

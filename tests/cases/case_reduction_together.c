@@ -192,7 +192,7 @@ static void world_free(world *w)
 
 static int turns(void)
 {
-    return KILN_DEVICE_IS_CUDA(stage_device) ? MOST_TURNS : 3;
+    return KILN_DEVICE_IS_CUDA(stage_device) ? MOST_TURNS : 2;
 }
 
 /* ---- two streams ---- */

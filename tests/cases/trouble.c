@@ -7,10 +7,15 @@
 
 static char text[8192];
 
-bool trouble_unless(bool ok, const char *format, ...)
+bool no_trouble(void)
 {
-    if (ok || text[0])
-        return ok;
+    return true;
+}
+
+bool trouble(const char *format, ...)
+{
+    if (text[0])
+        return false;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);

@@ -313,7 +313,7 @@ static bool is_for_all(const kn_spec *spec, kiln_dtype dtype, int turn)
 /* Compiles what `turn` picks of the product; -1: all of it. Returns how many were compiled. */
 static int compile_all(const kn_target *target, int turn, int turns)
 {
-    int seen = 0, compiled = 0, thinner = is_soak() ? 1 : 3;
+    int seen = 0, compiled = 0, thinner = is_soak() ? 1 : 5;
     static kn_spec spec;
     for (size_t p = 0; p < COUNT(programs); p++) {
         kn_program *program = NULL;
@@ -329,7 +329,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
                 bool for_all = turn < 0 || is_for_all(&spec, dtype, turn);
                 if (!for_all && (layout + dtype + (int)p) % ((p == 0 ? 4 : 8) * thinner) != 0)
                     continue; /* the first program meets a quarter of the dtypes and layouts, the others an
-                                 eighth each; without KILN_SOAK=1 a third of that */
+                                 eighth each; without KILN_SOAK=1 a fifth of that */
                 if (is_new(specs, &spec) && (for_all || seen++ % turns == turn)) {
                     compile_one(&spec, dtype, layout);
                     compiled++;

@@ -6,18 +6,14 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "fault_calls.h"
 #include "fault_flows.h"
 #include "base/alloc.h"
 #include "base/os.h"
 #include "codegen/codegen.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <pthread.h>
-#include <spawn.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,41 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- calls of the system, the nth of which fails (the linker's --wrap) ---- */
-
-/* The calls of one name are counted: threads call others meanwhile. */
-static const char *names[32], *failing = "";
-static int n_names;
-static atomic_long made, fail_at;
-
-static bool fails(const char *name, int reason)
-{
-    if (strcmp(name, failing) != 0 || atomic_fetch_add(&made, 1) + 1 != atomic_load(&fail_at))
-        return false;
-    errno = reason;
-    return true;
-}
-
-#define LIST(name)                                                                                           \
-    __attribute__((constructor)) static void list_##name(void)                                               \
-    {                                                                                                        \
-        names[n_names++] = #name;                                                                            \
-    }
-
-#define WRAP(type, name, failure, reason, parameters, arguments)                                             \
-    LIST(name)                                                                                               \
-    type __real_##name parameters;                                                                           \
-    type __wrap_##name parameters;                                                                           \
-    type __wrap_##name parameters                                                                            \
-    {                                                                                                        \
-        return fails(#name, reason) ? failure : __real_##name arguments;                                     \
-    }
+/* ---- calls of the system ---- */
 
 WRAP(int, stat, -1, ENOMEM, (const char *path, struct stat *info), (path, info))
 WRAP(int, lstat, -1, ENOMEM, (const char *path, struct stat *info), (path, info))
 WRAP(int, access, -1, ENOMEM, (const char *path, int mode), (path, mode))
 WRAP(char *, realpath, NULL, ENOMEM, (const char *path, char *real), (path, real))
-WRAP(int, pipe2, -1, EMFILE, (int *ends, int flags), (ends, flags))
 WRAP(int, memfd_create, -1, EMFILE, (const char *name, unsigned flags), (name, flags))
 WRAP(int, glob, GLOB_NOSPACE, ENOMEM,
      (const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *out),
@@ -69,27 +36,6 @@ WRAP(int, scandir, -1, EMFILE,
      (const char *path, struct dirent ***out, int (*filter)(const struct dirent *),
       int (*order)(const struct dirent **, const struct dirent **)),
      (path, out, filter, order))
-WRAP(int, posix_spawn, EAGAIN, EAGAIN,
-     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files,
-      const posix_spawnattr_t *attributes, char *const *argv, char *const *environment),
-     (pid, path, files, attributes, argv, environment))
-WRAP(int, pthread_create, EAGAIN, EAGAIN,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *user),
-     (thread, attributes, start, user))
-
-LIST(open)
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
-{
-    va_list args;
-    mode_t mode = 0;
-    va_start(args, flags);
-    if (flags & O_CREAT)
-        mode = va_arg(args, mode_t);
-    va_end(args);
-    return fails("open", EMFILE) ? -1 : __real_open(path, flags, mode);
-}
 
 /* The loader says why: it is given no descriptor. */
 LIST(dlopen)

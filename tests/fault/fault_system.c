@@ -5,37 +5,14 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "fault_calls.h"
 #include "fault_flows.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <spawn.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-
-static atomic_long made, fail_at;
-
-/* True if this is the call that fails; errno is what the system would say. */
-static bool fails(int reason)
-{
-    if (atomic_fetch_add(&made, 1) + 1 != atomic_load(&fail_at))
-        return false;
-    errno = reason;
-    return true;
-}
-
-#define WRAP(type, name, failure, reason, parameters, arguments)                                             \
-    type __real_##name parameters;                                                                           \
-    type __wrap_##name parameters;                                                                           \
-    type __wrap_##name parameters                                                                            \
-    {                                                                                                        \
-        return fails(reason) ? failure : __real_##name arguments;                                            \
-    }
 
 WRAP(ssize_t, read, -1, EIO, (int fd, void *data, size_t size), (fd, data, size))
 WRAP(ssize_t, pread, -1, EIO, (int fd, void *data, size_t size, off_t at), (fd, data, size, at))
@@ -44,7 +21,6 @@ WRAP(int, rename, -1, EIO, (const char *from, const char *to), (from, to))
 WRAP(int, fsync, -1, EIO, (int fd), (fd))
 WRAP(int, mkdir, -1, ENOSPC, (const char *path, mode_t mode), (path, mode))
 WRAP(int, unlink, -1, EACCES, (const char *path), (path))
-WRAP(int, pipe2, -1, EMFILE, (int *ends, int flags), (ends, flags))
 WRAP(int, memfd_create, -1, EACCES, (const char *name, unsigned flags), (name, flags))
 WRAP(FILE *, fopen, NULL, EMFILE, (const char *path, const char *mode), (path, mode))
 WRAP(void *, dlopen, NULL, EMFILE, (const char *path, int flags), (path, flags))
@@ -55,26 +31,6 @@ WRAP(char *, mkdtemp, NULL, ENOSPC, (char *path), (path))
 WRAP(int, fchmod, -1, EPERM, (int fd, mode_t mode), (fd, mode))
 WRAP(ssize_t, getrandom, -1, EAGAIN, (void *data, size_t size, unsigned flags), (data, size, flags))
 WRAP(int, dlinfo, -1, EINVAL, (void *handle, int request, void *out), (handle, request, out))
-WRAP(int, posix_spawn, EAGAIN, EAGAIN,
-     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files,
-      const posix_spawnattr_t *attributes, char *const *argv, char *const *environment),
-     (pid, path, files, attributes, argv, environment))
-WRAP(int, pthread_create, EAGAIN, EAGAIN,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *user),
-     (thread, attributes, start, user))
-
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
-{
-    va_list args;
-    mode_t mode = 0;
-    va_start(args, flags);
-    if (flags & O_CREAT)
-        mode = va_arg(args, mode_t);
-    va_end(args);
-    return fails(EMFILE) ? -1 : __real_open(path, flags, mode);
-}
 
 /* The descriptor is gone all the same, as on Linux. */
 int __real_close(int fd);
@@ -82,7 +38,7 @@ int __wrap_close(int fd);
 int __wrap_close(int fd)
 {
     int rc = __real_close(fd);
-    return fails(EIO) ? -1 : rc;
+    return fails("close", EIO) ? -1 : rc;
 }
 
 /* ---- the flows ---- */

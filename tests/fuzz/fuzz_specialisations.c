@@ -183,7 +183,7 @@ static bool few_for_each(const char *target, bool verbose)
 
 /* ---- reductions ---- */
 
-enum { MAX_REDUCED_AXES = 5, MAX_INPUTS = 2, MAX_OUTPUTS = 2 };
+enum { MAX_REDUCED_AXES = 5, MAX_INPUTS = 2 };
 
 typedef struct reduction {
     const char *in, *out, *map, *reduce, *post, *preamble;

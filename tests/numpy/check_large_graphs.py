@@ -106,7 +106,7 @@ def check_chains(kiln):
     rng, x = random.Random(4), np.random.default_rng(4).normal(size=(24, 40))
     text, count = chain(rng, 500, 0)
     check(kiln, f"a chain of {count} operations", "x", text, [x], 1)
-    text, count = chain(rng, *((500, 12) if SOAK else (150, 4)))  # g++ takes a minute for the long one
+    text, count = chain(rng, *((500, 12) if SOAK else (100, 4)))  # g++ takes a minute for the long one
     check(kiln, f"a chain of {count} operations, reductions among them", "x", text, [x], 60)
 
 
@@ -184,7 +184,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("--target")
-    parser.add_argument("--count", type=int, default=1000 if SOAK else 12)
+    parser.add_argument("--count", type=int, default=1000 if SOAK else 8)
     o = parser.parse_args()
     if o.target:
         os.environ["KILN_TARGET"] = o.target

@@ -4,8 +4,8 @@
 
 #include "kernel/kernel.h"
 
-/* As kiln_kernel_call, of host arrays, by the kernel for `architecture`. Outputs that are not given come from
- * a call on the host, overwritten. */
+/* kiln_kernel_call with host arrays, computed by the emulated kernel for `architecture`. Outputs that are not
+ * given are allocated by a call on the host, whose results are then overwritten. */
 kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
                           const kiln_arg *in, int n_in, const kiln_call_options *options);
 /* The kernels of the last call of an expression. */

@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "cache/cache.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -768,6 +770,33 @@ static void without_memory(void **state)
     assert_in_range(nth, 4, 50);
 }
 
+/* SQLite opens for reading what it cannot open for writing. */
+static int failures;
+static int open_fails(const char *path, int flags, int mode)
+{
+    bool is_failing = flags & O_RDWR && failures > 0 && strstr(path, "kernels.sqlite");
+    if (!is_failing)
+        return open(path, flags, mode);
+    failures--;
+    errno = EMFILE;
+    return -1;
+}
+
+static void without_a_descriptor(void **state)
+{
+    (void)state;
+    sqlite3_vfs *system = sqlite3_vfs_find(NULL);
+    put("one", "code");
+    reopen();
+    failures = 1;
+    assert_int_equal(system->xSetSystemCall(system, "open", (sqlite3_syscall_ptr)open_fails), SQLITE_OK);
+    has("one", "code");
+    assert_int_equal(failures, 0);
+    system->xSetSystemCall(system, "open", NULL);
+    put("two", "code");
+    assert_true(has("two", "code"));
+}
+
 int main(void)
 {
 #define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -800,6 +829,7 @@ int main(void)
         WITH_CACHE(a_read_only_folder),
         WITH_CACHE(killed_processes),
         WITH_CACHE(without_memory),
+        WITH_CACHE(without_a_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

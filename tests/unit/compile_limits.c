@@ -316,7 +316,7 @@ static void folders_of_killed_processes_are_swept(void **state)
             snprintf(old, sizeof old, "%s/%s", temporary, e->d_name);
     closedir(d);
     make_old(old);
-    /* A live one, and a link to something precious, both as old. */
+    /* A folder in use, and a link to a folder of others, both as old. */
     kn_os_workplace live;
     assert_int_equal(kn_os_workplace_make(&live), KILN_OK);
     make_old(live.path);

@@ -89,7 +89,6 @@ static void test_short_properties(void **state)
 typedef struct marks {
     unsigned char *seen;
     _Atomic int pieces;
-    int64_t shortest;
 } marks;
 
 static void mark(void *user, int64_t begin, int64_t end)
@@ -102,7 +101,7 @@ static void mark(void *user, int64_t begin, int64_t end)
 
 static void check_cover(int64_t count, int64_t grain)
 {
-    marks m = {calloc((size_t)count + 1, 1), 0, 0};
+    marks m = {calloc((size_t)count + 1, 1), 0};
     kn_host_parallel(count, grain, mark, &m);
     for (int64_t i = 0; i < count; i++)
         assert_int_equal(m.seen[i], 1);
@@ -165,7 +164,7 @@ static void test_nested_runs_inline(void **state)
     marks rows[ROWS];
     (void)state;
     for (int i = 0; i < ROWS; i++)
-        rows[i] = (marks){calloc(100, 1), 0, 0};
+        rows[i] = (marks){calloc(100, 1), 0};
     kn_host_parallel(ROWS, 1, nested, rows);
     for (int i = 0; i < ROWS; i++) {
         assert_int_equal(rows[i].pieces, 1);
@@ -180,7 +179,7 @@ static void *cover_thread(void *unused)
     (void)unused;
     for (int i = 0; i < 200; i++) {
         unsigned char seen[500] = {0};
-        marks m = {seen, 0, 0};
+        marks m = {seen, 0};
         kn_host_parallel(500, 10, mark, &m);
         for (int j = 0; j < 500; j++)
             if (seen[j] != 1)

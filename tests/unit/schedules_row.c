@@ -81,8 +81,8 @@ static void values_of_elements_and_of_rows(void **state)
     assert_false(kn_row_is_early(p, Y));
     assert_int_equal(kn_row_first_read(p, X), 0);
     assert_int_equal(kn_row_first_read(p, V1), 3);
-    assert_true(kn_row_is_read(p, V1, KN_OVER_ALL, 4));
-    assert_false(kn_row_is_read(p, V0, KN_OVER_ALL, 2));
+    assert_true(kn_row_is_read(p, V1, 4));
+    assert_false(kn_row_is_read(p, V0, 2));
     kn_program_free(p);
 }
 

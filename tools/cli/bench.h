@@ -15,9 +15,9 @@ typedef struct bench_value {
 /* The result's element from the inputs' elements; index: its C-order index among n. */
 typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int64_t n);
 
-/* One row of the result, of as many elements as it has: either one or the first input's, `length`. in[k]:
- * of input k those that meet the row. Returns the size that rounding is relative to. */
-typedef double (*bench_along)(double *out, const double *const *in, int64_t length);
+/* What comes of the elements that are reduced together, in C order: `length` of each input in in[k]. out[j],
+ * size[j]: of output j, its elements (one, or `length`) and the size that rounding is relative to. */
+typedef void (*bench_along)(double *const *out, double *size, const double *const *in, int64_t length);
 
 /* The expected values of one reduced range: more than any one row needs. */
 typedef struct bench_reduced {
@@ -72,12 +72,12 @@ typedef struct bench_row {
         *function;       /* a reduction that the expression calls by the name of "fold", or NULL */
     const char *by_hand; /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
     const bench_reduction *reduction; /* reductions: instead of the body; NULL: elementwise */
-    char reduced[8];                  /* reductions: the axes; "": all */
+    char reduced[8];                  /* the axes; "": all, of an `along` the last one */
     bool scans;                       /* its reduction is a scan, along one axis */
     bench_along along;                /* results that need whole rows: their reference; NULL: others */
     double scalar[2];                 /* weak floats behind the arrays */
     int n_scalars, n_operands;        /* the operands: inputs, then the outputs */
-    int n_more;                       /* outputs in front of the last one, of its shape and dtype */
+    int n_more;                       /* outputs in front of the last one */
     bench_operand operand[BENCH_MAX_OPERANDS];
     const char *floor;                          /* streams of the floor's kernel: see bench_floor.c */
     bench_reference reference, first_reference; /* of the last output, and of the one in front of it */
@@ -149,9 +149,8 @@ int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set
 double bench_random_at(kiln_dtype dtype, int64_t index);
 /* The element of an array that meets `index` of the result under broadcasting. */
 bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim);
-/* `count` elements behind one another, of which that is the first. */
-bool bench_run_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim,
-                    int64_t count);
+/* The elements of an array, in C order. */
+bool bench_array_read(bench *b, bench_value *out, const kiln_array *array);
 /* The C-order index `at` as an index of each axis. */
 void bench_index_split(int64_t *index, int64_t at, const int64_t *shape, int ndim);
 /* Relative to the larger of the reference and one. */
@@ -171,10 +170,26 @@ bool bench_scan_check(bench *b, bench_data *data, const bench_row *row);
 /* ---- whole rows ---- */
 
 /* References. Inputs: x; x, scale; x, scale, shift (the shift may be NULL); logits, label. */
-double bench_softmax(double *out, const double *const *in, int64_t length);
-double bench_rmsnorm(double *out, const double *const *in, int64_t length);
-double bench_layernorm(double *out, const double *const *in, int64_t length);
-double bench_cross_entropy(double *out, const double *const *in, int64_t length);
+void bench_softmax(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_rmsnorm(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_layernorm(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_cross_entropy(double *const *out, double *size, const double *const *in, int64_t length);
+/* Of x: less its mean, over its deviation; over its norm; between its least and its greatest. */
+void bench_standardised(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_unit(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_rescaled(double *const *out, double *size, const double *const *in, int64_t length);
+/* x, scale, shift, running mean and variance: both of these, and x normalised. */
+void bench_batch_norm(double *const *out, double *size, const double *const *in, int64_t length);
+/* x, the gradient, scale, mean, 1 / deviation: gradients of the scale, of the shift, and of x. */
+void bench_batch_gradient(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_dot(double *const *out, double *size, const double *const *in, int64_t length);
+/* Points and centres of BENCH_COORDINATES each: the nearest centre. */
+enum { BENCH_COORDINATES = 8 };
+void bench_nearest(double *const *out, double *size, const double *const *in, int64_t length);
+/* mask, x: x where the mask is, its mean elsewhere. */
+void bench_filled(double *const *out, double *size, const double *const *in, int64_t length);
+/* The greatest of x, and its index. */
+void bench_best(double *const *out, double *size, const double *const *in, int64_t length);
 bool bench_along_check(bench *b, bench_data *data, const bench_row *row);
 
 /* ---- measuring ---- */

@@ -1,8 +1,9 @@
-/* bench_along.c - rows of the table whose results need whole rows of the inputs (softmax and its like): their
- * references in double precision, and the check of some rows from end to end. */
+/* bench_along.c - rows of the table whose results need whole rows of the inputs, along any axes (softmax and
+ * its like): their references in double precision, and the check of some rows from end to end. */
 #include "bench.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Elements that the check reads of the first input, apart from the first and the last row, which it always
  * does. */
@@ -43,73 +44,249 @@ static double sum_of_powers(const double *x, int64_t length, double greatest)
     return sum;
 }
 
-double bench_softmax(double *out, const double *const *in, int64_t length)
+/* The largest of the elements, as a size. */
+static double size_of(const double *x, int64_t length)
+{
+    double size = 0;
+    for (int64_t k = 0; k < length; k++)
+        size = fmax(size, fabs(x[k]));
+    return size;
+}
+
+void bench_softmax(double *const *out, double *size, const double *const *in, int64_t length)
 {
     double greatest = greatest_of(in[0], length), sum = sum_of_powers(in[0], length, greatest);
     for (int64_t k = 0; k < length; k++)
-        out[k] = exp(in[0][k] - greatest) / sum;
-    return 1 / sum;
+        out[0][k] = exp(in[0][k] - greatest) / sum;
+    *size = 1 / sum;
 }
 
-double bench_rmsnorm(double *out, const double *const *in, int64_t length)
+void bench_rmsnorm(double *const *out, double *size, const double *const *in, int64_t length)
 {
-    double root = sqrt(spread_of(in[0], length, 0) + 1e-5), size = 0;
-    for (int64_t k = 0; k < length; k++) {
-        out[k] = in[0][k] / root * in[1][k];
-        size = fmax(size, fabs(out[k]));
-    }
-    return size;
+    double root = sqrt(spread_of(in[0], length, 0) + 1e-5);
+    for (int64_t k = 0; k < length; k++)
+        out[0][k] = in[0][k] / root * in[1][k];
+    *size = size_of(out[0], length);
 }
 
 /* x is rounded before its mean is subtracted. */
-double bench_layernorm(double *out, const double *const *in, int64_t length)
+void bench_layernorm(double *const *out, double *size, const double *const *in, int64_t length)
 {
-    double mean = mean_of(in[0], length), root = sqrt(spread_of(in[0], length, mean) + 1e-5), size = 0;
+    double mean = mean_of(in[0], length), root = sqrt(spread_of(in[0], length, mean) + 1e-5);
+    *size = 0;
     for (int64_t k = 0; k < length; k++) {
         double scale = in[1] ? in[1][k] : 1, shift = in[2] ? in[2][k] : 0;
-        out[k] = (in[0][k] - mean) / root * scale + shift;
-        size = fmax(size, fabs(in[0][k] / root * scale) + fabs(shift));
+        out[0][k] = (in[0][k] - mean) / root * scale + shift;
+        *size = fmax(*size, fabs(in[0][k] / root * scale) + fabs(shift));
     }
-    return size;
 }
 
-double bench_cross_entropy(double *out, const double *const *in, int64_t length)
+void bench_cross_entropy(double *const *out, double *size, const double *const *in, int64_t length)
 {
     double greatest = greatest_of(in[0], length), sum = sum_of_powers(in[0], length, greatest);
-    *out = greatest + log(sum) - in[0][(int64_t)in[1][0]];
-    return fabs(greatest) + log(sum) + fabs(in[0][(int64_t)in[1][0]]);
+    double logit = in[0][(int64_t)in[1][0]];
+    out[0][0] = greatest + log(sum) - logit;
+    *size = fabs(greatest) + log(sum) + fabs(logit);
+}
+
+void bench_standardised(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double mean = mean_of(in[0], length), root = sqrt(spread_of(in[0], length, mean));
+    for (int64_t k = 0; k < length; k++)
+        out[0][k] = (in[0][k] - mean) / root;
+    *size = size_of(in[0], length) / root;
+}
+
+void bench_unit(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double norm = sqrt(spread_of(in[0], length, 0) * (double)length + 1e-12);
+    for (int64_t k = 0; k < length; k++)
+        out[0][k] = in[0][k] / norm;
+    *size = size_of(out[0], length);
+}
+
+void bench_rescaled(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double least = INFINITY, greatest = greatest_of(in[0], length);
+    for (int64_t k = 0; k < length; k++)
+        least = fmin(least, in[0][k]);
+    for (int64_t k = 0; k < length; k++)
+        out[0][k] = (in[0][k] - least) / (greatest - least);
+    *size = 1;
+}
+
+void bench_batch_norm(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double *const normalised[] = {out[2]};
+    double mean = mean_of(in[0], length), variance = spread_of(in[0], length, mean);
+    out[0][0] = 0.9 * in[3][0] + 0.1 * mean;
+    out[1][0] = 0.9 * in[4][0] + 0.1 * variance * (double)length / (double)(length - 1);
+    bench_layernorm(normalised, &size[2], in, length);
+    size[0] = fabs(in[3][0]) + 1;
+    size[1] = fabs(in[4][0]) + variance;
+}
+
+void bench_batch_gradient(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double gradient[2] = {0, 0}, squares[2] = {0, 0}, deviation = in[4][0], n = (double)length;
+    for (int64_t k = 0; k < length; k++) {
+        const double dy[] = {in[1][k] * (in[0][k] - in[3][0]) * deviation, in[1][k]};
+        for (int g = 0; g < 2; g++) {
+            gradient[g] += dy[g];
+            squares[g] += dy[g] * dy[g];
+        }
+    }
+    for (int g = 0; g < 2; g++) {
+        out[g][0] = gradient[g];
+        size[g] = sqrt(squares[g]);
+    }
+    size[2] = 0;
+    for (int64_t k = 0; k < length; k++) {
+        double factor = in[2][k] * deviation, normalised = (in[0][k] - in[3][0]) * deviation;
+        out[2][k] = factor * (in[1][k] - gradient[1] / n - normalised * gradient[0] / n);
+        size[2] = fmax(size[2], fabs(factor) * (fabs(in[1][k]) + fabs(normalised)));
+    }
+}
+
+void bench_dot(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    out[0][0] = *size = 0;
+    for (int64_t k = 0; k < length; k++) {
+        out[0][0] += in[0][k] * in[1][k];
+        *size += fabs(in[0][k] * in[1][k]);
+    }
+}
+
+/* The first of equals. */
+void bench_nearest(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double least = INFINITY;
+    for (int64_t c = 0; c * BENCH_COORDINATES < length; c++) {
+        double distance = 0;
+        for (int64_t k = c * BENCH_COORDINATES; k < (c + 1) * BENCH_COORDINATES; k++)
+            distance += (in[0][k] - in[1][k]) * (in[0][k] - in[1][k]);
+        if (distance < least) {
+            least = distance;
+            out[0][0] = (double)c;
+        }
+    }
+    *size = 1;
+}
+
+void bench_filled(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double mean = mean_of(in[1], length);
+    for (int64_t k = 0; k < length; k++)
+        out[0][k] = in[0][k] != 0 ? in[1][k] : mean;
+    *size = size_of(in[1], length);
+}
+
+void bench_best(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    out[0][0] = greatest_of(in[0], length);
+    for (int64_t k = length - 1; k >= 0; k--)
+        out[1][0] = in[0][k] == out[0][0] ? (double)k : out[1][0];
+    size[0] = size[1] = 1;
 }
 
 /* ---- the check ---- */
 
-/* The elements of operand k that meet row `at` of the first input: inputs are broadcast against it; a result
- * without the last axis has one for each row. Allocated with malloc; NULL: it failed. */
-static double *read_row(bench *b, const bench_data *data, int k, bool is_result, int64_t at, int64_t *count)
+/* The space of the inputs: all of them broadcast, and the axes along which elements belong together. */
+typedef struct columns {
+    int ndim;
+    int64_t extent[BENCH_MAX_NDIM];
+    bool is_reduced[BENCH_MAX_NDIM];
+    int64_t count, length; /* such sets of elements, and the elements of one */
+} columns;
+
+static columns make_columns(const bench_data *data, const bench_row *row)
 {
-    kiln_array *x = data->set[0].array[0], *array = data->set[0].array[k];
-    int64_t index[BENCH_MAX_NDIM];
-    int ndim = kiln_array_ndim(x), own = kiln_array_ndim(array);
-    const int64_t *shape = kiln_array_shape(x);
-    bench_index_split(index, at * shape[ndim - 1], shape, ndim);
-    bool is_short = is_result && own < ndim;
-    *count = is_short ? 1 : kiln_array_shape(array)[own - 1];
-    bench_value *value = malloc((size_t)*count * sizeof *value);
-    double *row = malloc((size_t)*count * sizeof *row);
-    bool ok = value && row ? bench_run_read(b, value, array, index, is_short ? own : ndim, *count)
-                           : bench_fail(b, "out of memory");
+    columns c = {.count = 1, .length = 1};
+    int axes[BENCH_MAX_NDIM], n_axes = bench_axes_read(axes, row->reduced);
+    for (int k = 0; k < bench_row_inputs(row); k++)
+        if (kiln_array_ndim(data->set[0].array[k]) > c.ndim)
+            c.ndim = kiln_array_ndim(data->set[0].array[k]);
+    for (int axis = 0; axis < c.ndim; axis++)
+        c.extent[axis] = 1;
+    for (int k = 0; k < bench_row_inputs(row); k++) {
+        const kiln_array *array = data->set[0].array[k];
+        int own = kiln_array_ndim(array);
+        for (int axis = 0; axis < own; axis++)
+            if (kiln_array_shape(array)[axis] > 1)
+                c.extent[c.ndim - own + axis] = kiln_array_shape(array)[axis];
+    }
+    c.is_reduced[c.ndim - 1] = n_axes == 0;
+    for (int k = 0; k < n_axes; k++)
+        c.is_reduced[axes[k]] = true;
+    for (int axis = 0; axis < c.ndim; axis++)
+        *(c.is_reduced[axis] ? &c.length : &c.count) *= c.extent[axis];
+    return c;
+}
+
+/* The C-order index of set `at`; 0 along the reduced axes. */
+static void split_columns(int64_t *index, const columns *c, int64_t at)
+{
+    for (int axis = c->ndim - 1; axis >= 0; axis--) {
+        index[axis] = c->is_reduced[axis] ? 0 : at % c->extent[axis];
+        at /= c->is_reduced[axis] ? 1 : c->extent[axis];
+    }
+}
+
+/* The elements of an array that belong to a set, as a view: an input's are broadcast to all of it. Axes that
+ * a result lacks are reduced. */
+static bool view_columns(bench *b, kiln_array **out, kiln_array *array, const columns *c,
+                         const int64_t *index, bool is_input)
+{
+    int own = kiln_array_ndim(array), at = is_input || own == c->ndim ? own - c->ndim : 0;
+    unsigned char *address = kiln_array_data(array);
+    int64_t shape[BENCH_MAX_NDIM], strides[BENCH_MAX_NDIM];
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    bool lacks_reduced = !is_input && own < c->ndim;
+    for (int axis = 0; axis < c->ndim; axis++) {
+        if (lacks_reduced && c->is_reduced[axis])
+            continue;
+        bool is_broadcast = at < 0 || kiln_array_shape(array)[at] == 1;
+        int64_t stride = is_broadcast ? 0 : kiln_array_strides(array)[at];
+        address += index[axis] * stride;
+        if (c->is_reduced[axis]) {
+            shape[spec.ndim] = is_input || !is_broadcast ? c->extent[axis] : 1;
+            strides[spec.ndim++] = stride;
+        }
+        at++;
+    }
+    spec.dtype = kiln_array_dtype(array);
+    spec.device = b->device;
+    spec.shape = shape;
+    spec.strides = strides;
+    return bench_check(b, kiln_array_wrap(out, address, &spec, NULL, NULL));
+}
+
+/* Those elements, allocated with malloc; NULL: it failed. */
+static double *read_columns(bench *b, kiln_array *array, const columns *c, const int64_t *index,
+                            bool is_input, int64_t *count)
+{
+    kiln_array *view = NULL;
+    bool ok = view_columns(b, &view, array, c, index, is_input);
+    *count = ok ? kiln_array_size(view) : 0;
+    bench_value *value = ok ? malloc((size_t)*count * sizeof *value) : NULL;
+    double *out = value ? malloc((size_t)*count * sizeof *out) : NULL;
+    if (ok && !out)
+        ok = bench_fail(b, "out of memory");
+    ok = ok && bench_array_read(b, value, view);
     for (int64_t i = 0; i < *count && ok; i++)
-        row[i] = value[i].re;
+        out[i] = value[i].re;
+    kiln_array_free(view);
     free(value);
     if (ok)
-        return row;
-    free(row);
+        return out;
+    free(out);
     return NULL;
 }
 
-static bool compare_row(bench *b, const bench_row *row, const double *got, const double *want, int64_t count,
-                        double size, int64_t at)
+static bool compare(bench *b, kiln_dtype dtype, const double *got, const double *want, int64_t count,
+                    double size, int64_t at)
 {
-    double allowed = 3 * bench_tolerance(row->operand[row->n_operands - 1].dtype) * size;
+    double allowed = 3 * bench_tolerance(dtype) * size;
     for (int64_t k = 0; k < count; k++)
         if (!(fabs(got[k] - want[k]) <= allowed))
             return bench_fail(b, "wrong result: element %lld of row %lld is %.9g, expected %.9g within %.2g",
@@ -117,44 +294,46 @@ static bool compare_row(bench *b, const bench_row *row, const double *got, const
     return true;
 }
 
-static bool check_row(bench *b, bench_data *data, const bench_row *row, int64_t at)
+static bool check_columns(bench *b, bench_data *data, const bench_row *row, const columns *c, int64_t at)
 {
-    double *in[BENCH_MAX_OPERANDS] = {NULL};
-    int64_t count = 0, length = 0;
-    int result = row->n_operands - 1;
+    double *found[BENCH_MAX_OPERANDS] = {NULL}, *want[BENCH_MAX_OPERANDS] = {NULL};
+    double size[BENCH_MAX_OPERANDS] = {0};
+    int64_t index[BENCH_MAX_NDIM], count[BENCH_MAX_OPERANDS] = {0};
+    int n_in = bench_row_inputs(row);
     bool ok = true;
-    for (int k = 0; k < result && ok; k++) {
-        in[k] = read_row(b, data, k, false, at, &count);
-        length = k == 0 ? count : length;
-        ok = in[k] != NULL;
+    split_columns(index, c, at);
+    for (int k = 0; k < row->n_operands && ok; k++) {
+        found[k] = read_columns(b, data->set[0].array[k], c, index, k < n_in, &count[k]);
+        ok = found[k] != NULL;
+        if (ok && k >= n_in && !(want[k - n_in] = calloc((size_t)c->length, sizeof *want[0])))
+            ok = bench_fail(b, "out of memory");
     }
-    double *got = ok ? read_row(b, data, result, true, at, &count) : NULL, *want = NULL;
-    if (got && !(want = malloc((size_t)count * sizeof *want)))
-        bench_fail(b, "out of memory");
-    if (want) {
-        double size = row->along(want, (const double *const *)in, length);
-        ok = compare_row(b, row, got, want, count, size, at);
-        data->checked += (int)count;
+    if (ok) {
+        const double *in[BENCH_MAX_OPERANDS] = {NULL};
+        memcpy(in, found, (size_t)n_in * sizeof *in);
+        row->along(want, size, in, c->length);
     }
-    for (int k = 0; k < result; k++)
-        free(in[k]);
-    ok = ok && want;
-    free(got);
-    free(want);
+    for (int k = n_in; k < row->n_operands && ok; k++) {
+        ok = compare(b, row->operand[k].dtype, found[k], want[k - n_in], count[k], size[k - n_in], at);
+        data->checked += (int)count[k];
+    }
+    for (int k = 0; k < row->n_operands; k++) {
+        free(found[k]);
+        free(want[k]);
+    }
     return ok;
 }
 
-/* The first and the last row, and others evenly between. */
+/* The first and the last set, and others evenly between. */
 bool bench_along_check(bench *b, bench_data *data, const bench_row *row)
 {
-    kiln_array *x = data->set[0].array[0];
-    int64_t length = kiln_array_shape(x)[kiln_array_ndim(x) - 1], rows = kiln_array_size(x) / length;
-    int64_t count = MOST_READ / length < MOST_ROWS ? MOST_READ / length : MOST_ROWS;
+    const columns c = make_columns(data, row);
+    int64_t count = MOST_READ / c.length < MOST_ROWS ? MOST_READ / c.length : MOST_ROWS;
     bool ok = true;
     count = count < 2 ? 2 : count;
-    count = count < rows ? count : rows;
+    count = count < c.count ? count : c.count;
     data->checked = 0;
     for (int64_t k = 0; k < count && ok; k++)
-        ok = check_row(b, data, row, count > 1 ? (rows - 1) * k / (count - 1) : 0);
+        ok = check_columns(b, data, row, &c, count > 1 ? (c.count - 1) * k / (count - 1) : 0);
     return ok;
 }

@@ -157,11 +157,12 @@ static bool make_set(bench *b, bench_set *set, const bench_row *row, unsigned se
 
 static double bytes_moved(const bench_set *set, const bench_row *row)
 {
-    int result = row->n_operands - 1;
-    double bytes = (double)kiln_array_nbytes(set->array[result]) * (1 + row->n_more);
-    for (int k = 0; k < bench_row_inputs(row); k++)
-        if (!row->operand[k].shares)
-            bytes += (double)kiln_array_nbytes(set->base[k]);
+    double bytes = 0;
+    for (int k = 0; k < row->n_operands; k++) {
+        bool is_input = k < bench_row_inputs(row);
+        if (!is_input || !row->operand[k].shares)
+            bytes += (double)kiln_array_nbytes(is_input ? set->base[k] : set->array[k]);
+    }
     return bytes;
 }
 
@@ -309,36 +310,33 @@ static bench_value decode(kiln_dtype dtype, const void *bytes)
     }
 }
 
-bool bench_run_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim,
-                    int64_t count)
+bool bench_array_read(bench *b, bench_value *out, const kiln_array *array)
+{
+    size_t size = kiln_dtype_size(kiln_array_dtype(array)), bytes = kiln_array_nbytes(array);
+    unsigned char *data = malloc(bytes ? bytes : 1);
+    bool ok = data ? bench_check(b, kiln_array_to_host(array, data, bytes)) : bench_fail(b, "out of memory");
+    for (int64_t k = 0; k < kiln_array_size(array) && ok; k++)
+        out[k] = decode(kiln_array_dtype(array), data + (size_t)k * size);
+    free(data);
+    return ok;
+}
+
+bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim)
 {
     const int64_t *shape = kiln_array_shape(array), *strides = kiln_array_strides(array);
     unsigned char *address = kiln_array_data(array);
     int own = kiln_array_ndim(array);
     for (int axis = 0; axis < own; axis++)
         address += shape[axis] == 1 ? 0 : index[ndim - own + axis] * strides[axis];
-    kiln_array *run = NULL;
+    kiln_array *one = NULL;
     kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
     spec.dtype = kiln_array_dtype(array);
     spec.device = b->device;
-    spec.ndim = 1;
-    spec.shape = &count;
-    size_t size = kiln_dtype_size(spec.dtype);
-    unsigned char *bytes = malloc((size_t)count * size);
-    bool ok = bytes ? bench_check(b, kiln_array_wrap(&run, address, &spec, NULL, NULL)) &&
-                          bench_check(b, kiln_array_to_host(run, bytes, (size_t)count * size))
-                    : bench_fail(b, "out of memory");
-    kiln_array_free(run);
-    for (int64_t k = 0; k < count && ok; k++)
-        out[k] = decode(spec.dtype, bytes + (size_t)k * size);
-    free(bytes);
-    return ok;
-}
-
-bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim)
-{
     *out = (bench_value){0, 0};
-    return bench_run_read(b, out, array, index, ndim, 1);
+    bool ok =
+        bench_check(b, kiln_array_wrap(&one, address, &spec, NULL, NULL)) && bench_array_read(b, out, one);
+    kiln_array_free(one);
+    return ok;
 }
 
 /* ---- the check ---- */

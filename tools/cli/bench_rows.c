@@ -173,11 +173,25 @@ static const bench_reduction new_places = {
 /* ---- expressions ---- */
 
 /* The softmax of "x", or of "x * #" if the kernel has to be new. */
-#define SOFTMAX(x)                                                                                           \
-    "v = " x "; e = exp(v - max(v, axis=-1, keepdims=True)); e / sum(e, axis=-1, keepdims=True)"
-#define NORMED(x)                                                                                            \
-    "v = " x "; d = v - mean(v, axis=-1, keepdims=True); d / sqrt(mean(d * d, axis=-1, keepdims=True) + "    \
-    "1e-5)"
+#define SOFTMAX(x) SOFTMAX_OVER("-1", x)
+#define SOFTMAX_OVER(axis, x)                                                                                \
+    "v = " x "; e = exp(v - max(v, axis=" axis ", keepdims=True)); e / sum(e, axis=" axis ", keepdims=True)"
+#define NORMED(x) NORMED_OVER("-1", x)
+#define NORMED_OVER(axes, x)                                                                                 \
+    "v = " x "; d = v - mean(v, axis=" axes ", keepdims=True); d / sqrt(mean(d * d, axis=" axes              \
+    ", keepdims=True) + 1e-5)"
+#define STANDARDISED "(x - mean(x, axis=0)) / std(x, axis=0)"
+#define RESCALED "f = astype(x, float32); l = min(f, axis=0); (f - l) / (max(f, axis=0) - l)"
+/* Batch norm in training, with the statistics that it keeps (of n elements a channel, without bias), and its
+ * gradients. */
+#define BATCH_NORM(axes, n)                                                                                  \
+    "c = mean(x, axis=" axes ", keepdims=True); d = x - c; q = mean(d * d, axis=" axes ", keepdims=True);"   \
+    "n = " n "; 0.9 * m + 0.1 * c, 0.9 * v + 0.1 * q * (n / (n - 1)), d / sqrt(q + 1e-5) * g + b"
+#define BATCH_GRADIENT(axes, n)                                                                              \
+    "h = (x - m) * s; p = sum(y * h, axis=" axes ", keepdims=True); q = sum(y, axis=" axes                   \
+    ", keepdims=True); n = " n "; p, q, (g * s) * (y - q / n - h * (p / n))"
+#define OF_NCHW "(x.shape[0] * x.shape[2] * x.shape[3])"
+#define OF_NHWC "(x.shape[0] * x.shape[1] * x.shape[2])"
 #define RMSNORM "x / sqrt(mean(x * x, axis=-1, keepdims=True) + 1e-5) * g"
 /* The label's logit is picked by comparison, so that the logits are read once. */
 #define CROSS_ENTROPY                                                                                        \
@@ -271,6 +285,10 @@ static const bench_reduction new_places = {
     {                                                                                                        \
         .dtype = KILN_##type, .shape = text                                                                  \
     }
+#define BELOW(type, text, end)                                                                               \
+    {                                                                                                        \
+        .dtype = KILN_##type, .shape = text, .below = end                                                    \
+    }
 #define VIEW(type, text, permutation, at, other)                                                             \
     {                                                                                                        \
         .dtype = KILN_##type, .shape = text, .axes = permutation, .index = at, .shares = other               \
@@ -294,6 +312,8 @@ static const bench_reduction new_places = {
 #define COPY KERNEL("T x", "T y", "y = x")
 #define SHIFTED(at) VIEW(FLOAT32, "W,W", "", at, 1)
 #define SHIFTED3(at) VIEW(FLOAT32, "Y,Y,Y", "", at, 1)
+/* One number a channel of NCHW. */
+#define CHANNELS F32("256,1,1")
 #define PLACE(texts, axes) .in = "T x", .out = "int64 y", .reduction = &(texts), .reduced = axes
 
 /* kept in columns */
@@ -496,9 +516,53 @@ static const bench_row table[] = {
     {"F7f", "var axis1 (R,R), through fusion", EXPRESSION("x", "var(x, axis=-1)"), .reduction = &variances, .reduced = "1",
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
     {"F8", "cross-entropy f32 (16384,50256)", EXPRESSION("x, t", CROSS_ENTROPY),
-     OPERANDS(3, F32("16384*,50256"), {.dtype = KILN_INT64, .shape = "16384*,1", .below = 50256}, F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
+     OPERANDS(3, F32("16384*,50256"), BELOW(INT64, "16384*,1", 50256), F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
     {"F8b", "the same by a reduction of one's own", EXPRESSION("x, t", "fold(x, axis=-1) - sum(where(arange(x.shape[1]) == t, x, 0), axis=-1)"), .function = &powers,
-     OPERANDS(3, F32("16384*,50256"), {.dtype = KILN_INT64, .shape = "16384*,1", .below = 50256}, F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
+     OPERANDS(3, F32("16384*,50256"), BELOW(INT64, "16384*,1", 50256), F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
+    {"N1", "standardise columns (65536,1024)", EXPRESSION("x", STANDARDISED), .reduced = "0",
+     OPERANDS(2, F32("65536*,1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_standardised},
+    {"N1b", "standardise columns (4096,65536)", EXPRESSION("x", STANDARDISED), .reduced = "0",
+     OPERANDS(2, F32("4096*,65536"), F32("4096*,65536")), .floor = "a4>4", .along = bench_standardised},
+    {"N2", "softmax over the first axis (4096,16384)", EXPRESSION("x", SOFTMAX_OVER("0", "x")), .reduced = "0",
+     OPERANDS(2, F32("4096*,16384"), F32("4096*,16384")), .floor = "a4>4", .along = bench_softmax},
+    {"N3", "softmax over channels (64,1000,28,28)", EXPRESSION("x", SOFTMAX_OVER("1", "x")), .reduced = "1",
+     OPERANDS(2, F32("64*,1000,28,28"), F32("64*,1000,28,28")), .floor = "a4>4", .along = bench_softmax},
+    {"N3b", "softmax over channels, bf16 (8,21,512,512)", EXPRESSION("x", SOFTMAX_OVER("1", "x")), .reduced = "1",
+     OPERANDS(2, ARRAY(BFLOAT16, "8,21,512*,512"), ARRAY(BFLOAT16, "8,21,512*,512")), .floor = "a2>2", .along = bench_softmax},
+    {"N4", "over the norm of channels (64,256,56,56)", EXPRESSION("x", "x / sqrt(sum(x * x, axis=1, keepdims=True) + 1e-12)"), .reduced = "1",
+     OPERANDS(2, F32("64*,256,56,56"), F32("64*,256,56,56")), .floor = "a4>4", .along = bench_unit},
+    {"N5", "batch norm in training, NCHW", EXPRESSION("x, g, b, m, v", BATCH_NORM("(0, 2, 3)", OF_NCHW)), .reduced = "0,2,3",
+     OPERANDS(8, F32("64*,256,56,56"), CHANNELS, CHANNELS, CHANNELS, CHANNELS, F32("1,256,1,1"), F32("1,256,1,1"), F32("64*,256,56,56")), .n_more = 2,
+     .floor = "a4>4", .along = bench_batch_norm},
+    {"N5n", "the same, NHWC", EXPRESSION("x, g, b, m, v", BATCH_NORM("(0, 1, 2)", OF_NHWC)), .reduced = "0,1,2",
+     OPERANDS(8, F32("64*,56,56,256"), F32("256"), F32("256"), F32("256"), F32("256"), F32("1,1,1,256"), F32("1,1,1,256"), F32("64*,56,56,256")), .n_more = 2,
+     .floor = "a4>4", .along = bench_batch_norm},
+    {"N5b", "its gradients, NCHW", EXPRESSION("x, y, g, m, s", BATCH_GRADIENT("(0, 2, 3)", OF_NCHW)), .reduced = "0,2,3",
+     OPERANDS(8, F32("64*,256,56,56"), F32("64*,256,56,56"), CHANNELS, CHANNELS, CHANNELS, F32("1,256,1,1"), F32("1,256,1,1"), F32("64*,256,56,56")), .n_more = 2,
+     .floor = "a4b4>4", .along = bench_batch_gradient},
+    {"N5bn", "the same, NHWC", EXPRESSION("x, y, g, m, s", BATCH_GRADIENT("(0, 1, 2)", OF_NHWC)), .reduced = "0,1,2",
+     OPERANDS(8, F32("64*,56,56,256"), F32("64*,56,56,256"), F32("256"), F32("256"), F32("256"), F32("1,1,1,256"), F32("1,1,1,256"), F32("64*,56,56,256")),
+     .n_more = 2, .floor = "a4b4>4", .along = bench_batch_gradient},
+    {"N6", "group norm, 32 groups of (64,256,56,56)", EXPRESSION("x, g, b", NORMED_OVER("(2, 3, 4)", "x") " * g + b"), .reduced = "2,3,4",
+     OPERANDS(4, F32("64*,32,8,56,56"), F32("32,8,1,1"), F32("32,8,1,1"), F32("64*,32,8,56,56")), .floor = "a4>4", .along = bench_layernorm},
+    {"N6b", "instance norm (64,256,56,56)", EXPRESSION("x, g, b", NORMED_OVER("(2, 3)", "x") " * g + b"), .reduced = "2,3",
+     OPERANDS(4, F32("64*,256,56,56"), CHANNELS, CHANNELS, F32("64*,256,56,56")), .floor = "a4>4", .along = bench_layernorm},
+    {"N7", "layernorm over channels (64,256,56,56)", EXPRESSION("x, g, b", NORMED_OVER("1", "x") " * g + b"), .reduced = "1",
+     OPERANDS(4, F32("64*,256,56,56"), CHANNELS, CHANNELS, F32("64*,256,56,56")), .floor = "a4>4", .along = bench_layernorm},
+    {"N8", "grey, u8 (64,1080,1920,3)", EXPRESSION("x, w", "sum(x * w, axis=-1)"),
+     OPERANDS(3, U8("64,1080*,1920,3"), F32("3"), F32("64,1080*,1920")), .floor = "a1/4", .along = bench_dot},
+    {"N8b", "dot products, f32 (2^24,3)", EXPRESSION("x, w", "sum(x * w, axis=-1)"),
+     OPERANDS(3, F32("16777216*,3"), F32("3"), F32("16777216*")), .floor = "a4/4", .along = bench_dot},
+    {"N9", "nearest of 16 centres, f32 (10^7,8)", EXPRESSION("x, c", "argmin(sum((x - c) ** 2, axis=-1), axis=-1)"), .reduced = "1,2",
+     OPERANDS(3, BELOW(FLOAT32, "10000000*,1,8", 64), BELOW(FLOAT32, "16,8", 64), ARRAY(INT64, "10000000*")),
+     .floor = "a4/8", .along = bench_nearest},
+    {"N10", "where(m, x, mean(x, 0))", EXPRESSION("m, x", "where(m, x, mean(x, axis=0))"), .reduced = "0",
+     OPERANDS(3, BELOW(BOOL, "R,R", 2), F32("R,R"), F32("R,R")), .floor = "a1b4>4", .along = bench_filled},
+    {"N11", "best channel and its score, bf16 (16,150,512,512)", EXPRESSION("x", "max(x, axis=1), argmax(x, axis=1)"), .reduced = "1",
+     OPERANDS(3, ARRAY(BFLOAT16, "16,150,512*,512"), ARRAY(BFLOAT16, "16,512*,512"), ARRAY(INT64, "16,512*,512")), .n_more = 1,
+     .floor = "a2/8", .along = bench_best},
+    {"N12", "min-max scaling of columns, u8 (2^20,256)", EXPRESSION("x", RESCALED), .reduced = "0",
+     OPERANDS(2, U8("1048576*,256"), F32("1048576*,256")), .floor = "a1>4", .along = bench_rescaled},
     {"H1", "elementwise kernel into a given output", BENCH_GIVEN, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"H2", "the same, output allocated", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),

@@ -228,6 +228,8 @@ ${text}
 ${text}
 #line 0
 
+#inline index kn.${start} + ${offset}
+
 #part indexer
 const kn_indexer _ind = {${count}, (int)kn.logical_rank, kn.logical};
 

@@ -7,13 +7,15 @@
 static bool load(kn_writer *w, int k)
 {
     if (kn_access_of(w, k) == KN_BROADCAST) {
-        kn_put_part_of(w, &w->slot[KN_SLOT_INVARIANT], "loaded", k, "load=%s", kn_put_vector_load);
+        kn_put_part_with(w, &w->slot[KN_SLOT_INVARIANT], "loaded", k, "load=%s",
+                         kn_text_by(w, kn_put_vector_load, k));
         return true;
     }
     if (kn_access_of(w, k) != KN_VECTOR || kn_is_output(w, k))
         return false;
     kn_put_part_with(w, &w->slot[KN_SLOT_STEP_PACKS], "steps_of", k, "steps=%d", KN_COARSENING);
-    kn_put_part_of(w, &w->slot[KN_SLOT_STEP_LOADS], "load_step", k, "load=%s", kn_put_vector_load);
+    kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "load_step", k, "load=%s",
+                     kn_text_by(w, kn_put_vector_load, k));
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "step_of", k);
     return true;
 }

@@ -45,33 +45,30 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
 
 static void put_pointer(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_of(w, out, "pointer", k, "place=%s", put_place);
+    kn_put_part_with(w, out, "pointer", k, "place=%s", kn_text_by(w, put_place, k));
 }
 
 /* Results are loaded too, since not every body assigns them. */
 static void put_load(kn_writer *w, int k)
 {
     char access = kn_access_of(w, k);
-    kn_put_part_of(w, &w->slot[KN_SLOT_LOADS],
-                   is_hoisted(w, k)         ? "load_hoisted"
-                   : access == KN_BROADCAST ? "load_broadcast"
-                   : access == KN_GATHER    ? "gather_each"
-                                            : "load_each",
-                   k, "pointer=%s", put_pointer);
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOADS],
+                     is_hoisted(w, k)         ? "load_hoisted"
+                     : access == KN_BROADCAST ? "load_broadcast"
+                     : access == KN_GATHER    ? "gather_each"
+                                              : "load_each",
+                     k, "pointer=%s", kn_text_by(w, put_pointer, k));
 }
 
 /* If vectors are located one by one, some of the last warp may lie beyond the end. */
 static void put_store(kn_writer *w, int k)
 {
-    kn_str *out = &w->slot[KN_SLOT_STORES], condition = KN_STR_INIT, pointer = KN_STR_INIT;
+    kn_str *out = &w->slot[KN_SLOT_STORES], *condition = kn_text(w);
     if (!is_one_row(w))
-        kn_put_part_with(w, &condition, "within", -1, "elements=%d", elements_apart(w));
-    put_pointer(w, &pointer, k);
-    kn_put_part_with(w, out, "store_each", k, "condition=%s function=%s pointer=%s", kn_str_text(&condition),
-                     config_of(w)->streamed ? "kn_store_streaming" : "kn_store", kn_str_text(&pointer));
-    out->failed = out->failed || condition.failed || pointer.failed;
-    kn_str_free(&condition);
-    kn_str_free(&pointer);
+        kn_put_part_with(w, condition, "within", -1, "elements=%d", elements_apart(w));
+    kn_put_part_with(w, out, "store_each", k, "condition=%s function=%s pointer=%s", kn_str_text(condition),
+                     config_of(w)->streamed ? "kn_store_streaming" : "kn_store",
+                     kn_text_by(w, put_pointer, k));
 }
 
 static void place_lane(const kn_writer *w, kn_str *out, int k)
@@ -100,15 +97,12 @@ static void place_single(const kn_writer *w, kn_str *out, int k)
  * one by one, in place of its stores. The body is pure and does not use the index. */
 static void put_again(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_SINGLE], located = KN_STR_INIT, call = KN_STR_INIT;
+    kn_str *out = &w->slot[KN_SLOT_SINGLE], *located = kn_text(w), *call = kn_text(w);
     if (!is_one_row(w))
-        kn_put_part_with(w, &located, "locate_again", -1, "elements=%d", elements_apart(w));
-    kn_put_call(w, &call, place_single, "0");
+        kn_put_part_with(w, located, "locate_again", -1, "elements=%d", elements_apart(w));
+    kn_put_call(w, call, place_single, "0");
     kn_put_part_with(w, out, "again", -1, "all=%d located=%s call=%s", config_of(w)->vectors * vector_of(w),
-                     kn_str_text(&located), kn_str_text(&call));
-    out->failed = out->failed || located.failed || call.failed;
-    kn_str_free(&located);
-    kn_str_free(&call);
+                     kn_str_text(located), kn_str_text(call));
 }
 
 static void put_places(kn_writer *w)
@@ -133,7 +127,7 @@ static void put_prefetch(kn_writer *w)
 
 static void fill_output_bound(kn_writer *w)
 {
-    kn_str index = KN_STR_INIT;
+    kn_str *index = kn_text(w);
     kn_put_blocks(w, FULL_THREADS);
     put_prefetch(w);
     put_places(w);
@@ -144,16 +138,14 @@ static void fill_output_bound(kn_writer *w)
         if (kn_is_output(w, k))
             put_store(w, k);
     }
-    kn_put_part_with(w, &index, is_one_row(w) ? "index_in_row" : "index_of_vector", -1, "elements=%d",
+    kn_put_part_with(w, index, is_one_row(w) ? "index_in_row" : "index_of_vector", -1, "elements=%d",
                      elements_apart(w));
-    kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, kn_str_text(&index));
-    w->slot[KN_SLOT_LANE].failed = w->slot[KN_SLOT_LANE].failed || index.failed;
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, kn_str_text(index));
     if (kn_has_divisors(w)) {
         kn_put_part(w, &w->slot[KN_SLOT_FROM], "dividends", -1);
         kn_put_part(w, &w->slot[KN_SLOT_RESULT], "are_near", -1);
         put_again(w);
     }
-    kn_str_free(&index);
 }
 
 KN_CONFIG_TABLE(kn_output_bound_config, KN_OUTPUT_BOUND_CONFIG);

@@ -26,25 +26,20 @@ static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *fun
 /* Lanes in many short rows: each lane is located. */
 static void put_gather_across(const kn_writer *w, kn_str *out)
 {
-    kn_str lane = KN_STR_INIT;
-    kn_put_gather_lane(w, &lane);
-    kn_put_part_with(w, out, "gather_across", -1, "lane=%s", kn_str_text(&lane));
+    kn_str *lane = kn_text(w);
+    kn_put_gather_lane(w, lane);
+    kn_put_part_with(w, out, "gather_across", -1, "lane=%s", kn_str_text(lane));
     kn_put_words_of_lanes(w, out);
-    out->failed = out->failed || lane.failed;
-    kn_str_free(&lane);
 }
 
 /* Elements of one row, or of this row and the next, one by one. */
 static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
-    kn_str in_row = KN_STR_INIT, crossing = KN_STR_INIT;
-    kn_put_gather_known(w, &in_row, gathers_of(w) == KN_ROWS_RUNS);
-    put_gather_two_rows(w, &crossing, "kn_gather_crossing", true);
-    kn_put_part_with(w, out, "in_row_or_crossing", -1, "in_row=%s crossing=%s", kn_str_text(&in_row),
-                     kn_str_text(&crossing));
-    out->failed = out->failed || in_row.failed || crossing.failed;
-    kn_str_free(&in_row);
-    kn_str_free(&crossing);
+    kn_str *in_row = kn_text(w), *crossing = kn_text(w);
+    kn_put_gather_known(w, in_row, gathers_of(w) == KN_ROWS_RUNS);
+    put_gather_two_rows(w, crossing, "kn_gather_crossing", true);
+    kn_put_part_with(w, out, "in_row_or_crossing", -1, "in_row=%s crossing=%s", kn_str_text(in_row),
+                     kn_str_text(crossing));
 }
 
 /* The gathered operands of a thread, in the one way that the schedule says. In rows that are not

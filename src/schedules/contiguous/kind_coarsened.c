@@ -95,10 +95,5 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_coarsened = {.name = "coarsened",
-                                   .recipe = &kn_recipe_coarsened,
-                                   .pattern = "m",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .place = place,
-                                   .cut = kn_cut_reach};
+const kn_kind kn_kind_coarsened = {
+    .name = "coarsened", .recipe = &kn_recipe_coarsened, KN_MAP_KIND, .revision = 1, .cut = kn_cut_reach};

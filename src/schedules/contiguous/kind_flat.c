@@ -90,11 +90,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_flat = {.name = "flat",
                               .recipe = &kn_recipe_flat,
-                              .pattern = "m",
+                              KN_MAP_KIND,
                               .compiles_soon = true,
                               .revision = 1,
-                              .choose = choose,
                               .field = KN_FIELD(flat_field, MEMBERS),
                               .has_field = has_field,
-                              .place = place,
                               .describe = describe};

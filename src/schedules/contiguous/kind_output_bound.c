@@ -220,12 +220,10 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_output_bound = {.name = "output_bound",
                                       .recipe = &kn_recipe_output_bound,
-                                      .pattern = "m",
+                                      KN_MAP_KIND,
                                       .revision = 1,
-                                      .choose = choose,
                                       .config = &kn_output_bound_config_table,
                                       .field = {"unsigned lines;", 4, 8},
                                       .has_field = has_field,
-                                      .place = place,
                                       .cut = cut,
                                       .describe = describe};

@@ -256,11 +256,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_rows = {.name = "rows",
                               .recipe = &kn_recipe_rows,
-                              .pattern = "m",
+                              KN_MAP_KIND,
                               .revision = 1,
-                              .choose = choose,
                               .config = &kn_rows_config_table,
                               .field = KN_FIELD(rows_field, MEMBERS),
-                              .place = place,
                               .cut = kn_cut_reach,
                               .describe = describe};

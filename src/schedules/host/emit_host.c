@@ -2,6 +2,8 @@
  * over a contiguous range. */
 #include "codegen/writer.h"
 
+#include <stdio.h>
+
 #include "program/cost.h"
 #include "program/pure.h"
 #include "schedules/host/host_kinds.h"
@@ -12,17 +14,15 @@ enum {
     STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
     STREAMED_RUN = 256,        /* fewest bytes of contiguous results */
     STREAMED_MOST = 4,         /* results: each has a buffer */
-    EARLY_BYTES = 2 << 10,     /* between an input's element and its prefetch */
     MOST_WIDENED = 8,          /* operands that are converted before the loop: each has a buffer */
     EARLY_MOST = 64            /* operands for which kn_loop_nest_rows has bits */
 };
 
 /* Compilers do not vectorise loops that copy structs, so structs of one member are read by bits. */
-static const char *copied(const kn_writer *w, int k)
+static bool is_copied_by_bits(const kn_writer *w, int k)
 {
     kiln_dtype dtype = w->spec->operand[k].dtype;
-    bool is_struct = kn_array_of(w, k) >= 0 && (dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16);
-    return is_struct ? "kn_by_bits" : "";
+    return kn_array_of(w, k) >= 0 && (dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16);
 }
 
 static int step_between(const kn_writer *w)
@@ -56,25 +56,6 @@ static int place_size(const kn_writer *w, int k)
     return kn_item_size(w, k) * (is_interleaved(w, k) ? step_between(w) : 1);
 }
 
-static void put_place_type(const kn_writer *w, kn_str *out, int k)
-{
-    if (is_interleaved(w, k))
-        kn_str_printf(out, "kn_word_%d", place_size(w, k));
-    else
-        kn_str_append(out, kn_storage(w, k));
-}
-
-/* Interleaved inputs are read as one word; interleaved results are variables until all of them are stored. */
-static void place_interleaved(const kn_writer *w, kn_str *out, int k)
-{
-    int first, number = interleaved_number(w, k, &first);
-    if (kn_is_output(w, k))
-        kn_str_printf(out, "kn_lane_%s", w->program->param[k].name);
-    else
-        kn_str_printf(out, "kn_lane<%s, %d>(kn_%s_[kn_at])", kn_storage(w, k), number,
-                      w->program->param[first].name);
-}
-
 /* Elements from one of k to the next, along the loop. */
 static int step_of(const kn_writer *w, int k)
 {
@@ -83,18 +64,28 @@ static int step_of(const kn_writer *w, int k)
     return access == KN_BROADCAST ? 0 : is_stepped ? step_between(w) : 1;
 }
 
+/* A part of host_parts.cpp for operand k; number: of the operand in the loop nest. */
+static void put_part(const kn_writer *w, kn_str *out, const char *part, int k, int number)
+{
+    char word[32];
+    int first, lane = interleaved_number(w, k, &first), size = place_size(w, k);
+    snprintf(word, sizeof word, "kn_word_%d", size);
+    kn_put_part_with(w, out, part, k, "place=%s bytes=%d first=%s lane=%d step=%d number=%d",
+                     is_interleaved(w, k) ? word : kn_storage(w, k), size, w->program->param[first].name,
+                     lane, step_of(w, k), number);
+}
+
+/* Interleaved inputs are read as one word; interleaved results are variables until all of them are stored. */
+static void place_interleaved(const kn_writer *w, kn_str *out, int k)
+{
+    put_part(w, out, kn_is_output(w, k) ? "lane_variable" : "lane_of_word", k, 0);
+}
+
 static void place_plain(const kn_writer *w, kn_str *out, int k)
 {
-    int first, step = step_of(w, k), number = interleaved_number(w, k, &first);
-    const char *name = w->program->param[first].name;
-    if (step == 0)
-        kn_str_printf(out, "kn_%s_[0]", name);
-    else if (step == 1)
-        kn_place_flat(w, out, k);
-    else if (number <= 0)
-        kn_str_printf(out, "kn_%s_[%d * kn_at]", name, step);
-    else
-        kn_str_printf(out, "kn_%s_[%d * kn_at + %d]", name, step, number);
+    int first, step = step_of(w, k);
+    bool is_first = interleaved_number(w, k, &first) <= 0;
+    put_part(w, out, step == 0 ? "one" : step == 1 ? "dense" : is_first ? "stepped" : "stepped_lane", k, 0);
 }
 
 static bool is_half(const kn_spec *spec, int k)
@@ -129,55 +120,41 @@ static void place_in_run(const kn_writer *w, kn_str *out, int k)
 
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
 {
-    if (is_interleaved(w, k)) {
+    if (is_interleaved(w, k))
         place_interleaved(w, out, k);
-        return;
-    }
-    if (is_widened(w, k)) {
-        kn_str_printf(out, "kn_wide_%s[kn_at - kn_first]", w->program->param[k].name);
-        return;
-    }
-    if (kn_is_output(w, k)) {
-        kn_str_printf(out, "kn_out_%s[kn_at]", w->program->param[k].name);
-        return;
-    }
-    kn_str_printf(out, "%s", copied(w, k));
-    kn_str_append(out, copied(w, k)[0] ? "(" : "");
-    place_plain(w, out, k);
-    kn_str_append(out, copied(w, k)[0] ? ")" : "");
+    else if (is_widened(w, k) || kn_is_output(w, k))
+        put_part(w, out, is_widened(w, k) ? "wide" : "held", k, 0);
+    else if (is_copied_by_bits(w, k))
+        kn_put_part_with(w, out, "by_bits", k, "element=%s", kn_text_by(w, place_plain, k));
+    else
+        place_plain(w, out, k);
 }
 
 /* The variables of interleaved results. A body may leave or read them, so they are initialised from
  * memory. */
 static void put_lanes_before(kn_writer *w, kn_str *out)
 {
-    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
-        int first, number = interleaved_number(w, k, &first);
-        if (number < 0)
-            continue;
-        kn_str_printf(out, "%s kn_lane_%s", kn_storage(w, k), w->program->param[k].name);
-        if (!kn_body_is_pure(w->program))
-            kn_str_printf(out, " = kn_lane<%s, %d>(kn_%s_[kn_at])", kn_storage(w, k), number,
-                          w->program->param[first].name);
-        kn_str_append(out, ";\n");
-    }
+    const char *part = kn_body_is_pure(w->program) ? "declare_lane" : "load_lane";
+    for (int k = w->program->n_in, first; k < kn_param_count(w); ++k)
+        if (interleaved_number(w, k, &first) >= 0)
+            put_part(w, out, part, k, 0);
 }
 
 /* Joins these variables in words. */
 static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
 {
+    kn_str *lanes = kn_text(w);
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
         int first, number = interleaved_number(w, k, &first);
         if (number < 0)
             continue;
-        if (number == 0) {
-            kn_str_printf(out,
-                          in_line ? "kn_out_%s[kn_at] = " : "kn_%s_[kn_at] = ", w->program->param[k].name);
-            kn_str_printf(out, "kn_word_of<kn_word_%d>(", place_size(w, k));
-        }
-        kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
-        if (number + 1 == step_between(w))
-            kn_str_append(out, ");\n");
+        kn_str_append(lanes, number > 0 ? ", " : "");
+        put_part(w, lanes, "lane_variable", k, 0);
+        if (number + 1 < step_between(w))
+            continue;
+        kn_put_part_with(w, out, in_line ? "join_held" : "join", first, "bytes=%d lanes=%s",
+                         place_size(w, first), kn_str_text(lanes));
+        kn_str_clear(lanes);
     }
 }
 
@@ -202,36 +179,19 @@ static int count_loop_operands(const kn_writer *w)
 static void put_host_pointers(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_POINTERS], *next = &w->slot[KN_SLOT_NEXT];
+    bool counts = w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_interleaved;
     int number = 0;
-    kn_str_printf(next,
-                  "const bool kn_ends = --kn_in_group == 0;\n"
-                  "kn_in_group = kn_ends ? kn.row_group : kn_in_group;\n"
-                  "const long long *const kn_step = kn.row_step + (kn_ends ? %d : 0);\n",
-                  count_loop_operands(w));
+    kn_put_part_with(w, next, "next_row", -1, "operands=%d", count_loop_operands(w));
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
-        const char *name = w->program->param[k].name, *constness = kn_is_output(w, k) ? "" : "const ";
-        kn_str_append(out, constness);
-        put_place_type(w, out, k);
-        kn_str_printf(out, " *kn_%s_ = ", name);
-        if (is_interleaved(w, k)) {
-            kn_str_printf(out, "(%s", constness);
-            put_place_type(w, out, k);
-            kn_str_append(out, " *)");
-        }
-        kn_str_printf(out, "kn.%s_;\n", name);
-        kn_str_printf(next, "kn_%s_ = kn_next(kn_%s_, kn_step[%d]);\n", name, name, number++);
+        put_part(w, out, is_interleaved(w, k) ? "pointer_to_words" : "pointer", k, 0);
+        put_part(w, next, "next_pointer", k, number++);
     }
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    if (w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_interleaved) {
-        kn_str_append(out, "long long kn_start = kn.start;\n");
-        kn_str_printf(next, "kn_start += kn_step[%d];\n", number);
-    } else {
-        kn_str_append(out, "const long long *kn_indices = (const long long *)kn.start;\n");
-        kn_str_printf(next, "kn_indices = kn_next(kn_indices, kn_step[%d]);\n", number);
-    }
+    kn_put_part(w, out, counts ? "start" : "indices", -1);
+    kn_put_part_with(w, next, counts ? "next_start" : "next_indices", -1, "number=%d", number);
 }
 
 /* Elements are independent, unless the body indexes arrays by itself. */
@@ -241,7 +201,7 @@ static void put_independent(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         raw = raw || w->spec->operand[k].pass == KN_PASS_RAW;
     if (!raw)
-        kn_str_append(&w->slot[KN_SLOT_INDEPENDENT], "KN_INDEPENDENT\n");
+        kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT], "independent", -1);
 }
 
 /* The operations of a chain of functions wait for each other, so several vectors have to be in flight. gcc
@@ -251,10 +211,9 @@ static void put_lanes(kn_writer *w)
 {
     if (kn_cost_functions(w->program) < DEEP_CHAIN)
         return;
-    kn_str_append(&w->slot[KN_SLOT_POINTERS],
-                  "signed char kn_lanes = 0; /* makes vectors of bytes, that is several of the others */\n");
-    kn_str_append(&w->slot[KN_SLOT_SINGLE], "kn_lanes |= (signed char)kn_at;\n");
-    kn_str_append(&w->slot[KN_SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
+    kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "lanes", -1);
+    kn_put_part(w, &w->slot[KN_SLOT_SINGLE], "count_lanes", -1);
+    kn_put_part(w, &w->slot[KN_SLOT_AFTER_LOOP], "keep_lanes", -1);
 }
 
 /* The number of results if the kernel is bound by memory, interleaved ones counted as one; 0: they are stored
@@ -284,19 +243,8 @@ static void put_asking(kn_writer *w)
     for (int k = 0, number = 0; k < w->program->n_in && number < EARLY_MOST; ++k) {
         if (!has_pointer(w, k))
             continue;
-        const char *name = w->program->param[k].name;
-        int step = step_of(w, k);
-        if (step == 1)
-            kn_str_printf(
-                &w->slot[KN_SLOT_LOADS],
-                "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
-                "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
-                name, name, number, EARLY_BYTES, number, number);
-        else if (step > 1)
-            kn_str_printf(
-                &w->slot[KN_SLOT_LOADS],
-                "kn_ask(kn_%s_ + %d * kn_first, kn_%s_ + %d * kn_stop, kn.early >> %d & 1 ? %d : 0);\n", name,
-                step, name, step, number, EARLY_BYTES);
+        if (step_of(w, k) > 0)
+            put_part(w, &w->slot[KN_SLOT_LOADS], step_of(w, k) == 1 ? "ask" : "ask_stepped", k, number);
         ++number;
     }
 }
@@ -305,52 +253,36 @@ static void put_asking(kn_writer *w)
 static void put_streamed_result(kn_writer *w, int k, int number)
 {
     int size = place_size(w, k);
-    const char *name = w->program->param[k].name;
-    kn_str_printf(
-        &w->slot[KN_SLOT_POINTERS],
-        "kn_run = kn.rows == 1 || kn.row_step[%d] != (kn_end - kn_begin) * %d ? kn_end - kn_begin : kn_run;\n"
-        "kn_streams = kn_streams && kn.size >= %d && kn_run >= %d && (size_t)kn_%s_ %% %d == 0;\n",
-        number, size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size);
-    kn_str_printf(&w->slot[KN_SLOT_PACKS], "kn_lines<%d> kn_held_%s;\n", size, name);
-    kn_str_printf(&w->slot[KN_SLOT_STEP_PACKS], "kn_held_%s.go_on(kn_%s_ + kn_begin);\n", name, name);
-    put_place_type(w, &w->slot[KN_SLOT_STAGE], k);
-    kn_str_printf(&w->slot[KN_SLOT_STAGE], " *kn_out_%s = kn_%s_;\n", name, name);
-    kn_str_printf(&w->slot[KN_SLOT_LOADS], "kn_out_%s = (", name);
-    put_place_type(w, &w->slot[KN_SLOT_LOADS], k);
-    kn_str_printf(&w->slot[KN_SLOT_LOADS],
-                  " *)kn_held_%s.take(kn_stop - kn_first, kn_end - kn_first) - kn_first;\n", name);
-
+    kn_put_part_with(w, &w->slot[KN_SLOT_POINTERS], "streams_result", k,
+                     "number=%d bytes=%d fewest=%d fewest_in_run=%d", number, size, STREAMED_BYTES / size,
+                     STREAMED_RUN / size);
+    put_part(w, &w->slot[KN_SLOT_PACKS], "held_lines", k, 0);
+    put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "go_on", k, 0);
+    put_part(w, &w->slot[KN_SLOT_STAGE], "held_result", k, 0);
+    put_part(w, &w->slot[KN_SLOT_LOADS], "take", k, 0);
     if (!kn_body_is_pure(w->program) &&
-        !is_interleaved(w, k)) /* the body may leave a result as it is, or read it */
-        kn_str_printf(
-            &w->slot[KN_SLOT_LOADS],
-            "__builtin_memcpy(kn_out_%s + kn_first, kn_%s_ + kn_first, (kn_stop - kn_first) * %d);\n", name,
-            name, size);
-    kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_held_%s.end();\n", name);
+        !is_interleaved(w, k)) /* it may leave a result as it is, or read it */
+        put_part(w, &w->slot[KN_SLOT_LOADS], "load_held", k, 0);
+    put_part(w, &w->slot[KN_SLOT_STORES], "end_held", k, 0);
 }
 
 /* Before the loop over a piece, and behind it. */
 static void put_widened(kn_writer *w, int k, int piece)
 {
-    const char *name = w->program->param[k].name;
     if (!is_widened(w, k))
         return;
-    kn_str_printf(&w->slot[KN_SLOT_PACKS], "alignas(64) float kn_wide_%s[%d];\n", name, piece + 8);
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "wide_piece", k, "capacity=%d", piece + 8);
     if (kn_is_output(w, k))
-        kn_str_printf(&w->slot[KN_SLOT_NARROW],
-                      "kn_narrow(kn_out_%s + kn_first, kn_wide_%s, kn_stop - kn_first);\n", name, name);
+        kn_put_part(w, &w->slot[KN_SLOT_NARROW], "narrow", k);
     else
-        kn_str_printf(&w->slot[KN_SLOT_WIDEN],
-                      "kn_widen(kn_wide_%s, kn_%s_ + kn_first, kn_stop - kn_first);\n", name, name);
+        kn_put_part(w, &w->slot[KN_SLOT_WIDEN], "widen", k);
 }
 
 static void put_streamed(kn_writer *w, const char *index)
 {
     int largest = 1;
-    kn_str_printf(&w->slot[KN_SLOT_POINTERS],
-                  "bool kn_streams = %s;\n"
-                  "long long kn_run = kn.rows * (kn_end - kn_begin);\n",
-                  count_streamed(w->spec) > 0 ? "KN_STREAMS" : "false");
+    kn_put_part_with(w, &w->slot[KN_SLOT_POINTERS], "streams", -1, "streams=%s",
+                     count_streamed(w->spec) > 0 ? "KN_STREAMS" : "false");
     for (int k = 0, number = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
@@ -388,14 +320,15 @@ static const char *choose_template(const kn_spec *spec)
 }
 
 KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
-const kn_recipe kn_recipe_host_runs = {
-    .choose_template = choose_template, .fill = fill_host, .is_seen_place = is_widened};
-const kn_recipe kn_recipe_host_interleaved = {.choose_template = choose_template,
-                                              .fill = fill_host,
-                                              .is_seen_place = is_widened,
-                                              .preludes = "kn_interleaved"};
-const kn_recipe kn_recipe_host_indices = {
-    .choose_template = choose_template, .fill = fill_host, .is_seen_place = is_widened};
+#define RECIPE(name, word)                                                                                   \
+    const kn_recipe kn_recipe_host_##name = {.choose_template = choose_template,                             \
+                                             .fill = fill_host,                                              \
+                                             .is_seen_place = is_widened,                                    \
+                                             .preludes = word,                                               \
+                                             .parts = "schedules/host/host_parts.cpp"}
+RECIPE(runs, NULL);
+RECIPE(interleaved, "kn_interleaved");
+RECIPE(indices, NULL);
 
 static void fill_quick(kn_writer *w)
 {
@@ -403,4 +336,6 @@ static void fill_quick(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn_indices[kn_at]");
 }
 
-const kn_recipe kn_recipe_host_quick = {.template_name = "schedules/host/host_flat.cpp", .fill = fill_quick};
+const kn_recipe kn_recipe_host_quick = {.template_name = "schedules/host/host_flat.cpp",
+                                        .fill = fill_quick,
+                                        .parts = "schedules/host/host_parts.cpp"};

@@ -14,8 +14,8 @@ static void put_results(const kn_writer *w, kn_str *out, const kn_level *level, 
         if (!kn_host_is_in_level(w, level, k))
             continue;
         bool is_variable = kn_level_gives(w, level, k) && !kn_level_stores(w, level, k);
-        kn_put_part_of(w, out, is_variable ? "result_variable" : "result_here", k, "element=%s",
-                       by->put_element);
+        kn_put_part_with(w, out, is_variable ? "result_variable" : "result_here", k, "element=%s",
+                         kn_text_by(w, by->put_element, k));
     }
 }
 
@@ -28,34 +28,25 @@ static void put_element(const kn_writer *w, kn_str *out, const kn_level *level, 
 void kn_host_put_reduction(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
 {
     int result = w->program->stage[level->end].value[1];
-    kn_str pointers = KN_STR_INIT, element = KN_STR_INIT, reduced = KN_STR_INIT, function = KN_STR_INIT;
-    by->put_pointers(w, &pointers, level);
-    put_element(w, &element, level, by);
-    kn_put_reduced_value(w, &reduced, level);
-    kn_put_function(w, &function, level->end);
+    kn_str *pointers = kn_text(w), *element = kn_text(w);
+    by->put_pointers(w, pointers, level);
+    put_element(w, element, level, by);
     kn_put_declaration(w, out, result);
     kn_put_part_with(w, out, by->reduction, result, "level=%d pointers=%s element=%s reduced=%s function=%s",
-                     level->end, kn_str_text(&pointers), kn_str_text(&element), kn_str_text(&reduced),
-                     kn_str_text(&function));
-    out->failed = out->failed || pointers.failed || element.failed || reduced.failed || function.failed;
-    kn_str_free(&pointers);
-    kn_str_free(&element);
-    kn_str_free(&reduced);
-    kn_str_free(&function);
+                     level->end, kn_str_text(pointers), kn_str_text(element),
+                     kn_text_by(w, kn_put_value, w->program->stage[level->end].value[0]),
+                     kn_text_by(w, kn_put_function, level->end));
 }
 
 void kn_host_put_last(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)
 {
-    kn_str pointers = KN_STR_INIT, element = KN_STR_INIT;
+    kn_str *pointers = kn_text(w), *element = kn_text(w);
     if (level->stages == 0)
         return;
-    by->put_pointers(w, &pointers, level);
-    put_element(w, &element, level, by);
-    kn_put_part_with(w, out, "last_pass", -1, "pointers=%s element=%s", kn_str_text(&pointers),
-                     kn_str_text(&element));
-    out->failed = out->failed || pointers.failed || element.failed;
-    kn_str_free(&pointers);
-    kn_str_free(&element);
+    by->put_pointers(w, pointers, level);
+    put_element(w, element, level, by);
+    kn_put_part_with(w, out, "last_pass", -1, "pointers=%s element=%s", kn_str_text(pointers),
+                     kn_str_text(element));
 }
 
 void kn_host_put_held_values(kn_writer *w)

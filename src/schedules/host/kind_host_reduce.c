@@ -130,7 +130,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         bool is_result = c->access[o].is_output, is_beside = config->short_rows && is_result;
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
         bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
-        out->access[o] = is_run ? KN_DENSE : KN_GATHER;
+        bool is_broadcast = !is_result && s->stride[o][along] == 0; /* the same for all lanes */
+        out->access[o] = is_run ? KN_DENSE : is_broadcast ? KN_BROADCAST : KN_GATHER;
     }
     return true;
 }

@@ -16,7 +16,7 @@ enum {
     SHORTEST_ROW = 2,     /* at least */
     FEWEST_ROWS = 16,     /* neighbours: with fewer, most lanes of a vector would be empty */
     MOST_ITEM = 4,        /* bytes of an element in a tile: few wider ones fit a vector */
-    HELD_BYTES = 1 << 16, /* that a thread holds of such rows */
+    HELD_BYTES = 1 << 16, /* of such rows that a thread holds */
     GRAIN = 1 << 15       /* elements for a further thread */
 };
 
@@ -65,7 +65,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-static int rows_at_once(const kn_schedule *s, int64_t length)
+static int rows_loaded(const kn_schedule *s, int64_t length)
 {
     (void)length;
     return s->vector;
@@ -92,4 +92,4 @@ const kn_kind kn_kind_host_row_short = {.name = "row_short",
                                         .field = KN_FIELD(row_short_field, MEMBERS),
                                         .place = place,
                                         .has_wide_axes = true,
-                                        .rows_at_once = rows_at_once};
+                                        .rows_loaded = rows_loaded};

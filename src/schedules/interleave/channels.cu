@@ -1,8 +1,4 @@
 ${head}
-struct kn_channels {
-    unsigned ends, end_blocks, each, rows, row_parts, unused; /* ends: elements at the end of a row that fill no part; end_blocks: blocks that have these, every `each` blocks one; a part is a thread's or, if planar results are staged, a block's */
-};
-
 ${axes}
 
 /* N contiguous elements in registers. */
@@ -155,13 +151,13 @@ ${begin}
     const kn_axis &kn_axis_c = kn.axis[kn.rank], &kn_axis_p = kn.axis[kn.rank + 1];
     ${tiles}
     /* Blocks of the elements at the ends of rows, one for each thread, are among the blocks of whole parts of the same rows. */
-    const unsigned kn_group = kn.channels.end_blocks == 0 ? 0 : blockIdx.x / kn.channels.each, kn_block = blockIdx.x - min(kn_group, kn.channels.end_blocks);
-    const bool kn_is_end = kn_group < kn.channels.end_blocks && blockIdx.x + 1 == (kn_group + 1) * kn.channels.each;
+    const unsigned kn_group = kn.end_blocks == 0 ? 0 : blockIdx.x / kn.each, kn_block = blockIdx.x - min(kn_group, kn.end_blocks);
+    const bool kn_is_end = kn_group < kn.end_blocks && blockIdx.x + 1 == (kn_group + 1) * kn.each;
     unsigned kn_part = ${first}, kn_end = 0;
     if (kn_is_end) {
-        const unsigned kn_n = kn_group * blockDim.x + threadIdx.x, kn_row = kn_n / kn.channels.ends;
-        kn_end = kn_n - kn_row * kn.channels.ends;
-        kn_part = kn_row < kn.channels.rows ? kn_row * kn.channels.row_parts : kn.size;
+        const unsigned kn_n = kn_group * blockDim.x + threadIdx.x, kn_row = kn_n / kn.ends;
+        kn_end = kn_n - kn_row * kn.ends;
+        kn_part = kn_row < kn.rows ? kn_row * kn.row_parts : kn.size;
     }
     kn_place kn_here = kn_locate(kn, kn_part < kn.size ? kn_part : 0);
     if (!kn_is_end) {

@@ -62,7 +62,7 @@ static void put_channel(const kn_writer *w, kn_str *out, int k)
 /* Channel kn_c of the position at kn_here. */
 static void place_single(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_of(w, out, "single", k, "channel=%s", put_channel);
+    kn_put_part_with(w, out, "single", k, "channel=%s", kn_text_by(w, put_channel, k));
 }
 
 static void place_lane(const kn_writer *w, kn_str *out, int k)
@@ -84,20 +84,18 @@ static int bytes_of(const kn_writer *w, int k, int channels)
 static void put_load(kn_writer *w, int k)
 {
     char access = kn_access_of(w, k);
-    kn_str *out = &w->slot[KN_SLOT_LOADS], position = KN_STR_INIT;
+    kn_str *out = &w->slot[KN_SLOT_LOADS], *position = kn_text(w);
     if (looks_up(w) && access == KN_BROADCAST)
         return;
-    put_position(w, &position, k);
+    put_position(w, position, k);
     if (is_interleaved(w, k))
         kn_put_part_with(w, out, "load_interleaved", k, "elements=%d word=%d position=%s",
-                         positions_of(w) * channels_of(w), word_of(w, k), kn_str_text(&position));
+                         positions_of(w) * channels_of(w), word_of(w, k), kn_str_text(position));
     else if (access == KN_GATHER)
-        kn_put_part_with(w, out, "gather_planar", k, "position=%s", kn_str_text(&position));
+        kn_put_part_with(w, out, "gather_planar", k, "position=%s", kn_str_text(position));
     else
-        kn_put_part_of(w, out, access == KN_BROADCAST ? "load_broadcast" : "load_planar", k, "channel=%s",
-                       put_channel);
-    out->failed = out->failed || position.failed;
-    kn_str_free(&position);
+        kn_put_part_with(w, out, access == KN_BROADCAST ? "load_broadcast" : "load_planar", k, "channel=%s",
+                         kn_text_by(w, put_channel, k));
 }
 
 /* ---- results ---- */
@@ -106,12 +104,8 @@ static void put_load(kn_writer *w, int k)
 static void put_interleaved_store(const kn_writer *w, kn_str *out, int k)
 {
     int bytes = bytes_of(w, k, channels_of(w));
-    kn_str position = KN_STR_INIT;
-    put_position(w, &position, k);
     kn_put_part_with(w, out, "store_interleaved", k, "elements=%d bytes=%d bytes_of_warp=%d position=%s",
-                     positions_of(w) * channels_of(w), bytes, 32 * bytes, kn_str_text(&position));
-    out->failed = out->failed || position.failed;
-    kn_str_free(&position);
+                     positions_of(w) * channels_of(w), bytes, 32 * bytes, kn_text_by(w, put_position, k));
 }
 
 static void put_planar_store(const kn_writer *w, kn_str *out, int k)
@@ -120,7 +114,7 @@ static void put_planar_store(const kn_writer *w, kn_str *out, int k)
         kn_put_part_with(w, out, "stage_planar", k, "bytes=%d bytes_of_block=%d", bytes_of(w, k, 1),
                          w->spec->schedule.block * bytes_of(w, k, 1));
     else
-        kn_put_part_of(w, out, "store_planar", k, "channel=%s", put_channel);
+        kn_put_part_with(w, out, "store_planar", k, "channel=%s", kn_text_by(w, put_channel, k));
 }
 
 /* `function` for `count` parts of each channel. */
@@ -135,16 +129,13 @@ static void put_staged_store(const kn_writer *w, kn_str *out, int k)
 {
     int size = kn_item_size(w, k);
     char count[16];
-    kn_str chunks = KN_STR_INIT, ends = KN_STR_INIT;
-    put_staged_parts(w, &chunks, k, "kn_store_chunk", "kn_chunks");
+    kn_str *chunks = kn_text(w), *ends = kn_text(w);
+    put_staged_parts(w, chunks, k, "kn_store_chunk", "kn_chunks");
     snprintf(count, sizeof count, "%d", 2 * (VECTOR_BYTES / size) - 2);
     if (size < VECTOR_BYTES)
-        put_staged_parts(w, &ends, k, "kn_store_end", count);
+        put_staged_parts(w, ends, k, "kn_store_end", count);
     kn_put_part_with(w, out, "store_staged", k, "bytes=%d chunks=%s ends=%s", bytes_of(w, k, 1),
-                     kn_str_text(&chunks), kn_str_text(&ends));
-    out->failed = out->failed || chunks.failed || ends.failed;
-    kn_str_free(&chunks);
-    kn_str_free(&ends);
+                     kn_str_text(chunks), kn_str_text(ends));
 }
 
 /* Threads that store together are found in front of the loads, so that nothing waits for it afterwards. */
@@ -179,35 +170,25 @@ static void place_entry(const kn_writer *w, kn_str *out, int k)
 
 static void put_table(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_TILES], call = KN_STR_INIT;
+    kn_str *out = &w->slot[KN_SLOT_TILES], *call = kn_text(w);
     int entries = channels_of(w) * KN_TABLE_ENTRIES;
     for (int k = w->program->n_in; k < kn_param_count(w); ++k)
         kn_put_part_with(w, out, "table_of_result", k, "bytes=%d", entries * kn_item_size(w, k));
-    kn_put_call(w, &call, place_entry, "");
+    kn_put_call(w, call, place_entry, "");
     kn_put_part_with(w, out, "fill_table", -1, "all=%d each=%d call=%s", entries, KN_TABLE_ENTRIES,
-                     kn_str_text(&call));
-    out->failed = out->failed || call.failed;
-    kn_str_free(&call);
+                     kn_str_text(call));
 }
 
 /* The results of the element at `place`. */
 static void put_look_up(kn_writer *w, kn_str *out, kn_place_writer place)
 {
     int byte = 0;
-    kn_str from = KN_STR_INIT;
     while (kn_array_of(w, byte) < 0 || kn_access_of(w, byte) == KN_BROADCAST)
         ++byte;
-    place(w, &from, byte);
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
-        kn_str to = KN_STR_INIT;
-        place(w, &to, k);
-        kn_put_part_with(w, out, "look_up", k, "to=%s from=%s each=%d", kn_str_text(&to), kn_str_text(&from),
-                         KN_TABLE_ENTRIES);
-        out->failed = out->failed || to.failed;
-        kn_str_free(&to);
+        kn_put_part_with(w, out, "look_up", k, "to=%s from=%s each=%d", kn_text_by(w, place, k),
+                         kn_text_by(w, place, byte), KN_TABLE_ENTRIES);
     }
-    out->failed = out->failed || from.failed;
-    kn_str_free(&from);
 }
 
 /* ---- a thread's part ---- */

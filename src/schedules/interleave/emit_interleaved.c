@@ -27,21 +27,20 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
  * since not every body assigns all of them. */
 static void put_operand(kn_writer *w, int k)
 {
-    kn_str *loads = &w->slot[KN_SLOT_LOADS], place = KN_STR_INIT;
+    kn_str *loads = &w->slot[KN_SLOT_LOADS];
     char access = kn_access_of(w, k);
     int first = k;
     if (kn_interleaved_number(w->spec, k, count_of(w), &first) > 0)
         return;
-    put_place(w, &place, k);
     kn_put_part_with(w, loads,
                      access == KN_STAGED   ? "load_all"
                      : access == KN_VECTOR ? "load_vector"
                                            : "gather_vector",
-                     k, "place=%s elements=%d", kn_str_text(&place), w->spec->schedule.vector * count_of(w));
+                     k, "place=%s elements=%d", kn_text_by(w, put_place, k),
+                     w->spec->schedule.vector * count_of(w));
     if (kn_is_output(w, k))
-        kn_put_part_of(w, &w->slot[KN_SLOT_STORES], "store_all", k, "place=%s", put_place);
-    loads->failed = loads->failed || place.failed;
-    kn_str_free(&place);
+        kn_put_part_with(w, &w->slot[KN_SLOT_STORES], "store_all", k, "place=%s",
+                         kn_text_by(w, put_place, k));
 }
 
 static void fill_interleaved(kn_writer *w)

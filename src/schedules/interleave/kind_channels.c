@@ -225,13 +225,14 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
  * staged. Some have the elements that are left at the ends of rows, one for each thread. The latter are
  * spread among the former, so that sectors which both write meet in the cache
  * (bench/results/nvidia-h200-narrow.md). */
+#define MEMBERS                                                                                              \
+    unsigned ends;                       /* elements that are left at the end of a row */                    \
+    unsigned end_blocks;                 /* blocks that have these */                                        \
+    unsigned each;                       /* every so many blocks one of those comes */                       \
+    unsigned rows;                       /* of the space */                                                  \
+    unsigned row_parts, channels_unused; /* of a row */
 typedef struct channels_field {
-    uint32_t ends;       /* elements that are left at the end of a row */
-    uint32_t end_blocks; /* blocks that have these */
-    uint32_t each;       /* every so many blocks one of those comes */
-    uint32_t rows;       /* of the space */
-    uint32_t row_parts;  /* of a row */
-    uint32_t unused;
+    MEMBERS
 } channels_field;
 
 static void put_ends(kn_placement *out, const kn_part *part, const launch_params *f)
@@ -299,10 +300,8 @@ static int cut(int64_t *align, const kn_part *part)
 
 const kn_kind kn_kind_channels = {.name = "channels",
                                   .recipe = &kn_recipe_channels,
-                                  .pattern = "m",
+                                  KN_MAP_KIND,
                                   .revision = 1,
-                                  .choose = choose,
                                   .config = &kn_channels_config_table,
-                                  .field = {"kn_channels channels;", sizeof(channels_field), 8},
-                                  .place = place,
+                                  .field = KN_FIELD(channels_field, MEMBERS),
                                   .cut = cut};

@@ -7,7 +7,9 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
-enum { MAP, REDUCE, POST }; /* the stages */
+enum { MAP, REDUCE, POST };   /* the stages */
+enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
+enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
 
 /* ---- places ---- */
 
@@ -58,7 +60,7 @@ static void place_staged(const kn_writer *w, kn_str *out, int k)
     if (kn_access_of(w, k) == KN_STAGED)
         kn_put_part(w, out, "staged", k);
     else
-        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
+        kn_put_part_with(w, out, "read", k, "offset=%s", kn_text_by(w, put_end, k));
 }
 
 /* ---- loads ---- */
@@ -88,23 +90,21 @@ static void put_loads(kn_writer *w, const places *from)
 {
     kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
     for (int k = 0; k < w->program->n_in; ++k) {
-        kn_str offset = KN_STR_INIT;
+        kn_str *offset = kn_text(w);
         if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
         bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
         kn_put_part(w, packs, is_vector || gathers_vectors(w, k) ? "vectors" : "elements", k);
         if (has_base)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
-        kn_put_part(w, &offset, from->item, k);
+        kn_put_part(w, offset, from->item, k);
         kn_put_part_with(w, loads,
                          has_base                ? "load_from_base"
                          : gathers_vectors(w, k) ? "gather_vector"
                          : !is_vector            ? "load_element"
                          : may_repeat(w)         ? "load_along"
                                                  : "load_vector",
-                         k, "offset=%s along=%s", kn_str_text(&offset), from->axis);
-        loads->failed = loads->failed || offset.failed;
-        kn_str_free(&offset);
+                         k, "offset=%s along=%s", kn_str_text(offset), from->axis);
     }
 }
 
@@ -159,38 +159,21 @@ static void put_names(kn_writer *w)
                          kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-static void put_index(const kn_writer *w, kn_str *out, const char *start, const char *part, int array)
-{
-    kn_str offset = KN_STR_INIT;
-    kn_put_part_with(w, &offset, part, -1, "array=%d", array);
-    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(&offset));
-    out->failed = out->failed || offset.failed;
-    kn_str_free(&offset);
-}
-
 /* Maps one element: declares its variable and calls the stage. offset: the part with its place. */
 static void put_mapped(const kn_writer *w, kn_str *out, kn_place_writer place, const char *offset)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
-    put_index(w, &index, "start", offset, w->spec->n_arrays);
-    put_index(w, &reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
     kn_put_part(w, out, "declaration", w->program->stage[REDUCE].value[0]);
-    kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    out->failed |= index.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&reduction_index);
+    kn_put_map_at(w, out, MAP, place, offset);
 }
 
 /* The lanes of an item that has been loaded, by the part; item: the variable with its number. */
 static void put_lanes(kn_writer *w, const places *from, const char *part, const char *item)
 {
-    kn_str lane = KN_STR_INIT, *out = &w->slot[KN_SLOT_LANES];
-    put_mapped(w, &lane, place_loaded, from->lane);
+    kn_str *lane = kn_text(w), *out = &w->slot[KN_SLOT_LANES];
+    put_mapped(w, lane, place_loaded, from->lane);
     kn_put_part_with(w, out, part, -1, "value_type=%s lane=%s mapped=%s next=%s item=%s",
-                     kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(&lane),
+                     kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(lane),
                      kn_str_text(&w->slot[KN_SLOT_MAPPED]), kn_str_text(&w->slot[KN_SLOT_NEXT]), item);
-    out->failed = out->failed || lane.failed;
-    kn_str_free(&lane);
 }
 
 /* An element along the output axes, at kn_here, is a result, or an input that the last stage reads besides
@@ -218,7 +201,7 @@ static void place_end(const kn_writer *w, kn_str *out, int k)
     if (reads_vectors(w, k) && !may_repeat(w))
         kn_put_part(w, out, "read_end", k);
     else
-        kn_put_part_of(w, out, "read", k, "offset=%s", put_end);
+        kn_put_part_with(w, out, "read", k, "offset=%s", kn_text_by(w, put_end, k));
 }
 
 static bool gathers_some(const kn_writer *w)
@@ -234,21 +217,18 @@ static bool gathers_some(const kn_writer *w)
  * condition. In place of items behind the end the last one is loaded again. */
 static void put_from(kn_writer *w, const char *part, const char *near)
 {
-    kn_str go = KN_STR_INIT, *loads = &w->slot[KN_SLOT_LOADS];
+    kn_str *go = kn_text(w), *loads = &w->slot[KN_SLOT_LOADS];
     int operands = kn_layout_space_operands(w->spec);
     if (!gathers_some(w)) {
         if (part)
             kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d", operands);
         return;
     }
-    kn_put_part_with(w, &go, near, -1, "operands=%d", operands);
-    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(&go),
+    kn_put_part_with(w, go, near, -1, "operands=%d", operands);
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(go),
                      kn_str_text(loads));
-    w->slot[KN_SLOT_PACKS].failed |= go.failed || loads->failed;
-    kn_str_free(loads);
-    *loads = (kn_str)KN_STR_INIT;
+    kn_str_clear(loads);
     kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", -1);
-    kn_str_free(&go);
 }
 
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
@@ -404,6 +384,49 @@ static void fill_points(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
 }
 
+/* ---- products ---- */
+
+/* An operand that is broadcast along columns, or along rows; others have an element of each result. */
+static void place_of_product(const kn_writer *w, kn_str *out, int k)
+{
+    char letter = kn_access_of(w, k);
+    kn_put_part(w, out,
+                letter == KN_VECTOR  ? "in_rows"
+                : letter == KN_DENSE ? "in_columns"
+                                     : "of_each_result",
+                k);
+}
+
+static void place_result_of_product(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, kn_is_output(w, k) ? "result_of_product" : "input_of_result", k);
+}
+
+static void fill_product(kn_writer *w)
+{
+    put_names(w);
+    kn_put_blocks(w, FULL_THREADS);
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_row = kn_access_of(w, k) == KN_VECTOR;
+        if (!is_mapped(w, k) || (!is_row && kn_access_of(w, k) != KN_DENSE))
+            continue;
+        kn_put_part_with(w, &w->slot[KN_SLOT_STAGE], "operand_tile", k, "side=%s", is_row ? "m" : "n");
+        kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], "stage_operand", k, "side=%s unroll=%d",
+                         is_row ? "m" : "n", kn_item_size(w, k) < 4 ? COPIES_UNROLLED : 1);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "fours", k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "load_four", k, "side=%s place=%s", is_row ? "m" : "n",
+                         is_row ? "y" : "x");
+    }
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0) {
+            kn_put_part(w, &w->slot[KN_SLOT_RESULTS], "four_results", k);
+            kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "keep_result", k);
+            kn_put_part(w, &w->slot[KN_SLOT_STORES], "store_four", k);
+        }
+    put_mapped(w, &w->slot[KN_SLOT_LANE], place_of_product, "lane_of_product");
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_product, "", "");
+}
+
 static void fill_tile(kn_writer *w)
 {
     put_names(w);
@@ -435,6 +458,7 @@ static void fill_slices(kn_writer *w)
 }
 
 KN_CONFIG_TABLE(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
@@ -446,6 +470,7 @@ KN_CONFIG_TABLE(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
                                                .preludes = word,                                             \
                                                .parts = "schedules/reduce/reduce_parts.cu"}
 RECIPE(points, "kn_reduce_lanes");
+RECIPE(product, "kn_reduce_lanes");
 RECIPE(rows, "kn_reduce_block");
 RECIPE(lanes, "kn_reduce_lanes");
 RECIPE(columns, "kn_reduce_lanes");

@@ -24,8 +24,6 @@ enum {
     VECTOR_BYTES = 16,      /* of an access */
     LEAST_SINGLE = 4,       /* bytes of elements that are loaded one by one as fast as by halves of vectors */
     ACROSS = 16,            /* vectors of a tile of wide rows */
-    ACROSS_SLIDING = 32,    /* the same for unaligned rows: one of the vectors is read by a neighbour too */
-    WIDE = 8192,            /* vectors of such rows from which on tiles have twice as many */
     ACROSS_SINGLE = 64,     /* columns of a tile, if a thread has one column */
     WHOLE_ROWS = 32,        /* vectors of a row up to which a tile has whole rows; of structs, never more */
     THREADS_SHORT = 128,    /* of a block with few elements, of many blocks */
@@ -178,7 +176,7 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
         return vector;
     if (is_struct)
         return 1;
-    kn_reduce_fit fit = kn_reduce_fit_of(c, f->axis, vector);
+    kn_reduce_fit fit = kn_reduce_fit_of(c, f->axis, vector, false);
     bool begins = is_aligned(c, f, vector, false);
     f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
     /* at least one joined row remains behind the elements in front of the first vector */

@@ -32,7 +32,7 @@ static int vector_of(bool *unaligned, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_reduce_vector(c), inner = s->ndim - 1;
-    kn_reduce_fit fit = s->n_reduction_axes > 0 ? kn_reduce_fit_of(c, inner, vector) : KN_FIT_NONE;
+    kn_reduce_fit fit = s->n_reduction_axes > 0 ? kn_reduce_fit_of(c, inner, vector, false) : KN_FIT_NONE;
     bool whole = fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0;
     *unaligned = !whole && fit != KN_FIT_NONE && s->n_reduction_axes == 1 &&
                  s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;

@@ -37,7 +37,8 @@ typedef struct rows_field {
 static bool is_whole(const kn_choice *c, int vector)
 {
     int inner = c->space->ndim - 1;
-    return kn_reduce_fit_of(c, inner, vector) == KN_FIT_ALIGNED && c->space->extent[inner] % vector == 0;
+    return kn_reduce_fit_of(c, inner, vector, false) == KN_FIT_ALIGNED &&
+           c->space->extent[inner] % vector == 0;
 }
 
 /* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned
@@ -51,7 +52,7 @@ static int vector_of(bool *is_gathered, const kn_choice *c)
         s->extent[inner] / vector >= KN_REDUCE_STEPS)
         return 1;
     if (is_whole(c, vector) ||
-        (s->n_reduction_axes == 1 && kn_reduce_fit_of(c, inner, vector) != KN_FIT_NONE))
+        (s->n_reduction_axes == 1 && kn_reduce_fit_of(c, inner, vector, false) != KN_FIT_NONE))
         return vector;
     vector = kn_reduce_unaligned_vector(c, inner);
     *is_gathered = vector > 1;

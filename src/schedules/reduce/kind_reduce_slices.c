@@ -97,7 +97,7 @@ static bool has_gaps(const kn_choice *c)
     int64_t bytes = s->extent[rows] * kn_choice_widest(c, false);
     if (bytes < CHUNK || (s->n_reduction_axes > 1 && bytes > ENOUGH_BYTES))
         return false;
-    kn_reduce_fit fit = kn_reduce_fit_of(c, rows, vector);
+    kn_reduce_fit fit = kn_reduce_fit_of(c, rows, vector, false);
     bool is_long = s->n_reduction_axes == 1 && s->extent[rows] >= (int64_t)SHORTEST_UNALIGNED * vector;
     return fit == KN_FIT_NONE || (!is_long && (s->extent[rows] % vector != 0 || fit != KN_FIT_ALIGNED));
 }

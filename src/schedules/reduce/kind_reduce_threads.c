@@ -14,6 +14,7 @@
 enum {
     LEAST_EACH = 1024,    /* vectors of results for a multiprocessor: half of its threads, at least */
     SHORTEST_RANGE = 256, /* contiguous bytes of an input below which neighbours share no sectors */
+    NO_RANGE = 64,        /* the same below which a block that has a tile of columns has hardly any */
     WIDEST_VECTOR = 8,    /* results of a thread */
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
@@ -32,7 +33,8 @@ static int vector_of(const kn_choice *c, int axis)
 {
     int vector = kn_reduce_vector(c);
     vector = vector > WIDEST_VECTOR ? WIDEST_VECTOR : vector;
-    bool whole = c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector) == KN_FIT_ALIGNED;
+    bool whole =
+        c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector, false) == KN_FIT_ALIGNED;
     return whole && !kn_reduce_is_struct(c) ? vector : 1;
 }
 
@@ -90,7 +92,8 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
     if (f->axis < 0 || kn_reduce_size(s) > LONGEST)
         return false;
     out->vector = vector_of(c, f->axis);
-    if (s->extent[f->axis] * kn_choice_widest(c, false) < SHORTEST_RANGE ||
+    int64_t range = s->extent[f->axis] * kn_choice_widest(c, false);
+    if ((range < SHORTEST_RANGE && (range >= NO_RANGE || out->vector > 1)) ||
         (out->vector == 1 && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
                               kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
         return false;

@@ -115,9 +115,9 @@ static bool take(kn_schedule *out, const kn_choice *c, bool *padded)
         return false;
     int64_t reduced = s->extent[s->ndim - 1], columns = columns_of(c);
     out->block = kn_choice_block(c);
-    bool short_row =
-        columns == 1 && reduced <= LONGEST_ROW &&
-        (reduced % out->vector != 0 || kn_reduce_fit_of(c, s->ndim - 1, out->vector) != KN_FIT_ALIGNED);
+    bool short_row = columns == 1 && reduced <= LONGEST_ROW &&
+                     (reduced % out->vector != 0 ||
+                      kn_reduce_fit_of(c, s->ndim - 1, out->vector, false) != KN_FIT_ALIGNED);
     bool small = columns > 1 && columns < WIDEST && s->size / (reduced * columns) > 1;
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||
         !set_access(out, c, columns) || staged_bytes(out, c) > SHARED)

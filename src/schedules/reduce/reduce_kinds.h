@@ -10,6 +10,9 @@
 /* results_each: of a thread. */
 #define KN_REDUCE_POINTS_CONFIG(X) X(results_each, 4)
 KN_CONFIG(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+/* results_side: rows, and columns, of results of a thread. */
+#define KN_REDUCE_PRODUCT_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(results_side, 8)
+KN_CONFIG(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
 /* narrow_row: its elements; 0: rows are not narrow. */
 #define KN_REDUCE_THREADS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(narrow_row, 8)
 KN_CONFIG(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
@@ -23,9 +26,11 @@ KN_CONFIG(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
 #define KN_REDUCE_ROWS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(alone, 1)
 KN_CONFIG(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
-extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_threads, kn_kind_reduce_tile,
-    kn_kind_reduce_columns, kn_kind_reduce_lanes, kn_kind_reduce_rows, kn_kind_reduce_slices;
-extern const kn_recipe kn_recipe_reduce_points, kn_recipe_reduce_threads, kn_recipe_reduce_tile,
-    kn_recipe_reduce_columns, kn_recipe_reduce_lanes, kn_recipe_reduce_rows, kn_recipe_reduce_slices;
+extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_product, kn_kind_reduce_threads,
+    kn_kind_reduce_tile, kn_kind_reduce_columns, kn_kind_reduce_lanes, kn_kind_reduce_rows,
+    kn_kind_reduce_slices;
+extern const kn_recipe kn_recipe_reduce_points, kn_recipe_reduce_product, kn_recipe_reduce_threads,
+    kn_recipe_reduce_tile, kn_recipe_reduce_columns, kn_recipe_reduce_lanes, kn_recipe_reduce_rows,
+    kn_recipe_reduce_slices;
 
 #endif

@@ -10,7 +10,6 @@
 #inline lane_in_rows kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}] + kn_u * kn.axis[0].stride[${array}]
 #inline end kn_here.at[${array}] + kn_j * kn.axis[0].stride[${array}]
 #inline place kn_from.at[${array}]
-#inline index kn.${start} + ${offset}
 
 #inline read *(const ${type} *)((const char *)kn.${name}_ + ${offset})
 #inline read_end *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}] + kn_j * ${size})
@@ -198,3 +197,60 @@ kn_${name}_at += kn.axis[0].stride[${array}];
 #part load_point
 const ${type} kn_${name}_ = *(const ${type} *)kn_${name}_at;
 kn_${name}_at += kn.axis[0].stride[${array}];
+
+// Products: the part of an operand that a block copies in a step, what a thread loads ahead of it, and its rows (m) and columns (n), in fours.
+#inline in_rows kn_${name}_[kn_r / 4].at[kn_r % 4]
+#inline in_columns kn_${name}_[kn_c / 4].at[kn_c % 4]
+#inline lane_of_product kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}] + kn_m_of(kn_r) * kn_axis_m.stride[${array}] + kn_n_of(kn_c) * kn_axis_n.stride[${array}]
+#inline of_each_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + min(kn_m_of(kn_r), (unsigned)kn_axis_m.extent - 1) * kn_axis_m.stride[${array}] + min(kn_n_of(kn_c), (unsigned)kn_axis_n.extent - 1) * kn_axis_n.stride[${array}])
+#inline result_of_product kn_${name}_.at[kn_c]
+#inline input_of_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + (kn_n + kn_c) * kn_axis_n.stride[${array}])
+
+#part operand_tile
+const kn_operand_tile kn_${name}_tile((const char *)kn.${name}_ + (kn_row.at[${array}] + kn_first_${side} * kn_axis_${side}.stride[${array}]), kn_axis_${side}.stride[${array}], kn.axis[0].stride[${array}], (unsigned)kn_axis_${side}.extent - kn_first_${side}, kn.${side}_bits + kn_side_bits, kn.k_bits, ${size});
+unsigned char *const kn_${name}_buffer = kn_next_buffer;
+kn_next_buffer += (kn_${name}_tile.pitch << kn.k_bits) * ${size};
+
+#part stage_operand
+const long long kn_${name}_step = kn_axis_${side}.stride[${array}], kn_${name}_step_k = kn.axis[0].stride[${array}];
+const char *const kn_${name}_at = (const char *)kn.${name}_ + (kn_ahead.at[${array}] + kn_first_${side} * kn_${name}_step);
+${type} *const kn_${name}_to = (${type} *)(kn_${name}_buffer + kn_there);
+const auto kn_stage_${name} = [&](auto kn_pointer) {
+#pragma unroll 1
+    for (unsigned kn_e = kn_${name}_tile.e; kn_e <= kn_${name}_tile.last; kn_e += kn_${name}_tile.e_on) {
+        const char *kn_from = kn_${name}_at + kn_e * kn_${name}_step + kn_${name}_tile.k * kn_${name}_step_k;
+#pragma unroll ${unroll}
+        for (unsigned kn_k = kn_${name}_tile.k; kn_k < kn_elements; kn_k += kn_${name}_tile.k_on) {
+            kn_copy_elements((decltype(kn_pointer))(kn_${name}_to + kn_k * kn_${name}_tile.pitch + kn_e), kn_from);
+            kn_from += kn_${name}_tile.k_on * kn_${name}_step_k;
+        }
+    }
+};
+if (kn_${name}_tile.are_vectors)
+    kn_stage_${name}((uint4 *)nullptr);
+else
+    kn_stage_${name}((${type} *)nullptr);
+
+// Four results of a row; those that the text does not assign keep their values.
+#part four_results
+${type} *const kn_${name}_to = (${type} *)((char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + kn_n * kn_axis_n.stride[${array}]);
+const bool kn_${name}_are_whole = kn_left == 4 && kn_axis_n.stride[${array}] == ${size} && (unsigned long long)kn_${name}_to % alignof(kn_pack<${type}, 4>) == 0;
+kn_pack<${type}, 4> kn_${name}_;
+
+#part keep_result
+kn_${name}_.at[kn_c] = *(const ${type} *)((const char *)kn_${name}_to + kn_c * kn_axis_n.stride[${array}]);
+
+#part store_four
+if (kn_${name}_are_whole)
+    kn_store(kn_${name}_to, kn_${name}_);
+else
+#pragma unroll
+    for (int kn_c = 0; kn_c < 4; ++kn_c)
+        if (kn_c < kn_left)
+            *(${type} *)((char *)kn_${name}_to + kn_c * kn_axis_n.stride[${array}]) = kn_${name}_.at[kn_c];
+
+#part fours
+kn_pack<${type}, 4> kn_${name}_[kn_fours];
+
+#part load_four
+kn_${name}_[kn_f] = *(const kn_pack<${type}, 4> *)(kn_${name}_buffer + kn_now + (kn_j * kn_${name}_tile.pitch + 4 * (kn_${place} + (kn_f << kn.${side}_bits))) * ${size});

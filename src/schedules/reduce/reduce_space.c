@@ -71,17 +71,18 @@ bool kn_reduce_is_off_as(const kn_choice *c, int o, int as, int axis, int vector
     return true;
 }
 
-kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector)
+kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector, bool with_outputs)
 {
     int first = -1;
     bool aligned = true;
     if (vector == 1)
         return KN_FIT_NONE;
     for (int o = 0; o < c->count; ++o) {
-        if (c->access[o].is_output || c->space->stride[o][axis] == 0)
+        int64_t stride = c->space->stride[o][axis];
+        if (stride == 0 || (c->access[o].is_output && !with_outputs))
             continue;
         first = first < 0 ? o : first;
-        if (!runs(c, o, axis) || !kn_reduce_is_off_as(c, o, first, axis, vector))
+        if (stride != c->access[o].item_size || !kn_reduce_is_off_as(c, o, first, axis, vector))
             return KN_FIT_NONE;
         aligned = aligned && kn_reduce_is_off_as(c, o, -1, axis, vector);
     }

@@ -21,16 +21,17 @@ typedef struct kn_reduce_params {
     bool is_unaligned; /* rows begin anywhere */
 } kn_reduce_params;
 
-/* Alignment of the inputs' vectors along an axis. */
+/* Alignment of operands' vectors along an axis. */
 typedef enum kn_reduce_fit {
-    KN_FIT_NONE,      /* some input is not contiguous along it, or they disagree */
+    KN_FIT_NONE,      /* some operand is not contiguous along it, or they disagree */
     KN_FIT_UNALIGNED, /* all have the same misalignment everywhere */
     KN_FIT_ALIGNED    /* all are aligned everywhere */
 } kn_reduce_fit;
 
 /* Elements of 16 bytes of the widest input; 1 if there is none. */
 int kn_reduce_vector(const kn_choice *c);
-kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector);
+/* Of the inputs, and of outputs too, except those that are broadcast along the axis. */
+kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector, bool with_outputs);
 /* Bytes read of the inputs that are contiguous along the axis: a weight that all rows share counts little. */
 double kn_reduce_bytes_along(const kn_choice *c, int axis);
 /* The output axis along which most bytes are contiguous, if more are than along the innermost reduction axis.

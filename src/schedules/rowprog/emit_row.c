@@ -70,11 +70,11 @@ static bool is_single(const kn_writer *w)
 /* The kind of load is chosen here: two possible loads into the same registers would wait for each other. */
 static void put_load(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_of(w, out,
-                   is_single(w)                         ? "load_single"
-                   : kn_access_of(w, k) == KN_BROADCAST ? "load_repeated"
-                                                        : "load",
-                   k, "from=%s", put_item_address);
+    kn_put_part_with(w, out,
+                     is_single(w)                         ? "load_single"
+                     : kn_access_of(w, k) == KN_BROADCAST ? "load_repeated"
+                                                          : "load",
+                     k, "from=%s", kn_text_by(w, put_item_address, k));
 }
 
 static void put_mend(const kn_writer *w, kn_str *out, int k)
@@ -86,16 +86,17 @@ static void put_mend(const kn_writer *w, kn_str *out, int k)
 static void put_store_of_item(const kn_writer *w, kn_str *out, int k)
 {
     bool is_whole = goes_by_places(w) || kn_has_columns(w);
-    kn_put_part_of(w, out,
-                   is_single(w) ? "store_single"
-                   : is_whole   ? "store_vector"
-                                : "store_item",
-                   k, "to=%s", put_item_address);
+    kn_put_part_with(w, out,
+                     is_single(w) ? "store_single"
+                     : is_whole   ? "store_vector"
+                                  : "store_item",
+                     k, "to=%s", kn_text_by(w, put_item_address, k));
 }
 
 static void put_store(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_of(w, out, goes_by_places(w) ? "store" : "store_here", k, "statement=%s", put_store_of_item);
+    kn_put_part_with(w, out, goes_by_places(w) ? "store" : "store_here", k, "statement=%s",
+                     kn_text_by(w, put_store_of_item, k));
 }
 
 /* ---- levels ---- */
@@ -133,15 +134,12 @@ static const char *parameters_of_item(const kn_writer *w)
 
 static void put_early(const kn_writer *w, kn_str *out, kn_place_writer put)
 {
-    kn_str item = KN_STR_INIT, lines = KN_STR_INIT;
-    kn_put_part(w, &item, parameters_of_item(w), -1);
+    kn_str *item = kn_text(w), *lines = kn_text(w);
+    kn_put_part(w, item, parameters_of_item(w), -1);
     for (int k = 0; k < w->program->n_in; ++k)
         if (is_of_items(w, k) && is_early(w, k))
-            put(w, &lines, k);
-    kn_put_part_with(w, out, "load_items", -1, "item=%s lines=%s", kn_str_text(&item), kn_str_text(&lines));
-    out->failed = out->failed || item.failed || lines.failed;
-    kn_str_free(&item);
-    kn_str_free(&lines);
+            put(w, lines, k);
+    kn_put_part_with(w, out, "load_items", -1, "item=%s lines=%s", kn_str_text(item), kn_str_text(lines));
 }
 
 /* True for inputs that are staged: early ones that are not broadcast. */
@@ -153,28 +151,25 @@ static bool is_copied(const kn_writer *w, int k)
 /* A function of an item: "[&](kn_item &kn_in, const int kn_j) { ... }". */
 static void put_lambda(const kn_writer *w, kn_str *out, const char *more, kn_str *lines)
 {
-    kn_str item = KN_STR_INIT;
-    kn_put_part(w, &item, parameters_of_item(w), -1);
-    kn_put_part_with(w, out, "lambda", -1, "item=%s more=%s lines=%s", kn_str_text(&item), more,
+    kn_str *item = kn_text(w);
+    kn_put_part(w, item, parameters_of_item(w), -1);
+    kn_put_part_with(w, out, "lambda", -1, "item=%s more=%s lines=%s", kn_str_text(item), more,
                      kn_str_text(lines));
-    out->failed = out->failed || item.failed || lines->failed;
-    kn_str_free(&item);
-    kn_str_free(lines);
 }
 
 static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     bool from_stage = is_staged(w) && level->is_recomputed;
-    kn_str lines = KN_STR_INIT;
+    kn_str *lines = kn_text(w);
     for (int k = 0; k < w->program->n_in; ++k) {
         if (!is_loaded_in(w, level, k))
             continue;
         if (from_stage && is_copied(w, k))
-            kn_put_part(w, &lines, "load_staged", k);
+            kn_put_part(w, lines, "load_staged", k);
         else
-            put_load(w, &lines, k);
+            put_load(w, lines, k);
     }
-    put_lambda(w, out, from_stage ? ", const int kn_slot" : "", &lines);
+    put_lambda(w, out, from_stage ? ", const int kn_slot" : "", lines);
 }
 
 /* The stages of an element, and the value that the level reduces. */
@@ -194,36 +189,30 @@ static void put_element(const kn_writer *w, kn_str *out, const kn_level *level)
  * load if all are assigned. */
 static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_str before = KN_STR_INIT, lines = KN_STR_INIT, stores = KN_STR_INIT;
+    kn_str *before = kn_text(w), *lines = kn_text(w), *stores = kn_text(w);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (k < w->program->n_in && is_loaded_in(w, level, k))
-            put_mend(w, &before, k);
+            put_mend(w, before, k);
         if (kn_is_output(w, k) && kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
-            put_load(w, &before, k);
+            put_load(w, before, k);
         if (kn_is_output(w, k) && kn_level_stores(w, level, k))
-            put_store(w, &stores, k);
+            put_store(w, stores, k);
     }
-    put_element(w, &lines, level);
-    kn_put_part_with(w, out, "item", -1, "before=%s lines=%s stores=%s", kn_str_text(&before),
-                     kn_str_text(&lines), kn_str_text(&stores));
-    out->failed = out->failed || before.failed || lines.failed || stores.failed;
-    kn_str_free(&before);
-    kn_str_free(&lines);
-    kn_str_free(&stores);
+    put_element(w, lines, level);
+    kn_put_part_with(w, out, "item", -1, "before=%s lines=%s stores=%s", kn_str_text(before),
+                     kn_str_text(lines), kn_str_text(stores));
 }
 
 /* The loads of an item, and its computation. */
 static void put_items(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_str side = KN_STR_INIT, lines = KN_STR_INIT;
+    kn_str *side = kn_text(w), *lines = kn_text(w);
     put_level_loads(w, out, level);
     kn_str_append(out, ", ");
     if (!level->is_last)
-        kn_put_part(w, &side, "side", w->program->stage[level->end].value[1]);
-    put_item(w, &lines, level);
-    put_lambda(w, out, kn_str_text(&side), &lines);
-    out->failed = out->failed || side.failed;
-    kn_str_free(&side);
+        kn_put_part(w, side, "side", w->program->stage[level->end].value[1]);
+    put_item(w, lines, level);
+    put_lambda(w, out, kn_str_text(side), lines);
 }
 
 /* The same for held items and for staged ones, if there are any. */
@@ -240,29 +229,22 @@ static void put_all_items(const kn_writer *w, kn_str *out, const kn_level *level
 static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     int result = w->program->stage[level->end].value[1];
-    kn_str to = KN_STR_INIT, items = KN_STR_INIT, function = KN_STR_INIT;
+    kn_str *items = kn_text(w);
     kn_put_declaration(w, out, result);
-    kn_put_row_value(w, &to, result);
-    put_all_items(w, &items, level);
-    kn_put_function(w, &function, level->end);
-    kn_put_part_with(w, out, "reduce_items", -1, "to=%s stage=%d items=%s function=%s", kn_str_text(&to),
-                     level->end, kn_str_text(&items), kn_str_text(&function));
-    out->failed = out->failed || to.failed || items.failed || function.failed;
-    kn_str_free(&to);
-    kn_str_free(&items);
-    kn_str_free(&function);
+    put_all_items(w, items, level);
+    kn_put_part_with(w, out, "reduce_items", -1, "to=%s stage=%d items=%s function=%s",
+                     kn_text_by(w, kn_put_row_value, result), level->end, kn_str_text(items),
+                     kn_text_by(w, kn_put_function, level->end));
 }
 
 static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     kn_level staged = kn_level_from(w, level->begin, true);
-    kn_str items = KN_STR_INIT;
+    kn_str *items = kn_text(w);
     if (level->stages == 0 && (!is_staged(w) || staged.stages == 0))
         return;
-    put_all_items(w, &items, level);
-    kn_put_part_with(w, out, "each_item", -1, "items=%s", kn_str_text(&items));
-    out->failed = out->failed || items.failed;
-    kn_str_free(&items);
+    put_all_items(w, items, level);
+    kn_put_part_with(w, out, "each_item", -1, "items=%s", kn_str_text(items));
 }
 
 static void put_levels(kn_writer *w)
@@ -322,7 +304,8 @@ static void put_stages_of_inputs(kn_writer *w)
         if (!is_copied(w, k))
             continue;
         kn_put_part_with(w, &w->slot[KN_SLOT_ROW], "staged_input", k, "bytes=%d", bytes);
-        kn_put_part_of(w, &w->slot[KN_SLOT_STAGE], "stage_item", k, "from=%s", put_item_address);
+        kn_put_part_with(w, &w->slot[KN_SLOT_STAGE], "stage_item", k, "from=%s",
+                         kn_text_by(w, put_item_address, k));
         bytes += w->spec->schedule.vector * kn_item_size(w, k);
     }
 }

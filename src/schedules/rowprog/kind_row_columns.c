@@ -279,7 +279,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 /* A tile has whole sectors of every operand. */
-static int rows_at_once(const kn_schedule *s, int64_t length)
+static int rows_loaded(const kn_schedule *s, int64_t length)
 {
     (void)s, (void)length;
     return WARP;
@@ -301,4 +301,4 @@ const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .field = KN_FIELD(columns_field, MEMBERS),
                                      .cut = kn_reduce_cut_beside,
                                      .describe = describe,
-                                     .rows_at_once = rows_at_once};
+                                     .rows_loaded = rows_loaded};

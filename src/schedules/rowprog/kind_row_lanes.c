@@ -9,7 +9,12 @@
 #include "schedules/rowprog/rowprog_kinds.h"
 #include "space/numbers.h"
 
-enum { WARP = 32, FEW = 2 /* items of a row up to which a thread has one */ };
+enum {
+    WARP = 32,
+    FEW = 2,             /* items of a row up to which a thread has one */
+    MOST_ALONE = 32,     /* items of a thread that has a row of single elements by itself */
+    SHORTEST_ACROSS = 32 /* rows side by side that are contiguous across */
+};
 
 /* The kind's field. lanes of a row, and their logarithm. */
 #define MEMBERS                                                                                              \
@@ -29,6 +34,28 @@ static int items_each(int64_t items, int vector)
     return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
 }
 
+/* True if no operand is contiguous along the rows, but all are across them: neighbouring threads should have
+ * neighbouring rows. */
+static bool lie_across(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    const int inner = s->ndim - 1, across = inner - 1;
+    bool do_lie = across >= 0 && s->extent[across] >= SHORTEST_ACROSS;
+    for (int o = 0; o < c->count && do_lie; ++o)
+        do_lie = s->stride[o][inner] == 0 || (s->stride[o][inner] != c->access[o].item_size &&
+                                              s->stride[o][across] == c->access[o].item_size);
+    return do_lie;
+}
+
+/* Items of a thread that has a row by itself; 0: the row is too long. */
+static int items_alone(int64_t length, int most)
+{
+    int items = 2;
+    while (items < length)
+        items *= 2;
+    return items <= most ? items : 0;
+}
+
 /* True if the lanes of a row are a power of two, and all of them have all their items. */
 static bool is_full(int64_t items, int each)
 {
@@ -46,7 +73,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = kn_row_vector(c);
     while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
         out->vector /= 2;
-    config->items = items_each(length / out->vector, out->vector);
+    if (out->vector == 1 && lie_across(c))
+        config->items = items_alone(length, MOST_ALONE);
+    if (config->items == 0 || config->items > kn_row_most_held(c))
+        config->items = items_each(length / out->vector, out->vector);
     bool is_own = out->vector > 1 && length == (int64_t)config->items * out->vector;
     config->fit = is_own                                         ? KN_ROW_OWN
                   : is_full(length / out->vector, config->items) ? KN_ROW_FULL
@@ -65,7 +95,7 @@ static int lanes_of(const kn_schedule *s, int64_t length)
     return lanes;
 }
 
-static int rows_at_once(const kn_schedule *s, int64_t length)
+static int rows_loaded(const kn_schedule *s, int64_t length)
 {
     return WARP / lanes_of(s, length);
 }
@@ -98,4 +128,4 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .field = KN_FIELD(lanes_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost,
                                    .describe = describe,
-                                   .rows_at_once = rows_at_once};
+                                   .rows_loaded = rows_loaded};

@@ -41,18 +41,25 @@ static bool reads(const kn_stage *s, int value)
     return false;
 }
 
-bool kn_row_is_read(const kn_program *p, int value, kn_over over, int first)
+/* The first stage over all elements, from `first` on, that reads the value; the number of stages if none
+ * does. */
+static int next_read(const kn_program *p, int value, int first)
 {
-    for (int s = first; s < p->n_stages; ++s)
-        if (p->stage[s].over == over && reads(&p->stage[s], value))
-            return true;
-    return false;
+    int s = first;
+    while (s < p->n_stages && !(p->stage[s].over == KN_OVER_ALL && reads(&p->stage[s], value)))
+        ++s;
+    return s;
+}
+
+bool kn_row_is_read(const kn_program *p, int value, int first)
+{
+    return next_read(p, value, first) < p->n_stages;
 }
 
 bool kn_row_is_wide(const kn_program *p, int value)
 {
     if (value < p->n_in)
-        return kn_row_is_read(p, value, KN_OVER_ALL, 0);
+        return kn_row_is_read(p, value, 0);
     for (int s = 0; s < p->n_stages; ++s)
         if (kn_stage_gives(&p->stage[s], value))
             return p->stage[s].kind != KN_REDUCE && p->stage[s].over == KN_OVER_ALL;
@@ -61,10 +68,7 @@ bool kn_row_is_wide(const kn_program *p, int value)
 
 int kn_row_first_read(const kn_program *p, int value)
 {
-    int s = 0;
-    while (s < p->n_stages && !(p->stage[s].over == KN_OVER_ALL && reads(&p->stage[s], value)))
-        ++s;
-    return s;
+    return next_read(p, value, 0);
 }
 
 static int first_reduce(const kn_program *p)
@@ -131,23 +135,11 @@ int kn_row_vector(const kn_choice *c)
 
 kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
 {
-    int first = -1;
-    bool aligned = true;
-    for (int o = 0; o < c->count; ++o) {
-        if (!is_along(c, o))
-            continue;
-        first = first < 0 ? o : first;
-        if (c->space->stride[o][inner(c)] != c->access[o].item_size ||
-            !kn_reduce_is_off_as(c, o, first, inner(c), vector))
-            return KN_ROW_SINGLE;
-        aligned = aligned && kn_reduce_is_off_as(c, o, -1, inner(c), vector);
-    }
+    kn_reduce_fit fit = kn_reduce_fit_of(c, inner(c), vector, true);
     int64_t length = c->space->extent[inner(c)];
-    if (first < 0 || vector == 1)
-        return KN_ROW_SINGLE;
-    if (aligned && length % vector == 0)
+    if (fit == KN_FIT_ALIGNED && length % vector == 0)
         return KN_ROW_ALIGNED;
-    return length >= 2 * vector ? KN_ROW_UNALIGNED : KN_ROW_SINGLE;
+    return fit != KN_FIT_NONE && length >= 2 * vector ? KN_ROW_UNALIGNED : KN_ROW_SINGLE;
 }
 
 int64_t kn_row_length(const kn_choice *c)
@@ -176,7 +168,7 @@ static bool is_given_across(const kn_program *p, int value, int reduce)
     bool is_given = false;
     for (int s = 0; s < reduce; ++s)
         is_given = is_given || kn_stage_gives(&p->stage[s], value);
-    return is_given && kn_row_is_wide(p, value) && kn_row_is_read(p, value, KN_OVER_ALL, reduce + 1);
+    return is_given && kn_row_is_wide(p, value) && kn_row_is_read(p, value, reduce + 1);
 }
 
 /* Bytes of an element that are needed on both sides of a reduction. */
@@ -185,7 +177,7 @@ static int held_across(const kn_choice *c, int reduce)
     const kn_program *p = c->program;
     int inputs = 0;
     for (int k = 0; k < p->n_in; ++k)
-        inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, KN_OVER_ALL, reduce + 1);
+        inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, reduce + 1);
     int bytes = bytes_of_inputs(c, inputs, false);
     for (int k = p->n_in; k < param_count(p) + p->n_values; ++k)
         bytes += is_given_across(p, k, reduce) ? kn_reduce_size_of_value(c, k) : 0;

@@ -14,8 +14,8 @@ bool kn_stage_gives(const kn_stage *stage, int value);
 /* True if the value has an element for each of the space: a stage over all elements gives it, or, if it is an
  * input, reads it. */
 bool kn_row_is_wide(const kn_program *program, int value);
-/* True if a stage over `over` reads the value, from stage `first` on. */
-bool kn_row_is_read(const kn_program *program, int value, kn_over over, int first);
+/* True if a stage over all elements reads the value, from stage `first` on. */
+bool kn_row_is_read(const kn_program *program, int value, int first);
 /* The first stage over all elements that reads the value; the number of stages if none does. */
 int kn_row_first_read(const kn_program *program, int value);
 

@@ -82,7 +82,7 @@ bool kn_is_held_value(const kn_writer *w, int value)
     while (s < w->program->n_stages && !kn_stage_gives(&w->program->stage[s], value))
         ++s;
     return kn_row_is_wide(w->program, value) &&
-           kn_row_is_read(w->program, value, KN_OVER_ALL, level_end(w->program, s) + 1);
+           kn_row_is_read(w->program, value, level_end(w->program, s) + 1);
 }
 
 /* ---- an element ---- */
@@ -120,8 +120,6 @@ static void put_for_rows(const kn_writer *w, kn_str *out, kn_str *lines)
         kn_put_part_with(w, out, w->is_cuda ? "rows" : "rows_beside", -1, "lines=%s", kn_str_text(lines));
     else
         kn_str_append(out, kn_str_text(lines));
-    out->failed = out->failed || lines->failed;
-    kn_str_free(lines);
 }
 
 /* A value that no later level needs is a variable; others are members of the item. */
@@ -162,16 +160,13 @@ static void put_index(const kn_writer *w, kn_str *out, const char *start, const 
 
 static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_element_places *at)
 {
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
-    put_index(w, &index, "start", at->index, w->spec->n_arrays);
+    kn_str *index = kn_text(w), *reduction_index = kn_text(w);
+    put_index(w, index, "start", at->index, w->spec->n_arrays);
     if (w->spec->schedule.order && at->element)
-        kn_str_printf(&reduction_index, "(unsigned)%s", at->element);
+        kn_str_printf(reduction_index, "(unsigned)%s", at->element);
     else
-        put_index(w, &reduction_index, "reduction_start", at->index, kn_layout_space_operands(w->spec) - 1);
-    kn_put_map(w, out, stage, at->place, kn_str_text(&index), kn_str_text(&reduction_index));
-    out->failed |= index.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&reduction_index);
+        put_index(w, reduction_index, "reduction_start", at->index, kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, out, stage, at->place, kn_str_text(index), kn_str_text(reduction_index));
 }
 
 void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at)
@@ -183,11 +178,6 @@ void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level,
             put_call(w, out, s, at);
 }
 
-void kn_put_reduced_value(const kn_writer *w, kn_str *out, const kn_level *level)
-{
-    kn_put_value(w, out, w->program->stage[level->end].value[0]);
-}
-
 /* ---- what runs once for a row ---- */
 
 static void put_column_of(const kn_writer *w, kn_str *out, int k)
@@ -197,7 +187,7 @@ static void put_column_of(const kn_writer *w, kn_str *out, int k)
 
 static void put_of_row(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_of(w, out, "of_row", k, "column=%s", put_column_of);
+    kn_put_part_with(w, out, "of_row", k, "column=%s", kn_text_by(w, put_column_of, k));
 }
 
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
@@ -212,15 +202,15 @@ static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *le
 {
     for (int s = level->begin; s < level->end; ++s) {
         const kn_stage *stage = &w->program->stage[s];
-        kn_str lines = KN_STR_INIT;
+        kn_str *lines = kn_text(w);
         if (is_over_all(stage))
             continue;
         for (int v = stage->n_read; v < stage->n_read + stage->n_given; ++v)
             if (is_own(w, stage->value[v]))
                 kn_put_declaration(w, out, stage->value[v]);
-        put_column_values(w, &lines, UINT32_C(1) << s);
-        kn_put_map(w, &lines, s, kn_place_of_row, "", "");
-        put_for_rows(w, out, &lines);
+        put_column_values(w, lines, UINT32_C(1) << s);
+        kn_put_map(w, lines, s, kn_place_of_row, "", "");
+        put_for_rows(w, out, lines);
     }
 }
 
@@ -245,21 +235,17 @@ void kn_put_levels(kn_writer *w, bool is_recomputed, kn_level_writer put_reducti
 
 static void put_row_result(kn_writer *w, int k, const char *condition)
 {
-    kn_str *row = &w->slot[KN_SLOT_ROW], load = KN_STR_INIT, store = KN_STR_INIT, result = KN_STR_INIT,
-           place = KN_STR_INIT;
-    kn_place_of_row(w, &result, k);
-    put_of_row(w, &place, k);
+    kn_str *row = &w->slot[KN_SLOT_ROW], *load = kn_text(w), *store = kn_text(w), *place = kn_text(w);
+    put_of_row(w, place, k);
     if (kn_has_columns(w))
         kn_put_part(w, row, "result_of_rows", k);
-    kn_put_part_with(w, &load, kn_has_columns(w) ? "load_result_of_row" : "load_result", k, "place=%s",
-                     kn_str_text(&place));
-    kn_put_part_with(w, &store, condition ? "store_result_if" : "store_result", k,
-                     "condition=%s place=%s value=%s", condition, kn_str_text(&place), kn_str_text(&result));
-    row->failed = row->failed || result.failed || place.failed;
-    put_for_rows(w, row, &load);
-    put_for_rows(w, &w->slot[KN_SLOT_STORES], &store);
-    kn_str_free(&result);
-    kn_str_free(&place);
+    kn_put_part_with(w, load, kn_has_columns(w) ? "load_result_of_row" : "load_result", k, "place=%s",
+                     kn_str_text(place));
+    kn_put_part_with(w, store, condition ? "store_result_if" : "store_result", k,
+                     "condition=%s place=%s value=%s", condition, kn_str_text(place),
+                     kn_text_by(w, kn_place_of_row, k));
+    put_for_rows(w, row, load);
+    put_for_rows(w, &w->slot[KN_SLOT_STORES], store);
 }
 
 void kn_put_row_results(kn_writer *w, const char *condition)

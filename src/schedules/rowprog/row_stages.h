@@ -39,8 +39,6 @@ typedef struct kn_element_places {
 } kn_element_places;
 /* Runs the level's stages for an element: declarations of its values, and calls. */
 void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at);
-/* The element's value that the level reduces. */
-void kn_put_reduced_value(const kn_writer *w, kn_str *out, const kn_level *level);
 /* "float32 kn_value_sum;", or, for several rows side by side, "float32 kn_value_sum_of[4];". */
 void kn_put_declaration(const kn_writer *w, kn_str *out, int value);
 /* The declared variable: "kn_value_sum", "kn_value_sum_of". */

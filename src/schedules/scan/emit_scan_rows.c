@@ -25,9 +25,17 @@ static bool is_loaded(const kn_writer *w, int k)
     return kn_access_of(w, k) == KN_VECTOR || (kn_access_of(w, k) == KN_DENSE && !kn_is_output(w, k));
 }
 
+static void put_offset(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "in_row", k);
+}
+
 static void put_in_row(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part(w, out, is_contiguous(w, k) ? "in_row" : "along_row", k);
+    if (is_contiguous(w, k))
+        kn_put_part(w, out, "dense", k);
+    else
+        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
 }
 
 static void put_in_vector(const kn_writer *w, kn_str *out, int k)
@@ -36,18 +44,6 @@ static void put_in_vector(const kn_writer *w, kn_str *out, int k)
         kn_place_lane(w, out, k);
     else
         put_in_row(w, out, k);
-}
-
-static void put_call(kn_writer *w, enum kn_slot_id slot, int stage, kn_place_writer place)
-{
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
-    kn_put_part_with(w, &index, "row_index", -1, "start=%s array=%d", "start", w->spec->n_arrays);
-    kn_put_part_with(w, &reduction_index, "row_index", -1, "start=%s array=%d", "reduction_start",
-                     kn_layout_space_operands(w->spec) - 1);
-    kn_put_map(w, &w->slot[slot], stage, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    w->slot[slot].failed |= index.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&reduction_index);
 }
 
 /* The first operand with aligned vectors says where these begin in a row. */
@@ -91,10 +87,10 @@ static void fill(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_operand(w, k);
-    put_call(w, KN_SLOT_SINGLE, KN_SCAN_MAP, put_in_row);
-    put_call(w, KN_SLOT_LANE, KN_SCAN_MAP, put_in_vector);
-    put_call(w, KN_SLOT_POST, KN_SCAN_POST, put_in_row);
-    put_call(w, KN_SLOT_LANES, KN_SCAN_POST, put_in_vector);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_MAP, put_in_row, "in_row");
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, put_in_vector, "in_row");
+    kn_put_map_at(w, &w->slot[KN_SLOT_POST], KN_SCAN_POST, put_in_row, "in_row");
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANES], KN_SCAN_POST, put_in_vector, "in_row");
 }
 
 KN_CONFIG_TABLE(kn_scan_rows_config, KN_SCAN_ROWS_CONFIG);

@@ -8,31 +8,27 @@ static bool is_one_axis(const kn_writer *w)
     return kn_select_config_of(&w->spec->schedule)->one_axis;
 }
 
+static const char *offset_of(const kn_writer *w)
+{
+    return is_one_axis(w) ? "in_row" : "from_row";
+}
+
+static void put_offset(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, offset_of(w), k);
+}
+
 static void put_far(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part(w, out,
-                kn_access_of(w, k) == KN_DENSE ? "in_row"
-                : is_one_axis(w)               ? "along_row"
-                                               : "at_place",
-                k);
+    if (kn_access_of(w, k) == KN_DENSE)
+        kn_put_part(w, out, "dense", k);
+    else
+        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
 }
 
 static void put_item(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part(w, out, "item", k);
-}
-
-static void put_call(kn_writer *w, enum kn_slot_id slot, int stage, kn_place_writer place)
-{
-    const char *part = is_one_axis(w) ? "row_index" : "place_index";
-    kn_str index = KN_STR_INIT, reduction_index = KN_STR_INIT;
-    kn_put_part_with(w, &index, part, -1, "start=%s array=%d", "start", w->spec->n_arrays);
-    kn_put_part_with(w, &reduction_index, part, -1, "start=%s array=%d", "reduction_start",
-                     kn_layout_space_operands(w->spec) - 1);
-    kn_put_map(w, &w->slot[slot], stage, place, kn_str_text(&index), kn_str_text(&reduction_index));
-    w->slot[slot].failed |= index.failed || reduction_index.failed;
-    kn_str_free(&index);
-    kn_str_free(&reduction_index);
 }
 
 static void put_places(kn_writer *w, enum kn_slot_id slot)
@@ -53,13 +49,14 @@ static void fill(kn_writer *w)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
         if (kn_scan_is_of_stage(w, KN_SCAN_MAP, k)) {
             kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
-            kn_put_part_of(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s", put_far);
+            kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
+                             kn_text_by(w, put_far, k));
         }
     }
     put_places(w, KN_SLOT_FROM);
     put_places(w, KN_SLOT_POST);
-    put_call(w, KN_SLOT_LANE, KN_SCAN_MAP, put_item);
-    put_call(w, KN_SLOT_STORES, KN_SCAN_POST, put_far);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, put_item, offset_of(w));
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_far, offset_of(w));
 }
 
 KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);

@@ -116,15 +116,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (c->block && c->block < out->block)
         out->block = kn_power_below(c->block);
     out->vector = 1;
-    scan_field f = plan(out, s, chosen.across);
-    bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
-    config->one_row = is_one_row;
-    config->several_tiles = f.tiles > 1;
+    config->several_tiles = plan(out, s, chosen.across).tiles > 1;
     out->rank = kn_reduce_rank(s);
-    for (int o = 0; o < c->count; ++o) {
-        bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
-        out->access[o] = is_one_row && is_run ? KN_DENSE : KN_GATHER;
-    }
+    memset(out->access, KN_GATHER, (size_t)c->count);
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     return true;

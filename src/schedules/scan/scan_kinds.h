@@ -18,9 +18,8 @@ bool kn_scan_is_of_stage(const kn_writer *w, int stage, int k);
 enum { KN_SCAN_MAP, KN_SCAN_SCAN, KN_SCAN_POST }; /* the stages */
 
 /* items: elements of a lane.
- * one_row: a block has elements of one row, along one axis.
  * several_tiles: rows have several tiles. */
-#define KN_SCAN_CONFIG(X) X(items, 17) X(one_row, 1) X(several_tiles, 1)
+#define KN_SCAN_CONFIG(X) X(items, 17) X(several_tiles, 1)
 KN_CONFIG(kn_scan_config, KN_SCAN_CONFIG);
 /* scan_rows and scan_columns. items: elements of a lane, or of a thread in each of its columns. */
 #define KN_SCAN_ROWS_CONFIG(X) X(items, 33) X(several_tiles, 1)

@@ -1,11 +1,19 @@
-// Parts of scans along contiguous rows (emit_scan_rows.c). Element kn_j of a row, vector kn_q of it.
+// Parts of scans and selections. An element by its number in the tile's part of a row, or by its bytes from the start of the operand.
+#inline dense kn_${name}_row[kn_j]
+#inline stepped *(${const}${type} *)((${const}char *)kn.${name}_ + ${offset})
+#inline in_row kn_here.at[${array}] + (kn_first + kn_j) * kn.axis[0].stride[${array}]
+#inline from_row kn_from.at[${array}]
+
 #part row_pointer
 ${const}${type} *const kn_${name}_row = (${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}]) + kn_first;
 
+#part from
+kn_place kn_from = {};
+kn_go_to_result<${operands}>(kn_from, kn, kn.reduction_rank, (unsigned)(kn_first_row + kn_row));
+kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
+
+// Vectors along rows (emit_scan_rows.c): vector kn_q of a row.
 #inline row_skew (unsigned)((unsigned long long)((${const}char *)kn.${name}_ + kn_here.at[${array}]) / ${size} % ${vector})
-#inline in_row kn_${name}_row[kn_j]
-#inline along_row *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + (kn_first + kn_j) * kn.axis[0].stride[${array}])
-#inline row_index kn.${start} + kn_here.at[${array}] + (kn_first + kn_j) * kn.axis[0].stride[${array}]
 
 #part round_packs
 kn_pack<${type}, ${vector}> kn_${name}_all[kn_rounds];
@@ -36,26 +44,16 @@ ${type} kn_${name}_all[kn_in_flight];
 kn_${name}_all[kn_u] = ${place};
 
 #inline item kn_${name}_all[kn_u]
-#inline at_place *(${const}${type} *)((${const}char *)kn.${name}_ + kn_from.at[${array}])
-#inline place_index kn.${start} + kn_from.at[${array}]
 #part go_along
 [[maybe_unused]] kn_place kn_from = {};
 kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
 
 // Vectors of columns (emit_scan_columns.c): element kn_d of a tile, column kn_k of a vector.
-#inline column_address kn_here.at[${array}] + (long long)kn_d * kn.axis[0].stride[${array}]
-#inline in_column *(${const}${type} *)((${const}char *)kn.${name}_ + ${place} + ${across} * kn_k)
-#inline column_index kn.${start} + ${place} + ${across} * kn_k
-#inline across kn.axis[1].stride[${array}]
+#inline vector_offset kn_here.at[${array}] + (long long)kn_d * kn.axis[0].stride[${array}]
+#inline column_offset kn_here.at[${array}] + (long long)kn_d * kn.axis[0].stride[${array}] + kn.axis[1].stride[${array}] * kn_k
 
-#part deep_packs
-kn_pack<${type}, ${vector}> kn_${name}_all[kn_rounds];
-
-#part deep_load
+#part column_load
 kn_${name}_all[kn_u] = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));
-
-#part of_deep
-const auto &kn_${name}_ = kn_${name}_all[kn_u];
 
 #part column_vector
 ${const}auto kn_${name}_ = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));

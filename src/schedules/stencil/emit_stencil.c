@@ -25,29 +25,21 @@ static void put_down(const kn_writer *w, kn_str *out, int lines, int array)
 
 static void put_bytes(const kn_writer *w, kn_str *out, int k)
 {
-    kn_str down = KN_STR_INIT;
-    put_down(w, &down, w->result, kn_array_of(w, k));
-    kn_put_part_with(w, out, "bytes", k, "down=%s", kn_str_text(&down));
-    out->failed = out->failed || down.failed;
-    kn_str_free(&down);
+    kn_str *down = kn_text(w);
+    put_down(w, down, w->result, kn_array_of(w, k));
+    kn_put_part_with(w, out, "bytes", k, "down=%s", kn_str_text(down));
 }
 
 static void put_pointer(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_of(w, out, "pointer", k, "bytes=%s", put_bytes);
+    kn_put_part_with(w, out, "pointer", k, "bytes=%s", kn_text_by(w, put_bytes, k));
 }
 
 /* A part with the number of the row of results, and the operand's pointer and bytes. */
 static void put_of_result(const kn_writer *w, kn_str *out, const char *part, int k)
 {
-    kn_str bytes = KN_STR_INIT, pointer = KN_STR_INIT;
-    put_bytes(w, &bytes, k);
-    put_pointer(w, &pointer, k);
-    kn_put_part_with(w, out, part, k, "result=%d bytes=%s pointer=%s", w->result, kn_str_text(&bytes),
-                     kn_str_text(&pointer));
-    out->failed = out->failed || bytes.failed || pointer.failed;
-    kn_str_free(&bytes);
-    kn_str_free(&pointer);
+    kn_put_part_with(w, out, part, k, "result=%d bytes=%s pointer=%s", w->result, kn_text_by(w, put_bytes, k),
+                     kn_text_by(w, put_pointer, k));
 }
 
 /* Operands outside the stencil; the letter of those of unaligned rows is KN_GATHER. */
@@ -65,15 +57,11 @@ static void put_other(kn_writer *w, kn_str *loads, int k)
 
 static void put_call(kn_writer *w, kn_place_writer place)
 {
-    kn_str *out = &w->slot[KN_SLOT_LANE], index = KN_STR_INIT, down = KN_STR_INIT, call = KN_STR_INIT;
-    put_down(w, &down, w->result, w->spec->n_arrays);
-    kn_put_part_with(w, &index, "index", -1, "down=%s", kn_str_text(&down));
-    kn_put_call(w, &call, place, kn_str_text(&index));
-    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(&call));
-    out->failed = out->failed || index.failed || down.failed || call.failed;
-    kn_str_free(&index);
-    kn_str_free(&down);
-    kn_str_free(&call);
+    kn_str *out = &w->slot[KN_SLOT_LANE], *index = kn_text(w), *down = kn_text(w), *call = kn_text(w);
+    put_down(w, down, w->result, w->spec->n_arrays);
+    kn_put_part_with(w, index, "index", -1, "down=%s", kn_str_text(down));
+    kn_put_call(w, call, place, kn_str_text(index));
+    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(call));
 }
 
 /* Writes, for each row of results: loads of the other operands into slot `loads`, the calls, and the stores.
@@ -95,17 +83,15 @@ static void put_results(kn_writer *w, enum kn_slot_id loads, kn_place_writer pla
 /* The first input of the row gives the row's address. */
 static void put_window(kn_writer *w, const kn_stencil_window *x)
 {
-    kn_str *out = &w->slot[KN_SLOT_LOADS], down = KN_STR_INIT;
+    kn_str *out = &w->slot[KN_SLOT_LOADS], *down = kn_text(w);
     int k = 0, row, column, more = x->last - x->first;
     while (!find_input(w, k, &row, &column) || row != x->row)
         ++k;
-    put_down(w, &down, x->steps, kn_array_of(w, k));
+    put_down(w, down, x->steps, kn_array_of(w, k));
     kn_put_part_with(w, out, kn_stencil_is_unaligned(&w->spec->schedule) ? "some_of_window" : "window", k,
                      "row=%d steps=%d columns=%d more=%d back=%d down=%s", x->row, x->steps,
                      w->spec->schedule.vector + more, more, (column - x->first) * kn_item_size(w, k),
-                     kn_str_text(&down));
-    out->failed = out->failed || down.failed;
-    kn_str_free(&down);
+                     kn_str_text(down));
 }
 
 /* All windows are loaded in front of the first use of one. */
@@ -163,29 +149,25 @@ static void put_window_address(const kn_writer *w, kn_str *out, const kn_stencil
                                const char *place)
 {
     int k = first_input(w), array = kn_array_of(w, k), row, column, plane, line;
-    kn_str down = KN_STR_INIT;
+    kn_str *down = kn_text(w);
     find_input(w, k, &row, &column);
     kn_stencil_3d_row(&plane, &line, &w->spec->schedule, row);
     if (x->plane != plane)
-        kn_put_part_with(w, &down, "plane_down", -1, "planes=%d array=%d", x->plane - plane, array);
-    put_down(w, &down, x->line - line, array);
-    kn_put_part_with(w, out, "window_address", k, "place=%s down=%s forth=%d", place, kn_str_text(&down),
+        kn_put_part_with(w, down, "plane_down", -1, "planes=%d array=%d", x->plane - plane, array);
+    put_down(w, down, x->line - line, array);
+    kn_put_part_with(w, out, "window_address", k, "place=%s down=%s forth=%d", place, kn_str_text(down),
                      (x->first - column) * kn_item_size(w, k));
-    out->failed = out->failed || down.failed;
-    kn_str_free(&down);
 }
 
 /* A part that loads or prefetches the window from the place's plane, or `planes` further. */
 static void put_of_window(const kn_writer *w, kn_str *out, const char *part, const kn_stencil_3d_window *x,
                           const char *before, const char *place, const char *planes)
 {
-    kn_str address = KN_STR_INIT;
-    put_window_address(w, &address, x, place);
+    kn_str *address = kn_text(w);
+    put_window_address(w, address, x, place);
     kn_put_part_with(w, out, part, first_input(w), "auto=%s plane=%d line=%d columns=%d address=%s planes=%s",
                      before, x->plane, x->line, w->spec->schedule.vector + x->last - x->first,
-                     kn_str_text(&address), planes);
-    out->failed = out->failed || address.failed;
-    kn_str_free(&address);
+                     kn_str_text(address), planes);
 }
 
 /* Only windows of the last plane are prefetched: the planes in front of it have been loaded before. */
@@ -193,15 +175,13 @@ static void put_prefetches(const kn_writer *w, kn_str *out, const char *part, co
                            const char *planes)
 {
     kn_stencil_3d_window x[KN_STENCIL_3D_WINDOWS];
-    kn_str lines = KN_STR_INIT;
+    kn_str *lines = kn_text(w);
     int count = kn_stencil_3d_windows(x, &w->spec->schedule);
     for (int k = 0; k < count; ++k)
         if (x[k].plane == x[count - 1].plane)
-            put_of_window(w, &lines, "ask", &x[k], "", place, planes);
+            put_of_window(w, lines, "ask", &x[k], "", place, planes);
     kn_put_part_with(w, out, part, -1, "ahead=%d after=%d lines=%s", KN_STENCIL_3D_AHEAD,
-                     KN_STENCIL_3D_AHEAD + 1, kn_str_text(&lines));
-    out->failed = out->failed || lines.failed;
-    kn_str_free(&lines);
+                     KN_STENCIL_3D_AHEAD + 1, kn_str_text(lines));
 }
 
 static void put_windows_3d(kn_writer *w)

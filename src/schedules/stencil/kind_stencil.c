@@ -260,11 +260,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 const kn_kind kn_kind_stencil = {.name = "stencil",
                                  .recipe = &kn_recipe_stencil,
-                                 .pattern = "m",
+                                 KN_MAP_KIND,
                                  .revision = 1,
-                                 .choose = choose,
                                  .config = &kn_stencil_config_table,
-                                 .place = place,
                                  .cut = kn_cut_reach};
 
 /* ---- three axes ---- */

@@ -21,53 +21,42 @@ static bool is_narrow(const kn_writer *w)
 /* NVRTC compiles the assembly instead; kn_stage of the template says what it means. */
 static void put_stage(kn_writer *w, int k)
 {
-    kn_str from = KN_STR_INIT, to = KN_STR_INIT, step = KN_STR_INIT, carry = KN_STR_INIT,
-           assembly = KN_STR_INIT, call = KN_STR_INIT, *out = &w->slot[KN_SLOT_STAGE];
+    kn_str *from = kn_text(w), *to = kn_text(w), *step = kn_text(w), *carry = kn_text(w),
+           *assembly = kn_text(w), *call = kn_text(w), *out = &w->slot[KN_SLOT_STAGE];
     int vector = w->spec->schedule.vector, size = kn_item_size(w, k);
     char pitch[64];
     kn_transpose_rows rows = {"0", "0", "0"};
-    kn_put_part(w, &from, "stage_from", k);
-    kn_put_part_with(w, &to, "stage_to", k, "bytes=%d", vector * size);
-    kn_put_part_with(w, &step, "stage_step", k, "along=%s", is_narrow(w) ? "kn_axis_p2" : "kn_axis_p");
+    kn_put_part(w, from, "stage_from", k);
+    kn_put_part_with(w, to, "stage_to", k, "bytes=%d", vector * size);
+    kn_put_part_with(w, step, "stage_step", k, "along=%s", is_narrow(w) ? "kn_axis_p2" : "kn_axis_p");
     if (is_narrow(w)) {
-        kn_put_part(w, &carry, "stage_carry", k);
-        rows = (kn_transpose_rows){"kn_rows", "kn.tile.p_narrow", kn_str_text(&carry)};
+        kn_put_part(w, carry, "stage_carry", k);
+        rows = (kn_transpose_rows){"kn_rows", "kn.p_narrow", kn_str_text(carry)};
     }
     snprintf(pitch, sizeof pitch, "kn_pitch * %d", size);
-    kn_put_part_with(w, &call, "stage", k, "from=%s step=%s left=%s row=%s carry=%s", kn_str_text(&from),
-                     kn_str_text(&step), rows.left, rows.row, rows.carry);
-    bool has_assembly = kn_put_transposed(w, &assembly, vector, size, kn_str_text(&from), kn_str_text(&step),
-                                          is_narrow(w) ? &rows : NULL, kn_str_text(&to), pitch);
+    kn_put_part_with(w, call, "stage", k, "from=%s step=%s left=%s row=%s carry=%s", kn_str_text(from),
+                     kn_str_text(step), rows.left, rows.row, rows.carry);
+    bool has_assembly = kn_put_transposed(w, assembly, vector, size, kn_str_text(from), kn_str_text(step),
+                                          is_narrow(w) ? &rows : NULL, kn_str_text(to), pitch);
     kn_put_part_with(w, out, "stage_by_compiler", -1, "assembly=%s call=%s",
-                     kn_str_text(has_assembly ? &assembly : &call), kn_str_text(&call));
-    out->failed = out->failed || from.failed || to.failed || step.failed || carry.failed || assembly.failed ||
-                  call.failed;
-    kn_str_free(&from);
-    kn_str_free(&to);
-    kn_str_free(&step);
-    kn_str_free(&carry);
-    kn_str_free(&assembly);
-    kn_str_free(&call);
+                     kn_str_text(has_assembly ? assembly : call), kn_str_text(call));
 }
 
 /* The tiles of staged operands follow each other in shared memory, each at a multiple of 16 bytes. */
 static void put_stages(kn_writer *w)
 {
     int vector = w->spec->schedule.vector;
-    kn_str before = KN_STR_INIT, bytes = KN_STR_INIT, *tiles = &w->slot[KN_SLOT_TILES];
-    kn_str_append(&before, "kn_shared");
+    kn_str *before = kn_text(w), *bytes = kn_text(w), *tiles = &w->slot[KN_SLOT_TILES];
+    kn_str_append(before, "kn_shared");
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_access_of(w, k) != KN_STAGED)
             continue;
-        kn_put_part_with(w, tiles, "tile_of", k, "before=%s", kn_str_text(&before));
-        kn_str_clear(&before);
-        kn_put_part_with(w, &bytes, "bytes_of_tile", -1, "bytes=%d", vector * vector * kn_item_size(w, k));
-        kn_put_part_with(w, &before, "next_tile", -1, "bytes=%s", kn_str_text(&bytes));
+        kn_put_part_with(w, tiles, "tile_of", k, "before=%s", kn_str_text(before));
+        kn_str_clear(before);
+        kn_put_part_with(w, bytes, "bytes_of_tile", -1, "bytes=%d", vector * vector * kn_item_size(w, k));
+        kn_put_part_with(w, before, "next_tile", -1, "bytes=%s", kn_str_text(bytes));
         put_stage(w, k);
     }
-    tiles->failed = tiles->failed || before.failed || bytes.failed;
-    kn_str_free(&before);
-    kn_str_free(&bytes);
 }
 
 static void fill_tile(kn_writer *w)

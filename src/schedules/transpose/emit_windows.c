@@ -23,37 +23,29 @@ static void place_windowed(const kn_writer *w, kn_str *out, int k)
 
 static void put_lanes(const kn_writer *w, kn_str *out)
 {
-    kn_str lane = KN_STR_INIT, ends = KN_STR_INIT, words = KN_STR_INIT;
-    kn_put_gather_lane(w, &lane);
-    kn_put_part(w, &ends, has_short_rows(w) ? "short_row_ends" : "row_ends", -1);
-    kn_put_words_of_lanes(w, &words);
-    kn_put_part_with(w, out, "gather_lanes", -1, "lane=%s row_ends=%s words=%s", kn_str_text(&lane),
-                     kn_str_text(&ends), kn_str_text(&words));
-    out->failed = out->failed || lane.failed || ends.failed || words.failed;
-    kn_str_free(&lane);
-    kn_str_free(&ends);
-    kn_str_free(&words);
+    kn_str *lane = kn_text(w), *ends = kn_text(w), *words = kn_text(w);
+    kn_put_gather_lane(w, lane);
+    kn_put_part(w, ends, has_short_rows(w) ? "short_row_ends" : "row_ends", -1);
+    kn_put_words_of_lanes(w, words);
+    kn_put_part_with(w, out, "gather_lanes", -1, "lane=%s row_ends=%s words=%s", kn_str_text(lane),
+                     kn_str_text(ends), kn_str_text(words));
 }
 
 /* The other operands are read as contiguous ranges, or element by element. */
 static void put_windows_gather(const kn_writer *w, kn_str *out)
 {
-    kn_str are_runs = KN_STR_INIT, runs = KN_STR_INIT, lanes = KN_STR_INIT;
+    kn_str *are_runs = kn_text(w), *runs = kn_text(w), *lanes = kn_text(w);
     bool has_index = w->program->uses & KN_USES_INDEX;
     if (!kn_gathers(w) && !has_index)
         return;
     if (!has_index)
-        kn_put_all_runs(w, &are_runs);
-    kn_put_gathers(w, &runs, "kn_load_unaligned", NULL);
-    put_lanes(w, &lanes);
-    kn_put_part_with(w, out, are_runs.length > 0 ? "gather_runs_or_lanes" : "lanes_alone", -1,
-                     "are_runs=%s runs=%s lanes=%s", kn_str_text(&are_runs), kn_str_text(&runs),
-                     kn_str_text(&lanes));
+        kn_put_all_runs(w, are_runs);
+    kn_put_gathers(w, runs, "kn_load_unaligned", NULL);
+    put_lanes(w, lanes);
+    kn_put_part_with(w, out, are_runs->length > 0 ? "gather_runs_or_lanes" : "lanes_alone", -1,
+                     "are_runs=%s runs=%s lanes=%s", kn_str_text(are_runs), kn_str_text(runs),
+                     kn_str_text(lanes));
     kn_put_lanes_of_words(w, out);
-    out->failed = out->failed || are_runs.failed || runs.failed || lanes.failed;
-    kn_str_free(&are_runs);
-    kn_str_free(&runs);
-    kn_str_free(&lanes);
 }
 
 /* The staged operand has slots of its own; the others are loaded as usual. */

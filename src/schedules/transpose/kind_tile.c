@@ -259,11 +259,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_tile = {.name = "tile",
                               .recipe = &kn_recipe_tile,
-                              .pattern = "m",
+                              KN_MAP_KIND,
                               .revision = 1,
-                              .choose = choose,
                               .config = &kn_transpose_config_table,
-                              .field = {"kn_tile tile;", sizeof(kn_tile), 8},
-                              .place = place,
+                              .field = KN_FIELD(kn_tile, KN_TILE_FIELD),
                               .cut = cut,
                               .describe = describe};

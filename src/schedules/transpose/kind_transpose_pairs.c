@@ -91,9 +91,7 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_transpose_pairs = {.name = "transpose_pairs",
                                          .recipe = &kn_recipe_transpose_pairs,
-                                         .pattern = "m",
+                                         KN_MAP_KIND,
                                          .revision = 1,
-                                         .choose = choose,
                                          .field = {"unsigned tiles;", 4, 8},
-                                         .place = place,
                                          .describe = describe};

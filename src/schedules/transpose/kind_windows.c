@@ -161,11 +161,9 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_windows = {.name = "windows",
                                  .recipe = &kn_recipe_windows,
-                                 .pattern = "m",
+                                 KN_MAP_KIND,
                                  .revision = 1,
-                                 .choose = choose,
                                  .config = &kn_transpose_config_table,
-                                 .field = {"kn_windows windows;", sizeof(kn_windows), 8},
-                                 .place = place,
+                                 .field = KN_FIELD(kn_windows, KN_WINDOWS_FIELD),
                                  .cut = cut,
                                  .describe = describe};

@@ -1,14 +1,4 @@
 ${head}
-/* Sides of a tile, in vectors of ${vector} elements: `vectors` along a first axis, times steps along a second one. across: steps along p's second axis that neighbouring
- * threads take. narrow: elements along a second axis within the first; 1 if there is none. */
-struct kn_tile {
-    unsigned p, p_vectors, p_reciprocal;
-    unsigned q, q_vectors, q_reciprocal;
-    unsigned row_reciprocal, across, across_reciprocal, q_row_reciprocal;
-    unsigned p_steps, q_steps;
-    unsigned p_narrow, p_narrow_reciprocal, q_narrow, q_narrow_reciprocal;
-};
-
 ${axes}
 
 #if ${narrow_axis}
@@ -19,10 +9,10 @@ static __device__ __forceinline__ void kn_move_both(kn_place &place, const kn_ax
     kn_move(place, next, far);
     kn_move(place, narrow, steps - far * extent);
 }
-#define kn_move_p(place, steps) kn_move_both(place, kn_axis_p, kn_axis_p2, steps, kn.tile.p_narrow, kn.tile.p_narrow_reciprocal)
-#define kn_move_q(place, steps) kn_move_both(place, kn_axis_q, kn_axis_q2, steps, kn.tile.q_narrow, kn.tile.q_narrow_reciprocal)
-#define kn_p_extent (kn_axis_p.extent * kn.tile.p_narrow)
-#define kn_q_extent (kn_axis_q.extent * kn.tile.q_narrow)
+#define kn_move_p(place, steps) kn_move_both(place, kn_axis_p, kn_axis_p2, steps, kn.p_narrow, kn.p_narrow_reciprocal)
+#define kn_move_q(place, steps) kn_move_both(place, kn_axis_q, kn_axis_q2, steps, kn.q_narrow, kn.q_narrow_reciprocal)
+#define kn_p_extent (kn_axis_p.extent * kn.p_narrow)
+#define kn_q_extent (kn_axis_q.extent * kn.q_narrow)
 #else
 #define kn_move_p(place, steps) kn_move(place, kn_axis_p, steps)
 #define kn_move_q(place, steps) kn_move(place, kn_axis_q, steps)
@@ -53,7 +43,7 @@ template <class T>
 }
 
 /* The vectors of a row are rotated by the row's number, so that neither writes nor reads have bank conflicts. */
-static __device__ __forceinline__ unsigned kn_rotate(const kn_tile &tile, unsigned vector, unsigned row)
+static __device__ __forceinline__ unsigned kn_rotate(const kn_args &tile, unsigned vector, unsigned row)
 {
     const unsigned sum = vector + row;
     return sum - ((sum * tile.row_reciprocal) >> 20) * tile.p;
@@ -63,7 +53,7 @@ ${begin}
 
     extern __shared__ uint4 kn_shared[];
     const kn_axis &kn_axis_p = kn.axis[kn.rank], &kn_axis_p2 = kn.axis[kn.rank + 1], &kn_axis_q = kn.axis[kn.rank + 2], &kn_axis_q2 = kn.axis[kn.rank + 3];
-    const unsigned kn_pitch = kn.tile.p * ${vector};
+    const unsigned kn_pitch = kn.p * ${vector};
     kn_place kn_corner = {};
     unsigned kn_step[4], kn_rest = blockIdx.x;
 #ifdef __CUDACC_RTC__
@@ -84,39 +74,39 @@ ${begin}
     }
 #endif
     /* The rest of each axis from the corner on, and of the second axes. */
-    const unsigned kn_p_left = kn_p_extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn.tile.p_steps;
-    const unsigned kn_q_left = kn_q_extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn.tile.q_steps;
+    const unsigned kn_p_left = kn_p_extent - kn_step[0] * kn.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn.p_steps;
+    const unsigned kn_q_left = kn_q_extent - kn_step[2] * kn.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn.q_steps;
     ${tiles}
     {
-        const unsigned kn_t = (threadIdx.x * kn.tile.q_row_reciprocal) >> 20, kn_b = threadIdx.x - kn_t * kn.tile.q, kn_t1 = (kn_t * kn.tile.across_reciprocal) >> 20;
-        const unsigned kn_a = (kn_t - kn_t1 * kn.tile.across) * kn.tile.p_vectors + kn_t1;
-        const unsigned kn_a2 = (kn_a * kn.tile.p_reciprocal) >> 20, kn_a1 = (kn_a - kn_a2 * kn.tile.p_vectors) * ${vector};
-        const unsigned kn_b2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_b1 = (kn_b - kn_b2 * kn.tile.q_vectors) * ${vector};
+        const unsigned kn_t = (threadIdx.x * kn.q_row_reciprocal) >> 20, kn_b = threadIdx.x - kn_t * kn.q, kn_t1 = (kn_t * kn.across_reciprocal) >> 20;
+        const unsigned kn_a = (kn_t - kn_t1 * kn.across) * kn.p_vectors + kn_t1;
+        const unsigned kn_a2 = (kn_a * kn.p_reciprocal) >> 20, kn_a1 = (kn_a - kn_a2 * kn.p_vectors) * ${vector};
+        const unsigned kn_b2 = (kn_b * kn.q_reciprocal) >> 20, kn_b1 = (kn_b - kn_b2 * kn.q_vectors) * ${vector};
         if (kn_a1 < kn_p_left && kn_a2 < kn_p2_left && kn_b1 < kn_q_left && kn_b2 < kn_q2_left) {
-            const unsigned kn_slot = kn_rotate(kn.tile, kn_a, kn_b);
+            const unsigned kn_slot = kn_rotate(kn, kn_a, kn_b);
             kn_place kn_from = kn_corner;
             kn_move_p(kn_from, kn_a1);
             kn_move(kn_from, kn_axis_p2, kn_a2);
             kn_move_q(kn_from, kn_b1);
             kn_move(kn_from, kn_axis_q2, kn_b2);
 #if ${narrow_axis}
-            const unsigned kn_rows = kn.tile.p_narrow - (kn_a1 - ((kn_a1 * kn.tile.p_narrow_reciprocal) >> 20) * kn.tile.p_narrow);
+            const unsigned kn_rows = kn.p_narrow - (kn_a1 - ((kn_a1 * kn.p_narrow_reciprocal) >> 20) * kn.p_narrow);
 #endif
             ${stage}
         }
     }
     __syncthreads();
-    const unsigned kn_r0 = (threadIdx.x * kn.tile.row_reciprocal) >> 20, kn_c = threadIdx.x - kn_r0 * kn.tile.p;
-    const unsigned kn_c2 = (kn_c * kn.tile.p_reciprocal) >> 20, kn_c1 = (kn_c - kn_c2 * kn.tile.p_vectors) * ${vector};
+    const unsigned kn_r0 = (threadIdx.x * kn.row_reciprocal) >> 20, kn_c = threadIdx.x - kn_r0 * kn.p;
+    const unsigned kn_c2 = (kn_c * kn.p_reciprocal) >> 20, kn_c1 = (kn_c - kn_c2 * kn.p_vectors) * ${vector};
     if (kn_c1 < kn_p_left && kn_c2 < kn_p2_left) {
         kn_move_p(kn_corner, kn_c1);
         kn_move(kn_corner, kn_axis_p2, kn_c2);
 #pragma unroll ${row_unroll}
         for (unsigned kn_j = 0; kn_j < ${vector}; ++kn_j) {
-            const unsigned kn_r = kn_r0 + kn_j * kn.tile.q, kn_b = kn_r / ${vector};
-            const unsigned kn_r2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_r1 = kn_r - kn_r2 * kn.tile.q_vectors * ${vector};
+            const unsigned kn_r = kn_r0 + kn_j * kn.q, kn_b = kn_r / ${vector};
+            const unsigned kn_r2 = (kn_b * kn.q_reciprocal) >> 20, kn_r1 = kn_r - kn_r2 * kn.q_vectors * ${vector};
             if (kn_r1 < kn_q_left && kn_r2 < kn_q2_left) {
-                const unsigned kn_transposed = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
+                const unsigned kn_transposed = kn_r * kn_pitch + kn_rotate(kn, kn_c, kn_b) * ${vector};
                 kn_place kn_here = kn_corner;
                 kn_move_q(kn_here, kn_r1);
                 kn_move(kn_here, kn_axis_q2, kn_r2);

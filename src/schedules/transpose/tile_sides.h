@@ -22,15 +22,15 @@ typedef struct kn_tile_params {
 } kn_tile_params;
 
 /* The sides as in the kernel. A reciprocal divides numbers below 4096: (n * reciprocal) >> 20. */
+#define KN_TILE_FIELD                                                                                        \
+    unsigned p;                                          /* threads along p */                               \
+    unsigned p_vectors, p_reciprocal;                    /* vectors along its first axis */                  \
+    unsigned q, q_vectors, q_reciprocal, row_reciprocal; /* row: of p */                                     \
+    unsigned across, across_reciprocal; /* steps along p's second axis of neighbouring threads; 1: none */   \
+    unsigned q_row_reciprocal, p_steps, q_steps;                           /* along the second axes */       \
+    unsigned p_narrow, p_narrow_reciprocal, q_narrow, q_narrow_reciprocal; /* 1: there is no narrow axis */
 typedef struct kn_tile {
-    uint32_t p, p_vectors, p_reciprocal; /* threads along p; vectors along its first axis */
-    uint32_t q, q_vectors, q_reciprocal;
-    uint32_t row_reciprocal; /* of p */
-    uint32_t across,
-        across_reciprocal; /* steps along p's second axis between neighbouring threads; 1: none */
-    uint32_t q_row_reciprocal;
-    uint32_t p_steps, q_steps;                                             /* along the second axes */
-    uint32_t p_narrow, p_narrow_reciprocal, q_narrow, q_narrow_reciprocal; /* 1: there is no narrow axis */
+    KN_TILE_FIELD
 } kn_tile;
 kn_tile kn_tile_make(const kn_tile_params *params);
 

@@ -2,9 +2,9 @@
 #inline stage_from (const char *)kn.${name}_ + kn_from.at[${array}]
 #inline stage_to (unsigned)__cvta_generic_to_shared(kn_${name}_tile) + (kn_b * kn_pitch + kn_slot) * ${bytes}
 #inline stage_step ${along}.stride[${array}]
-#inline stage_carry kn_axis_p.stride[${array}] - (int)kn.tile.p_narrow * kn_axis_p2.stride[${array}]
+#inline stage_carry kn_axis_p.stride[${array}] - (int)kn.p_narrow * kn_axis_p2.stride[${array}]
 #inline next_tile ((char *)kn_shared${bytes})
-#inline bytes_of_tile  + ((kn.tile.p * kn.tile.q * ${bytes} + 15) & ~15u)
+#inline bytes_of_tile  + ((kn.p * kn.q * ${bytes} + 15) & ~15u)
 #part tile_of
 ${type} *const kn_${name}_tile = (${type} *)${before};
 
@@ -21,10 +21,10 @@ ${call}
 // windows.cu (emit_windows.c).
 #inline take kn_take<${type}>(kn_transposed)
 #part take_run
-kn_${name}_ = kn_take_run<${type}, ${vector}>(kn_transposed, kn_transposed_on, kn_left, kn_w, kn_turn);
+kn_${name}_ = kn_take_run<${type}, ${vector}>(kn_transposed, kn_transposed_on, kn_left, kn, kn_turn);
 
 #part take_rows
-kn_${name}_ = kn_take_rows<${type}, ${vector}>(kn_transposed, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent);
+kn_${name}_ = kn_take_rows<${type}, ${vector}>(kn_transposed, kn.pitch, kn_on, kn_left, kn_axis_p.extent);
 
 #inline row_ends
         if (kn_k + 1 == kn_left) {

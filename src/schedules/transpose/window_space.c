@@ -107,8 +107,6 @@ void kn_windows_make(kn_windows *out, kn_space *tiles, int *shared_bytes, const 
                 .narrow = kn_transpose_config_of(schedule)->narrow_axis};
     c.staged = (int)(strchr(schedule->access, KN_STAGED) - schedule->access);
     c.item = access[c.staged].item_size;
-    while (!access[c.result].is_output)
-        ++c.result;
     find_axes(&c, axis);
     c.run_size = kn_cut_extent(&c, c.axes.fastest) * kn_cut_extent(&c, c.axes.run);
     c.n_rows = kn_cut_extent(&c, c.axes.row[0]) * kn_cut_extent(&c, c.axes.row[1]);

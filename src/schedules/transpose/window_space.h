@@ -11,21 +11,21 @@
 #include "schedule/spec.h"
 
 /* Part of the argument block. Counts of elements; but pitch, step and column are bytes of shared memory. */
+#define KN_WINDOWS_FIELD                                                                                     \
+    unsigned run;                   /* of a tile: elements of a run */                                       \
+    unsigned rows;                  /* runs */                                                               \
+    unsigned run_size, n_rows;      /* of the space */                                                       \
+    unsigned slots;                 /* vectors in a run of a tile */                                         \
+    unsigned pitch, pitch2, pitch3; /* from a row of the input to the first three along the fastest axis */  \
+    unsigned step;                  /* the same along the second axis of the rows */                         \
+    unsigned column;                /* of a row: an element, or the channels of one position */              \
+    unsigned crossed, rows_first;   /* rows_first: tiles are in order of the rows, then of the runs */       \
+    unsigned shared;                /* the input is contiguous along the fastest axis, too */                \
+    unsigned p_step, p2_step; /* to a thread's next row of the input: along the fastest axis, the second */  \
+    unsigned q_step, q2_step; /* the same for results */                                                     \
+    unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of threads: of a row; of a run, and runs */
 typedef struct kn_windows {
-    uint32_t run, rows;        /* of a tile: elements of a run; runs */
-    uint32_t run_size, n_rows; /* of the space */
-    uint32_t slots;            /* vectors in a run of a tile */
-    /* From one row of the input to the next along the fastest axis, to the second and to the third. */
-    uint32_t pitch, pitch2, pitch3;
-    uint32_t step;                /* the same along the second axis of the rows */
-    uint32_t column;              /* of a row: an element, or the channels of one position */
-    uint32_t crossed, rows_first; /* rows_first: tiles are in order of the rows, then of the runs */
-    uint32_t shared;              /* the input is contiguous along the fastest axis, too */
-    /* From a thread's row of the input to its next one: along the fastest axis, along the second one. */
-    uint32_t p_step, p2_step;
-    uint32_t q_step, q2_step; /* the same for results */
-    /* log2 of neighbouring threads: chunks of a row; slots of a run, and runs */
-    uint32_t chunk_lanes, slot_lanes, row_lanes;
+    KN_WINDOWS_FIELD
 } kn_windows;
 
 /* Axes of a tile. */

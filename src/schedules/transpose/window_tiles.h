@@ -6,8 +6,8 @@
 #include "space/numbers.h"
 #include "schedule/schedule.h"
 
-/* Axes of a tile in its space: the fastest, the one along which runs continue, and the two along which there
- * are several runs. -1: none. */
+/* Axes of a tile in its space: the fastest, the one along which contiguous ranges continue, and the two along
+ * which there are several ranges. -1: none. */
 typedef struct kn_shared_tile_axes {
     int fastest, run, row[2];
     bool crossed;
@@ -23,7 +23,6 @@ typedef struct kn_cut {
     int staged, item; /* the staged operand; its bytes for each element */
     bool narrow;      /* as in the schedule's configuration */
     int64_t column;   /* bytes of a column of its rows: an element, or the channels of one position */
-    int result;       /* the first result */
     int64_t tile_bytes;
     kn_shared_tile_axes axes;
     int64_t run_size, n_rows; /* of the space */

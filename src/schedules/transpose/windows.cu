@@ -1,12 +1,4 @@
 ${head}
-/* A tile: parts of some runs of results, and the rows of the input that they need. Counts of elements and of slots; pitch, step and column are bytes; p_step and the like
- * are from one iteration of a thread to its next. */
-struct kn_windows {
-    unsigned run, rows, run_size, n_rows;
-    unsigned slots, pitch, pitch2, pitch3, step, column, crossed, rows_first, shared, p_step, p2_step, q_step, q2_step;
-    unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of neighbouring threads */
-};
-
 ${axes}
 
 /* Copies 16 bytes to shared memory, without a register if the architecture can. */
@@ -91,7 +83,7 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_rows(unsigned from, unsi
 /* Reads N elements `pitch` bytes apart; from `left` on they continue at `on`. Small elements are read by words of the result, and threads begin with different words,
  * since the vectors of one run begin in an eighth of the banks. */
 template <class T, int N>
-static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsigned on, int left, const kn_windows &w, unsigned turn)
+static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsigned on, int left, const kn_args &w, unsigned turn)
 {
     kn_pack<T, N> run;
     const unsigned apart[4] = {0, w.pitch, w.pitch2, w.pitch3};
@@ -140,11 +132,10 @@ ${begin}
 
     extern __shared__ uint4 kn_shared[];
     const kn_axis &kn_axis_p = kn.axis[0], &kn_axis_p2 = kn.axis[1], &kn_axis_q = kn.axis[2], &kn_axis_q2 = kn.axis[3];
-    const kn_windows &kn_w = kn.windows;
     kn_place kn_corner = {};
     unsigned kn_rest = kn_divide(blockIdx.x, kn.axis[4]), kn_outer = kn_divide(kn_rest, kn.axis[5]);
     const unsigned kn_near = blockIdx.x - kn_rest * kn.axis[4].extent, kn_far = kn_rest - kn_outer * kn.axis[5].extent;
-    const unsigned kn_run = (kn_w.rows_first ? kn_far : kn_near) * kn_w.run, kn_row = (kn_w.rows_first ? kn_near : kn_far) * kn_w.rows;
+    const unsigned kn_run = (kn.rows_first ? kn_far : kn_near) * kn.run, kn_row = (kn.rows_first ? kn_near : kn_far) * kn.rows;
     kn_rest = kn_outer;
 #pragma unroll 1
     for (int kn_a = 6; kn_a < kn.rank; ++kn_a) {
@@ -153,38 +144,38 @@ ${begin}
         kn_rest = kn_outer;
     }
     /* The elements of each run, from the first with which a slot of this tile may begin, and the runs. */
-    const unsigned kn_from = kn_run - min(kn_run, ${vector}u - 1), kn_to = min(kn_run + kn_w.run, kn_w.run_size);
-    const unsigned kn_rows = min(kn_w.rows, kn_w.n_rows - kn_row);
-    const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn_w.crossed || kn_w.shared ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
-    const unsigned kn_p2_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : kn_w.column;
+    const unsigned kn_from = kn_run - min(kn_run, ${vector}u - 1), kn_to = min(kn_run + kn.run, kn.run_size);
+    const unsigned kn_rows = min(kn.rows, kn.n_rows - kn_row);
+    const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn.crossed || kn.shared ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
+    const unsigned kn_p2_step = kn.crossed ? ${staged_size} : kn.step, kn_q_step = kn.crossed ? kn.step : kn.column;
     unsigned kn_phase; /* address of the first element, with the misalignment of its address in memory */
     {
         /* Rows as they are in the input: all chunks of 16 bytes that have one of their elements. */
 #if ${narrow_axis}
-        const bool kn_shared_rows = kn_w.shared; /* rows of channels are along the second axis alone */
+        const bool kn_shared_rows = kn.shared; /* rows of channels are along the second axis alone */
         const kn_axis &kn_p = kn_shared_rows ? kn_axis_p2 : kn_axis_p;
-        const unsigned kn_pitch = kn_shared_rows ? kn_w.step : kn_w.pitch, kn_p_first = kn_shared_rows ? kn_p2_0 : kn_p0, kn_first_row = kn_shared_rows ? kn_p2_0 : kn_from, kn_end_row = kn_shared_rows ? kn_divide(kn_to - 1, kn_axis_p) + 1 : kn_to;
+        const unsigned kn_pitch = kn_shared_rows ? kn.step : kn.pitch, kn_p_first = kn_shared_rows ? kn_p2_0 : kn_p0, kn_first_row = kn_shared_rows ? kn_p2_0 : kn_from, kn_end_row = kn_shared_rows ? kn_divide(kn_to - 1, kn_axis_p) + 1 : kn_to;
 #else
         constexpr bool kn_shared_rows = false;
         const kn_axis &kn_p = kn_axis_p;
-        const unsigned kn_pitch = kn_w.pitch, kn_p_first = kn_p0, kn_first_row = kn_from, kn_end_row = kn_to;
+        const unsigned kn_pitch = kn.pitch, kn_p_first = kn_p0, kn_first_row = kn_from, kn_end_row = kn_to;
 #endif
-        const kn_axis &kn_s = kn_w.crossed ? kn_axis_q : kn_axis_p2;
-        const unsigned kn_n0 = threadIdx.x >> kn_w.chunk_lanes, kn_dn = ${block} >> kn_w.chunk_lanes;
-        const unsigned kn_begin = kn_w.crossed ? 0 : kn_first_row, kn_s0 = kn_w.crossed || kn_shared_rows ? 0 : kn_p2_0, kn_count = kn_w.crossed ? kn_rows * kn_axis_p.extent : kn_end_row - kn_first_row;
-        const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_p), kn_ds = kn_w.p2_step, kn_dp = kn_w.p_step;
+        const kn_axis &kn_s = kn.crossed ? kn_axis_q : kn_axis_p2;
+        const unsigned kn_n0 = threadIdx.x >> kn.chunk_lanes, kn_dn = ${block} >> kn.chunk_lanes;
+        const unsigned kn_begin = kn.crossed ? 0 : kn_first_row, kn_s0 = kn.crossed || kn_shared_rows ? 0 : kn_p2_0, kn_count = kn.crossed ? kn_rows * kn_axis_p.extent : kn_end_row - kn_first_row;
+        const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_p), kn_ds = kn.p2_step, kn_dp = kn.p_step;
         unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_p.extent;
         const int kn_p_stride = kn_p.stride[${staged}], kn_s_stride = kn_shared_rows ? 0 : kn_s.stride[${staged}];
-        const char *kn_at = (const char *)${staged_from} + kn_corner.at[${staged}] + kn_axis_q.stride[${staged}] * (int)kn_row + (kn_w.crossed ? (int)kn_p2_0 * ${staged_size} : 0);
+        const char *kn_at = (const char *)${staged_from} + kn_corner.at[${staged}] + kn_axis_q.stride[${staged}] * (int)kn_row + (kn.crossed ? (int)kn_p2_0 * ${staged_size} : 0);
         kn_phase = (unsigned)(unsigned long long)(kn_at + (int)kn_p_first * kn_p_stride + (int)kn_s0 * kn_s_stride) & 15;
         kn_at += (int)kn_p1 * kn_p_stride + (int)kn_s1 * kn_s_stride;
         kn_phase += (unsigned)__cvta_generic_to_shared(kn_shared);
-        unsigned kn_here = (kn_p1 - kn_p_first) * kn_pitch + (kn_s1 - kn_s0) * kn_w.step + kn_phase;
+        unsigned kn_here = (kn_p1 - kn_p_first) * kn_pitch + (kn_s1 - kn_s0) * kn.step + kn_phase;
         const int kn_at_step = (int)kn_dp * kn_p_stride + (int)kn_ds * kn_s_stride, kn_at_carry = kn_at_step + kn_s_stride - (int)kn_p.extent * kn_p_stride;
-        const unsigned kn_here_step = kn_dp * kn_pitch + kn_ds * kn_w.step, kn_here_carry = kn_here_step + kn_w.step - kn_p.extent * kn_pitch;
-        const unsigned kn_bytes = kn_w.crossed ? (kn_divide(kn_to - 1, kn_axis_p) + 1 - kn_p2_0) * ${staged_size} : kn_rows * kn_w.column;
+        const unsigned kn_here_step = kn_dp * kn_pitch + kn_ds * kn.step, kn_here_carry = kn_here_step + kn.step - kn_p.extent * kn_pitch;
+        const unsigned kn_bytes = kn.crossed ? (kn_divide(kn_to - 1, kn_axis_p) + 1 - kn_p2_0) * ${staged_size} : kn_rows * kn.column;
 #pragma unroll 1
-        for (unsigned kn_chunk = 16 * (threadIdx.x & ((1u << kn_w.chunk_lanes) - 1)); kn_chunk < kn_bytes + 15; kn_chunk += 16u << kn_w.chunk_lanes) {
+        for (unsigned kn_chunk = 16 * (threadIdx.x & ((1u << kn.chunk_lanes) - 1)); kn_chunk < kn_bytes + 15; kn_chunk += 16u << kn.chunk_lanes) {
             const char *kn_from_at = kn_at + kn_chunk;
             unsigned kn_to_at = kn_here, kn_p_at = kn_p1;
 #pragma unroll 4
@@ -202,41 +193,41 @@ ${begin}
     }
     kn_copied();
     /* Slots are aligned vectors of results. A thread has one slot of some runs at a time. */
-    const unsigned kn_r0 = threadIdx.x >> kn_w.slot_lanes, kn_dr = 1u << kn_w.row_lanes;
-    const unsigned kn_dq2 = kn_w.q2_step, kn_dq = kn_w.q_step;
+    const unsigned kn_r0 = threadIdx.x >> kn.slot_lanes, kn_dr = 1u << kn.row_lanes;
+    const unsigned kn_dq2 = kn.q2_step, kn_dq = kn.q_step;
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_axis_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_axis_q.extent;
     kn_move(kn_corner, kn_axis_q, kn_q0);
     kn_move(kn_corner, kn_axis_q2, kn_q0_2);
 #if !${narrow_axis}
     const unsigned kn_turn = threadIdx.x >> 3 & 3;
 #endif
-    const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* distance at which a run continues along its second axis */
+    const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn.pitch; /* distance at which a run continues along its second axis */
 #pragma unroll 1
-    for (unsigned kn_slot = threadIdx.x & ((1u << kn_w.slot_lanes) - 1); kn_slot < kn_w.slots; kn_slot += 1u << kn_w.slot_lanes) {
+    for (unsigned kn_slot = threadIdx.x & ((1u << kn.slot_lanes) - 1); kn_slot < kn.slots; kn_slot += 1u << kn.slot_lanes) {
         const unsigned kn_t = kn_run + kn_slot * ${vector}, kn_p2_t = kn_divide(kn_t, kn_axis_p), kn_pt = kn_t - kn_p2_t * kn_axis_p.extent;
         unsigned kn_q_at = kn_q0;
         kn_place kn_slot_at = kn_corner;
         kn_move(kn_slot_at, kn_axis_p, kn_pt);
         kn_move(kn_slot_at, kn_axis_p2, kn_p2_t);
 #if !${narrow_axis}
-        unsigned kn_transposed_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
+        unsigned kn_transposed_at = kn_phase + (kn_pt - kn_p0) * kn.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
 #endif
 #pragma unroll 1
         for (unsigned kn_r = kn_r0; kn_r < kn_rows; kn_r += kn_dr) {
             /* The vector begins this many elements earlier, where it is aligned. */
             const int kn_misalignment = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_misalignment;
-            if (kn_first >= 0 && kn_first + ${vector} <= (int)kn_w.run_size) {
+            if (kn_first >= 0 && kn_first + ${vector} <= (int)kn.run_size) {
 #if ${narrow_axis}
                 /* The fastest axis is short: the place of the vector's first element, and the elements that are left there. */
                 const unsigned kn_p2_first = kn_divide(kn_first, kn_axis_p), kn_p_at = kn_first - kn_p2_first * kn_axis_p.extent;
                 int kn_left = kn_axis_p.extent - kn_p_at;
-                const unsigned kn_transposed = kn_phase + (kn_p_at - kn_p0) * kn_w.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+                const unsigned kn_transposed = kn_phase + (kn_p_at - kn_p0) * kn.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
                 kn_place kn_here = kn_slot_at;
                 kn_move(kn_here, kn_axis_p, kn_p_at - kn_pt);
                 kn_move(kn_here, kn_axis_p2, kn_p2_first - kn_p2_t);
 #else
                 int kn_left = kn_axis_p.extent - kn_pt + kn_misalignment; /* lanes before the run continues along its second axis */
-                unsigned kn_transposed = kn_transposed_at - kn_misalignment * kn_w.pitch;
+                unsigned kn_transposed = kn_transposed_at - kn_misalignment * kn.pitch;
                 kn_place kn_here = kn_slot_at;
                 kn_move(kn_here, kn_axis_p, -kn_misalignment);
 #endif
@@ -276,7 +267,7 @@ ${begin}
     kn_move(kn_corner, kn_axis_q, -kn_q0);
     kn_move(kn_corner, kn_axis_q2, -kn_q0_2);
 #pragma unroll 1
-    for (int kn_is_end = kn_run > 0; kn_is_end <= (kn_run + kn_w.run + ${vector} > kn_w.run_size); ++kn_is_end)
+    for (int kn_is_end = kn_run > 0; kn_is_end <= (kn_run + kn.run + ${vector} > kn.run_size); ++kn_is_end)
 #pragma unroll 1
         for (unsigned kn_n = threadIdx.x; kn_n < kn_rows * ${vector}; kn_n += ${block}) {
             const unsigned kn_r = kn_n / ${vector}, kn_k = kn_n % ${vector};
@@ -287,12 +278,12 @@ ${begin}
             const unsigned kn_misalignment = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector};
             /* The slot's first element, the lanes within the run, and whether the slot belongs to this tile. A run shorter than a vector may end in the slot in which it
              * begins; such a slot counts as its beginning. */
-            const int kn_first = (int)(kn_is_end ? (kn_w.run_size + kn_misalignment) / ${vector} * ${vector} : 0) - (int)kn_misalignment, kn_t = kn_first + (int)kn_k;
+            const int kn_first = (int)(kn_is_end ? (kn.run_size + kn_misalignment) / ${vector} * ${vector} : 0) - (int)kn_misalignment, kn_t = kn_first + (int)kn_k;
             const int kn_begin = (int)kn_run - (int)((kn_run + kn_misalignment) % ${vector});
-            if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (kn_is_end ? kn_first < 0 : kn_misalignment == 0))
+            if (kn_t < 0 || kn_t >= (int)kn.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn.run || (kn_is_end ? kn_first < 0 : kn_misalignment == 0))
                 continue;
             const unsigned kn_p2_1 = kn_divide(kn_t, kn_axis_p), kn_p1 = kn_t - kn_p2_1 * kn_axis_p.extent;
-            const unsigned kn_transposed = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+            const unsigned kn_transposed = kn_phase + (kn_p1 - kn_p0) * kn.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
             kn_place kn_here = kn_slot_at;
             kn_move(kn_here, kn_axis_p, kn_p1);
             kn_move(kn_here, kn_axis_p2, kn_p2_1);

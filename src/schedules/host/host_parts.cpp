@@ -1,0 +1,106 @@
+// Parts of the loop over a contiguous range: emit_host.c. An element of an operand.
+#inline one kn_${first}_[0]
+#inline dense kn_${name}_[kn_at]
+#inline stepped kn_${first}_[${step} * kn_at]
+#inline stepped_lane kn_${first}_[${step} * kn_at + ${lane}]
+#inline lane_of_word kn_lane<${type}, ${lane}>(kn_${first}_[kn_at])
+#inline lane_variable kn_lane_${name}
+#inline wide kn_wide_${name}[kn_at - kn_first]
+#inline held kn_out_${name}[kn_at]
+#inline by_bits kn_by_bits(${element})
+
+// Interleaved results, in front of an element and behind it.
+#part declare_lane
+${type} kn_lane_${name};
+
+#part load_lane
+${type} kn_lane_${name} = kn_lane<${type}, ${lane}>(kn_${first}_[kn_at]);
+
+#part join
+kn_${name}_[kn_at] = kn_word_of<kn_word_${bytes}>(${lanes});
+
+#part join_held
+kn_out_${name}[kn_at] = kn_word_of<kn_word_${bytes}>(${lanes});
+
+// Pointers, and the index, which counts up along the range or is an array of indices; from row to row.
+#part pointer
+${const}${type} *kn_${name}_ = kn.${name}_;
+
+#part pointer_to_words
+${const}${place} *kn_${name}_ = (${const}${place} *)kn.${name}_;
+
+#part start
+long long kn_start = kn.start;
+
+#part indices
+const long long *kn_indices = (const long long *)kn.start;
+
+#part next_row
+const bool kn_ends = --kn_in_group == 0;
+kn_in_group = kn_ends ? kn.row_group : kn_in_group;
+const long long *const kn_step = kn.row_step + (kn_ends ? ${operands} : 0);
+
+#part next_pointer
+kn_${name}_ = kn_next(kn_${name}_, kn_step[${number}]);
+
+#part next_start
+kn_start += kn_step[${number}];
+
+#part next_indices
+kn_indices = kn_next(kn_indices, kn_step[${number}]);
+
+#part independent
+KN_INDEPENDENT
+
+#part lanes
+signed char kn_lanes = 0; /* makes vectors of bytes, that is several of the others */
+
+#part count_lanes
+kn_lanes |= (signed char)kn_at;
+
+#part keep_lanes
+__asm__ volatile("" : : "r"(kn_lanes));
+
+// Prefetches of an input, 2 KiB ahead in the range or rows ahead.
+#part ask
+kn_ask(kn_${name}_ + kn_first, kn_${name}_ + kn_stop, kn.early >> ${number} & 1 ? 2048 : kn_rows_early >> ${number} & 1 ? kn.how_early * kn.row_step[${number}] : 0);
+
+#part ask_stepped
+kn_ask(kn_${name}_ + ${step} * kn_first, kn_${name}_ + ${step} * kn_stop, kn.early >> ${number} & 1 ? 2048 : 0);
+
+// Results that are stored past the caches, if all of them are large and aligned.
+#part streams
+bool kn_streams = ${streams};
+long long kn_run = kn.rows * (kn_end - kn_begin);
+
+#part streams_result
+kn_run = kn.rows == 1 || kn.row_step[${number}] != (kn_end - kn_begin) * ${bytes} ? kn_end - kn_begin : kn_run;
+kn_streams = kn_streams && kn.size >= ${fewest} && kn_run >= ${fewest_in_run} && (size_t)kn_${name}_ % ${bytes} == 0;
+
+#part held_lines
+kn_lines<${bytes}> kn_held_${name};
+
+#part go_on
+kn_held_${name}.go_on(kn_${name}_ + kn_begin);
+
+#part held_result
+${place} *kn_out_${name} = kn_${name}_;
+
+#part take
+kn_out_${name} = (${place} *)kn_held_${name}.take(kn_stop - kn_first, kn_end - kn_first) - kn_first;
+
+#part load_held
+__builtin_memcpy(kn_out_${name} + kn_first, kn_${name}_ + kn_first, (kn_stop - kn_first) * ${bytes});
+
+#part end_held
+kn_held_${name}.end();
+
+// Float16 that the program sees as float32, a piece of the range at a time.
+#part wide_piece
+alignas(64) float kn_wide_${name}[${capacity}];
+
+#part narrow
+kn_narrow(kn_out_${name} + kn_first, kn_wide_${name}, kn_stop - kn_first);
+
+#part widen
+kn_widen(kn_wide_${name}, kn_${name}_ + kn_first, kn_stop - kn_first);

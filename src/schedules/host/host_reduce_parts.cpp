@@ -1,0 +1,19 @@
+// Parts of the host's reductions: emit_host_reduce.c. Lane k of step j, from the first element of a series of steps on.
+#inline lane_shared (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}])))
+#inline lane_along (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}] + kn_k * kn_along.at[${array}])))
+#inline dense_lane ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}]))[kn_k]
+#inline dense_lane_of_row ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}]))[kn_j * kn_lanes + kn_k]
+
+// Result k, from the first one on, or an input with one element for each result.
+#inline result (*((${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}] + kn_k * kn_beside.at[${array}])))
+#inline dense_result ((${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}]))[kn_k]
+
+// The indices of the element; if elements come in their order, the reduction's counts up from the first one.
+#inline first_index kn.reduction_start + kn_row.at[${array}]
+#inline index_along kn.${start} + kn_row.at[${array}] + kn_j * kn_down.at[${array}] + kn_k * kn_along.at[${array}]
+#inline index_in_order kn_order.is ? kn.reduction_start + kn_row.at[${array}] + kn_j * kn_down.at[${array}] : ${otherwise}
+#inline index_of_lane_in_order kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ${otherwise}
+
+#part empty
+if (!kn_some)
+    ${value} = kn_${label}_identity;
