@@ -177,6 +177,9 @@ static inline int __clz(unsigned word)
 {
     return word ? __builtin_clz(word) : 32;
 }
+static inline void __nanosleep(unsigned)
+{
+}
 static inline int __popc(unsigned word)
 {
     return __builtin_popcount(word);
