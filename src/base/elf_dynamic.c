@@ -79,6 +79,14 @@ static const unsigned char *bytes_at(const kn_elf_object *o, uint64_t address, u
     return NULL;
 }
 
+static bool read_at(void *out, const kn_elf_object *o, uint64_t address, size_t size)
+{
+    const unsigned char *at = bytes_at(o, address, 1, size);
+    if (at)
+        memcpy(out, at, size);
+    return at != NULL;
+}
+
 /* ELF notes: the loader follows the sizes that they give themselves. */
 static bool are_notes(const kn_elf_object *o, const Elf64_Phdr *s)
 {
@@ -229,10 +237,8 @@ static bool are_good_needs(dynamic *d, uint64_t address, unsigned count)
 {
     for (unsigned k = 0; k < count; k++) {
         Elf64_Vernaux aux;
-        const unsigned char *at = bytes_at(d->object, address, 1, sizeof aux);
-        if (!at)
+        if (!read_at(&aux, d->object, address, sizeof aux))
             return false;
-        memcpy(&aux, at, sizeof aux);
         unsigned version = aux.vna_other & 0x7fff;
         if (!is_string(d, aux.vna_name) || (k + 1 < count) != (aux.vna_next != 0))
             return false;
@@ -249,13 +255,10 @@ static bool are_good_definitions(dynamic *d)
     for (uint64_t k = 0; k < d->n_verdef; k++) {
         Elf64_Verdef definition;
         Elf64_Verdaux aux;
-        const unsigned char *at = bytes_at(d->object, address, 1, sizeof definition);
-        if (!at)
+        if (!read_at(&definition, d->object, address, sizeof definition))
             return false;
-        memcpy(&definition, at, sizeof definition);
-        if (!(at = bytes_at(d->object, address + definition.vd_aux, 1, sizeof aux)))
+        if (!read_at(&aux, d->object, address + definition.vd_aux, sizeof aux))
             return false;
-        memcpy(&aux, at, sizeof aux);
         unsigned version = definition.vd_ndx & 0x7fff;
         if (definition.vd_version != 1 || !is_string(d, aux.vda_name) ||
             (k + 1 < d->n_verdef) != (definition.vd_next != 0))
@@ -275,10 +278,8 @@ static bool are_good_versions(dynamic *d)
         return false;
     for (uint64_t k = 0; k < d->n_verneed; k++) {
         Elf64_Verneed need;
-        const unsigned char *at = bytes_at(d->object, address, 1, sizeof need);
-        if (!at)
+        if (!read_at(&need, d->object, address, sizeof need))
             return false;
-        memcpy(&need, at, sizeof need);
         if (need.vn_version != 1 || !is_string(d, need.vn_file) ||
             !is_needed_name(d, (const char *)d->strings + need.vn_file) ||
             !are_good_needs(d, address + need.vn_aux, need.vn_cnt) ||
@@ -298,18 +299,12 @@ static bool is_good_symbol(const dynamic *d, uint64_t index)
     Elf64_Half version = 0;
     uint64_t before, address, where;
     if (__builtin_mul_overflow(index, sizeof symbol, &before) ||
-        __builtin_add_overflow(d->value[DT_SYMTAB], before, &address))
+        __builtin_add_overflow(d->value[DT_SYMTAB], before, &address) ||
+        !read_at(&symbol, d->object, address, sizeof symbol))
         return false;
-    const unsigned char *at = bytes_at(d->object, address, 1, sizeof symbol);
-    if (!at)
+    if (d->versym && (__builtin_add_overflow(d->versym, index * sizeof version, &where) ||
+                      !read_at(&version, d->object, where, sizeof version)))
         return false;
-    memcpy(&symbol, at, sizeof symbol);
-    if (d->versym) {
-        if (__builtin_add_overflow(d->versym, index * sizeof version, &where) ||
-            !(at = bytes_at(d->object, where, 1, sizeof version)))
-            return false;
-        memcpy(&version, at, sizeof version);
-    }
     if (!is_string(d, symbol.st_name) || (version & 0x7fff) > (d->last_version > 1 ? d->last_version : 1))
         return false;
     bool is_here = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx != SHN_ABS;
@@ -326,11 +321,10 @@ static bool is_good_symbol(const dynamic *d, uint64_t index)
 static bool is_good_old_hash(const dynamic *d)
 {
     uint32_t head[2], steps = 0, index;
-    const unsigned char *at = bytes_at(d->object, d->value[DT_HASH], 1, sizeof head);
-    if (!at)
+    if (!read_at(head, d->object, d->value[DT_HASH], sizeof head))
         return false;
-    memcpy(head, at, sizeof head);
-    at = bytes_at(d->object, d->value[DT_HASH] + sizeof head, (uint64_t)head[0] + head[1], sizeof index);
+    const unsigned char *at =
+        bytes_at(d->object, d->value[DT_HASH] + sizeof head, (uint64_t)head[0] + head[1], sizeof index);
     if (!at || head[0] == 0)
         return false;
     for (uint32_t bucket = 0; bucket < head[0]; bucket++) {
@@ -347,11 +341,9 @@ static bool is_good_chain(const dynamic *d, uint64_t chains, uint32_t first, uin
 {
     uint32_t hash = 0;
     for (; !(hash & 1); index++) {
-        const unsigned char *at =
-            bytes_at(d->object, chains + (uint64_t)(index - first) * sizeof hash, 1, sizeof hash);
-        if (!at || !is_good_symbol(d, index))
+        uint64_t at = chains + (uint64_t)(index - first) * sizeof hash;
+        if (!read_at(&hash, d->object, at, sizeof hash) || !is_good_symbol(d, index))
             return false;
-        memcpy(&hash, at, sizeof hash);
     }
     return true;
 }
@@ -361,10 +353,9 @@ static bool is_good_gnu_hash(const dynamic *d)
     struct {
         uint32_t buckets, first, words, shift;
     } head;
-    const unsigned char *at = bytes_at(d->object, d->gnu_hash, 1, sizeof head);
-    if (!at)
+    const unsigned char *at;
+    if (!read_at(&head, d->object, d->gnu_hash, sizeof head))
         return false;
-    memcpy(&head, at, sizeof head);
     uint64_t buckets = d->gnu_hash + sizeof head + (uint64_t)head.words * sizeof(uint64_t);
     if (head.buckets == 0 || !is_power_of_two(head.words) || head.shift >= 32 ||
         !bytes_at(d->object, d->gnu_hash + sizeof head, head.words, sizeof(uint64_t)) ||

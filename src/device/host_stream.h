@@ -6,7 +6,7 @@
 
 kiln_status kn_host_stream_create(kn_device *device, unsigned flags, void **out);
 void kn_host_stream_destroy(kn_device *device, void *stream);
-/* Of streams and events: all work is done when its call returns. */
+/* Streams and events are always done: work has run when its call returns. */
 kiln_status kn_host_wait(kn_device *device, void *handle);
 kiln_status kn_host_is_done(kn_device *device, void *handle, bool *done);
 kiln_status kn_host_stream_is_capturing(kn_device *device, void *stream, bool *capturing, uint64_t *id);

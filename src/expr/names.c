@@ -116,7 +116,8 @@ bool kn_find_operation(kn_known_operation *out, const char *name, size_t length)
 
 /* ---- what may have been meant ---- */
 
-const char *const kn_other_functions[] = {
+/* The names of functions that are no operations; NULL beyond the last. */
+static const char *const other_functions[] = {
     "arange",      "astype",       "broadcast_to", "clip",       "diff",  "expand_dims", "extract",
     "flatnonzero", "flatten",      "full",         "full_like",  "len",   "ndim",        "ones",
     "ones_like",   "permute_dims", "ravel",        "reshape",    "shape", "size",        "squeeze",
@@ -176,8 +177,8 @@ static void consider_all(kn_nearest *n, const kn_parser *p)
         kn_nearest_consider(n, p->variable[v].name, p->variable[v].length);
     for (int k = 0; k < p->n_kernels; ++k)
         kn_nearest_consider(n, kiln_kernel_name(p->kernel[k]), strlen(kiln_kernel_name(p->kernel[k])));
-    for (int k = 0; kn_other_functions[k]; ++k)
-        kn_nearest_consider(n, kn_other_functions[k], strlen(kn_other_functions[k]));
+    for (int k = 0; other_functions[k]; ++k)
+        kn_nearest_consider(n, other_functions[k], strlen(other_functions[k]));
     for (int c = 0; c < CONSTANTS; ++c)
         kn_nearest_consider(n, constants[c].name, strlen(constants[c].name));
     for (int t = KILN_BOOL; kn_dtype_info_of((kiln_dtype)t); ++t)

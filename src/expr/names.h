@@ -23,9 +23,6 @@ bool kn_find_constant(kiln_arg *out, const char *name, size_t length);
 /* A dtype's name; *is_python for those of Python's own types (int, float, complex, bool). */
 bool kn_find_dtype(kiln_dtype *out, bool *is_python, const char *name, size_t length);
 
-/* The names of functions that are no operations; NULL beyond the last. */
-extern const char *const kn_other_functions[];
-
 /* A hint to append to an error about an unknown name: for a function of NumPy "; write sum(x * y)" or that it
  * does not exist here; otherwise "; did you mean 'sqrt'?" for the nearest known name, or "". Returns out. */
 const char *kn_suggest(char *out, size_t size, const kn_parser *p, const char *name, size_t length);

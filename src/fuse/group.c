@@ -123,7 +123,8 @@ bool kn_lower_state_make(kn_lower_state *s)
 
 /* ---- views ---- */
 
-int kn_node_in_shape(int64_t *shape, const kn_lower_state *s, int node)
+/* The broadcast shape of a node's inputs. */
+static int node_in_shape(int64_t *shape, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
     int ndim = 0;
@@ -333,7 +334,7 @@ static void lay_out(const kn_lower_state *s, kn_base *b, int node)
     const kn_typed *t = &s->typed[node];
     const int first = n->kind == KN_NODE_LIKE ? 1 : 0; /* the shape is that of in[1] */
     int64_t shape[KILN_MAX_NDIM], run = 1;
-    int ndim = kn_node_in_shape(shape, s, node), axes[KILN_MAX_NDIM], own[KILN_MAX_NDIM], left = 0, count = 0;
+    int ndim = node_in_shape(shape, s, node), axes[KILN_MAX_NDIM], own[KILN_MAX_NDIM], left = 0, count = 0;
     bool is_copy = n->kind == KN_NODE_CAST || first;
     bool is_open = n->kind == KN_NODE_CALL ? kn_operation_is_in_c_order(t->definition)
                                            : !is_copy && (n->kind != KN_NODE_KERNEL || kn_node_algorithm(n));
@@ -599,13 +600,14 @@ static bool joins(kn_group *g, uint64_t result_axes, const int64_t *extent, int 
 static int64_t reduced_count(const kn_lower_state *s, int node)
 {
     int64_t shape[KILN_MAX_NDIM], count = 1;
-    int ndim = kn_node_in_shape(shape, s, node);
+    int ndim = node_in_shape(shape, s, node);
     for (int a = 0; a < ndim; ++a)
         count *= s->typed[node].axes >> a & 1 ? shape[a] : 1;
     return count;
 }
 
-bool kn_reduces_singles(const kn_lower_state *s, int node)
+/* True for a reduction of one element for each result, which needs no loop. */
+static bool reduces_singles(const kn_lower_state *s, int node)
 {
     return s->typed[node].is_reduction && reduced_count(s, node) == 1;
 }
@@ -620,7 +622,7 @@ static void use_unrolled(building *b, kn_use *u, int count)
 {
     const kn_node *n = &b->state->graph->node[u->node];
     int64_t shape[KILN_MAX_NDIM];
-    int ndim = kn_node_in_shape(shape, b->state, u->node);
+    int ndim = node_in_shape(shape, b->state, u->node);
     kn_use **in = inputs_of(b, u, count * n->n_in);
     for (int e = 0; e < count && in && b->result != KN_GROUP_FAILED; ++e) {
         kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
@@ -662,7 +664,7 @@ static void use_reduction(building *b, kn_use *u)
     const kn_node *n = &b->state->graph->node[u->node];
     int64_t shape[KILN_MAX_NDIM], extent[KILN_MAX_NDIM];
     kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
-    int ndim = kn_node_in_shape(shape, b->state, u->node), count = 0, own = 0;
+    int ndim = node_in_shape(shape, b->state, u->node), count = 0, own = 0;
     uint64_t result_axes;
     for (int a = 0; a < ndim; ++a)
         if (t->axes >> a & 1 && shape[a] != 1)
@@ -747,7 +749,7 @@ static void expand(building *b, kn_use *u)
     switch (n->kind) {
     case KN_NODE_CALL:
     case KN_NODE_KERNEL:
-        if (kn_reduces_singles(s, u->node))
+        if (reduces_singles(s, u->node))
             use_unrolled(b, u, 1);
         else if (s->typed[u->node].is_reduction)
             use_reduction(b, u);
@@ -808,8 +810,8 @@ static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state 
     for (int n; !is_found && q->n_taken < MOST_USES && (n = take_out(q)) >= 0;) {
         if (s->is_buffered[n] && n != root)
             continue;
-        if (s->typed[n].is_reduction && !kn_reduces_singles(s, n)) {
-            int ndim = kn_node_in_shape(shape, s, n);
+        if (s->typed[n].is_reduction && !reduces_singles(s, n)) {
+            int ndim = node_in_shape(shape, s, n);
             is_found = ndim == g->ndim && memcmp(shape, g->extent, (size_t)ndim * sizeof *shape) == 0;
             *out = s->typed[n].axes;
         }

@@ -151,8 +151,6 @@ kiln_dtype kn_buffer_dtype(const kn_lower_state *state, int node);
 bool kn_is_handed(const kn_lower_state *state, int node);
 /* True for a scan along axes of one element, which changes nothing but the dtype, or of no elements. */
 bool kn_scans_singles(const kn_lower_state *state, int node);
-/* True for a reduction of one element for each result, which needs no loop. */
-bool kn_reduces_singles(const kn_lower_state *state, int node);
 
 /* The strides of each node (layout[n].stride) as an operation of its own would allocate it in the order of
  * its inputs (KILN_ORDER_KEEP). False: no memory. */
@@ -172,7 +170,5 @@ bool kn_groups_share(const kn_group *a, const kn_group *b);
 bool kn_is_number(const kn_lower_state *state, int node);
 /* The bound (of clip) that input k of a node is. */
 kn_bound kn_lowered_bound(const kn_lower_state *state, int node, int k);
-/* The broadcast shape of a node's inputs. */
-int kn_node_in_shape(int64_t *shape, const kn_lower_state *state, int node);
 
 #endif

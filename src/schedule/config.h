@@ -30,11 +30,11 @@ const int *kn_config_of(const kn_schedule *schedule, const kn_config_table *tabl
         list(KN_CONFIG_MEMBER)                                                                               \
     } type;                                                                                                  \
     extern const kn_config_table type##_table;                                                               \
-    static inline type *type##_in(kn_schedule *schedule)                                                     \
+    __attribute__((unused)) static inline type *type##_in(kn_schedule *schedule)                             \
     {                                                                                                        \
         return (type *)kn_config_in(schedule, &type##_table);                                                \
     }                                                                                                        \
-    static inline const type *type##_of(const kn_schedule *schedule)                                         \
+    __attribute__((unused)) static inline const type *type##_of(const kn_schedule *schedule)                 \
     {                                                                                                        \
         return (const type *)kn_config_of(schedule, &type##_table);                                          \
     }                                                                                                        \

@@ -14,12 +14,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "schedules/spec_text.h"
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %.300s", #call, kiln_error_message());                                             \
-    } while (0)
+#include "../ok.h"
 
 enum { ROWS = 4096, COLUMNS = 64, LONG = 1 << 20, LONGEST_KERNEL = 200 << 10 };
 

@@ -13,11 +13,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s", #call, kiln_error_message());                                                 \
-    } while (0)
+#include "../ok.h"
 
 long fake_compiles(void);
 

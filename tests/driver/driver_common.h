@@ -11,8 +11,8 @@
 
 #include "device/device.h"
 #include "fake_cuda.h"
+#include "../ok.h"
 
-#define OK(call) assert_int_equal((call), KILN_OK)
 #define MESSAGE_HAS(text) assert_non_null(strstr(kiln_error_message(), text))
 
 static inline kn_device *cuda(int ordinal)

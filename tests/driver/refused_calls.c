@@ -12,11 +12,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s", #call, kiln_error_message());                                                 \
-    } while (0)
+#include "../ok.h"
 
 enum { N = 8 };
 

@@ -13,15 +13,11 @@
 
 #include <cmocka.h>
 
+#include "../ok.h"
+
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s", #call, kiln_error_message());                                                 \
-    } while (0)
 
 /* A forked child that starts threads is part of the test. */
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);

@@ -13,11 +13,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "../ok.h"
 
 enum { COUNT = 100003 };
 
@@ -162,10 +158,9 @@ static void write_parts(const char *folder, const char *text)
 
 static void parts_must_be_there(void **state)
 {
-    static const char *const wrong[][2] = {
-        {"#part other\nx;\n", "no file of parts has 'typedef'"},
-        {"#part typedef\n${nobody};\n", "the slot '${nobody}' is unknown"},
-        {"", "no file of parts has 'typedef'"}};
+    static const char *const wrong[][2] = {{"#part other\nx;\n", "no file of parts has 'typedef'"},
+                                           {"#part typedef\n${nobody};\n", "the slot '${nobody}' is unknown"},
+                                           {"", "no file of parts has 'typedef'"}};
     char folder[] = "/tmp/kiln-toy-XXXXXX", path[64];
     kiln_kernel *kernel = NULL;
     kiln_array *x = counted();

@@ -15,17 +15,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
-#define FAILS(call, status, text)                                                                            \
-    do {                                                                                                     \
-        assert_int_equal((call), (status));                                                                  \
-        if (!strstr(kiln_error_message(), (text)))                                                           \
-            fail_msg("'%s' is not in: %s", (text), kiln_error_message());                                    \
-    } while (0)
+#include "../ok.h"
 
 enum { COUNT = 5300, ITEM = sizeof(int32_t) };
 

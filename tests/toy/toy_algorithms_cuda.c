@@ -14,11 +14,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "../ok.h"
 
 enum { COUNT = 5300, KEPT = 77, SEEN_MAX = 256 };
 

@@ -10,11 +10,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "../ok.h"
 
 static const int64_t shape[] = {4};
 static const int32_t whole[] = {-2, 0, 1, 3};

@@ -13,11 +13,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "../ok.h"
 
 enum { ROWS = 37, COLUMNS = 53, ALL_AXES = KILN_MAX_NDIM };
 

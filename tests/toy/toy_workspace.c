@@ -11,11 +11,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "../ok.h"
 
 enum { COUNT = 100 * 1000, CHUNKS = COUNT / 1000, TURNS = 20, THREADS = 4 };
 

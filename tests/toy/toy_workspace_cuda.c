@@ -13,11 +13,7 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "../ok.h"
 
 enum { COUNT = 100 * 1000, CHUNKS = COUNT / 1000, VALUE = 24, WORKSPACE_AT = 8 + 40, SEEN_MAX = 64 };
 

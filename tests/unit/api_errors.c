@@ -15,11 +15,8 @@
 
 #include <cmocka.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s", #call, kiln_error_message());                                                 \
-    } while (0)
+#include "ok.h"
+
 #define MESSAGE_HAS(words)                                                                                   \
     do {                                                                                                     \
         if (!strstr(kiln_error_message(), words))                                                            \

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define OK(call) assert_int_equal((call), KILN_OK)
+#include "ok.h"
 
 static kiln_array *x;
 static kiln_kernel *same;

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ok.h"
+
 #define S(...) ((const int64_t[]){__VA_ARGS__})
-#define OK(call) assert_int_equal((call), KILN_OK)
 
 /* A producer of our own. */
 typedef struct producer {

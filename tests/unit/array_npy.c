@@ -12,8 +12,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "ok.h"
+
 #define S(...) ((const int64_t[]){__VA_ARGS__})
-#define OK(call) assert_int_equal((call), KILN_OK)
 
 static char folder[256], path[512];
 

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "ok.h"
+
 #define S(...) ((const int64_t[]){__VA_ARGS__})
-#define OK(call) assert_int_equal((call), KILN_OK)
 
 static size_t used_bytes(void)
 {

@@ -15,12 +15,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/os.h"
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s", #call, kiln_error_message());                                                 \
-    } while (0)
+#include "ok.h"
 
 enum { ROWS = 40 };
 

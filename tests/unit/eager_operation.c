@@ -9,19 +9,7 @@
 
 #include "eager/operation.h"
 #include "program/program.h"
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
-
-#define FAILS(call, expected, words)                                                                         \
-    do {                                                                                                     \
-        kiln_status got = (call);                                                                            \
-        if (got != (expected) || !strstr(kiln_error_message(), words))                                       \
-            fail_msg("%s gave %d: %s", #call, (int)got, kiln_error_message());                               \
-    } while (0)
+#include "ok.h"
 
 static kiln_array *floats(int count, const float *value)
 {

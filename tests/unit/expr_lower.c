@@ -14,12 +14,7 @@
 
 #include "base/alloc.h"
 #include "schedules/spec_text.h"
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "ok.h"
 
 enum { ROWS = 6, COLUMNS = 4 };
 

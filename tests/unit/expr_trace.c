@@ -13,18 +13,7 @@
 
 #include "base/alloc.h"
 #include "types/number.h"
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
-#define FAILS(call, status, words)                                                                           \
-    do {                                                                                                     \
-        kiln_status got = (call);                                                                            \
-        if (got != (status) || !strstr(kiln_error_message(), words))                                         \
-            fail_msg("%s gave %d: %s", #call, (int)got, got ? kiln_error_message() : "");                    \
-    } while (0)
+#include "ok.h"
 
 /* ---- arrays that go when a test ends ---- */
 

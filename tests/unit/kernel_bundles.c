@@ -15,12 +15,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "store/lifetime.h"
-
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "ok.h"
 
 enum { N = 1000 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#define OK(call) assert_int_equal((call), KILN_OK)
+#include "ok.h"
 
 static kiln_array *counted(void)
 {

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#define OK(call) assert_int_equal((call), KILN_OK)
+#include "ok.h"
+
 #define REFUSED(call, status, message)                                                                       \
     do {                                                                                                     \
         assert_int_equal((call), status);                                                                    \

@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#define OK(call) assert_int_equal((call), KILN_OK)
+#include "ok.h"
+
 #define S(...) ((const int64_t[]){__VA_ARGS__})
 
 /* Nothing is read or written: the arrays can be large. */

@@ -8,13 +8,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <kiln/kiln.h>
 
-#define OK(call)                                                                                             \
-    do {                                                                                                     \
-        if ((call) != KILN_OK)                                                                               \
-            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
-    } while (0)
+#include "ok.h"
+#include <kiln/kiln.h>
 
 enum { BOTH, HOST_ALONE, CUDA_ALONE };
 

@@ -11,8 +11,7 @@
 #include <cmocka.h>
 
 #include "array/array.h"
-
-#define OK(call) assert_int_equal((call), KILN_OK)
+#include "ok.h"
 
 enum { N = 6, THREADS = 4, ROUNDS = 40 };
 enum { X, A, S, R, N_IN }; /* an array, a scalar, a struct, a raw array */
