@@ -405,8 +405,9 @@ static void back_off(kn_database *database, int rc)
                *more = system_reason(database, rc);
     if ((rc & 0xff) != SQLITE_MISMATCH) /* it has been counted */
         kn_database_note(database, "%s: %s%s%s", database->path, reason, *more ? ": " : "", more);
-    /* The next call may have memory, and an unwritable file may be readable. */
-    if ((rc & 0xff) != SQLITE_NOMEM && (rc != SQLITE_READONLY || database->is_writable))
+    /* The next call may have memory or a descriptor, and an unwritable file may be readable. */
+    bool is_shortage = (rc & 0xff) == SQLITE_NOMEM || kn_shortage_note(system_errno(database, rc));
+    if (!is_shortage && (rc != SQLITE_READONLY || database->is_writable))
         database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
 }
 

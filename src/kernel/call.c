@@ -455,9 +455,10 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
 {
     if (!kernel)
         return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
-    if (!out)
-        return kn_error(KILN_ERROR_INVALID, "%s: out is NULL", kernel->program->name);
-    return kn_check_counts(kernel->program, n_out, in, n_in);
+    kiln_status status = kn_check_counts(kernel->program, n_out, in, n_in);
+    if (status == KILN_OK && !out)
+        status = kn_error(KILN_ERROR_INVALID, "%s: out is NULL", kernel->program->name);
+    return status;
 }
 
 /* For a key that lacks the numbers computed of the arguments. */

@@ -358,10 +358,10 @@ static void for_each_architecture(const char *what)
     print_message("%d %s, %d of narrow axes, %d woven or shifted, %d of skewed rows, in %.1f s\n", n, what,
                   narrow_ones, joined, unaligned, (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
-    assert_true(n > (is_soak() ? 200 : 70));
+    assert_true(n > (is_soak() ? 200 : 40));
     assert_true(windows >= (is_soak() ? 12 : 4) * turns);
-    assert_true(narrow_ones >= (is_soak() ? 40 : 10) && joined >= (is_soak() ? 8 : 3) &&
-                unaligned >= (is_soak() ? 4 : 2));
+    assert_true(narrow_ones >= (is_soak() ? 40 : 3) && joined >= (is_soak() ? 8 : 1) &&
+                unaligned >= (is_soak() ? 4 : 1));
 }
 
 static void cuda_specialisations(void **state)
@@ -390,7 +390,7 @@ static void host_specialisations(void **state)
     int n = compile_all(&target, kn_os_env("KILN_TEST_ALL") ? -1 : 0, 1);
     print_message("%d shared objects in %.1f s\n", n, (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
-    assert_true(n > (is_soak() ? 50 : 15));
+    assert_true(n > (is_soak() ? 50 : 10));
 }
 
 int main(int argc, char **argv)
