@@ -80,6 +80,10 @@ def fold(what, shape, out, axis=None, dtype="f4"):
     return Row(((dtype, shape),), lambda m, x: function(m, x, axis), ("i8" if what == "argmax" else dtype, out), reduce=what, axis=axis)
 
 
+def scan(shape, axis):
+    return Row((("f4", shape),), lambda m, x: m.cumsum(x, axis), ("f4", shape))
+
+
 # Results that need whole rows. What each reads besides its rows: vectors as long as a row (g, b), a label a row (t).
 EPSILON = 1e-5
 LABELS = 50256  # labels are below
@@ -268,6 +272,7 @@ ROWS = {
     "R9": fold("norm", "N", ""), "R9b": fold("norm", "R,R", "R", 1), "R9c": fold("norm", "R,R", "R", 0),
     "R10": fold("sum", "N", "", dtype="f2"), "R11": fold("sum", "4194304*,16", "16", 0), "R12": fold("sum", "16,16777216*", "16", 1),
     "R13": fold("sum", "1048576", ""), "R13b": fold("sum", "1048576", ""),
+    "X1": scan("N", 0), "X1a": scan("1048576", 0), "X1b": scan("65536*,4096", 1), "X1d": scan("65536*,4096", 0),
     "F1": fold("chain", "256,1024", "256", 1), "F1b": fold("chain", "65536*,4096", "65536*", 1), "F7": fold("var", "R,R", "R", 1),
     "F4": Row((N,), chain, N, None, ("T x", "T y", CUDA_CHAIN), "chain(x[i])"),
     "F5": Row((N,), gelu, N, "h*x*(1+tanh(g*(x+c*x*x*x)))",

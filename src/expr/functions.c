@@ -772,6 +772,149 @@ static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
     return add_selection(out, p, c, names, 2, text);
 }
 
+kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, const kn_value *mask, size_t at,
+                           size_t length)
+{
+    int in[2];
+    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = 2, .in = in, .at = at, .length = length};
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_parser_node(&in[0], p, mask);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[1], p, of);
+    if (status == KILN_OK)
+        status = kn_mask_find(&kernel);
+    node.kernel = kernel;
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+/* ---- neighbours along an axis ---- */
+
+/* x[first:stop] along an axis. */
+static kiln_status add_neighbours(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                  int axis, int64_t first, int64_t stop)
+{
+    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE},
+                       rest = {.kind = KN_SUBSCRIPT_REST};
+    kn_subscript subscript[KILN_MAX_NDIM + 1];
+    int in, count = 0;
+    if (axis < 0)
+        subscript[count++] = rest;
+    for (int a = 0; a < axis; ++a)
+        subscript[count++] = whole;
+    subscript[count++] = (kn_subscript){KN_SUBSCRIPT_SLICE, first, stop, KILN_SLICE_NONE};
+    for (int a = axis; a < -1; ++a)
+        subscript[count++] = whole;
+    const kn_node node = {.kind = KN_NODE_SLICE,
+                          .n_in = 1,
+                          .in = &in,
+                          .subscript = subscript,
+                          .n_subscripts = count,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, x);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status add_of_two(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
+                              const kn_value *x, const kn_value *y)
+{
+    char name[16];
+    int in[2];
+    snprintf(name, sizeof name, "%s", operation);
+    const kn_node node = {
+        .kind = KN_NODE_CALL, .n_in = 2, .in = in, .name = name, .at = c->at, .length = c->length};
+    kiln_status status = kn_parser_node(&in[0], p, x);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[1], p, y);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* x[1:] and x[:-1] along an axis, combined by an operation. */
+static kiln_status add_of_neighbours(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
+                                     const kn_value *x, int axis)
+{
+    kn_value later, earlier;
+    kiln_status status = add_neighbours(&later, p, c, x, axis, 1, KILN_SLICE_NONE);
+    if (status == KILN_OK)
+        status = add_neighbours(&earlier, p, c, x, axis, KILN_SLICE_NONE, -1);
+    return status == KILN_OK ? add_of_two(out, p, c, operation, &later, &earlier) : status;
+}
+
+enum { MOST_DIFFERENCES = 16 };
+
+static kiln_status call_diff(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "n", "axis"};
+    kn_value slot[3] = {{0}};
+    int64_t times = 1;
+    int axis = -1;
+    kiln_status status = match(slot, p, c, names, 3, 3);
+    if (status == KILN_OK)
+        status = need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&times, p, &slot[1], names[1]);
+    if (status == KILN_OK && (times < 0 || times > MOST_DIFFERENCES))
+        return kn_parser_refuse(p, slot[1].at, slot[1].length, "n: %lld was given; 0 to %d were expected",
+                                (long long)times, MOST_DIFFERENCES);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = read_axis(&axis, p, &slot[2]);
+    *out = slot[0];
+    for (int k = 0; k < times && status == KILN_OK; ++k) {
+        const kn_value x = *out;
+        status = add_of_neighbours(out, p, c, "subtract", &x, axis);
+    }
+    return status;
+}
+
+/* Half of the sum of neighbours, times what lies between their places. */
+static kiln_status call_trapezoid(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"y", "x", "dx", "axis"};
+    kn_value slot[4] = {{0}}, apart, pairs, areas, two;
+    int axis = -1, in;
+    kiln_status status = match(slot, p, c, names, 4, 4);
+    if (status == KILN_OK)
+        status = need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
+        status = read_axis(&axis, p, &slot[3]);
+    if (status != KILN_OK)
+        return status;
+    bool has_places = slot[1].kind != KN_VALUE_ABSENT && slot[1].kind != KN_VALUE_NONE;
+    if (has_places && axis != -1)
+        return kn_parser_refuse(p, slot[3].at, slot[3].length,
+                                "trapezoid: with x the axis is -1; transpose y for another one");
+    if (has_places)
+        status = add_of_neighbours(&apart, p, c, "subtract", &slot[1], -1);
+    else if (slot[2].kind != KN_VALUE_ABSENT)
+        apart = slot[2];
+    else
+        status = kn_parser_number(&apart, p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_of_neighbours(&pairs, p, c, "add", &slot[0], axis);
+    if (status == KILN_OK)
+        status = add_of_two(&areas, p, c, "multiply", &apart, &pairs);
+    if (status == KILN_OK)
+        status = kn_parser_number(&two, p, kiln_arg_float(2), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_of_two(&pairs, p, c, "divide", &areas, &two);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &pairs);
+    char name[] = "sum";
+    kn_node node = {.kind = KN_NODE_CALL,
+                    .n_in = 1,
+                    .in = &in,
+                    .name = name,
+                    .has_axes = true,
+                    .n_axes = 1,
+                    .at = c->at,
+                    .length = c->length};
+    node.axis[0] = axis;
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
 /* ---- which function ---- */
 
 static const struct {
@@ -789,6 +932,7 @@ static const struct {
                  {"zeros", call_filled, 0},
                  {"zeros_like", call_filled_like, 0},
                  {"len", call_len, 0},
+                 {"diff", call_diff, 0},
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
@@ -800,7 +944,8 @@ static const struct {
                  {"shape", call_shape, 0},
                  {"size", call_measure, KN_NODE_EXTENT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
-                 {"transpose", call_transpose, 0}};
+                 {"transpose", call_transpose, 0},
+                 {"trapezoid", call_trapezoid, 0}};
 
 static bool is_called(const kn_called *c, const char *name)
 {

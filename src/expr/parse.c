@@ -223,8 +223,8 @@ static kiln_status parse_slice(kn_subscript *subscript, kn_parser *p, int64_t st
     return status;
 }
 
-/* Parses one item between the brackets. */
-static kiln_status parse_subscript(kn_subscript *subscript, kn_parser *p)
+/* Parses one item between the brackets. mask: an array, which was given in its place. */
+static kiln_status parse_subscript(kn_subscript *subscript, kn_value *mask, kn_parser *p)
 {
     kn_value value;
     *subscript = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
@@ -242,11 +242,15 @@ static kiln_status parse_subscript(kn_subscript *subscript, kn_parser *p)
     }
     bool is_bool =
         kn_parser_is_number(p, &value) && p->graph->node[value.node].number.kind == KILN_ARG_WEAK_BOOL;
+    if (value.kind == KN_VALUE_NODE && !kn_parser_is_number(p, &value) && !is_slice && at(p, "]")) {
+        *mask = value;
+        return KILN_OK;
+    }
     if ((value.kind != KN_VALUE_NONE && !kn_parser_is_number(p, &value)) || is_bool)
-        return kn_parser_refuse(
-            p, value.at, value.length,
-            "an index is a number that stands in the expression, a slice, None or ...; where() "
-            "chooses by an array");
+        return kn_parser_refuse(p, value.at, value.length,
+                                "an index is a number that stands in the expression, a slice, None or ..., "
+                                "or a mask alone; where() "
+                                "chooses by an array");
     subscript->kind = KN_SUBSCRIPT_INDEX;
     subscript->start = KILN_SLICE_NONE;
     if (value.kind != KN_VALUE_NONE)
@@ -256,7 +260,7 @@ static kiln_status parse_subscript(kn_subscript *subscript, kn_parser *p)
 
 enum { SUBSCRIPTS_MAX = 2 * KILN_MAX_NDIM + 1 };
 
-static kiln_status parse_subscripts(kn_node *node, kn_parser *p)
+static kiln_status parse_subscripts(kn_node *node, kn_value *mask, kn_parser *p)
 {
     size_t begin = p->word.at;
     bool has_rest = false;
@@ -267,7 +271,9 @@ static kiln_status parse_subscripts(kn_node *node, kn_parser *p)
         if (node->n_subscripts == SUBSCRIPTS_MAX)
             return refuse_here(p, "too many indices");
         size_t item = p->word.at;
-        status = parse_subscript(&node->subscript[node->n_subscripts], p);
+        status = parse_subscript(&node->subscript[node->n_subscripts], mask, p);
+        if (status == KILN_OK && mask->kind != KN_VALUE_ABSENT && node->n_subscripts > 0)
+            return kn_parser_refuse(p, mask->at, mask->length, "a mask is the only index");
         if (status == KILN_OK && node->subscript[node->n_subscripts].kind == KN_SUBSCRIPT_REST) {
             if (has_rest)
                 return kn_parser_refuse(p, item, 3, "an index has one ... at most");
@@ -303,10 +309,15 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
     node.subscript = kn_calloc(SUBSCRIPTS_MAX, sizeof *node.subscript);
     if (!node.subscript)
         return kn_error_memory(SUBSCRIPTS_MAX * sizeof *node.subscript, "an index");
-    kiln_status status = parse_subscripts(&node, p);
+    kn_value mask = {.kind = KN_VALUE_ABSENT};
+    kiln_status status = parse_subscripts(&node, &mask, p);
     node.length = p->word.end - node.at;
     if (status == KILN_OK && (of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE)) {
-        status = pick(out, p, of, &node);
+        status = mask.kind == KN_VALUE_ABSENT
+                     ? pick(out, p, of, &node)
+                     : kn_parser_refuse(p, mask.at, mask.length, "one whole number was expected");
+    } else if (status == KILN_OK && mask.kind != KN_VALUE_ABSENT) {
+        status = kn_parser_mask(out, p, of, &mask, node.at, node.length);
     } else if (status == KILN_OK) {
         status = kn_parser_node(&in, p, of);
         if (status == KILN_OK)

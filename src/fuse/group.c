@@ -612,6 +612,11 @@ static bool reduces_singles(const kn_lower_state *s, int node)
     return s->typed[node].is_reduction && reduced_count(s, node) == 1;
 }
 
+bool kn_scans_singles(const kn_lower_state *s, int node)
+{
+    return s->typed[node].scans && reduced_count(s, node) <= 1;
+}
+
 /* A reduction of few elements is no loop: it uses its inputs at the place of each of them. */
 static void use_unrolled(building *b, kn_use *u, int count)
 {
@@ -668,7 +673,7 @@ static void use_reduction(building *b, kn_use *u)
         ask_for_buffer(b, u->node);
         return;
     }
-    if (!joins(g, result_axes, extent, count)) {
+    if (g->is_scan || !joins(g, result_axes, extent, count)) {
         if (is_unrolled(b, u->node, result_axes))
             use_unrolled(b, u, (int)reduced_count(b->state, u->node));
         else
@@ -688,6 +693,31 @@ static void use_reduction(building *b, kn_use *u)
     }
     u->is_own_reduction = true;
     use_broadcast(b, u, axes, ndim);
+}
+
+/* A scan needs the space's own index along all axes, in their order. */
+static void use_scan(building *b, kn_use *u)
+{
+    kn_group *g = b->group;
+    const kn_typed *t = &b->state->typed[u->node];
+    uint64_t axes = 0, all = 0, reduced = 0;
+    bool is_in_order = !g->is_settled && output_axes(&axes, g, u, t->ndim, t->shape);
+    for (int a = 0, last = -1; a < t->ndim && is_in_order; ++a) {
+        if (t->shape[a] == 1)
+            continue;
+        is_in_order = u->map[a].to > last;
+        last = u->map[a].to;
+        reduced |= (t->axes >> a & 1) << last;
+    }
+    for (int a = 0; a < g->ndim; ++a)
+        all |= g->extent[a] == 1 ? 0 : UINT64_C(1) << a;
+    if (!is_in_order || axes != all) {
+        ask_for_buffer(b, u->node);
+        return;
+    }
+    g->reduced = reduced;
+    g->is_settled = g->is_scan = u->is_own_reduction = true;
+    use_broadcast(b, u, u->map, t->ndim);
 }
 
 static void expand(building *b, kn_use *u)
@@ -723,6 +753,8 @@ static void expand(building *b, kn_use *u)
             use_unrolled(b, u, 1);
         else if (s->typed[u->node].is_reduction)
             use_reduction(b, u);
+        else if (s->typed[u->node].scans)
+            use_scan(b, u);
         else
             use_broadcast(b, u, u->map, s->typed[u->node].ndim);
         break;
@@ -828,6 +860,7 @@ static void settle_use(kn_group *g, kn_use *u)
         u->level = u->in[k]->level > u->level ? u->in[k]->level : u->level;
         u->is_all |= u->in[k]->is_all && !u->is_own_reduction;
     }
+    u->is_all |= u->is_own_reduction && g->is_scan;
     u->level += u->is_own_reduction;
     g->n_reductions += u->is_own_reduction;
     g->n_levels = u->level > g->n_levels ? u->level : g->n_levels;

@@ -8,7 +8,9 @@
  *
  * All reductions of a group have the same reduction axes. A reduction is part of the group if its results
  * are used with the space's output axes as they are, and its reduction axes are all other axes of the
- * space. One of few elements that is read by such a reduction, element by element, has no loop: it uses its
+ * space. A scan is part of the group if it is used with the space's own index along all axes, and the group
+ * has no other scan or reduction: the axes along which it scans count as reduction axes. A reduction of few
+ * elements that is read by such a reduction, element by element, has no loop: it uses its
  * input at a place for each of them (the distances of k-means). Any other is computed by an earlier kernel,
  * into a buffer between the two. */
 #ifndef KN_FUSE_GROUP_H
@@ -50,7 +52,7 @@ typedef struct kn_use {
     kn_leaf *leaf;      /* NULL: it is computed */
     struct kn_use **in; /* the uses of its inputs */
     int n_in;
-    bool is_own_reduction; /* a reduction that this group computes */
+    bool is_own_reduction; /* a reduction, or the scan, that this group computes */
     int n_unrolled;        /* a reduction without a loop: the elements of a result; `in` has the inputs of
                               each of them. 0: it is none */
     bool is_all;           /* it varies along the reduction axes */
@@ -95,7 +97,8 @@ typedef struct kn_group {
     int ndim;
     int64_t extent[KILN_MAX_NDIM];
     uint64_t reduced;          /* bits: the reduction axes */
-    bool is_settled;           /* there are reductions, and `reduced` is final */
+    bool is_settled;           /* there are reductions, or a scan, and `reduced` is final */
+    bool is_scan;              /* its only reduction is a scan, with a result for each element */
     bool is_too_large;         /* for one kernel: it must be cut, or these roots cannot share a kernel */
     bool is_opaque;            /* one kernel as the user defined it (opaque.h), without uses */
     int *spare;                /* of an opaque group, by output: the buffer of an output that is not a root */
@@ -146,6 +149,8 @@ void kn_base_store(kn_lower_state *state, int node);
 kiln_dtype kn_buffer_dtype(const kn_lower_state *state, int node);
 /* True for a number by value that each launch is given, rather than one written in the text. */
 bool kn_is_handed(const kn_lower_state *state, int node);
+/* True for a scan along axes of one element, which changes nothing but the dtype, or of no elements. */
+bool kn_scans_singles(const kn_lower_state *state, int node);
 
 /* The strides of each node (layout[n].stride) as an operation of its own would allocate it in the order of
  * its inputs (KILN_ORDER_KEEP). False: no memory. */

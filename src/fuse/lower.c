@@ -738,7 +738,7 @@ static kiln_status make_part(lowering *l, int at)
     }
     if (status == KILN_OK)
         status = bind_part(l, part, &l->text[at], g);
-    if (status == KILN_OK && g->n_levels > 0)
+    if (status == KILN_OK && g->n_levels > 0 && !g->is_scan)
         status = check_part(l, part, &l->group[at]);
     return status;
 }

@@ -41,8 +41,9 @@ void kn_opaque_find(kn_lower_state *s)
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         const kn_node *node = &s->graph->node[n];
         unsigned flags = node->option_group ? node->option_group->program->flags : s->flags;
-        s->is_opaque[n] = !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
-                                                  kn_op_shows_halves(node, &s->typed[n]));
+        s->is_opaque[n] =
+            !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
+                                    kn_op_shows_halves(node, &s->typed[n]) || kn_scans_singles(s, n));
     }
 }
 

@@ -78,10 +78,10 @@ static bool may_be_given(const kn_text_writer *w, const kn_use *u)
 }
 
 /* A costly value that several stages need is stored by the first of them, if later stages read it itself
- * and not only its inputs. */
+ * and not only its inputs. Beside a scan it is computed again: the map in front of that gives one value. */
 static void find_given_values(kn_text_writer *w)
 {
-    int last = w->group->n_levels + 1;
+    int last = w->group->is_scan ? 0 : w->group->n_levels + 1;
     for (int level = 1; level <= last; ++level) {
         need_for(w, level, KN_OVER_ALL);
         for (const kn_use *u = w->group->first_use; u; u = u->after)
@@ -281,7 +281,8 @@ static void write_hoisted(kn_text_writer *w, int level)
     size_t count = (size_t)w->group->n_uses + 1;
     bool *hoisted = kn_text_take(w, count), *divisor = kn_text_take(w, count), any = false;
     kn_str own = KN_STR_INIT;
-    if (!hoisted || !divisor || !w->group->is_settled || !need_for(w, level, KN_OVER_ALL))
+    if (!hoisted || !divisor || !w->group->is_settled || w->group->is_scan ||
+        !need_for(w, level, KN_OVER_ALL))
         return;
     find_hoisted(w, hoisted, level);
     kn_text_find_divisors(w);
@@ -366,7 +367,8 @@ static void write_map(kn_text_writer *w, int level)
 
 static void write_reduce(kn_text_writer *w, int level)
 {
-    kn_text_stage *s = new_stage(w, KN_REDUCE, KN_OVER_ALL, 'r', level - 1);
+    kn_stage_kind kind = w->group->is_scan ? KN_SCAN : KN_REDUCE;
+    kn_text_stage *s = new_stage(w, kind, KN_OVER_ALL, 'r', level - 1);
     int count = kn_text_reductions_of_level(w, level);
     bool has_identity = true;
     char r[KN_TEXT_NAME], a[KN_TEXT_NAME], b[KN_TEXT_NAME];

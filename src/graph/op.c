@@ -327,9 +327,8 @@ static bool program_is_alone(const kn_program *p, unsigned flags)
 
 bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags)
 {
-    return node->kind == KN_NODE_KERNEL
-               ? program_is_alone(node->kernel->program, flags)
-               : node->kind == KN_NODE_CALL && (typed->scans || row_is_alone(typed->definition));
+    return node->kind == KN_NODE_KERNEL ? program_is_alone(node->kernel->program, flags)
+                                        : node->kind == KN_NODE_CALL && row_is_alone(typed->definition);
 }
 
 /* The texts of built-in operations are written for float32. */

@@ -36,8 +36,8 @@ const char *kn_computed_name(kiln_dtype dtype);
 
 /* True if a node's texts cannot be fused with others, so that it needs a kernel of its own: they use the
  * index of an element, the number of elements or a whole array, leave an element early, have statements
- * around the loop or compiler options, or are neither a map nor a reduction, such as scans. flags: those of
- * the expression. */
+ * around the loop or compiler options, or are neither a map, a reduction nor an operation's scan. flags:
+ * those of the expression. */
 bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags);
 /* True if the texts cannot be fused for these dtypes: they use the bits of 16-bit floats, references to
  * them, or reduce in their type. */

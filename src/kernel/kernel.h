@@ -73,6 +73,13 @@ kiln_status kn_kernel_settle_rounding(unsigned *flags);
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body);
 
+/* That of x[mask], whose inputs are a mask of booleans and x, of one shape. */
+kiln_status kn_mask_find(kiln_kernel **out);
+/* kiln_select_create; is_mask: its inputs have one shape, and do not broadcast. */
+kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                             const char *keep, const char *body, const char *name, bool is_mask,
+                             const kiln_kernel_options *options);
+
 /* A kernel of any program, which it takes over; freed on failure too. */
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program);
 

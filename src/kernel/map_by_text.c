@@ -34,15 +34,15 @@ static void remember(const kn_str *key, kiln_kernel *kernel)
 
 /* The texts of a map, or of a selection. */
 typedef struct texts {
-    bool is_selection;
+    bool is_selection, is_mask;
     const char *in_params, *out_params, *keep, *body;
 } texts;
 
 static kiln_status create(kiln_kernel **out, const texts *t)
 {
-    return t->is_selection
-               ? kiln_select_create(out, t->in_params, t->out_params, t->keep, t->body, "select", NULL)
-               : kiln_elementwise_create(out, t->in_params, t->out_params, t->body, "map", NULL);
+    return t->is_selection ? kn_select_create(out, t->in_params, t->out_params, t->keep, t->body,
+                                              t->is_mask ? "masked" : "select", t->is_mask, NULL)
+                           : kiln_elementwise_create(out, t->in_params, t->out_params, t->body, "map", NULL);
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const texts *t)
@@ -51,6 +51,7 @@ static kiln_status find_kernel(kiln_kernel **out, const texts *t)
     kn_str key = KN_STR_INIT;
     for (int k = 0; k < (t->is_selection ? 4 : 3); ++k)
         kn_str_append_n(&key, text[k] ? text[k] : "", text[k] ? strlen(text[k]) + 1 : 1);
+    kn_str_append_n(&key, "m", t->is_mask);
     kiln_status status = kn_str_status(&key, "the texts of a kernel");
     if (status != KILN_OK)
         return status;
@@ -71,7 +72,7 @@ kiln_status kiln_map_call(kiln_array **out, int n_out, const char *in_params, co
                           const char *body, const kiln_arg *in, int n_in, const kiln_call_options *options)
 {
     kiln_kernel *kernel = NULL;
-    const texts t = {false, in_params, out_params, NULL, body};
+    const texts t = {.in_params = in_params, .out_params = out_params, .body = body};
     kiln_status status = find_kernel(&kernel, &t);
     if (status == KILN_OK)
         status = kiln_kernel_call(kernel, out, n_out, in, n_in, options);
@@ -88,7 +89,13 @@ kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params, const c
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body)
 {
-    const texts t = {true, in_params, out_params, keep, body};
+    const texts t = {true, false, in_params, out_params, keep, body};
+    return find_kernel(out, &t);
+}
+
+kiln_status kn_mask_find(kiln_kernel **out)
+{
+    const texts t = {true, true, "bool mask, T x", "T y", "mask", "y = x"};
     return find_kernel(out, &t);
 }
 

@@ -9,6 +9,7 @@
 
 typedef struct selection {
     kiln_kernel *kernel;
+    bool is_mask; /* its inputs have one shape */
 } selection;
 
 /* ---- results ---- */
@@ -35,6 +36,23 @@ static kiln_status check_input(const kn_param *param, const kn_described *in, ki
                     kiln_dtype_name(expected), kiln_dtype_name(in->dtype));
 }
 
+/* x[mask]: NumPy does not broadcast masks. */
+static kiln_status check_mask(const kn_program *p, const kn_described *in)
+{
+    kn_str mask = KN_STR_INIT, x = KN_STR_INIT;
+    if (in[0].ndim == in[1].ndim &&
+        memcmp(in[0].shape, in[1].shape, (size_t)in[0].ndim * sizeof *in[0].shape) == 0)
+        return KILN_OK;
+    kn_shape_format(&mask, in[0].ndim, in[0].shape);
+    kn_shape_format(&x, in[1].ndim, in[1].shape);
+    kiln_status status =
+        kn_error(KILN_ERROR_SHAPE, "%s: the mask has shape %s, and x %s; equal ones were expected", p->name,
+                 kn_str_text(&mask), kn_str_text(&x));
+    kn_str_free(&mask);
+    kn_str_free(&x);
+    return status;
+}
+
 /* The elements that inputs broadcast to. */
 static kiln_status count_elements(int64_t *out, const kn_program *p, const kn_described *in)
 {
@@ -59,7 +77,9 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
 {
     const kn_program *p = ((const selection *)context)->kernel->program;
     bool is_count = j == p->n_out - 1;
-    kiln_status status = count_elements(&out->shape[0], p, in);
+    kiln_status status = ((const selection *)context)->is_mask ? check_mask(p, in) : KILN_OK;
+    if (status == KILN_OK)
+        status = count_elements(&out->shape[0], p, in);
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
         status = check_input(&p->param[k], &in[k], dtype_of(p, &p->param[k], in), p->name);
     out->dtype = dtype_of(p, &p->param[p->n_in + j], in);
@@ -215,6 +235,7 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
+                                  .is_selection = true,
                                   .options = options};
     kn_program *program = NULL;
     kiln_status status = t->outs.failed || t->keep.failed || t->put.failed || t->reads.failed
@@ -247,7 +268,7 @@ static kiln_status check_params(const kn_param *param, int n_in, int n_out, cons
 }
 
 /* A kernel whose calls are the scan's; context and scan are taken over. */
-static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan)
+static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan, bool is_mask)
 {
     const kn_program *p = scan->program;
     const char *names[KN_MAX_PARAMS];
@@ -264,12 +285,13 @@ static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan)
         return status;
     }
     s->kernel = scan;
+    s->is_mask = is_mask;
     return kn_kernel_create_algorithm(out, prototype, &algorithm, s);
 }
 
-kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
-                               const char *keep, const char *body, const char *name,
-                               const kiln_kernel_options *options)
+kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                             const char *keep, const char *body, const char *name, bool is_mask,
+                             const kiln_kernel_options *options)
 {
     kn_param param[KN_MAX_PARAMS];
     kiln_kernel_options o;
@@ -295,5 +317,12 @@ kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const c
     write_texts(&t, param, n_in, n_out, keep, body);
     status = make_kernel(&scan, in_params, &t, name, &o);
     free_texts(&t);
-    return status == KILN_OK ? make_selection(out, scan) : status;
+    return status == KILN_OK ? make_selection(out, scan, is_mask) : status;
+}
+
+kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                               const char *keep, const char *body, const char *name,
+                               const kiln_kernel_options *options)
+{
+    return kn_select_create(out, in_params, out_params, keep, body, name, false, options);
 }

@@ -478,6 +478,7 @@ static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_
     p->reduced = given->reduced;
     p->casts = given->casts;
     p->is_reversed = given->is_reversed;
+    p->is_selection = given->is_selection;
     kiln_status status = copy_texts(p, given, o);
     if (status == KILN_OK && !given->is_sound)
         status = check_texts(p);

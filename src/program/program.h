@@ -17,7 +17,7 @@ typedef struct kn_program_text {
     const kn_stage_text *stage;
     int n_stages;
     int reduced;
-    bool casts, is_reversed;
+    bool casts, is_reversed, is_selection;
     bool
         is_sound; /* written by kiln: its brackets close, outputs are assigned, and no raw array is indexed */
     const kiln_kernel_options *options; /* NULL: all defaults */

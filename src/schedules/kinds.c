@@ -20,7 +20,8 @@ static const kn_kind *const cuda_kinds[] = {
     &kn_kind_reduce_tile,     &kn_kind_reduce_columns, &kn_kind_reduce_slices,
     &kn_kind_reduce_lanes,    &kn_kind_reduce_rows,    &kn_kind_row_columns,
     &kn_kind_row_lanes,       &kn_kind_row_block,      &kn_kind_row_long,
-    &kn_kind_row_multipass,   &kn_kind_scan,           NULL};
+    &kn_kind_row_multipass,   &kn_kind_select,         &kn_kind_scan_rows,
+    &kn_kind_scan_columns,    &kn_kind_scan,           NULL};
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
 {

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import stat
+import struct
 import subprocess
 import unittest
 
@@ -102,6 +103,25 @@ class Bake(CommandCase):
         self.assertEqual((self.folder / "t.npy").read_bytes()[-4:], floats(2))
         self.assertIn("[0 2 4 6 8]\n", self.ok("eval", "arange(5) * 2", "--target", "host", **alone))
         self.assertIn("KILN_COMPILE=never", self.refused(1, "eval", "x * x", "x=x.npy", "--target", "host", **alone))
+
+    def test_scans_and_selections(self):
+        """Recorded by a program, in the cache and in a bundle: neither needs a compiler again."""
+        (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (2, 3), floats(1, 2, 3, 4, 5, 6)))
+        expression = "cumsum(x * 2, axis=1) + x, cummax(x[::-1], axis=0), extract(x > 2, x), flatnonzero(x < 3)"
+        results = [word for name in "abcd" for word in ("-o", f"{name}.npy")]
+        words = ("eval", expression, "x=x.npy", *results, "--target", "host")
+        self.ok(*words, KILN_RECORD="app.record")
+        wanted = [floats(3, 8, 15, 12, 23, 36), floats(4, 5, 6, 4, 5, 6), floats(3, 4, 5, 6), struct.pack("<2q", 0, 1)]
+        read = lambda: [(self.folder / f"{name}.npy").read_bytes()[-len(w):] for name, w in zip("abcd", wanted)]
+        self.assertEqual(read(), wanted)
+        self.ok("bake", "app.record", "--host", "host", "-o", "app.kiln")
+        never = {"KILN_COMPILE": "never", "PATH": "/nonexistent", "KILN_CXX": "/nonexistent"}
+        for alone in ({}, {"KILN_CACHE": "off", "KILN_BUNDLE_PATH": "app.kiln"}):
+            for name in "abcd":
+                os.remove(self.folder / f"{name}.npy")
+            self.ok(*words, **never, **alone)
+            self.assertEqual(read(), wanted)
+        self.refused(1, *words, KILN_CACHE="off", **never)
 
     def test_what_misses_is_named(self):
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
@@ -228,7 +248,7 @@ class Bake(CommandCase):
         for words, expected in [
                 (("bake", "none", "--host", "host", "-o", "x"), "none: No such file"),
                 (("bake", self.record("map 'T x"), "--host", "host", "-o", "x"), "a quote does not end"),
-                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce or eval"),
+                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce, scan, select or eval"),
                 (("bake", self.record("eval", "g"), "--host", "host", "-o", "x"), "needs EXPRESSION behind 'eval'"),
                 (("bake", self.record("eval x+y x=float32[3] float32[3]", "h"), "--host", "host", "-o", "x"), "'float32[3]': NAME=FILE"),
                 (("bake", self.record("eval x+y x=float32[3]", "i"), "--host", "host", "-o", "x"), "'y'"),

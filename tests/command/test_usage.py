@@ -12,7 +12,7 @@ DIFFERENCE = ("T x, T y", "T z", "z = (x - y) * (x - y)")
 class Usage(CommandCase):
     def test_help_is_everywhere(self):
         text = self.ok("--help")
-        for name in ("map", "reduce", "eval", "source", "explain", "operations", "info", "cache"):
+        for name in ("map", "reduce", "scan", "select", "eval", "source", "explain", "operations", "info", "cache"):
             self.assertIn(name, text)
             self.assertIn(f"usage: kiln {name}", self.ok(name, "--help"))
             self.assertIn("--json", self.ok("help", name))

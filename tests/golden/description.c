@@ -24,6 +24,7 @@ static const char **text_of(description *d, const char *key)
                  {"axes", &d->axes},
                  {"values", &d->values},
                  {"reversed", &d->reversed},
+                 {"selection", &d->selection},
                  {"block", &d->block},
                  {"preamble", &d->options.preamble},
                  {"loop_prep", &d->options.loop_prep},
@@ -157,6 +158,7 @@ static kiln_kernel *staged_kernel(const description *d)
                                   .n_stages = d->n_stages,
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .is_reversed = d->reversed != NULL,
+                                  .is_selection = d->selection != NULL,
                                   .options = &d->options};
     if (succeeded(kn_program_create(&program, &text), "kn_program_create"))
         succeeded(kn_kernel_create(&kernel, program), "kn_kernel_create");

@@ -28,6 +28,7 @@
  *     stage: reduce 0 | _v | _r | a + b
  *     stage: map results | _r | z | z = sqrt(r)
  * `reversed: 1` has its scans begin with the last element.
+ * `selection: 1`: its scan counts kept elements, and its last stage stores those by their number.
  * `block: 32` asks for blocks of so many threads. */
 #ifndef GOLDEN_DESCRIPTION_H
 #define GOLDEN_DESCRIPTION_H
@@ -40,7 +41,7 @@ enum { DESCRIBED_STAGES = 8 };
 typedef struct description {
     char *text; /* cut up in place */
     const char *target, *schedule, *tier, *in, *out, *body, *map, *reduce, *post, *identity, *axes, *values,
-        *reversed, *block;
+        *reversed, *selection, *block;
     kiln_kernel_options options;
     const char *operand[STAGE_OPERANDS], *kind[STAGE_OPERANDS];
     int n_operands;

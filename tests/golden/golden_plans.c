@@ -17,7 +17,8 @@
  *                                           (a reduction of the last two axes, along which results have no
  *                                           strides), row=1 (each input, and its sum
  *                                           along the last axis, go into each result), scan=2 (sums along
- *                                           the last two axes, in their order)
+ *                                           the last two axes, in their order), select (the scan is a
+ *                                           selection's)
  */
 #include "golden.h"
 #include "golden_blocks.h"
@@ -44,7 +45,7 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -102,6 +103,8 @@ static void read_word(call *c, const char *word)
         c->reduced = atoi(word + 7);
     else if (!strncmp(word, "row=", 4))
         c->row = atoi(word + 4);
+    else if (!strcmp(word, "select"))
+        c->is_selection = true;
     else if (!strncmp(word, "scan=", 5))
         c->scan = atoi(word + 5);
     else
@@ -186,6 +189,8 @@ static kn_program *make_program(const call *c)
         (c->scan ? kn_program_scan : kn_program_reduction)(&program, kn_str_text(&text[0]),
                                                            kn_str_text(&text[1]), c->with_index ? "i" : "1",
                                                            "a + b", kn_str_text(&text[2]), "0", "k", NULL);
+        if (program)
+            program->is_selection = c->is_selection;
     } else
         kn_program_elementwise(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]),
                                "k", NULL);

@@ -326,6 +326,39 @@ def folded(name, a, axis, keepdims, ddof=0):
     return close(text, typed, deviation ** 2, 2 * deviation * moved + moved ** 2, 8, a, is_fold=True)
 
 
+# ---- scans ----
+
+def scanned(name, a, axis):
+    if a.is_weak or isinstance(axis, tuple) or a.kind == "c":
+        raise Reject
+    numpys = {"cumsum": np.cumsum, "cummax": np.maximum.accumulate, "cummin": np.minimum.accumulate}[name]
+    f = lambda x: numpys(x.reshape(-1) if axis is None else x, axis=axis or 0)
+    array = np.asarray(a.typed)
+    text = f"{name}({a.text})" if axis is None else f"{name}({a.text}, axis={axis})"
+    if array.ndim == 0:
+        raise Reject
+    typed = laid(f(array), np.asarray(f(array)))
+    if typed.dtype.kind in "biu":
+        return step(exact(text, typed, a), (a,), True)
+    x, off = wide(a)
+    off = np.broadcast_to(off, x.shape)
+    if name != "cumsum":
+        most = np.maximum.accumulate(off.reshape(-1) if axis is None else off, axis=axis or 0)
+        return close(text, typed, f(x), most, 0, a, is_fold=True)
+    roundoff = ACCUMULATES[typed.dtype.name]
+    n = array.size if axis is None else array.shape[axis]
+    return close(text, typed, f(x), f(off) + (margin(n, roundoff) + 2 * margin(n, 2.0 ** -53)) * f(np.abs(x)), 1, a, is_fold=True)
+
+
+def difference(a, axis):
+    if a.is_weak or a.kind == "b" or not isinstance(axis, int):
+        raise Reject
+    before = (slice(None),) * (axis % np.ndim(a.typed))
+    value = arithmetic("-", viewed("{}", a, lambda x: x[before + (slice(1, None),)]), viewed("{}", a, lambda x: x[before + (slice(None, -1),)]))
+    value.text, value.parts = f"diff({a.text}, axis={axis})", (a,)
+    return value
+
+
 # ---- kernels of the user's, which fuzz_graphs.py defines ----
 
 def by_kernel(name, a, b, axis, keepdims):
@@ -476,6 +509,10 @@ class Graph:
 
     def fold(self, a):
         rng = self.rng
+        if rng.random() < 0.1:
+            return difference(a, self.axis(a))
+        if rng.random() < 0.2:
+            return scanned(rng.choice("cumsum cumsum cummax cummin".split()), a, self.axis(a))
         name = rng.choice("sum sum mean mean max min var std any all count_nonzero argmax argmin ptp prod norm_2 nansum".split())
         return folded(name, a, self.axis(a), rng.random() < 0.6, rng.choice([0, 0, 1]) if name in ("var", "std") else 0)
 

@@ -177,6 +177,13 @@ static inline int __clz(unsigned word)
 {
     return word ? __builtin_clz(word) : 32;
 }
+static inline void __nanosleep(unsigned)
+{
+}
+static inline int __popc(unsigned word)
+{
+    return __builtin_popcount(word);
+}
 static inline int __shfl_sync(unsigned, int value, int lane)
 {
     return (int)emulated_exchange((unsigned)value, lane);

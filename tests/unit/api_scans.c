@@ -161,6 +161,75 @@ static void scans_are_nodes(void **state)
     kiln_kernel_free(own);
 }
 
+/* Differences and areas of neighbours. */
+static void neighbours_by_name(void **state)
+{
+    static const struct {
+        const char *text;
+        int count;
+        float expected[4];
+    } cases[] = {{"diff(x[0], n=2)[:2]", 2, {4, -8}},
+                 {"x[0, 1:] - x[0, :-1] - diff(x)[0]", 3, {0, 0, 0}},
+                 {"diff(x, 1, 0)[0]", 4, {4, -4, 4, -4}},
+                 {"trapezoid(x, axis=0, dx=2)", 4, {16, -20, 24, -28}},
+                 {"trapezoid(x[0] * 0 + 1, arange(4) * 2.0)", 1, {6}}};
+    kiln_array *x = numbers(), *y = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    (void)state;
+    for (size_t e = 0; e < sizeof cases / sizeof cases[0]; ++e) {
+        kiln_kernel *k = NULL;
+        OK(kiln_expression_create(&k, "x", cases[e].text, NULL));
+        OK(kiln_kernel_call(k, &y, 1, &in, 1, NULL));
+        for (int j = 0; j < cases[e].count; ++j)
+            if (kiln_array_dtype(y) == KILN_FLOAT32)
+                assert_true(((const float *)kiln_array_data(y))[j] == cases[e].expected[j]);
+            else
+                assert_true(((const double *)kiln_array_data(y))[j] == cases[e].expected[j]);
+        kiln_array_free(y);
+        y = NULL;
+        kiln_kernel_free(k);
+    }
+    kiln_array_free(x);
+}
+
+/* A second kernel of the same texts finds the code; maps around an operation's scan are one kernel with it,
+ * and a second scan, a view of one or a reduction have a kernel of their own. */
+static void scans_share_kernels(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } expected[] = {{"cumsum(x * 2, axis=1) / (x + 20)", "# 1 kernel"},
+                    {"x + cummax(x, axis=0) + 1, cumsum(x, axis=1)", "# 2 kernels"},
+                    {"cumsum(cumsum(x, 1) + 1, 0)", "# 2 kernels"},
+                    {"cumsum(x + 1, 1)[::-1]", "# 2 kernels"},
+                    {"sum(cumsum(x, 1))", "# 2 kernels"},
+                    {"cumsum(x[:, :1] * 2, 1) + 1", "# 3 kernels"}};
+    kiln_array *x = numbers(), *y = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_kernel *k[2] = {NULL, NULL};
+    kiln_call_info info = KILN_CALL_INFO_INIT;
+    (void)state;
+    for (int r = 0; r < 2; ++r) {
+        OK(kiln_scan_create(&k[r], "T x", "T y", "x + 3", "a + b", "y = a", NULL, "sums", NULL));
+        OK(kiln_kernel_call(k[r], &y, 1, &in, 1, NULL));
+    }
+    OK(kiln_kernel_last_call(&info));
+    assert_int_equal(info.origin, KILN_ORIGIN_MEMORY);
+    kiln_kernel_free(k[1]);
+    for (size_t e = 0; e < sizeof expected / sizeof expected[0]; ++e) {
+        char *text = NULL;
+        OK(kiln_expression_create(&k[1], "x", expected[e].text, NULL));
+        OK(kiln_kernel_explain(&text, k[1], NULL, kiln_kernel_n_out(k[1]), &in, 1, NULL, "sm_90"));
+        if (!strstr(text, expected[e].says))
+            fail_msg("%s: not '%s': %s", expected[e].text, expected[e].says, text);
+        free(text);
+        kiln_kernel_free(k[1]);
+    }
+    kiln_kernel_free(k[0]);
+    kiln_array_free(x);
+    kiln_array_free(y);
+}
+
 static void selections_are_refused(void **state)
 {
     kiln_kernel *k = NULL;
@@ -204,6 +273,18 @@ static void selections_are_refused(void **state)
 static void selections_by_name(void **state)
 {
     static const float odd[] = {-1, -3, -5, -7, -9, -11};
+    static const struct {
+        const char *text, *says;
+        kiln_status status;
+    } wrong[] = {{"x[x[0] > 0]", "the mask has shape (4,), and x (3, 4)", KILN_ERROR_SHAPE},
+                 {"x[astype(x, int32)]", "is bool here, but an array of int32", KILN_ERROR_TYPE},
+                 {"x[0, x > 0]", "a mask is the only index", KILN_ERROR_SYNTAX},
+                 {"x[x > 0, 0]", "or a mask alone", KILN_ERROR_SYNTAX},
+                 {"x[x > 0] + 1", "it can be a result", KILN_ERROR_UNSUPPORTED},
+                 {"x.shape[x > 0]", "one whole number was expected", KILN_ERROR_SYNTAX},
+                 {"diff(x, n=17)", "n: 17 was given; 0 to 16", KILN_ERROR_SYNTAX},
+                 {"diff(x, axis=2)", "axis", KILN_ERROR_SHAPE},
+                 {"trapezoid(x, x, axis=0)", "with x the axis is -1", KILN_ERROR_SYNTAX}};
     kiln_array *x = numbers(), *at = NULL, *y = NULL, *z = NULL, *below = NULL;
     const kiln_arg in = kiln_arg_array(x);
     kiln_kernel *k = NULL;
@@ -225,6 +306,23 @@ static void selections_by_name(void **state)
     kiln_kernel_free(k);
     kiln_array_free(z);
     z = NULL;
+    for (int r = 0; r < 2; ++r) {
+        OK(kiln_expression_create(&k, "x", r ? "x[x < 0]" : "(x * 1)[x < 0]", NULL));
+        OK(kiln_kernel_call(k, &z, 1, &in, 1, NULL));
+        assert_floats(z, 6, odd);
+        kiln_kernel_free(k);
+        k = NULL;
+        kiln_array_free(z);
+        z = NULL;
+    }
+    for (size_t r = 0; r < sizeof wrong / sizeof wrong[0]; ++r) {
+        kiln_status status = kiln_expression_create(&k, "x", wrong[r].text, NULL);
+        if (status == KILN_OK)
+            status = kiln_kernel_call(k, (kiln_array *[]){NULL}, 1, &in, 1, NULL);
+        FAILS(status, wrong[r].status, wrong[r].says);
+        kiln_kernel_free(k);
+        k = NULL;
+    }
     FAILS(kiln_select(&z, 1, "T x", "T y", "x > 0", "y = x", &in, 1), KILN_ERROR_INVALID,
           "1 output argument was given, 2 expected");
     FAILS(kiln_select(&z, 1, "T x", "T y", NULL, "y = x", &in, 1), KILN_ERROR_INVALID, "keep");
@@ -238,6 +336,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scans_are_refused),
                                        cmocka_unit_test(calls_are_refused),
+                                       cmocka_unit_test(scans_share_kernels),
+                                       cmocka_unit_test(neighbours_by_name),
                                        cmocka_unit_test(directions),
                                        cmocka_unit_test(scans_are_nodes),
                                        cmocka_unit_test(selections_are_refused),

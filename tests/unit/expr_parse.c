@@ -384,7 +384,8 @@ static void syntax_errors(void **state)
     assert_refused("x[]", "an index was expected\n  x[]\n   ^~");
     assert_refused("x[..., ...]", "an index has one ... at most");
     assert_refused("x[1:2:0]", "the step of a slice is 0");
-    assert_refused("x[y]", "an index is a number that stands in the expression");
+    assert_refused("x[y, 0]", "an index is a number that stands in the expression");
+    assert_refused("x[0, y]", "a mask is the only index");
     assert_refused("x[True]", "an index is a number that stands in the expression");
     assert_refused("x[1.5]", "index: a whole number that stands in the expression was expected");
     assert_refused("x[n:]", "an index is a number that stands");

@@ -246,8 +246,8 @@ static int read_hand_written(reading *r, const char *text)
     int code, count = line ? split_words(words, MOST_WORDS, line) : 0;
     if (count < 1)
         code = refuse_line(r, text, count < 0 ? "a quote does not end" : "it has no words");
-    else if (strcmp(words[0], "map") != 0 && strcmp(words[0], "reduce") != 0 && strcmp(words[0], "eval") != 0)
-        code = refuse_line(r, text, "that begins with map, reduce or eval");
+    else if (!cli_is_form(words[0]))
+        code = refuse_line(r, text, "that begins with map, reduce, scan, select or eval");
     else
         code = read_words_of_call(r, count, words);
     free(line);

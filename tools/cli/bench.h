@@ -73,6 +73,7 @@ typedef struct bench_row {
     const char *by_hand; /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
     const bench_reduction *reduction; /* reductions: instead of the body; NULL: elementwise */
     char reduced[8];                  /* the axes; "": all, of an `along` the last one */
+    bool scans;                       /* its reduction is a scan, along one axis */
     bench_along along;                /* results that need whole rows: their reference; NULL: others */
     double scalar[2];                 /* weak floats behind the arrays */
     int n_scalars, n_operands;        /* the operands: inputs, then the outputs */
@@ -162,6 +163,9 @@ bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *
 /* Options of a call of the row; axes: BENCH_MAX_NDIM of them, which the options point into. */
 kiln_call_options bench_reduction_call(int *axes, const bench_row *row);
 bool bench_reduction_check(bench *b, bench_data *data, const bench_row *row);
+/* The same of a row that scans. */
+bool bench_scan_define(bench *b, kiln_kernel **out, const bench_row *row);
+bool bench_scan_check(bench *b, bench_data *data, const bench_row *row);
 
 /* ---- whole rows ---- */
 

@@ -248,6 +248,8 @@ bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
 {
     if (row->expression)
         return define_expression(b, out, row);
+    if (row->scans)
+        return bench_scan_define(b, out, row);
     if (row->reduction)
         return bench_reduction_define(b, out, row->reduction, row->in, row->out, "bench_row");
     return bench_check(b, kiln_elementwise_create(out, row->in, row->out, row->body, "bench_row", NULL));
@@ -397,6 +399,8 @@ bool bench_data_check(bench *b, bench_data *data, const bench_row *row)
     bool ok = true;
     if (row->along)
         return bench_along_check(b, data, row);
+    if (row->scans)
+        return bench_scan_check(b, data, row);
     if (row->reduction)
         return bench_reduction_check(b, data, row);
     data->checked = BENCH_SAMPLES;

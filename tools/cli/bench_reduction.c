@@ -1,11 +1,12 @@
-/* bench_reduction.c - rows that reduce: their kernels, and the check of their results against sums in double
- * precision. */
+/* bench_reduction.c - rows that reduce or scan: their kernels, and the check of their results against sums in
+ * double precision. */
 #include "bench.h"
 #include <math.h>
 
 /* The most elements that the check reduces, besides the first and the last result, which are always checked.
  */
 enum { MOST_REDUCED = 1 << 22 };
+enum { CHECKED_OF_SCAN = 33 /* results along a scanned axis */ };
 
 bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *f, const char *in,
                             const char *made, const char *name)
@@ -113,5 +114,55 @@ bool bench_reduction_check(bench *b, bench_data *data, const bench_row *row)
     for (int64_t k = 0; k < count && ok; k++)
         ok = check_result(b, data, row, &w, count > 1 ? (w.results - 1) * k / (count - 1) : 0);
     data->checked = (int)count;
+    return ok;
+}
+
+/* ---- scans ---- */
+
+bool bench_scan_define(bench *b, kiln_kernel **out, const bench_row *row)
+{
+    const bench_reduction *f = row->reduction;
+    return bench_check(b, kiln_scan_create(out, row->in, row->out, f->map, f->reduce, f->post, f->identity,
+                                           "bench_row", NULL));
+}
+
+/* The results along the scanned axis, at every so many of its elements and at the last. */
+static bool check_scanned(bench *b, const bench_data *data, const bench_row *row, const loop_nest *w,
+                          int64_t at)
+{
+    int64_t output[BENCH_MAX_NDIM] = {0}, index[BENCH_MAX_NDIM], offset = 0;
+    int64_t every = (w->length + CHECKED_OF_SCAN - 2) / (CHECKED_OF_SCAN - 1);
+    int axis, ndim = w->n_output_axes + 1;
+    bench_reduced all = {0};
+    bench_axes_read(&axis, row->reduced);
+    bench_index_split(output, at, w->output_extent, w->n_output_axes);
+    for (int a = 0; a < ndim; a++)
+        index[a] = a == axis ? 0 : output[a - (a > axis)];
+    for (int a = 0; a < w->n_output_axes; a++)
+        offset += output[a] * w->output_stride[a];
+    for (int64_t k = 0; k < w->length; k++) {
+        bench_value got;
+        double want, size;
+        take(&all, bench_random_at(w->dtype, offset + k * w->stride[0]), k);
+        if (k % every != 0 && k != w->length - 1)
+            continue;
+        row->reduction->expected(&all, &want, &size);
+        index[axis] = k;
+        if (!bench_element_read(b, &got, data->set[0].array[1], index, ndim))
+            return false;
+        if (!(fabs(got.re - want) <= 3 * bench_tolerance(row->operand[1].dtype) * fmax(1, size)))
+            return bench_fail(b, "wrong result: element %lld of row %lld is %.9g, expected %.9g",
+                              (long long)k, (long long)at, got.re, want);
+    }
+    return true;
+}
+
+bool bench_scan_check(bench *b, bench_data *data, const bench_row *row)
+{
+    loop_nest w = make_loop_nest(data->set[0].array[0], row);
+    bool ok = check_scanned(b, data, row, &w, 0);
+    if (ok && w.results > 1)
+        ok = check_scanned(b, data, row, &w, w.results - 1);
+    data->checked = CHECKED_OF_SCAN * (w.results > 1 ? 2 : 1);
     return ok;
 }

@@ -306,6 +306,7 @@ static const bench_reduction new_places = {
 #define CALL_BODY "z = x + y"
 #define NEW_BODY "T q = x * (T)#; z = q * q - x / (q + (T)1)"
 #define REDUCTION(texts, axes) .in = "T x", .out = "T y", .reduction = &(texts), .reduced = axes
+#define SCAN(texts, axes) REDUCTION(texts, axes), .scans = true
 #define EXPRESSION(given, text) .in = given, .expression = text
 #define U8(text) ARRAY(UINT8, text)
 #define COPY KERNEL("T x", "T y", "y = x")
@@ -472,6 +473,14 @@ static const bench_row table[] = {
      OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
     {"R13b", "sum f32 1M, call and wait", BENCH_WAITED, REDUCTION(sums, ""),
      OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
+    {"X1", "cumsum f32", SCAN(sums, "0"),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4"},
+    {"X1a", "cumsum f32 1M", SCAN(sums, "0"),
+     OPERANDS(2, F32("1048576"), F32("1048576")), .floor = "a4>4"},
+    {"X1b", "cumsum axis1 (65536,4096)", SCAN(sums, "1"),
+     OPERANDS(2, F32("65536*,4096"), F32("65536*,4096")), .floor = "a4>4"},
+    {"X1d", "cumsum axis0 (65536,4096)", SCAN(sums, "0"),
+     OPERANDS(2, F32("65536*,4096"), F32("65536*,4096")), .floor = "a4>4"},
     {"F1", "sqrt(sum(a**2,-1)) (256,1024)", REDUCTION(norms, "1"),
      OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
     {"F1f", "sqrt(sum(a**2,-1)) (256,1024), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .reduction = &norms, .reduced = "1",

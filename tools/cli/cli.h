@@ -20,7 +20,8 @@ typedef struct cli_options {
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
         *size_scale, *seconds, *check, *from, *to, *raw, *header, *text;
     int repeat, jobs, time, memory;
-    bool help, json, fast_math, no_fma, round_each, keepdims, list, explain, quiet, checks, partial;
+    bool help, json, fast_math, no_fma, round_each, keepdims, exclusive, reverse, list, explain, quiet,
+        checks, partial;
     uint64_t given; /* a bit for each row of the table of options that was read */
 } cli_options;
 
@@ -38,7 +39,9 @@ enum {
     CLI_BAKE = 512,
     CLI_CACHE_EXPLAIN = 1024,
     CLI_SHOW = 2048,
-    CLI_ALL = 4095
+    CLI_SCAN = 4096,
+    CLI_SELECT = 8192,
+    CLI_ALL = 16383
 };
 
 typedef struct cli_command {
@@ -158,10 +161,11 @@ typedef struct cli_call {
     int n_words;
     const char **file; /* by output: where it goes, as -o has it; NULL: it is shown */
     int n_texts;       /* words that define the kernel: those of a reduction are 6 */
+    bool reduces;      /* results lack the axes that are reduced */
 } cli_call;
 #define CLI_CALL_INIT                                                                                        \
     {                                                                                                        \
-        NULL, NULL, NULL, 0, 0, NULL, 0, NULL, 0                                                             \
+        NULL, NULL, NULL, 0, 0, NULL, 0, NULL, 0, false                                                      \
     }
 
 /* Warns where a reduction that has run sums or multiplies in integers of 8 or 16 bits. */
@@ -173,6 +177,9 @@ bool cli_number_read(kiln_arg *out, const char *text);
 kiln_status cli_call_define(cli_call *call, const cli_options *options);
 /* ... of `IN OUT MAP REDUCE POST IDENTITY`; "-" or nothing as identity: there is none. */
 kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options);
+/* The same for kernels that scan, and for those that select. */
+kiln_status cli_call_define_scan(cli_call *call, const cli_options *options);
+kiln_status cli_call_define_selection(cli_call *call, const cli_options *options);
 /* CLI_FAILED, with a message, where a number among the arguments is beyond what 64 bits hold. */
 int cli_numbers_check(const cli_call *call, const cli_options *options);
 /* ... of `EXPRESSION NAME=ARGUMENT...`, where the words are known to be such. */
@@ -254,6 +261,10 @@ kiln_status cli_report(const cli_call *call, const cli_options *options, const c
 
 int cli_map_run(const cli_options *options);
 int cli_reduce_run(const cli_options *options);
+/* True for a word that begins a definition: map, reduce and so on. */
+bool cli_is_form(const char *word);
+int cli_scan_run(const cli_options *options);
+int cli_select_run(const cli_options *options);
 int cli_eval_run(const cli_options *options);
 int cli_show_run(const cli_options *options);
 int cli_source_run(const cli_options *options);

@@ -291,9 +291,36 @@ kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options
             "reduce, such as 0 for a sum and 1 for a product, or - where there is none",
             text[5]);
     bool has_identity = *text[5] && strcmp(text[5], "-") != 0;
+    call->reduces = true;
     kiln_status status = kiln_reduction_create(&call->kernel, text[0], text[1], text[2], text[3], text[4],
                                                has_identity ? text[5] : NULL, options->name, &kernel);
     return status == KILN_OK ? allocate_arrays(call, options, 6) : status;
+}
+
+kiln_status cli_call_define_scan(cli_call *call, const cli_options *options)
+{
+    kiln_kernel_options kernel = kernel_options(options);
+    const char *const *text = options->positional.items;
+    if (looks_like_argument(text[5]))
+        return cli_fail(KILN_ERROR_INVALID,
+                        "IDENTITY, the sixth word, is '%s', an argument: it is what an exclusive scan begins "
+                        "with, such as 0 for a sum, or - where there is none",
+                        text[5]);
+    bool has_identity = *text[5] && strcmp(text[5], "-") != 0;
+    kernel.flags |=
+        (options->exclusive ? KILN_KERNEL_EXCLUSIVE : 0u) | (options->reverse ? KILN_KERNEL_REVERSED : 0u);
+    kiln_status status = kiln_scan_create(&call->kernel, text[0], text[1], text[2], text[3], text[4],
+                                          has_identity ? text[5] : NULL, options->name, &kernel);
+    return status == KILN_OK ? allocate_arrays(call, options, 6) : status;
+}
+
+kiln_status cli_call_define_selection(cli_call *call, const cli_options *options)
+{
+    const kiln_kernel_options kernel = kernel_options(options);
+    const char *const *text = options->positional.items;
+    kiln_status status =
+        kiln_select_create(&call->kernel, text[0], text[1], text[2], text[3], options->name, &kernel);
+    return status == KILN_OK ? allocate_arrays(call, options, 4) : status;
 }
 
 bool cli_word_has_name(const char *word, size_t *length)
@@ -497,7 +524,7 @@ static int result_shape(int64_t *shape, const cli_call *call, const cli_options 
     }
     if (any_raw && !any_whole)
         return -1;
-    bool reduces = call->n_texts == 6, all = options->axes.count == 0;
+    bool reduces = call->reduces, all = options->axes.count == 0;
     if (reduces && cli_axes_read(axes, &n_axes, "reduce", options) != CLI_OK)
         return -1;
     for (int d = 0; d < ndim; d++) {

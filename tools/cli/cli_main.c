@@ -34,6 +34,32 @@ const cli_command cli_commands[] = {
      "\n"
      "  kiln reduce 'T x' 'float32 y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
      6, -1, cli_reduce_run},
+    {CLI_SCAN, "scan", "IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] [-o FILE...]",
+     "run a scan over files",
+     "MAP, an expression of the inputs, is taken of each element; SCAN, an associative expression of a and "
+     "b,\n"
+     "makes one value of two, and in the end one for each element, of it and those before it; POST,\n"
+     "statements, assigns the outputs from it, a. IDENTITY is what an exclusive scan begins with, - where\n"
+     "there is none. ARGUMENTs are as for `kiln map`. Without -o the results are printed, those of more\n"
+     "than 1000 elements without their middle. A text that begins with a dash needs parentheses: '(-x)'.\n"
+     "\n"
+     "a and b have the dtype of the first output, or the one that --reduce-type names.\n"
+     "\n"
+     "  kiln scan 'T x' 'float64 y' x 'a + b' 'y = a' 0 x.npy --axis -1 -o sums.npy\n"
+     "  kiln scan 'T x' 'T y' x 'a > b ? a : b' 'y = a' - x.npy --reverse -o greatest_from_here.npy\n",
+     6, -1, cli_scan_run},
+    {CLI_SELECT, "select", "IN OUT KEEP BODY [ARGUMENT...] [-o FILE...]",
+     "keep the elements of files for which an expression holds",
+     "KEEP, an expression of the inputs, says which elements are kept; BODY, statements, assigns the "
+     "outputs\n"
+     "of each that is, in C order; i is its index. The results have one axis; behind them comes their "
+     "count,\n"
+     "which needs no -o. ARGUMENTs are as for `kiln map`. Without -o the results are printed, those of more\n"
+     "than 1000 elements without their middle.\n"
+     "\n"
+     "  kiln select 'T x, T least' 'T y, int64 at' 'x >= least' 'y = x; at = i' x.npy 0.5 -o y.npy -o "
+     "at.npy\n",
+     4, -1, cli_select_run},
     {CLI_EVAL, "eval", "EXPRESSION [NAME=ARGUMENT...] [-o [NAME=]FILE...]",
      "compute an expression in NumPy's syntax over files",
      "EXPRESSION is NumPy's: operators, functions and methods, slices, casts, reductions with axis= and "
@@ -58,10 +84,12 @@ const cli_command cli_commands[] = {
      1, -1, cli_show_run},
     {CLI_SOURCE, "source",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
+     "scan IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] | select IN OUT KEEP BODY [ARGUMENT...] | "
      "eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "print the source that kiln generates for a kernel",
-     "What follows is what `kiln map`, `kiln reduce` or `kiln eval` takes, and \"float32[200,300]\" for an "
+     "What follows is what `kiln map`, `reduce`, `scan`, `select` or `eval` takes, and \"float32[200,300]\" "
+     "for an "
      "array of that "
      "dtype\n"
      "and shape. Without arguments each parameter is a contiguous array; placeholders are float32, or what "
@@ -74,6 +102,7 @@ const cli_command cli_commands[] = {
      2, -1, cli_source_run},
     {CLI_EXPLAIN, "explain",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
+     "scan IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] | select IN OUT KEEP BODY [ARGUMENT...] | "
      "eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "print the specialisation that a call needs, and what it launches",
@@ -103,6 +132,7 @@ const cli_command cli_commands[] = {
      1, 2, cli_cache_run},
     {CLI_CACHE_EXPLAIN, "cache explain",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
+     "scan IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] | select IN OUT KEEP BODY [ARGUMENT...] | "
      "eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "say why a call finds its kernel in the cache or not",

@@ -18,11 +18,13 @@ typedef struct option {
 } option;
 
 #define MEMBER(name) offsetof(cli_options, name)
-#define MAP_COMMANDS (CLI_MAP | CLI_REDUCE) /* whose kernels are defined by C++ texts */
+#define MAP_COMMANDS                                                                                         \
+    (CLI_MAP | CLI_REDUCE | CLI_SCAN | CLI_SELECT) /* whose kernels are defined by C++ texts */
 #define RUN_COMMANDS (MAP_COMMANDS | CLI_EVAL)
 #define FILE_COMMANDS (RUN_COMMANDS | CLI_SHOW)
 #define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN | CLI_CACHE_EXPLAIN)
 #define REDUCTION_COMMANDS (CLI_REDUCE | TEXT_COMMANDS)
+#define SCAN_COMMANDS (CLI_SCAN | TEXT_COMMANDS)
 #define DEFINED_COMMANDS (MAP_COMMANDS | TEXT_COMMANDS)
 #define KERNEL_COMMANDS (DEFINED_COMMANDS | CLI_EVAL)
 
@@ -51,29 +53,41 @@ static const option table[] = {
      MEMBER(explain), CLI_EVAL, NULL},
     {"axis", "N[,N...]",
      "axes that are reduced, negative ones from the last on, or none; may be given again; default: all", LIST,
-     MEMBER(axes), REDUCTION_COMMANDS, "reduce"},
+     MEMBER(axes), CLI_REDUCE, NULL},
+    {"axis", "N[,N...]",
+     "axes along which is scanned, negative ones from the last on; may be given again; default: all, in C "
+     "order",
+     LIST, MEMBER(axes), CLI_SCAN, NULL},
+    {"axis", "N[,N...]",
+     "axes that are reduced or scanned, negative ones from the last on, or none; may be given again; "
+     "default: all",
+     LIST, MEMBER(axes), TEXT_COMMANDS, "reduce scan"},
+    {"exclusive", NULL, "each result is of the elements before its own, the first one's IDENTITY", FLAG,
+     MEMBER(exclusive), SCAN_COMMANDS, "scan"},
+    {"reverse", NULL, "scans from the last element on", FLAG, MEMBER(reverse), SCAN_COMMANDS, "scan"},
     {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims), REDUCTION_COMMANDS,
      "reduce"},
     {"reduce-type", "TYPE",
      "the type of a and b: a dtype, a placeholder or a struct of the preamble; default: the first output's, "
      "float32 for float16 and bfloat16",
-     TEXT, MEMBER(reduce_type), REDUCTION_COMMANDS, "reduce"},
+     TEXT, MEMBER(reduce_type), REDUCTION_COMMANDS | CLI_SCAN, "reduce scan"},
     {"target", "TARGET",
      "host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host", TEXT,
      MEMBER(target), KERNEL_COMMANDS | CLI_BENCH, NULL},
     {"arch", "ARCH", "an architecture to generate for without a device, for instance sm_90", TEXT,
      MEMBER(arch), TEXT_COMMANDS, NULL},
     {"type", "T=DTYPE", "the dtype of a placeholder of which no array says it", LIST, MEMBER(types),
-     DEFINED_COMMANDS, "map reduce"},
+     DEFINED_COMMANDS & ~CLI_SELECT, "map reduce scan"},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
-     TEXT_COMMANDS, "map reduce"},
+     TEXT_COMMANDS, "map reduce scan select"},
     {"shape", "N,M,...",
      "the shape of the outputs, with --raw that of the files; default: what the arguments make it", TEXT,
-     MEMBER(shape), DEFINED_COMMANDS, "map reduce"},
+     MEMBER(shape), DEFINED_COMMANDS & ~CLI_SELECT, "map reduce scan"},
+    {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_SELECT, NULL},
     {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_EVAL | CLI_SHOW,
      NULL},
     {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), DEFINED_COMMANDS,
-     "map reduce"},
+     "map reduce scan select"},
     {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS,
      NULL},
     {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
@@ -85,7 +99,7 @@ static const option table[] = {
     {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),
      KERNEL_COMMANDS, NULL},
     {"check", NULL, "check each index of raw operands (KILN_CHECK=1 does so everywhere)", FLAG,
-     MEMBER(checks), DEFINED_COMMANDS, "map reduce"},
+     MEMBER(checks), DEFINED_COMMANDS, "map reduce scan select"},
     {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS, NULL},
     {"round-each", NULL,
      "round each operation on 16-bit floats, as NumPy does (KILN_ROUND=each does so everywhere)", FLAG,

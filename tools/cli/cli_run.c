@@ -1,4 +1,5 @@
-/* cli_run.c - `kiln map`, `kiln reduce` and `kiln eval`: run a kernel over files and say what it took. */
+/* cli_run.c - `kiln map`, `kiln reduce`, `kiln scan`, `kiln select` and `kiln eval`: run a kernel over files
+ * and say what it took. */
 #include "cli.h"
 #include "cli_glob.h"
 #include <stdlib.h>
@@ -10,11 +11,14 @@ typedef struct job {
     const char *name;
     kiln_status (*define)(cli_call *call, const cli_options *options);
     bool has_names; /* in front of arguments and files */
+    bool counts;    /* the last result is a count, which may have no file */
 } job;
 
-static const job map_job = {"map", cli_call_define, false};
-static const job reduce_job = {"reduce", cli_call_define_reduction, false};
-static const job eval_job = {"eval", cli_call_define_expression, true};
+static const job map_job = {"map", cli_call_define, false, false};
+static const job reduce_job = {"reduce", cli_call_define_reduction, false, false};
+static const job scan_job = {"scan", cli_call_define_scan, false, false};
+static const job select_job = {"select", cli_call_define_selection, false, true};
+static const job eval_job = {"eval", cli_call_define_expression, true, false};
 
 /* Options of the call, and what they point to. */
 typedef struct call_options {
@@ -151,7 +155,8 @@ static int place_file(const job *job, cli_call *call, const char *text)
 static int place_files(const job *job, cli_call *call, const cli_options *options)
 {
     int given = options->outputs.count, code = CLI_OK;
-    bool fits = given == call->n_out || given == 0 || (job->has_names && given < call->n_out);
+    bool fits = given == call->n_out || given == 0 || (job->has_names && given < call->n_out) ||
+                (job->counts && given == call->n_out - 1);
     if (!fits)
         return cli_usage_error(job->name, "the kernel has %d output%s, and -o was given %d time%s",
                                call->n_out, call->n_out == 1 ? "" : "s", given, given == 1 ? "" : "s");
@@ -287,6 +292,16 @@ int cli_map_run(const cli_options *options)
 int cli_reduce_run(const cli_options *options)
 {
     return run(&reduce_job, options);
+}
+
+int cli_scan_run(const cli_options *options)
+{
+    return run(&scan_job, options);
+}
+
+int cli_select_run(const cli_options *options)
+{
+    return run(&select_job, options);
 }
 
 int cli_eval_run(const cli_options *options)

@@ -61,8 +61,18 @@ typedef struct form {
 static const form forms[] = {
     {"map", 3, "IN OUT BODY", cli_call_define, false},
     {"reduce", 6, "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'", cli_call_define_reduction, false},
+    {"scan", 6, "IN OUT MAP SCAN POST IDENTITY behind 'scan'", cli_call_define_scan, false},
+    {"select", 4, "IN OUT KEEP BODY behind 'select'", cli_call_define_selection, false},
     {"eval", 1, "EXPRESSION behind 'eval'", cli_call_define_expression, true},
 };
+
+bool cli_is_form(const char *word)
+{
+    bool is = false;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        is = is || strcmp(word, forms[f].word) == 0;
+    return is;
+}
 
 /* Takes the word off, where there is one; without it the words are those of `map`. */
 static const form *take_form(cli_options *options)

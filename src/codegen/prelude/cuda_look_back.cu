@@ -18,12 +18,18 @@ __device__ __forceinline__ void kn_set_flag(unsigned *flags, unsigned number) {
     asm volatile("red.release.gpu.global.or.b32 [%0], %1;" ::"l"(flags + number / 32), "r"(1u << number % 32) : "memory");
 }
 
-// Until the bits of `wanted` are set.
-__device__ __forceinline__ void kn_await_flags(const unsigned *flags, unsigned wanted) {
-    unsigned set;
-    do
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(set) : "l"(flags) : "memory");
-    while ((set & wanted) != wanted);
+// Until the flags of `count` numbers from `first` on, 8 at most, are set: of two words at most.
+__device__ __forceinline__ void kn_await_flags(const unsigned *flags, unsigned first, int count) {
+    const unsigned long long wanted = (0xffull >> (8 - count)) << first % 32;
+#pragma unroll 1
+    for (int k = 0; k < 2; ++k) {
+        const unsigned word = k == 0 ? (unsigned)wanted : (unsigned)(wanted >> 32);
+        unsigned set;
+        if (word != 0)
+            do
+                asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(set) : "l"(flags + first / 32 + k) : "memory");
+            while ((set & word) != word);
+    }
 }
 
 // Moves on by `index` elements along the scanned axes.
@@ -37,55 +43,74 @@ __device__ __forceinline__ void kn_go_along(Place &place, const Args &kn, long l
         kn_move(place, kn, 0, kn.reduction_rank, index);
 }
 
-// Tiles, groups and sets are numbered together: groups behind the tiles, sets behind those, each from a multiple of 32 on. Each has a flag, and a sum of each row of the block.
+// Tiles, groups and sets are numbered together: groups behind the tiles, sets behind those, each from a multiple of 32 on. Each has a flag, and a sum of each row of the block. A group has
+// 256 tiles, and a set 256 groups; where a block has rows side by side, fewer by as many as these, since fewer blocks of one row run at a time then.
 template <class T> struct kn_sums {
     unsigned *flags;
     T *sum;
     unsigned rows, groups, sets; // rows: 32 at most; the numbers of the first group and the first set
+    int bits;                    // of the number of tiles of a group
 };
 
 template <class T>
 __device__ __forceinline__ kn_sums<T> kn_sums_of(unsigned *counters, void *partials, unsigned tiles, unsigned row_block, unsigned rows) {
-    const unsigned groups = (tiles + 31) & ~31u, sets = groups + ((groups / 32 + 31) & ~31u), all = sets + (((sets - groups) / 32 + 31) & ~31u);
-    return {counters + row_block * (all / 32), reinterpret_cast<T *>(partials) + (unsigned long long)(row_block * rows) * all, rows, groups, sets};
+    const int bits = 8 - (31 - __clz(rows));
+    const unsigned groups = (tiles + 31) & ~31u, sets = groups + (((tiles + (1u << bits) - 1 >> bits) + 31) & ~31u),
+                   all = sets + ((((tiles + (1u << bits) - 1 >> bits) + (1u << bits) - 1 >> bits) + 31) & ~31u);
+    return {counters + row_block * (all / 32), reinterpret_cast<T *>(partials) + (unsigned long long)(row_block * rows) * all, rows, groups, sets, bits};
 }
 
 // The sums that come before a tile are added by five warps: 0 the tiles of its group, 1 those of the group before; 2 and 3 the same of groups, before that; 4 the set before those.
-enum { kn_roles = 5 };
+enum { kn_roles = 5, kn_neighbours = 8 }; // kn_neighbours: sums of a lane, at most
 
-// The sum of a warp's role for each row, in its first lanes, put down in `to`. Some lanes share a row: each goes along neighbours. False: there are none.
+// The sum of a warp's role for each row, in its first lanes, put down in `to`. Some lanes share a row: each has neighbours, which it loads at once. False: there are none.
 template <class T, class Scan>
 __device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int role, int tile, const Scan &scan) {
-    const int level = role / 2;
+    const int level = role / 2, size = 1 << s.bits;
     int at = tile, first = 0;
 #pragma unroll 1
     for (int k = 0; k < level; ++k) {
-        at = (at >> 5) - 1;
+        at = (at >> s.bits) - 1;
         first = k == 0 ? s.groups : s.sets;
     }
-    int count = at & 31;
+    int count = at & (size - 1);
     first += at - count;
     if (role == 4) {
         first += count - 1;
         count = 1;
     } else if (role & 1) {
-        first -= 32;
-        count = 32;
-        at -= 31;
+        first -= size;
+        count = size;
+        at -= size - 1;
     }
     if (at <= 0 || count == 0)
         return false;
-    const int rows = s.rows, lane = threadIdx.x % 32, row = lane & (rows - 1), begin = lane - row;
-    kn_await_flags(s.flags + first / 32, (0xffffffffu >> (32 - count)) << first % 32);
-    const T *const sums = s.sum + ((unsigned)first * rows + row);
-    T sum = sums[(begin < count ? begin : 0) * rows];
+    const int rows = s.rows, lane = threadIdx.x % 32, row = lane & (rows - 1), begin = (lane - row) / rows * kn_neighbours, left = count - begin;
+    const T *const sums = s.sum + ((unsigned)(first + begin) * rows + row);
+    T sum;
+    if (left > 0) {
+        kn_await_flags(s.flags, first + begin, left < kn_neighbours ? left : kn_neighbours);
+        sum = sums[0];
+    }
+    if constexpr (sizeof(T) <= 8) {
+        T next[kn_neighbours];
+#pragma unroll
+        for (int k = 1; k < kn_neighbours; ++k)
+            if (k < left)
+                next[k] = sums[k * rows];
+#pragma unroll
+        for (int k = 1; k < kn_neighbours; ++k)
+            if (k < left)
+                sum = scan(sum, next[k]);
+    } else {
 #pragma unroll 1
-    for (int k = begin + 1; k < count && k < begin + rows; ++k)
-        sum = scan(sum, sums[k * rows]);
+        for (int k = 1; k < kn_neighbours && k < left; ++k)
+            sum = scan(sum, sums[k * rows]);
+    }
 #pragma unroll 1
     for (int by = rows; by < 32; by *= 2) {
         const T other = kn_shuffle<'+'>(sum, by);
-        if (begin + by < count)
+        if (lane + by < 32 && left > by / rows * kn_neighbours)
             sum = scan(sum, other);
     }
     if (lane < rows)
@@ -111,8 +136,9 @@ __device__ __forceinline__ void kn_look_back(T *before, const kn_sums<T> &s, uns
         has[role] = kn_sum_of_role(sum + role * 32, s, role, tile, scan);
     __syncthreads();
     // The last tile of a group puts down the group's sum, and the first one that needs a set's prefix that; a tile is not both.
-    const bool ends_group = tile % 32 == 31, ends_set = tile % 1024 == 32 && tile > 32;
-    const unsigned number = ends_group ? s.groups + tile / 32 : s.sets + tile / 1024 - 1;
+    const unsigned size = 1u << s.bits;
+    const bool ends_group = (tile & (size - 1)) == size - 1, ends_set = (tile & (size * size - 1)) == size && tile > size;
+    const unsigned number = ends_group ? s.groups + (tile >> s.bits) : s.sets + (tile >> 2 * s.bits) - 1;
     if (row < s.rows && tile > 0) {
         T all;
         bool some = false;

@@ -55,9 +55,7 @@ bool kn_reduce_has_broadcast(const kn_choice *c, int axis)
     return some;
 }
 
-/* True if the operand's address and its strides along all axes but this one have the same misalignment as
- * those of operand `as`; as < 0: they are aligned. */
-static bool is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
+bool kn_reduce_is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
 {
     int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
     uintptr_t address = as < 0 ? 0 : c->access[as].address;
@@ -84,9 +82,9 @@ kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector, bool wi
         if (stride == 0 || (c->access[o].is_output && !with_outputs))
             continue;
         first = first < 0 ? o : first;
-        if (stride != c->access[o].item_size || !is_off_as(c, o, first, axis, vector))
+        if (stride != c->access[o].item_size || !kn_reduce_is_off_as(c, o, first, axis, vector))
             return KN_FIT_NONE;
-        aligned = aligned && is_off_as(c, o, -1, axis, vector);
+        aligned = aligned && kn_reduce_is_off_as(c, o, -1, axis, vector);
     }
     return first < 0 ? KN_FIT_NONE : aligned ? KN_FIT_ALIGNED : KN_FIT_UNALIGNED;
 }
@@ -162,7 +160,7 @@ void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool
         if (c->access[o].is_output)
             continue;
         first = as_first && first < 0 && runs(c, o, axis) ? o : first;
-        if (is_broadcast || (runs(c, o, axis) && is_off_as(c, o, first, axis, out->vector)))
+        if (is_broadcast || (runs(c, o, axis) && kn_reduce_is_off_as(c, o, first, axis, out->vector)))
             out->access[o] = KN_VECTOR;
     }
 }

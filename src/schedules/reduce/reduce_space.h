@@ -30,6 +30,9 @@ typedef enum kn_reduce_fit {
 
 /* Elements of 16 bytes of the widest input; 1 if there is none. */
 int kn_reduce_vector(const kn_choice *c);
+/* True if the operand's address and its strides along all axes but this one have the same misalignment as
+ * those of operand `as`; as < 0: they are aligned. */
+bool kn_reduce_is_off_as(const kn_choice *c, int operand, int as, int axis, int vector);
 /* Inputs, and outputs too if wanted, count unless they are broadcast along the axis. */
 kn_reduce_fit kn_reduce_fit_of(const kn_choice *c, int axis, int vector, bool with_outputs);
 /* Bytes read of the inputs that are contiguous along the axis: a weight that all rows share counts little. */

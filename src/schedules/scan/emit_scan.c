@@ -3,39 +3,15 @@
 
 #include "schedules/scan/scan_kinds.h"
 
-static bool is_one_row(const kn_writer *w)
-{
-    return kn_scan_config_of(&w->spec->schedule)->one_row;
-}
-
-/* ---- an element: kn_j of row kn_row, in a row that is known, or at kn_from ---- */
-
-static const char *offset_of(const kn_writer *w)
-{
-    return is_one_row(w) ? "in_row" : "from_row";
-}
-
 static void put_offset(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part(w, out, offset_of(w), k);
+    kn_put_part(w, out, "from_row", k);
 }
 
+/* Element kn_j of row kn_row, at kn_from. */
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
-    if (kn_access_of(w, k) == KN_DENSE)
-        kn_put_part(w, out, "dense", k);
-    else
-        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
-}
-
-static void put_places(kn_writer *w)
-{
-    for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_access_of(w, k) == KN_DENSE)
-            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-    if (!is_one_row(w))
-        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "from", -1, "operands=%d",
-                         kn_layout_space_operands(w->spec));
+    kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
 }
 
 /* ---- the stages ---- */
@@ -66,9 +42,9 @@ void kn_put_scan_names(kn_writer *w)
 static void fill(kn_writer *w)
 {
     kn_put_scan_names(w);
-    put_places(w);
-    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_MAP, put_element, offset_of(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_element, offset_of(w));
+    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "from", -1, "operands=%d", kn_layout_space_operands(w->spec));
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_MAP, put_element, "from_row");
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_element, "from_row");
 }
 
 KN_CONFIG_TABLE(kn_scan_config, KN_SCAN_CONFIG);

@@ -3,13 +3,11 @@
  * have several tiles, whose blocks look back (src/codegen/prelude/cuda_look_back.cu). */
 #include "schedule/kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/scan/scan_kinds.h"
+#include "schedules/scan/scan_tiles.h"
 #include "space/numbers.h"
 
 enum {
@@ -17,10 +15,6 @@ enum {
     WIDE_ITEMS = 9,  /* the same of 8 bytes or more */
     BLOCK = 256,     /* threads */
     WIDE_BLOCK = 128 /* the same of 16 bytes, and of structs, whose size is unknown here */
-};
-enum {
-    COLUMNS = 32, /* rows of a tile, at most, where elements of different rows are neighbours in memory */
-    GROUP = 32    /* tiles of a group, and groups of a set: bits of a word */
 };
 
 /* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
@@ -39,39 +33,6 @@ typedef struct scan_field {
 typedef struct scan_params {
     int across; /* the output axis along which elements are nearer to each other; -1: the scanned one */
 } scan_params;
-
-/* Bytes that operands move from one element to the next; a broadcast one moves none. */
-static double bytes_along(const kn_choice *c, int axis)
-{
-    double bytes = 0;
-    for (int o = 0; o < c->count; ++o)
-        bytes += (double)llabs(c->space->stride[o][axis]);
-    return bytes;
-}
-
-/* The output axis along which operands move least, where that is less than along the scanned one. */
-static int across_axis(const kn_choice *c)
-{
-    const kn_space *s = c->space;
-    int outputs = s->ndim - s->n_reduction_axes, best = -1;
-    if (s->n_reduction_axes == 0)
-        return -1;
-    double least = bytes_along(c, s->ndim - 1);
-    for (int a = 0; a < outputs; ++a)
-        if (bytes_along(c, a) < least) {
-            least = bytes_along(c, a);
-            best = a;
-        }
-    return best;
-}
-
-static int bits_of(int64_t power)
-{
-    int bits = 0;
-    while (INT64_C(1) << bits < power)
-        ++bits;
-    return bits;
-}
 
 /* Lanes of a row, a power of two: as many as its elements need. Across, rows lie side by side: at least so
  * many of them that a line of memory is read whole. */
@@ -96,28 +57,21 @@ static int64_t rows_of_block(const scan_field *f, const kn_schedule *s)
     return s->block >> f->lane_bits;
 }
 
-/* Words of flags of all tiles, of groups of them, of sets of groups. */
-static int64_t words_of(const scan_field *f)
-{
-    int64_t groups = kn_divide_up(f->tiles, GROUP), sets = kn_divide_up(groups, GROUP);
-    return f->row_blocks * (groups + sets + kn_divide_up(sets, GROUP));
-}
-
 /* The tiles of a space. */
 static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
 {
     scan_field f = {
         .length = kn_reduce_size(space), .rows = kn_space_output_size(space), .across = across >= 0};
-    int64_t beside = across < 0 ? 1 : kn_power_below((int)kn_least(COLUMNS, space->extent[across]));
+    int64_t beside = across < 0 ? 1 : kn_power_below((int)kn_least(KN_SCAN_COLUMNS, space->extent[across]));
     int64_t lanes = lanes_of(s, f.length, beside), rows = s->block / lanes;
     f.chunk = (uint32_t)chunk_of(s, f.length, lanes);
     f.tiles = (uint32_t)kn_divide_up(f.length, lanes * f.chunk);
-    f.lane_bits = (uint32_t)bits_of(lanes);
+    f.lane_bits = (uint32_t)kn_scan_bits(lanes);
     f.row_blocks = (uint32_t)kn_divide_up(f.rows, rows);
     f.pitch = (uint32_t)(lanes * f.chunk + (f.across && rows > 1));
     f.by_chunk = kn_divider_make(f.chunk);
     f.by_length = kn_divider_make(f.length > 0 && f.length < INT32_MAX ? (uint32_t)f.length : 1);
-    f.flags = f.tiles > 1 ? (uint32_t)kn_least(words_of(&f), KN_MAX_COUNTERS) : 0;
+    f.flags = (uint32_t)kn_scan_flags(f.row_blocks, f.tiles, rows);
     return f;
 }
 
@@ -128,20 +82,10 @@ static int across_of(const kn_part *part)
     return chosen.across;
 }
 
-/* A place for half a launch's words at least: rows are halved until they fit. */
 static int cut(int64_t *align, const kn_part *part)
 {
-    const kn_space *s = part->space;
-    int across = across_of(part), longest = -1;
-    int64_t rows = kn_space_output_size(s);
-    scan_field f = plan(&part->spec->schedule, s, across);
-    if (rows < KN_MAX_INDEX && f.flags + 2 <= KN_MAX_COUNTERS)
-        return -1;
-    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
-        if (s->extent[a] > 1 && (longest < 0 || s->extent[a] > s->extent[longest]))
-            longest = a;
-    *align = longest == across && s->extent[longest] >= 2 * COLUMNS ? COLUMNS : 1;
-    return longest;
+    int across = across_of(part);
+    return kn_scan_cut(align, part, plan(&part->spec->schedule, part->space, across).flags, across);
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -150,27 +94,20 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     int across = across_of(part);
     scan_field f = plan(s, space, across);
-    if (f.flags + 2 > KN_MAX_COUNTERS)
-        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: a row of %lld elements is too long to be scanned",
-                        part->spec->program->name, (long long)f.length);
     kn_reduce_put_output_axes(&out->own_space, space, across);
     f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
-    if (f.tiles > 1) {
-        out->counters = (int)f.flags + 2;
-        out->partials = (int64_t)f.flags * GROUP * rows_of_block(&f, s);
-    }
     out->size = f.rows;
     out->grid[0] = f.tiles * f.row_blocks;
     memcpy(out->field, &f, sizeof f);
-    return KILN_OK;
+    return kn_scan_place_flags(out, part, f.flags, rows_of_block(&f, s));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    const scan_params chosen = {across_axis(c)};
+    const scan_params chosen = {kn_scan_across_axis(c)};
     int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
     kn_scan_config *config = kn_scan_config_in(out);
     memcpy(params, &chosen, sizeof chosen);
@@ -179,15 +116,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (c->block && c->block < out->block)
         out->block = kn_power_below(c->block);
     out->vector = 1;
-    scan_field f = plan(out, s, chosen.across);
-    bool is_one_row = rows_of_block(&f, out) == 1 && s->n_reduction_axes == 1;
-    config->one_row = is_one_row;
-    config->several_tiles = f.tiles > 1;
+    config->several_tiles = plan(out, s, chosen.across).tiles > 1;
     out->rank = kn_reduce_rank(s);
-    for (int o = 0; o < c->count; ++o) {
-        bool is_run = s->stride[o][s->ndim - 1] == c->access[o].item_size;
-        out->access[o] = is_one_row && is_run ? KN_DENSE : KN_GATHER;
-    }
+    memset(out->access, KN_GATHER, (size_t)c->count);
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;
     return true;
@@ -204,7 +135,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_scan = {.name = "scan",
                               .recipe = &kn_recipe_scan,
                               .pattern = "msm",
-                              .revision = 1,
+                              .revision = 2,
                               .choose = choose,
                               .config = &kn_scan_config_table,
                               .field = KN_FIELD(scan_field, MEMBERS),

@@ -1,8 +1,8 @@
 ${head}
 ${axes}
-/* One row: this block has elements of one row, along one axis. Otherwise of several rows, or along several axes. Rows may have several tiles. */
-enum { kn_is_one_row = ${one_row}, kn_has_tiles = ${several_tiles}, kn_is_exclusive = ${exclusive} };
-enum { kn_most = ${items}, kn_in_flight = kn_is_one_row ? 4 : 2 }; /* elements of a lane; those that a thread loads before it has any of them */
+/* Rows may have several tiles. */
+enum { kn_has_tiles = ${several_tiles}, kn_is_exclusive = ${exclusive} };
+enum { kn_most = ${items}, kn_in_flight = 2 }; /* elements of a lane; those that a thread loads before it has any of them */
 /* Mapped elements lie in shared memory, but for large structs, which are mapped again where they are needed:
  * a block's 48 KB hold them, two sums of each lane, the totals, and the look-back's sums (cuda_look_back.cu). */
 constexpr bool kn_is_staged = sizeof(${type}) * (${block} * (kn_most + 3) + (kn_has_tiles ? 6 : 1) * 32) <= 47 << 10;
@@ -27,10 +27,6 @@ ${begin}
     const long long kn_first = (long long)kn_tile * kn_span, kn_first_row = (long long)kn_row_block * kn_block_rows;
     const unsigned kn_count = kn.length - kn_first < kn_span ? (unsigned)(kn.length - kn_first) : kn_span;
     const unsigned kn_rows = kn.rows - kn_first_row < kn_block_rows ? (unsigned)(kn.rows - kn_first_row) : kn_block_rows;
-    kn_place kn_here = {};
-    if constexpr (kn_is_one_row)
-        kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, (unsigned)kn_first_row);
-    ${pointers}
 
     const auto kn_mapped_at = [&](const unsigned kn_row, const unsigned kn_j) -> ${type} {
         ${from}
@@ -42,7 +38,7 @@ ${begin}
     const auto kn_find = [&](const unsigned kn_e, unsigned &kn_row, unsigned &kn_j) {
         kn_row = 0;
         kn_j = kn_e;
-        if (!kn_is_one_row && kn_block_rows > 1) {
+        if (kn_block_rows > 1) {
             if (kn.across) {
                 kn_j = kn_e >> kn_row_bits;
                 kn_row = kn_e & (kn_block_rows - 1);
@@ -53,7 +49,7 @@ ${begin}
         }
         return kn_row * kn.pitch + kn_j;
     };
-    const unsigned kn_all = kn_count * (!kn_is_one_row && kn.across ? kn_block_rows : kn_rows);
+    const unsigned kn_all = kn_count * (kn.across ? kn_block_rows : kn_rows);
     if constexpr (kn_is_staged) {
 #pragma unroll 1
         for (unsigned kn_e = threadIdx.x; kn_e < kn_all; kn_e += kn_in_flight * ${block}) {

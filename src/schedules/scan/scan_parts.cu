@@ -1,4 +1,4 @@
-// Parts of scans: emit_scan.c. An element by its number in the tile's part of a row, or by its bytes from the start of the operand.
+// Parts of scans and selections. An element by its number in the tile's part of a row, or by its bytes from the start of the operand.
 #inline dense kn_${name}_row[kn_j]
 #inline stepped *(${const}${type} *)((${const}char *)kn.${name}_ + ${offset})
 #inline in_row kn_here.at[${array}] + (kn_first + kn_j) * kn.axis[0].stride[${array}]
@@ -11,3 +11,52 @@ ${const}${type} *const kn_${name}_row = (${const}${type} *)((${const}char *)kn.$
 kn_place kn_from = {};
 kn_go_to_result<${operands}>(kn_from, kn, kn.reduction_rank, (unsigned)(kn_first_row + kn_row));
 kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
+
+// Vectors along rows (emit_scan_rows.c): vector kn_q of a row.
+#inline row_skew (unsigned)((unsigned long long)((${const}char *)kn.${name}_ + kn_here.at[${array}]) / ${size} % ${vector})
+
+#part round_packs
+kn_pack<${type}, ${vector}> kn_${name}_all[kn_rounds];
+
+#part round_load
+kn_${name}_all[kn_u] = kn_load<${type}, ${vector}>(kn_${name}_row + kn_q * ${vector});
+
+#part round_load_unaligned
+kn_${name}_all[kn_u] = kn_load_unaligned<${type}, ${vector}>((const char *)(kn_${name}_row + kn_q * ${vector}));
+
+#part of_round
+const auto &kn_${name}_ = kn_${name}_all[kn_u];
+
+#part row_vector
+${const}auto kn_${name}_ = kn_load<${type}, ${vector}>(kn_${name}_row + kn_q * ${vector});
+
+#part row_vector_unaligned
+const auto kn_${name}_ = kn_load_unaligned<${type}, ${vector}>((const char *)(kn_${name}_row + kn_q * ${vector}));
+
+#part row_store
+kn_store(kn_${name}_row + kn_q * ${vector}, kn_${name}_);
+
+// Elements one by one (emit_select.c).
+#part item_packs
+${type} kn_${name}_all[kn_in_flight];
+
+#part item_load
+kn_${name}_all[kn_u] = ${place};
+
+#inline item kn_${name}_all[kn_u]
+#part go_along
+[[maybe_unused]] kn_place kn_from = {};
+kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
+
+// Vectors of columns (emit_scan_columns.c): element kn_d of a tile, column kn_k of a vector.
+#inline vector_offset kn_here.at[${array}] + (long long)kn_d * kn.axis[0].stride[${array}]
+#inline column_offset kn_here.at[${array}] + (long long)kn_d * kn.axis[0].stride[${array}] + kn.axis[1].stride[${array}] * kn_k
+
+#part column_load
+kn_${name}_all[kn_u] = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));
+
+#part column_vector
+${const}auto kn_${name}_ = kn_load<${type}, ${vector}>((${const}${type} *)((${const}char *)kn.${name}_ + ${place}));
+
+#part column_store
+kn_store((${type} *)((char *)kn.${name}_ + ${place}), kn_${name}_);

@@ -1,0 +1,84 @@
+/* kind_select.c - selections on CUDA: programs that count the elements which are kept, and store each by its
+ * number (kernel/select.c). A block has a tile; lanes of a warp have neighbouring elements, of which ballots
+ * tell the numbers, so that selected ones are stored side by side. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "program/program.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/scan/scan_kinds.h"
+#include "schedules/scan/scan_tiles.h"
+#include "space/numbers.h"
+
+enum { ITEMS = 16 /* elements of a thread */, BLOCK = 256 /* threads */ };
+
+/* The kind's field. flags: words of them. */
+#define MEMBERS                                                                                              \
+    long long length;                                                                                        \
+    int reduction_rank;                                                                                      \
+    unsigned tiles, flags, padding;
+typedef struct select_field {
+    MEMBERS
+} select_field;
+
+static select_field plan(const kn_schedule *s, const kn_space *space)
+{
+    select_field f = {.length = kn_reduce_size(space)};
+    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)s->block * kn_select_config_of(s)->items);
+    f.flags = (uint32_t)kn_scan_flags(1, f.tiles, 1);
+    return f;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    select_field f = plan(&part->spec->schedule, part->space);
+    kn_reduce_put_output_axes(&out->own_space, part->space, -1); /* there are none */
+    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->grid[0] = f.tiles;
+    memcpy(out->field, &f, sizeof f);
+    return kn_scan_place_flags(out, part, f.flags, 1);
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    (void)params;
+    if (!c->program->is_selection || kn_space_output_size(s) != 1)
+        return false;
+    kn_select_config *config = kn_select_config_in(out);
+    config->items = ITEMS;
+    out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
+    out->vector = 1;
+    bool is_one_axis = s->n_reduction_axes == 1;
+    config->one_axis = is_one_axis;
+    config->several_tiles = plan(out, s).tiles > 1;
+    out->rank = kn_reduce_rank(s);
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] =
+            is_one_axis && s->stride[o][s->ndim - 1] == c->access[o].item_size ? KN_DENSE : KN_GATHER;
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
+        out->index = 32;
+    return true;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    select_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " tiles=\"%u\"", (unsigned)f.tiles);
+}
+
+const kn_kind kn_kind_select = {.name = "select",
+                                .recipe = &kn_recipe_select,
+                                .pattern = "msm",
+                                .revision = 1,
+                                .choose = choose,
+                                .config = &kn_select_config_table,
+                                .field = KN_FIELD(select_field, MEMBERS),
+                                .place = place,
+                                .has_wide_axes = true,
+                                .describe = describe,
+                                .has_workspace = true};
