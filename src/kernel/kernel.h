@@ -73,7 +73,7 @@ kiln_status kn_kernel_settle_rounding(unsigned *flags);
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body);
 
-/* That of x[mask], whose inputs are a mask of booleans and x, of one shape. */
+/* The kernel of x[mask], whose inputs are a mask of booleans and x, of one shape. */
 kiln_status kn_mask_find(kiln_kernel **out);
 /* kiln_select_create; is_mask: its inputs have one shape, and do not broadcast. */
 kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,

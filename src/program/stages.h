@@ -61,7 +61,7 @@ typedef struct kn_program {
     bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored, and
                     numbers as NumPy's operations do */
     bool is_reversed;         /* its scans begin with the last element; a matter of the space alone */
-    bool is_selection;        /* it scans how many elements are kept, and stores these by their number */
+    bool is_selection;        /* it counts the selected elements by a scan, and stores each by its number */
     bool is_in_c_order;       /* outputs that calls allocate are in C order, whatever options.order says */
     uint64_t reduced_outputs; /* outputs (bits) without elements along the reduction axes */
     uint64_t left_outputs;    /* ... that an element may leave unassigned, or read before it assigns them */

@@ -28,7 +28,7 @@
  *     stage: reduce 0 | _v | _r | a + b
  *     stage: map results | _r | z | z = sqrt(r)
  * `reversed: 1` has its scans begin with the last element.
- * `selection: 1`: its scan counts kept elements, and its last stage stores those by their number.
+ * `selection: 1`: its scan counts selected elements, and its last stage stores those by their number.
  * `block: 32` asks for blocks of so many threads. */
 #ifndef GOLDEN_DESCRIPTION_H
 #define GOLDEN_DESCRIPTION_H

@@ -47,12 +47,12 @@ static void put_in_vector(const kn_writer *w, kn_str *out, int k)
 }
 
 /* The first operand with aligned vectors says where these begin in a row. */
-static void put_skew(kn_writer *w)
+static void put_misalignment(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_OFF];
     for (int k = 0; k < kn_param_count(w) && out->length == 0; ++k)
         if (kn_access_of(w, k) == KN_VECTOR && w->spec->schedule.vector > 1)
-            kn_put_part(w, out, "row_skew", k);
+            kn_put_part(w, out, "row_misalignment", k);
     if (out->length == 0)
         kn_str_append(out, "0u");
 }
@@ -83,7 +83,7 @@ static void fill(kn_writer *w)
     kn_put_scan_names(w);
     if (w->program->param[scan->value[1]].type != KN_TYPE_STRUCT)
         kn_put_blocks(w, THREADS);
-    put_skew(w);
+    put_misalignment(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_operand(w, k);

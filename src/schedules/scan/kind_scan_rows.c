@@ -35,14 +35,14 @@ typedef struct rows_field {
 
 /* Launch parameters: no binary depends on them. */
 typedef struct rows_params {
-    int most_skew; /* elements by which a row is off a vector's boundary, at most */
+    int most_misaligned; /* elements by which a row is off a vector's boundary, at most */
 } rows_params;
 
 /* The tiles of a space. A lane's chunk is odd, and longer than what a vector lacks at a row's begin. */
-static rows_field plan(const kn_schedule *s, const kn_space *space, int most_skew)
+static rows_field plan(const kn_schedule *s, const kn_space *space, int most_misaligned)
 {
     rows_field f = {.length = kn_reduce_size(space), .rows = kn_space_output_size(space)};
-    int64_t slots = f.length + most_skew, lanes = 1;
+    int64_t slots = f.length + most_misaligned, lanes = 1;
     int items = kn_scan_rows_config_of(s)->items;
     while (lanes < s->block && lanes * items < slots)
         lanes *= 2;
@@ -65,7 +65,7 @@ static rows_field plan_part(const kn_part *part)
 {
     rows_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    return plan(&part->spec->schedule, part->space, chosen.most_skew);
+    return plan(&part->spec->schedule, part->space, chosen.most_misaligned);
 }
 
 static int cut(int64_t *align, const kn_part *part)
@@ -124,7 +124,7 @@ static void set_access(kn_schedule *out, rows_params *params, const kn_choice *c
                          : kn_reduce_is_off_as(c, o, first, inner, out->vector) ? KN_VECTOR
                          : c->access[o].item_size * out->vector >= WORD         ? KN_DENSE
                                                                                 : KN_GATHER;
-    params->most_skew =
+    params->most_misaligned =
         first < 0 || kn_reduce_is_off_as(c, first, -1, inner, out->vector) ? 0 : out->vector - 1;
 }
 
@@ -142,7 +142,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         out->block = kn_power_below(c->block);
     out->vector = vector_of(c, config->items);
     set_access(out, &chosen, c);
-    config->several_tiles = plan(out, s, chosen.most_skew).tiles > 1;
+    config->several_tiles = plan(out, s, chosen.most_misaligned).tiles > 1;
     out->rank = kn_reduce_rank(s);
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
         out->index = 32;

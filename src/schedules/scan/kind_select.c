@@ -1,4 +1,4 @@
-/* kind_select.c - selections on CUDA: programs that count the elements which are kept, and store each by its
+/* kind_select.c - selections on CUDA: programs that count the selected elements, and store each by its
  * number (kernel/select.c). A block has a tile; lanes of a warp have neighbouring elements, of which ballots
  * tell the numbers, so that selected ones are stored side by side. */
 #include "schedule/kind.h"

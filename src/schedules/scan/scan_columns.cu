@@ -21,7 +21,7 @@ ${begin}
         kn_tile = kn_number / kn.column_blocks;
         kn_column_block = kn_number - kn_tile * kn.column_blocks;
     }
-    /* Of the tile's elements threads side by side load vectors of one; those behind them of the next ones. */
+    /* Neighbouring threads load vectors of one of the tile's elements; those behind them load the next ones. */
     const unsigned kn_beside = 1u << kn.beside_bits, kn_columns = kn_beside * kn_vector, kn_step = ${block} >> kn.beside_bits;
     const unsigned kn_lane = threadIdx.x % 32, kn_warp = threadIdx.x / 32, kn_first_of_vector = (threadIdx.x & (kn_beside - 1)) * kn_vector;
     const unsigned kn_deep = kn.chunk * (${block} / kn_columns);
@@ -82,7 +82,7 @@ ${begin}
     ${type} kn_before = kn_shuffle<'='>(kn_sum, (kn_lane - kn_columns) % 32);
     bool kn_some = kn_lane >= kn_columns; /* there is something before this thread's elements, in kn_before */
 
-    /* What the warps before this one have, and the tiles before this one. */
+    /* The values of the warps before this one, and of the tiles before this one. */
     if (kn_has && (kn_lane + kn_columns >= 32 || kn_end == kn_count))
         kn_total[kn_warp * 32 + kn_column] = kn_sum;
     __syncthreads();

@@ -13,7 +13,7 @@ kn_go_to_result<${operands}>(kn_from, kn, kn.reduction_rank, (unsigned)(kn_first
 kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
 
 // Vectors along rows (emit_scan_rows.c): vector kn_q of a row.
-#inline row_skew (unsigned)((unsigned long long)((${const}char *)kn.${name}_ + kn_here.at[${array}]) / ${size} % ${vector})
+#inline row_misalignment (unsigned)((unsigned long long)((${const}char *)kn.${name}_ + kn_here.at[${array}]) / ${size} % ${vector})
 
 #part round_packs
 kn_pack<${type}, ${vector}> kn_${name}_all[kn_rounds];

@@ -29,8 +29,8 @@ ${begin}
     kn_go_to_result<${operands}>(kn_here, kn, 1, kn_row < kn.rows ? (unsigned)kn_row : 0);
 
     /* This row's elements, as they lie in shared memory: from kn_low on up to kn_high, so that vectors are aligned. */
-    const unsigned kn_span = kn.chunk << kn_lane_bits, kn_skew = ${off}, kn_low = kn_tile == 0 ? kn_skew : 0;
-    const long long kn_first = (long long)kn_tile * kn_span - kn_skew, kn_rest = kn_row < kn.rows && kn.length > kn_first ? kn.length - kn_first : 0;
+    const unsigned kn_span = kn.chunk << kn_lane_bits, kn_misaligned = ${off}, kn_low = kn_tile == 0 ? kn_misaligned : 0;
+    const long long kn_first = (long long)kn_tile * kn_span - kn_misaligned, kn_rest = kn_row < kn.rows && kn.length > kn_first ? kn.length - kn_first : 0;
     const unsigned kn_high = kn_rest < kn_span ? (unsigned)kn_rest : kn_span;
     ${type} *const kn_line = reinterpret_cast<${type} *>(kn_staged_bytes) + (threadIdx.x >> kn_lane_bits) * kn.pitch;
     ${pointers}
@@ -110,7 +110,7 @@ ${begin}
     ${type} kn_before = kn_shuffle<'='>(kn_sum, (threadIdx.x - 1) % 32);
     bool kn_some = kn_warp_lane > 0; /* there is something before this lane's elements, in kn_before */
 
-    /* What the warps before this one have, and the tiles before this one. */
+    /* The values of the warps before this one, and of the tiles before this one. */
     if (kn_lanes > 32) {
         if (kn_has && (kn_warp_lane == 31 || kn_end == kn_high))
             kn_total[threadIdx.x / 32] = kn_sum;

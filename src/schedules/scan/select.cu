@@ -44,7 +44,7 @@ ${begin}
         }
     }
 
-    /* How many are selected before this warp's elements. */
+    /* The number of selected elements before those of this warp. */
     if (kn_lane == 0)
         kn_total[kn_warp] = kn_sum;
     __syncthreads();
