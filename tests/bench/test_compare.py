@@ -43,7 +43,7 @@ class Compare(unittest.TestCase):
     @unittest.skipUnless(HAS_NUMPY, "this Python has no NumPy")
     def test_numpy_runs_the_same_rows(self):
         """Each family of rows in tools/soak, two of them otherwise: tests/bench/test_bench.py runs all by kiln alone."""
-        rows = ("E,B,S,R,F,N", "--scale", "0.01") if os.environ.get("KILN_SOAK") else ("E,F",)
+        rows = ("E,B,S,R,F,N,X", "--scale", "0.01") if os.environ.get("KILN_SOAK") else ("E,F",)
         self.compare("--rows", *rows, "--peers", "numpy")
         header, lines = self.lines()
         self.assertIn("numpy", header["peers"])
