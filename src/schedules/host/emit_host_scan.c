@@ -4,15 +4,6 @@
 #include "schedules/host/host_kinds.h"
 #include "schedules/scan/scan_kinds.h"
 
-static bool is_of_stage(const kn_writer *w, int stage, int k)
-{
-    const kn_stage *s = &w->program->stage[stage];
-    bool is = false;
-    for (int v = 0; v < s->n_read + s->n_given; ++v)
-        is = is || s->value[v] == k;
-    return is && kn_array_of(w, k) >= 0;
-}
-
 /* Neighbour kn_k from kn_from on. */
 static void put_neighbour(const kn_writer *w, kn_str *out, int k)
 {
@@ -24,7 +15,7 @@ static void put_neighbour(const kn_writer *w, kn_str *out, int k)
 static void put_pointers(kn_writer *w, enum kn_slot_id slot, int stage)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
-        if (!is_of_stage(w, stage, k))
+        if (!kn_scan_is_of_stage(w, stage, k))
             continue;
         kn_put_part(w, &w->slot[slot],
                     kn_access_of(w, k) == KN_BROADCAST ? "broadcast_element" : "run_pointer", k);

@@ -124,8 +124,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->short_rows = by_rows && is_short(c);
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     for (int o = 0; o < c->count; ++o) {
         bool is_result = c->access[o].is_output, is_beside = config->short_rows && is_result;
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;

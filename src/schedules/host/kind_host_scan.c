@@ -88,8 +88,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
                          : step == 0 && !c->access[o].is_output ? KN_BROADCAST
                                                                 : KN_GATHER;
     }
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     return true;
 }
 
@@ -108,10 +107,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.chunks = kn_divide_up(f.length, f.chunk);
     f.units = rows / f.run * f.blocks;
     f.is_parallel = f.chunks > 1 && f.units < FEW_UNITS;
-    kn_reduce_put_output_axes(&out->own_space, space, chosen.across);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, space, chosen.across, -1);
     out->size = f.units * (f.is_parallel ? f.chunks : 1);
     int64_t of_task = f.width * (f.is_parallel ? f.chunk : f.length);
     out->grain = 1 + GRAIN / cost / (of_task > 0 ? of_task : 1);

@@ -142,8 +142,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     set_access(out, c);
     out->rank = kn_reduce_rank(s);
-    if (c->program->uses & KN_USES_INDEX_TYPE)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     out->order =
         c->program->uses & KN_USES_REDUCTION_INDEX && s->stride[s->n_operands - 1][reduced_axis(c)] > 0;
     memcpy(params, &f, sizeof f);

@@ -268,8 +268,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = 1;
     out->block = BLOCK;
     out->rank = kn_reduce_rank(s);
-    if (c->program->uses & KN_USES_INDEX_TYPE)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     out->order = c->program->uses & KN_USES_REDUCTION_INDEX && s->n_reduction_axes == 1 &&
                  s->stride[s->n_operands - 1][s->ndim - 1] > 0;
     memcpy(params, &f, sizeof f);

@@ -165,11 +165,16 @@ void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool
     }
 }
 
+void kn_reduce_set_index_type(kn_schedule *out, const kn_choice *c)
+{
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(c->space) <= INT32_MAX)
+        out->index = 32;
+}
+
 void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     out->order = out->vector > 1 && c->program->uses & KN_USES_REDUCTION_INDEX && s->n_reduction_axes == 1 &&
                  s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }

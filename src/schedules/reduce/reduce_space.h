@@ -67,7 +67,9 @@ int kn_reduce_unaligned_vector(const kn_choice *c, int axis);
  * misaligned as the first one (`as_first`), are loaded; the others are gathered. */
 void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first);
 
-/* Sets the width of indices in texts, and whether a thread meets the indices along the only reduction axis in
+/* Sets the width of indices in texts: 32 bits hold those of most reductions. */
+void kn_reduce_set_index_type(kn_schedule *out, const kn_choice *c);
+/* The same, and whether a thread meets the indices along the only reduction axis in
  * their order; the schedule has its vector and lanes already. The order is set only if a text asks for it and
  * a thread reduces several vectors, since it is another binary. */
 void kn_reduce_set_index(kn_schedule *out, const kn_choice *c);

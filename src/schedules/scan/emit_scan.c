@@ -39,6 +39,15 @@ void kn_put_scan_names(kn_writer *w)
     put_identity(w, scan);
 }
 
+bool kn_scan_is_of_stage(const kn_writer *w, int stage, int k)
+{
+    const kn_stage *s = &w->program->stage[stage];
+    bool is = false;
+    for (int v = 0; v < s->n_read + s->n_given; ++v)
+        is = is || s->value[v] == k;
+    return is && kn_array_of(w, k) >= 0;
+}
+
 static void fill(kn_writer *w)
 {
     kn_put_scan_names(w);

@@ -3,15 +3,6 @@
 
 #include "schedules/scan/scan_kinds.h"
 
-bool kn_scan_is_of_stage(const kn_writer *w, int stage, int k)
-{
-    const kn_stage *s = &w->program->stage[stage];
-    bool is = false;
-    for (int v = 0; v < s->n_read + s->n_given; ++v)
-        is = is || s->value[v] == k;
-    return is && kn_array_of(w, k) >= 0;
-}
-
 /* Operands whose elements are neighbours: vectors of theirs are aligned (KN_VECTOR), or begin anywhere
  * (KN_DENSE). */
 static bool is_contiguous(const kn_writer *w, int k)

@@ -94,11 +94,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     int across = across_of(part);
     scan_field f = plan(s, space, across);
-    kn_reduce_put_output_axes(&out->own_space, space, across);
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->size = f.rows;
+    f.reduction_rank = kn_reduce_place_axes(out, space, across, -1);
     out->grid[0] = f.tiles * f.row_blocks;
     memcpy(out->field, &f, sizeof f);
     return kn_scan_place_flags(out, part, f.flags, rows_of_block(&f, s));
@@ -112,15 +108,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_scan_config *config = kn_scan_config_in(out);
     memcpy(params, &chosen, sizeof chosen);
     config->items = size <= 4 ? ITEMS : WIDE_ITEMS;
-    out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
-    if (c->block && c->block < out->block)
-        out->block = kn_power_below(c->block);
+    out->block = kn_scan_block(c, size <= 8 ? BLOCK : WIDE_BLOCK);
     out->vector = 1;
     config->several_tiles = plan(out, s, chosen.across).tiles > 1;
     out->rank = kn_reduce_rank(s);
     memset(out->access, KN_GATHER, (size_t)c->count);
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     return true;
 }
 
@@ -134,13 +127,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_scan = {.name = "scan",
                               .recipe = &kn_recipe_scan,
-                              .pattern = "msm",
+                              KN_SCAN_KIND,
                               .revision = 2,
-                              .choose = choose,
                               .config = &kn_scan_config_table,
                               .field = KN_FIELD(scan_field, MEMBERS),
-                              .place = place,
-                              .cut = cut,
-                              .has_wide_axes = true,
-                              .describe = describe,
-                              .has_workspace = true};
+                              .cut = cut};

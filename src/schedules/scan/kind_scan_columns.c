@@ -69,11 +69,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     int across = across_of(part);
     columns_field f = plan(s, part->space, across);
-    kn_reduce_put_output_axes(&out->own_space, part->space, across);
-    kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->size = f.columns;
+    kn_reduce_place_axes(out, part->space, across, -1);
     out->grid[0] = f.tiles * f.column_blocks;
     memcpy(out->field, &f, sizeof f);
     return kn_scan_place_flags(out, part, f.flags, (INT64_C(1) << f.beside_bits) * s->vector);
@@ -110,7 +106,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->vector = vector_of(c, chosen.across);
     config->items = kn_reduce_value_size(c) <= 4 ? ITEMS : WIDE_ITEMS;
-    out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
+    out->block = kn_scan_block(c, BLOCK);
     config->several_tiles = plan(out, s, chosen.across).tiles > 1;
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o)
@@ -118,8 +114,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
                                  c->access[o].address % (uintptr_t)c->access[o].item_size == 0
                              ? KN_VECTOR
                              : KN_GATHER;
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     memcpy(params, &chosen, sizeof chosen);
     return true;
 }
@@ -134,13 +129,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_scan_columns = {.name = "scan_columns",
                                       .recipe = &kn_recipe_scan_columns,
-                                      .pattern = "msm",
+                                      KN_SCAN_KIND,
                                       .revision = 1,
-                                      .choose = choose,
                                       .config = &kn_scan_rows_config_table,
                                       .field = KN_FIELD(columns_field, MEMBERS),
-                                      .place = place,
-                                      .cut = cut,
-                                      .has_wide_axes = true,
-                                      .describe = describe,
-                                      .has_workspace = true};
+                                      .cut = cut};

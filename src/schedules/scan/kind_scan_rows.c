@@ -76,11 +76,7 @@ static int cut(int64_t *align, const kn_part *part)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     rows_field f = plan_part(part);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1);
-    kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
-    out->size = f.rows;
+    kn_reduce_place_axes(out, part->space, -1, -1);
     out->grid[0] = f.tiles * f.row_blocks;
     memcpy(out->field, &f, sizeof f);
     return kn_scan_place_flags(out, part, f.flags, 1);
@@ -137,15 +133,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (s->n_reduction_axes != 1 || kn_reduce_size(s) < SHORTEST || kn_scan_across_axis(c) >= 0)
         return false;
     config->items = size <= 4 ? ITEMS : WIDE_ITEMS;
-    out->block = size <= 8 ? BLOCK : WIDE_BLOCK;
-    if (c->block && c->block < out->block)
-        out->block = kn_power_below(c->block);
+    out->block = kn_scan_block(c, size <= 8 ? BLOCK : WIDE_BLOCK);
     out->vector = vector_of(c, config->items);
     set_access(out, &chosen, c);
     config->several_tiles = plan(out, s, chosen.most_misaligned).tiles > 1;
     out->rank = kn_reduce_rank(s);
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     memcpy(params, &chosen, sizeof chosen);
     return true;
 }
@@ -160,13 +153,8 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_scan_rows = {.name = "scan_rows",
                                    .recipe = &kn_recipe_scan_rows,
-                                   .pattern = "msm",
+                                   KN_SCAN_KIND,
                                    .revision = 1,
-                                   .choose = choose,
                                    .config = &kn_scan_rows_config_table,
                                    .field = KN_FIELD(rows_field, MEMBERS),
-                                   .place = place,
-                                   .cut = cut,
-                                   .has_wide_axes = true,
-                                   .describe = describe,
-                                   .has_workspace = true};
+                                   .cut = cut};

@@ -33,10 +33,8 @@ static select_field plan(const kn_schedule *s, const kn_space *space)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     select_field f = plan(&part->spec->schedule, part->space);
-    kn_reduce_put_output_axes(&out->own_space, part->space, -1); /* there are none */
-    f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, part->space, -1);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim;
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
+    out->size = part->space->size;
     out->grid[0] = f.tiles;
     memcpy(out->field, &f, sizeof f);
     return kn_scan_place_flags(out, part, f.flags, 1);
@@ -50,7 +48,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     kn_select_config *config = kn_select_config_in(out);
     config->items = ITEMS;
-    out->block = c->block && c->block < BLOCK ? kn_power_below(c->block) : BLOCK;
+    out->block = kn_scan_block(c, BLOCK);
     out->vector = 1;
     bool is_one_axis = s->n_reduction_axes == 1;
     config->one_axis = is_one_axis;
@@ -59,8 +57,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     for (int o = 0; o < c->count; ++o)
         out->access[o] =
             is_one_axis && s->stride[o][s->ndim - 1] == c->access[o].item_size ? KN_DENSE : KN_GATHER;
-    if (c->program->uses & KN_USES_INDEX_TYPE && kn_reduce_size(s) <= INT32_MAX)
-        out->index = 32;
+    kn_reduce_set_index_type(out, c);
     return true;
 }
 
@@ -73,12 +70,7 @@ static void describe(kn_str *out, const unsigned char *at)
 
 const kn_kind kn_kind_select = {.name = "select",
                                 .recipe = &kn_recipe_select,
-                                .pattern = "msm",
+                                KN_SCAN_KIND,
                                 .revision = 1,
-                                .choose = choose,
                                 .config = &kn_select_config_table,
-                                .field = KN_FIELD(select_field, MEMBERS),
-                                .place = place,
-                                .has_wide_axes = true,
-                                .describe = describe,
-                                .has_workspace = true};
+                                .field = KN_FIELD(select_field, MEMBERS)};

@@ -14,6 +14,11 @@ enum {
     OTHER_COUNTERS = 2 /* tickets, and blocks that are done */
 };
 
+int kn_scan_block(const kn_choice *c, int most)
+{
+    return c->block && c->block < most ? kn_power_below(c->block) : most;
+}
+
 /* Bytes that operands move from one element to the next; a broadcast one moves none. */
 static double bytes_along(const kn_choice *c, int axis)
 {

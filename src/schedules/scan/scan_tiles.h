@@ -5,6 +5,13 @@
 
 #include "schedule/kind.h"
 
+/* Members that the values of all kinds of this family have. */
+#define KN_SCAN_KIND                                                                                         \
+    .pattern = "msm", .choose = choose, .place = place, .has_wide_axes = true, .describe = describe,         \
+    .has_workspace = true
+
+/* For `choose`: threads of a block, a power of two: `most`, or what the user wants of these. */
+int kn_scan_block(const kn_choice *c, int most);
 /* The output axis along which operands move least, where that is less than along the scanned one; -1. */
 int kn_scan_across_axis(const kn_choice *c);
 /* The power of two of so many, which are one. */
