@@ -1,13 +1,13 @@
 /* golden_limits - the limits of kinds: FOLDER/limits.expected says, for each example in FOLDER, how its plan
- * changes when one thing of its call does: an extent, a stride, an address, the threads of a block, the target.
+ * changes if one thing of its call does: an extent, a stride, an address, the threads of a block, the target.
  * Steps grow; where the schedules of two neighbouring steps differ, bisection finds the first value that has
- * the second one. A limit of a kind that moves by one moves such a value: a new kind is covered by its examples.
+ * the second one. A limit of a kind that moves by one moves such a value: examples of a new kind cover it.
  *
  * usage: golden_limits [--update] FOLDER...
  *
- *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 ... 1a2b3c4d
- *                                      an extent below 2, below 33; a kind's name is left out where only its
- *                                      numbers change; last the checksum of all plans that were looked at */
+ *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
+ *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
+ *                                      schedule is another one from 33 on; last the checksum of all plans */
 #include "description.h"
 #include "golden.h"
 #include "kernel/inspected.h"
@@ -29,7 +29,7 @@ typedef struct call {
     int64_t extent[KILN_MAX_NDIM], stride[KN_MAX_PARAMS][KILN_MAX_NDIM], after[KN_MAX_PARAMS];
 } call;
 
-/* What a call has become: its schedule, and that with its first launch. */
+/* Checksums of a call's schedule, and of that with its first launch. */
 typedef struct plan {
     uint64_t schedule, launch;
     const char *kind;
@@ -124,7 +124,7 @@ static plan plan_of(const call *c)
     return out;
 }
 
-/* ---- what is varied ---- */
+/* ---- variation ---- */
 
 /* A thing of a call, and the call with its value `value` instead of the example's. */
 typedef struct thing {
