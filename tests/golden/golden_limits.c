@@ -6,7 +6,7 @@
  * usage: golden_limits [--update] FOLDER...
  *
  *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
- *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
+ *                                      reduce_lanes takes extents below 2, reduce_threads from 2 on; its
  *                                      schedule is another one from 33 on; last the checksum of all plans */
 #include "description.h"
 #include "golden.h"
