@@ -3,7 +3,7 @@
  * Steps grow; where the schedules of two neighbouring steps differ, bisection finds the first value that has
  * the second one. A limit of a kind that moves by one moves such a value: examples of a new kind cover it.
  *
- * usage: golden_limits [--update] FOLDER...
+ * usage: golden_limits [--update | --lines] FOLDER...
  *
  *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
  *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
@@ -19,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { VARIANTS = 6 /* of each example */ };
+static bool shows_lines;
 
 /* The call that is varied. Its space is made anew from extents and strides, as spaces of calls are. */
 typedef struct call {
@@ -54,8 +57,9 @@ static kiln_status put_launch(void *user, const kn_part *part)
 {
     plan *out = user;
     static kn_placement p; /* large */
-    if (kn_part_place(&p, part) != KILN_OK)
-        return KILN_ERROR_INTERNAL;
+    kiln_status status = kn_part_place(&p, part);
+    if (status != KILN_OK)
+        return status;
     const int64_t numbers[] = {p.rank,    p.size,  p.grid[0],      p.grid[1],
                                p.grid[2], p.block, p.shared_bytes, p.shared_percent,
                                p.cluster, p.grain, p.partials,     p.counters};
@@ -118,9 +122,12 @@ static plan plan_of(const call *c)
     out.schedule = sum_of(out.schedule, s->access, strlen(s->access));
     const kn_part whole = {&spec, &layout, &params, &space, &space};
     out.launch = out.schedule;
-    if (kn_layout_make(&layout, &spec) == KILN_OK && space.size > 0)
-        trouble_unless(kn_part_each(&whole, put_launch, &out) == KILN_ERROR_FORBIDDEN, "a launch of %s: %s",
-                       out.kind, kiln_error_message());
+    kiln_status status = kn_layout_make(&layout, &spec);
+    if (status == KILN_OK && space.size > 0)
+        status = kn_part_each(&whole, put_launch, &out);
+    out.launch = sum_of_number(out.launch, status);
+    trouble_unless(status == KILN_OK || status == KILN_ERROR_FORBIDDEN || status == KILN_ERROR_UNSUPPORTED,
+                   "a launch of %s: %s", out.kind, kiln_error_message());
     return out;
 }
 
@@ -230,12 +237,17 @@ static void put_thing(kn_str *out, const char *name, const call *from, const thi
     kn_str_printf(out, " %08" PRIx32 "\n", (uint32_t)(sum ^ sum >> 32));
 }
 
-static void put_all(kn_str *out, const char *name, const call *c)
+static void put_extents(kn_str *out, const char *name, const call *c)
 {
     for (int a = 0; a < c->from->space.ndim; ++a) {
         put_thing(out, name, c, &(thing){"extent", -1, a, 1, 1 << 22});
         put_thing(out, name, c, &(thing){"extent", -1, a, 16, 1 << 14});
     }
+}
+
+static void put_things(kn_str *out, const char *name, const call *c)
+{
+    put_extents(out, name, c);
     for (int o = 0; o < c->count; ++o) {
         for (int a = 0; a < c->from->space.ndim; ++a)
             if (c->stride[o][a] != 0)
@@ -245,6 +257,60 @@ static void put_all(kn_str *out, const char *name, const call *c)
     if (c->spec.target.backend == KN_CUDA) {
         put_thing(out, name, c, &(thing){"block", -1, -1, 32, 32});
         put_thing(out, name, c, &(thing){"target", -1, -1, 1, 5});
+    }
+}
+
+static int roll(uint64_t *dice, int count)
+{
+    *dice = *dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)((*dice >> 33) % (uint64_t)count);
+}
+
+/* Other extents, inputs that are broadcast along another axis, addresses off alignment; many elements. */
+static void change_at_random(call *c, uint64_t *dice, bool is_large)
+{
+    int64_t size = 1;
+    static const int extents[] = {2, 3, 4, 8, 15, 16, 32, 60, 64, 100, 128, 256, 1000, 1024, 4096, 30000};
+    for (int a = 0; a < c->from->space.ndim; ++a)
+        if (roll(dice, 2)) {
+            call before = *c;
+            set_extent(c, &before, a, extents[roll(dice, 16)]);
+        }
+    for (int a = 0; a < c->from->space.ndim; ++a)
+        size *= c->extent[a];
+    for (int turn = 0; is_large && turn < 64 && size < 1 << 23; ++turn, size *= 2) {
+        call before = *c;
+        int a = roll(dice, c->from->space.ndim);
+        set_extent(c, &before, a, 2 * before.extent[a]);
+    }
+    for (int o = 0; o < c->count; ++o) {
+        int axis = roll(dice, 2 * c->from->space.ndim);
+        bool is_free =
+            !c->access[o].is_output && c->after[o] == 0 && (o + 1 == c->count || c->after[o + 1] == 0);
+        if (is_free && axis < c->from->space.ndim)
+            c->stride[o][axis] = 0;
+        if (is_free && roll(dice, 4) == 0)
+            c->access[o].address += (uintptr_t)(roll(dice, 20) * c->access[o].item_size);
+    }
+}
+
+/* The example itself, line by line; and random calls that differ from it in several things, of which only the
+ * checksum of their lines is kept (--lines shows these). */
+static void put_all(kn_str *out, const char *name, const call *c)
+{
+    uint64_t dice = sum_of(0, name, strlen(name));
+    put_things(out, name, c);
+    for (int v = 1; v <= VARIANTS && !in_trouble(); ++v) {
+        static call varied; /* large */
+        kn_str lines = KN_STR_INIT;
+        varied = *c;
+        change_at_random(&varied, &dice, v % 2 == 0);
+        put_extents(&lines, name, &varied);
+        if (shows_lines)
+            fputs(kn_str_text(&lines), stdout);
+        kn_str_printf(out, "%s random %d: %08" PRIx32 "\n", name, v,
+                      (uint32_t)sum_of(UINT64_C(14695981039346656037), kn_str_text(&lines), lines.length));
+        kn_str_free(&lines);
     }
 }
 
@@ -322,12 +388,13 @@ int main(int argc, char **argv)
 {
     bool update = argc > 2 && !strcmp(argv[1], "--update");
     int failed = 0;
+    shows_lines = argc > 2 && !strcmp(argv[1], "--lines");
     if (argc < 2) {
-        fprintf(stderr, "usage: golden_limits [--update] FOLDER...\n");
+        fprintf(stderr, "usage: golden_limits [--update | --lines] FOLDER...\n");
         return 2;
     }
     succeeded(kiln_set_forms(KILN_FORMS_BEST), "kiln_set_forms");
-    for (int k = 1 + update; k < argc; ++k)
+    for (int k = 1 + update + shows_lines; k < argc; ++k)
         failed += !check_folder(argv[k], update);
     return failed > 0;
 }

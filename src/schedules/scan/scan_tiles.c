@@ -82,6 +82,8 @@ int kn_scan_cut(int64_t *align, const kn_part *part, int64_t flags, int across)
     for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
         if (s->extent[a] > 1 && (longest < 0 || s->extent[a] > s->extent[longest]))
             longest = a;
+    if (longest < 0) /* a single row, which is too long to be placed */
+        return -1;
     *align = longest == across && s->extent[longest] >= 2 * KN_SCAN_COLUMNS ? KN_SCAN_COLUMNS : 1;
     return longest;
 }
