@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VARIANTS = 6 /* of each example */ };
+enum { VARIANTS = 4 /* of each example */ };
 static bool shows_lines;
 
 /* The call that is varied. Its space is made anew from extents and strides, as spaces of calls are. */
