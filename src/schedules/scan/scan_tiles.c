@@ -2,6 +2,7 @@
 #include "schedules/scan/scan_tiles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "program/program.h"
@@ -71,6 +72,13 @@ kiln_status kn_scan_place_flags(kn_placement *out, const kn_part *part, int64_t 
     out->counters = (int)flags + OTHER_COUNTERS;
     out->partials = flags * WORD * rows;
     return KILN_OK;
+}
+
+int kn_scan_across_of(const kn_part *part)
+{
+    kn_scan_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    return chosen.across;
 }
 
 int kn_scan_cut(int64_t *align, const kn_part *part, int64_t flags, int across)
