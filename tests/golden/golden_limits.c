@@ -7,7 +7,7 @@
  *
  *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
  *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
- *                                      schedule is another one from 33 on; last the checksum of all plans */
+ *                                      schedule is another from 33 on; last the checksum of plans */
 #include "description.h"
 #include "golden.h"
 #include "kernel/inspected.h"
@@ -32,9 +32,9 @@ typedef struct call {
     int64_t extent[KILN_MAX_NDIM], stride[KN_MAX_PARAMS][KILN_MAX_NDIM], after[KN_MAX_PARAMS];
 } call;
 
-/* Checksums: of a call's schedule and the sort of its first launch, and of all of that launch. */
+/* Checksums: of a call's schedule, of the sort of its first launch, and of all of that launch. */
 typedef struct plan {
-    uint64_t schedule, launch;
+    uint64_t schedule, sort, launch;
     const char *kind;
 } plan;
 
@@ -70,7 +70,7 @@ static kiln_status put_launch(void *user, const kn_part *part)
                              p.shared_percent,
                              p.partials > 0,
                              p.counters > 0};
-    out->schedule = sum_of(out->schedule, sorts, sizeof sorts);
+    out->sort = sum_of(out->sort, sorts, sizeof sorts);
     out->launch =
         sum_of(out->launch, p.field, part->layout->own_size > 0 ? (size_t)part->layout->own_size : 0);
     kn_loop_nest_free(p.loop_nest);
@@ -106,14 +106,14 @@ static void make_space(kn_space *out, kn_access *access, const call *c)
         access[o].address += (uintptr_t)out->offset[o];
 }
 
-static plan plan_of(const call *c)
+static plan plan_of(const call *c, bool is_placed)
 {
     static kn_space space; /* large, as the specialisation is */
     static kn_spec spec;
     kn_access access[KN_MAX_PARAMS];
     kn_launch_params params = {{0}};
     kn_layout layout;
-    plan out = {UINT64_C(14695981039346656037), UINT64_C(14695981039346656037), "none"};
+    plan out = {.schedule = UINT64_C(14695981039346656037), .kind = "none"};
     spec = c->spec;
     spec.schedule = (kn_schedule){0};
     make_space(&space, access, c);
@@ -129,6 +129,8 @@ static plan plan_of(const call *c)
     out.schedule = sum_of(out.schedule, s->access, strlen(s->access));
     const kn_part whole = {&spec, &layout, &params, &space, &space};
     out.launch = out.schedule;
+    if (!is_placed)
+        return out;
     kiln_status status = kn_layout_make(&layout, &spec);
     if (status == KILN_OK && space.size > 0)
         status = kn_part_each(&whole, put_launch, &out);
@@ -198,20 +200,39 @@ static void vary(call *to, const call *from, const thing *t, int64_t value)
             to->after[o] = moved_distance(to, from, o);
 }
 
-static plan plan_with(const call *from, const thing *t, int64_t step, uint64_t *sum)
+static plan plan_with(const call *from, const thing *t, int64_t step, bool is_placed, uint64_t *sum)
 {
     static call varied;
     vary(&varied, from, t, step * t->unit);
-    plan p = plan_of(&varied);
+    plan p = plan_of(&varied, is_placed);
     *sum = sum_of_number(*sum, (int64_t)p.launch);
     return p;
+}
+
+static bool differs(const plan *a, const plan *b)
+{
+    return a->schedule != b->schedule || a->sort != b->sort;
+}
+
+/* The first step behind low, which has the plan `one`, with another one; high has another one. Launches are
+ * looked at only where schedules do not tell the two. */
+static int64_t first_other(const call *from, const thing *t, int64_t low, int64_t high, const plan *one,
+                           bool is_placed, uint64_t *sum)
+{
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        plan p = plan_with(from, t, middle, is_placed, sum);
+        bool is_other = is_placed ? differs(&p, one) : p.schedule != one->schedule;
+        *(is_other ? &high : &low) = middle;
+    }
+    return high;
 }
 
 static void put_thing(kn_str *out, const char *name, const call *from, const thing *t)
 {
     uint64_t sum = 0;
     int64_t before = !strcmp(t->name, "extent") ? 1 : 0;
-    plan one = plan_with(from, t, before, &sum);
+    plan one = plan_with(from, t, before, true, &sum);
     kn_str_printf(out, "%s %s", name, t->name);
     if (t->operand >= 0)
         kn_str_printf(out, " of %d", t->operand);
@@ -221,25 +242,14 @@ static void put_thing(kn_str *out, const char *name, const call *from, const thi
     for (int64_t step = before + 1; step <= t->last && !in_trouble(); step += step < 20        ? 1
                                                                               : step < 1 << 14 ? step / 3
                                                                                                : step) {
-        plan other = plan_with(from, t, step, &sum);
-        for (int64_t low = before; other.schedule != one.schedule;) { /* low has the plan `one` */
-            int64_t high = step;
-            plan at_high = other;
-            while (high - low > 1) {
-                int64_t middle = low + (high - low) / 2;
-                plan p = plan_with(from, t, middle, &sum);
-                if (p.schedule == one.schedule)
-                    low = middle;
-                else {
-                    high = middle;
-                    at_high = p;
-                }
-            }
-            kn_str_printf(out, " <%" PRId64, high * t->unit);
-            if (strcmp(at_high.kind, one.kind) != 0)
-                kn_str_printf(out, " %s", at_high.kind);
-            one = at_high;
-            low = high;
+        plan other = plan_with(from, t, step, true, &sum);
+        while (differs(&other, &one) && !in_trouble()) {
+            before = first_other(from, t, before, step, &one, other.schedule == one.schedule, &sum);
+            plan next = before == step ? other : plan_with(from, t, before, true, &sum);
+            kn_str_printf(out, " <%" PRId64, before * t->unit);
+            if (strcmp(next.kind, one.kind) != 0)
+                kn_str_printf(out, " %s", next.kind);
+            one = next;
         }
         before = step;
     }
