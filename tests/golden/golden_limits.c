@@ -6,8 +6,8 @@
  * usage: golden_limits [--update | --lines] FOLDER...
  *
  *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
- *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
- *                                      schedule is another from 33 on; last the checksum of plans */
+ *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on;
+ *                                      from 33 on with another schedule; last the checksum of plans */
 #include "description.h"
 #include "golden.h"
 #include "kernel/inspected.h"
@@ -314,7 +314,7 @@ static void change_at_random(call *c, uint64_t *dice, bool is_large)
 }
 
 /* The example itself, line by line; and random calls that differ from it in several things, of which only the
- * checksum of their lines is kept (--lines shows these). */
+ * checksum of their lines is stored (--lines shows these). */
 static void put_all(kn_str *out, const char *name, const call *c)
 {
     uint64_t dice = sum_of(0, name, strlen(name));
