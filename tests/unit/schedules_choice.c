@@ -357,8 +357,10 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_p
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
     assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
-    kn_coarsened_space(&steps, &s->space, first_param(params));
-    groups = (s->space.extent[axis] + KN_COARSENING - 1) / KN_COARSENING;
+    const int each = kn_coarsened_config_of(c)->steps;
+    assert_int_equal(each, c->vector > 1 ? KN_COARSENING : KN_COARSENING_SINGLE);
+    kn_coarsened_space(&steps, &s->space, first_param(params), each);
+    groups = (s->space.extent[axis] + each - 1) / each;
     assert_int_equal(steps.ndim, s->space.ndim + 1);
     assert_true(steps.ndim <= c->rank);
     assert_int_equal(steps.extent[0], s->space.extent[axis]);

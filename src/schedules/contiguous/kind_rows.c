@@ -14,6 +14,8 @@ enum {
     SHORTEST_ROW = 32,    /* bytes of a row: the results of joined shorter rows would fill no sector */
     SHORT_ROW = 512,      /* bytes of a row, from which on it is read alone */
     ROWS_TOGETHER = 1024, /* bytes of shorter rows that are joined, at most */
+    MANY_APART = 8,       /* elements of a vector that a thread gathers one by one: slower, up to */
+    FEW = 1 << 18,        /* elements, than a thread for each */
     RASTER_VECTOR = 4,    /* elements of a vector, at most, for rasterised blocks */
     RASTER_LEAST = 128,   /* vectors of a row, from which on blocks are rasterised */
     RASTER_BLOCKS = 65535 /* blocks along the second axis of a grid, at most */
@@ -152,7 +154,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         if (!kn_rows_choose_located(out, c))
             return false;
     }
-    kn_rows_config_in(out)->gathers = find_class(out, c);
+    int gathers = find_class(out, c);
+    if (gathers >= KN_ROWS_APART && out->vector >= MANY_APART && c->space->size <= FEW)
+        return false;
+    kn_rows_config_in(out)->gathers = gathers;
     memcpy(params, &f, sizeof f);
     return true;
 }
