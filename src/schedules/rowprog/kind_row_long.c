@@ -17,6 +17,7 @@ enum {
     LONG_SINGLE = 8,  /* the same, of single elements */
     FULL = 32,        /* elements of a thread, of four bytes or more, if the whole row is in registers */
     BESIDE = 4 << 10, /* bytes of a block's shared memory for partial values */
+    WORD = 4,         /* bytes */
     LARGEST = 16      /* blocks of a cluster, at most */
 };
 
@@ -39,12 +40,13 @@ typedef struct long_field {
     MEMBERS
 } long_field;
 
-/* True if a row of so many items fits so many blocks of such a size. */
+/* True if a row of so many items fits so many blocks of such a size. Items of less than a word are not copied
+ * asynchronously: a thread would wait for each that it stages. */
 static bool fits(launch_params *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
 {
     int64_t each = kn_divide_up(kn_divide_up(items, blocks), threads), staged = each > held ? each - held : 0;
     *f = (launch_params){blocks, threads, (int)staged};
-    return staged * threads * bytes <= shared;
+    return staged * threads * bytes <= shared && (staged == 0 || bytes >= WORD);
 }
 
 static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t items, int held, int bytes)
