@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fuse/number_text.h"
 #include "types/dtype.h"
 
 /* A reduction that may be replaced. */
@@ -51,8 +52,7 @@ static int root_of_square(const search *s, int node)
     if (n)
         return n->in[0] == n->in[1] ? n->in[0] : -1;
     n = call_of(s, node, "power", 2);
-    const kiln_arg *exponent = n ? &s->typed[n->in[1]].number : NULL;
-    return exponent && exponent->kind == KILN_ARG_WEAK_INT && exponent->value.i == 2 ? n->in[0] : -1;
+    return n && kn_node_is_square(s->graph, n) ? n->in[0] : -1;
 }
 
 static int element_of_exponentials(const search *s, int node)

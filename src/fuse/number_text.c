@@ -40,6 +40,15 @@ static void put_integer(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
     kn_str_append(out, is_plain ? "" : ")");
 }
 
+bool kn_node_is_square(const kn_graph *graph, const kn_node *node)
+{
+    if (node->kind != KN_NODE_CALL || node->n_in != 2 || strcmp(node->name, "power") != 0)
+        return false;
+    const kn_node *by = &graph->node[node->in[1]];
+    return by->kind == KN_NODE_NUMBER && kn_weak_real(&by->number) == 2 &&
+           by->number.kind != KILN_ARG_WEAK_COMPLEX;
+}
+
 double kn_weak_real(const kiln_arg *number)
 {
     switch (number->kind) {

@@ -131,6 +131,18 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"(x - mean(x, axis=0)) / std(x, axis=0)", "host", 2, "stored in between: std(x, axis=0)"},
         {"e = exp(x - max(x, axis=0)); e / sum(e, axis=0)", "host", 3, "by a model of what each way"},
         {"m = mean(x, axis=0); m, x - m", "host", 3, "by a model of what each way"},
+        /* reductions that read another's result are replaced: both in one kernel */
+        {"e = exp(x - max(x, axis=0)); e / sum(e, axis=0)", "sm_90", 2, "struct peak"},
+        {"m = max(x.T, axis=1, keepdims=True); log(sum(exp(x.T - m), axis=-1, keepdims=True)) + x.T", "sm_90",
+         2, "struct peak"},
+        {"d = x - mean(x, axis=0); d / sqrt(mean(d * d, axis=0))", "sm_90", 2, "struct moments"},
+        {"d = x - mean(x, axis=0, keepdims=True); d / sqrt(mean(d**2, axis=0, keepdims=True))", "sm_90", 2,
+         "struct moments"},
+        {"d = x - mean(x, axis=0); d / mean(square(d), axis=0)", "sm_90", 2, "struct moments"},
+        /* another axis, another base, other elements: these are no variances and sums of exponentials */
+        {"e = exp(x - max(x, axis=1, keepdims=True)); e / sum(e, axis=0)", "sm_90", 3, "_2"},
+        {"d = x - max(x, axis=0); d / sqrt(mean(d * d, axis=0))", "sm_90", 3, "_3"},
+        {"e = exp(2 * x - max(x, axis=0)); e / sum(e, axis=0)", "sm_90", 3, "_3"},
         {"x - mean(x, axis=1, keepdims=True)", "host", 1, "one kernel: about "},
         {"x - mean(x, axis=1, keepdims=True)", "sm_90", 1, "one kernel: about "},
         {"x[:64, :64] - mean(x[:64, :64], axis=0)", "sm_90", 1, "one kernel: about "},
