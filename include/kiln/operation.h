@@ -18,7 +18,8 @@
  * takes the dtype that the arrays beside it ask for. What is there, beside what callers register:
  *
  * reductions: sum prod nansum, min max nanmin nanmax ptp, argmin argmax (the first of equal ones,
- *   in C order of the reduced axes), all any count_nonzero, mean, var std, norm_1 norm_2 norm_inf;
+ *   in C order of the reduced axes), all any count_nonzero, mean, var std, norm_1 norm_2 norm_inf,
+ *   softmax_sum (the sum of exp(x - max(x)), in one pass);
  * elementwise, under the names of NumPy's functions: add subtract multiply divide floor_divide
  *   remainder power negative positive abs square sign conjugate, sqrt cbrt exp exp2 expm1 log log2
  *   log10 log1p, sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
