@@ -35,7 +35,8 @@ typedef struct launch_params {
 
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
-    int length, width, blocks, staged, share;
+    int length, width, blocks, staged, share;                                                                \
+    kn_divider per_piece;
 typedef struct long_field {
     MEMBERS
 } long_field;
@@ -99,10 +100,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     launch_params f;
     kn_row_config *config = kn_row_config_in(out);
-    int64_t length = kn_row_length(c);
+    bool is_pieced;
+    int64_t length = kn_row_length_in_pieces(&is_pieced, c);
     if (length == 0 || length > INT32_MAX / 2 || c->block > 0)
         return false;
     out->vector = kn_row_vector(c);
+    config->pieces = is_pieced;
     config->fit = kn_row_fit_of(c, out->vector);
     out->vector = config->fit == KN_ROW_SINGLE ? 1 : out->vector;
     config->items = kn_row_most_held(c) / out->vector;
@@ -140,6 +143,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                     .staged = chosen.staged};
     f.share = (int32_t)kn_divide_up(kn_row_items(f.length, s->vector, kn_row_config_of(s)->fit), f.blocks);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
+    f.per_piece = kn_row_per_piece(&out->own_space);
     out->block = (unsigned)chosen.threads;
     out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
     out->grid[0] = (unsigned)(out->size * f.blocks);
@@ -166,7 +170,7 @@ const kn_kind kn_kind_row_long = {.name = "row_long",
                                   .recipe = &kn_recipe_row_long,
                                   KN_ROW_KIND,
                                   .config = &kn_row_config_table,
-                                  .revision = 1,
+                                  .revision = 2,
                                   .field = KN_FIELD(long_field, MEMBERS),
                                   .cut = cut,
                                   .describe = describe};
