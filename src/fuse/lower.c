@@ -229,13 +229,17 @@ static bool goes_along(lowering *l, int at, const kn_group *own, int root, int *
 }
 
 /* The first group that a root may join: all buffers that it reads are filled by this group or an earlier
- * one. */
+ * one; by an earlier one if they were stored to have a kernel of their own. */
 static int first_to_join(const lowering *l, const kn_group *own)
 {
     int first = l->n_groups > MOST_BACK ? l->n_groups - MOST_BACK : 0;
-    for (const kn_leaf *leaf = own->leaf; leaf; leaf = leaf->next)
-        if (leaf->kind == KN_BASE_BUFFER && l->group_of[leaf->node] > first)
-            first = l->group_of[leaf->node];
+    for (const kn_leaf *leaf = own->leaf; leaf; leaf = leaf->next) {
+        if (leaf->kind != KN_BASE_BUFFER)
+            continue;
+        kn_why why = l->why[leaf->node];
+        int least = l->group_of[leaf->node] + (why == KN_WHY_ROWS || why == KN_WHY_MOVES);
+        first = least > first ? least : first;
+    }
     return first;
 }
 
@@ -686,7 +690,8 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
 }
 
 /* True if the lowering starts anew, with reductions that need no other's result: several kernels read their
- * input one time less then, and one kernel would gain nothing. On the host exponentials cost more than bytes. */
+ * input one time less then, and one kernel would gain nothing. On the host exponentials cost more than bytes.
+ */
 static bool starts_anew(lowering *l, const kn_group *g)
 {
     replacement *r = l->replacement;

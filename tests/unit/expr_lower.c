@@ -139,6 +139,13 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"d = x - mean(x, axis=0, keepdims=True); d / sqrt(mean(d**2, axis=0, keepdims=True))", "sm_90", 2,
          "struct moments"},
         {"d = x - mean(x, axis=0); d / mean(square(d), axis=0)", "sm_90", 2, "struct moments"},
+        /* results that keep the reduced axis are of the same kernel, unless that was taken apart */
+        {"m = mean(x, axis=1, keepdims=True); 2 * m, x - m", "sm_90", 1, "schedule=\"row_lanes\""},
+        {"m = mean(x[:256], axis=0, keepdims=True); x[:256] - m, m", "sm_90", 1, "schedule=\"row_columns\""},
+        {"(x - mean(x, axis=0, keepdims=True)) / std(x, axis=0, keepdims=True)", "sm_90", 2,
+         "struct moments"},
+        /* rows in pieces */
+        {"y = x.reshape(128, 16, 2048); y - mean(y, axis=(0, 2), keepdims=True)", "sm_90", 1, "pieces=\"1\""},
         /* another axis, another base, other elements: these are no variances and sums of exponentials */
         {"e = exp(x - max(x, axis=1, keepdims=True)); e / sum(e, axis=0)", "sm_90", 3, "_2"},
         {"d = x - max(x, axis=0); d / sqrt(mean(d * d, axis=0))", "sm_90", 3, "_3"},

@@ -357,7 +357,7 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_p
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
     assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
-    const int each = kn_coarsened_config_of(c)->steps;
+    const int each = kn_coarsened_config_of(c)->coarsening;
     assert_int_equal(each, c->vector > 1 ? KN_COARSENING : KN_COARSENING_SINGLE);
     kn_coarsened_space(&steps, &s->space, first_param(params), each);
     groups = (s->space.extent[axis] + each - 1) / each;

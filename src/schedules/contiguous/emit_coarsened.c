@@ -13,8 +13,7 @@ static bool load(kn_writer *w, int k)
     }
     if (kn_access_of(w, k) != KN_VECTOR || kn_is_output(w, k))
         return false;
-    kn_put_part_with(w, &w->slot[KN_SLOT_STEP_PACKS], "steps_of", k, "steps=%d",
-                     kn_coarsened_config_of(&w->spec->schedule)->steps);
+    kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "steps_of", k);
     kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "load_step", k, "load=%s",
                      kn_text_by(w, kn_put_vector_load, k));
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "step_of", k);
@@ -23,7 +22,6 @@ static bool load(kn_writer *w, int k)
 
 static void fill_coarsened(kn_writer *w)
 {
-    kn_str_printf(&w->slot[KN_SLOT_THREAD_STEPS], "%d", kn_coarsened_config_of(&w->spec->schedule)->steps);
     kn_fill_located(w, kn_put_gather_of_one_row);
 }
 

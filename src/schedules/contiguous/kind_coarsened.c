@@ -89,7 +89,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     bool has_vectors = choose_vectors(out, c);
     if (!has_vectors && !choose_single(out, c))
         return false;
-    kn_coarsened_config_in(out)->steps = has_vectors ? KN_COARSENING : KN_COARSENING_SINGLE;
+    kn_coarsened_config_in(out)->coarsening = has_vectors ? KN_COARSENING : KN_COARSENING_SINGLE;
     out->rank = kn_choice_rank(c->space->ndim + 1);
     out->access[largest_broadcast(c, f.axis)] =
         KN_BROADCAST; /* the other inputs come from the nearest cache */
@@ -118,7 +118,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     kn_coarsened_params f;
     memcpy(&f, part->launch_params, sizeof f);
     kn_coarsened_space(&out->own_space, part->space, f.axis,
-                       kn_coarsened_config_of(&part->spec->schedule)->steps);
+                       kn_coarsened_config_of(&part->spec->schedule)->coarsening);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim - 1;
     out->size = out->own_space.size;

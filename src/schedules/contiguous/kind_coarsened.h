@@ -6,7 +6,7 @@
 
 /* Vectors of a thread, along the coarsened axis; or single elements, of which each is a small store. */
 enum { KN_COARSENING = 4, KN_COARSENING_SINGLE = 16 };
-#define KN_COARSENED_CONFIG(X) X(steps, KN_COARSENING_SINGLE)
+#define KN_COARSENED_CONFIG(X) X(coarsening, KN_COARSENING_SINGLE)
 KN_CONFIG(kn_coarsened_config, KN_COARSENED_CONFIG);
 
 typedef struct kn_coarsened_params {
