@@ -257,16 +257,17 @@ static int64_t time_of_bytes(int64_t bytes, int rate)
     return bytes * 1000 / rate;
 }
 
-/* Elements that lie apart along the rows, but in one sector, come together: one channel of pixels. */
-static bool shares_sectors(const kn_fusion_operand *o)
+/* Elements that lie apart along the rows, but in one sector, come together: one channel of pixels. If a row
+ * has a block, the sectors of narrow rows side by side do not. */
+static bool shares_sectors(const kn_fusion *f, const kn_fusion_operand *o)
 {
-    return o->moves && o->step < SECTOR;
+    return o->moves && o->step < SECTOR && (o->is_along || !o->is_across || f->side > 1);
 }
 
 /* Bytes of the sectors that hold the operand's elements. */
-static int64_t sectors_of(const kn_fusion_operand *o)
+static int64_t sectors_of(const kn_fusion *f, const kn_fusion_operand *o)
 {
-    return shares_sectors(o) ? o->elements * kn_most(o->step, o->item) : bytes_of(o);
+    return shares_sectors(f, o) ? o->elements * kn_most(o->step, o->item) : bytes_of(o);
 }
 
 /* Rows are in registers and shared memory, so each operand is read once. An operand whose elements are not
@@ -277,9 +278,9 @@ static int64_t fused_on_cuda(const kn_fusion *f)
     for (int o = 0; o < f->n_operands; ++o) {
         const kn_fusion_operand *op = &f->operand[o];
         int64_t together = op->item * (op->is_across ? kn_least(f->side, f->run) : 1);
-        bool is_apart = op->moves && !shares_sectors(op) && together < SECTOR;
-        near += is_apart ? bytes_of(op) * SECTOR / together : sectors_of(op);
-        far += sectors_of(op);
+        bool is_apart = op->moves && !shares_sectors(f, op) && together < SECTOR;
+        near += is_apart ? bytes_of(op) * SECTOR / together : sectors_of(f, op);
+        far += sectors_of(f, op);
     }
     return LAUNCH + kn_most(time_of_bytes(far, MEMORY_RATE), time_of_bytes(near, L2_RATE));
 }
@@ -288,13 +289,13 @@ static int64_t split_on_cuda(const kn_fusion *f)
 {
     int64_t time = 0, read = 0;
     for (int o = 0; o < f->n_operands; ++o)
-        read += f->operand[o].is_output ? 0 : sectors_of(&f->operand[o]);
+        read += f->operand[o].is_output ? 0 : sectors_of(f, &f->operand[o]);
     for (int pass = 0; pass < f->n_passes; ++pass) {
         time += LAUNCH;
         for (int o = 0; o < f->n_operands; ++o) {
             const kn_fusion_operand *op = &f->operand[o];
             bool is_near = !op->is_output && pass > 0 && read <= L2_KEEPS;
-            time += is_in(op, pass) ? time_of_bytes(sectors_of(op), is_near ? L2_RATE : MEMORY_RATE) : 0;
+            time += is_in(op, pass) ? time_of_bytes(sectors_of(f, op), is_near ? L2_RATE : MEMORY_RATE) : 0;
         }
     }
     return time;

@@ -16,7 +16,7 @@ enum {
     LEAST_BYTES = 1 << 24, /* bytes of results: below this it earns nothing */
     RATIO = 4,          /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
     BLOCK_SINGLE = 256, /* threads with single elements */
-    NARROW = 2,         /* bytes of results that are single elements, at most */
+    NARROW = 1,         /* bytes of results that are single elements, at most */
     LEAST_SINGLE = 64,  /* elements of a row of such */
     SHARE = 8 /* the broadcast input has at least this part of the bytes of the largest broadcast input */
 };

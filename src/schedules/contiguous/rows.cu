@@ -21,17 +21,12 @@ ${begin}
         const unsigned kn_column = blockIdx.x * ${raster_width} + threadIdx.x % ${raster_width}, kn_row = blockIdx.y * (${block} / ${raster_width}) + threadIdx.x / ${raster_width};
         kn_first = kn_column < kn.row_vectors ? (int)((kn_row * kn.row_vectors + kn_column) * ${vector}u) - kn.misalignment : (int)kn.size;
     }
-    const bool kn_is_whole = kn_first >= 0 && kn_first + ${vector} <= kn.size;
-    if (kn_is_whole) {
+    if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
         const kn_place kn_here = kn_locate(kn, kn_first);
         ${elements}
-    }
-    /* The warp's lanes take an element each of a vector that is partly outside: one thread would wait for each. */
+    } else {
 #pragma unroll 1
-    for (unsigned kn_partly = __ballot_sync(0xffffffffu, !kn_is_whole && kn_first > -${vector} && kn_first < kn.size); kn_partly != 0; kn_partly &= kn_partly - 1) {
-        const int kn_from = __shfl_sync(0xffffffffu, kn_first, __ffs((int)kn_partly) - 1);
-        const int kn_at = kn_from + (int)(threadIdx.x % 32);
-        if (kn_at >= 0 && kn_at < kn.size && kn_at < kn_from + ${vector}) {
+        for (int kn_at = kn_first < 0 ? 0 : kn_first; kn_at < kn_first + ${vector} && kn_at < kn.size; ++kn_at) {
             const kn_place kn_here = kn_locate(kn, kn_at);
             ${single}
         }
