@@ -16,8 +16,6 @@ enum {
     ROWS_TOGETHER = 1024, /* bytes of shorter rows that are joined, at most */
     MANY_GATHERED = 3,    /* operands for which a thread locates each of its elements once, */
     LOCATED_VECTOR = 4,   /* if it has so many at most */
-    MANY_APART = 8,       /* elements of a vector that a thread gathers one by one: slower, up to */
-    FEW = 1 << 18,        /* elements, than a thread for each */
     RASTER_VECTOR = 4,    /* elements of a vector, at most, for rasterised blocks */
     RASTER_LEAST = 128,   /* vectors of a row, from which on blocks are rasterised */
     RASTER_BLOCKS = 65535 /* blocks along the second axis of a grid, at most */
@@ -166,10 +164,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         if (!kn_rows_choose_located(out, c))
             return false;
     }
-    int gathers = find_class(out, c);
-    if (gathers >= KN_ROWS_APART && out->vector >= MANY_APART && c->space->size <= FEW)
-        return false;
-    kn_rows_config_in(out)->gathers = gathers;
+    kn_rows_config_in(out)->gathers = find_class(out, c);
     memcpy(params, &f, sizeof f);
     return true;
 }
