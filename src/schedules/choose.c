@@ -36,7 +36,7 @@ static bool has_kind(kn_backend_kind backend, const char *name, size_t length)
     return *kind != NULL;
 }
 
-/* What KILN_KINDS switches off beside kinds: the limits below which kinds are not asked. */
+/* The limits below which kinds are not asked, which KILN_KINDS switches off, too. */
 static const char limits[] = "fewest";
 
 static bool is_limits(const char *name, size_t length)
