@@ -257,8 +257,8 @@ static int64_t time_of_bytes(int64_t bytes, int rate)
     return bytes * 1000 / rate;
 }
 
-/* Elements that lie apart along the rows, but in one sector, come together: one of interleaved channels. If a row
- * has a block, the sectors of narrow rows side by side do not. */
+/* Elements that lie apart along the rows, but in one sector, come together: one of interleaved channels. If a
+ * row has a block, the sectors of narrow rows side by side do not. */
 static bool shares_sectors(const kn_fusion *f, const kn_fusion_operand *o)
 {
     return o->moves && o->step < SECTOR && (o->is_along || !o->is_across || f->side > 1);

@@ -27,7 +27,8 @@ enum {
     MOST_ACROSS = 256,    /* threads side by side; more than a warp's only where each has whole rows */
     SMALL = 1 << 17,      /* elements, above which few blocks leave memory idle */
     LANES_LENGTH = 32,    /* elements of rows that a thread holds by itself, */
-    LANES_ROWS = 1 << 16, /* of so many rows at least: an H200 takes two thirds of the time */
+    LANES_ROWS = 1 << 16, /* of so many rows at least, */
+    LANES_ITEM = 4, /* and elements of so many bytes: two thirds of the time; of two bytes twice as much */
     LARGEST = 8 /* blocks of a cluster: longer rows are faster by two kernels, each at the memory's speed */
 };
 
@@ -235,10 +236,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     for (int o = 0; o < c->count; ++o)
         if (!lies_across(c, o, axis))
             return false;
-    if (length <= LANES_LENGTH && length <= kn_row_most_held(c) &&
+    int widest = widest_across(c, axis);
+    if (widest >= LANES_ITEM && length <= LANES_LENGTH && length <= kn_row_most_held(c) &&
         kn_space_output_size(c->space) >= LANES_ROWS)
         return false; /* to row_lanes: a thread has a row */
-    int widest = widest_across(c, axis);
     if (widest == 0 || widest > ACCESS)
         return false;
     out->vector = vector_of(c, axis, widest);

@@ -13,7 +13,7 @@ enum {
     WARP = 32,
     FEW = 2,             /* items of a row up to which a thread has one */
     MOST_ALONE = 32,     /* items of a thread that has a row of single elements by itself */
-    SHORTEST = 8,        /* elements of a row up to which a thread has it by itself, however they lie */
+    SHORTEST = 4,        /* elements of a row up to which a thread has it by itself, however they lie */
     SHORTEST_ACROSS = 32 /* rows side by side that are contiguous across */
 };
 
