@@ -18,7 +18,8 @@
  * takes the dtype that the arrays beside it ask for. What is there, beside what callers register:
  *
  * reductions: sum prod nansum, min max nanmin nanmax ptp, argmin argmax (the first of equal ones,
- *   in C order of the reduced axes), all any count_nonzero, mean, var std, norm_1 norm_2 norm_inf;
+ *   in C order of the reduced axes), all any count_nonzero, mean, var std, norm_1 norm_2 norm_inf,
+ *   softmax_sum (the sum of exp(x - max(x)), in one pass);
  * scans: cumsum cumprod cummin cummax logcumsumexp;
  * elementwise: NumPy's functions under its names, of arithmetic, exponents, angles, rounding,
  *   order, truth and bits; divmod, modf and frexp have two results. kiln/ops.h, which is generated

@@ -124,7 +124,8 @@ static const setting settings[] = {
      "threads of the host target"},
     {"KILN_LIBCUDA", "a file", "libcuda.so.1", NULL, LOGGED, "the driver library"},
     {"KILN_KINDS", "names of kinds with - before and commas between", NULL, NULL, REFUSED,
-     "kinds of schedule that are not chosen (-tile,-windows): to see what each is worth, and for tests"},
+     "kinds of schedule that are not chosen (-tile,-windows): to see what each is worth, and for tests; "
+     "-fewest: kinds take few elements, too"},
     {"KILN_TEMPLATE_DIR", "a folder", NULL, is_folder, LOGGED,
      "templates that stand in for the embedded ones, for work on kiln itself"},
     {"KILN_DUMP_SOURCE", "a folder", NULL, NULL, LOGGED, "receives every source that is generated"},

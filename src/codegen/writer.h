@@ -59,7 +59,6 @@
     X(STORES, stores, false)                                                                                 \
     X(BLOCKS, blocks, false)                                                                                 \
     X(RASTER_WIDTH, raster_width, false)                                                                     \
-    X(THREAD_STEPS, thread_steps, false)                                                                     \
     X(INVARIANT, invariant, false)                                                                           \
     X(STEP_PACKS, step_packs, false)                                                                         \
     X(STEP_LOADS, step_loads, false)                                                                         \

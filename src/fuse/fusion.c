@@ -1,6 +1,7 @@
 /* The cost model that decides whether a program over rows is one kernel or several. */
 #include "fuse/fusion.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "program/cost.h"
@@ -92,7 +93,8 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
                                             .is_output = access[o].is_output,
                                             .moves = s->stride[o][inner] != 0,
                                             .is_along = s->stride[o][inner] == item,
-                                            .is_across = across >= 0 && s->stride[o][across] == item};
+                                            .is_across = across >= 0 && s->stride[o][across] == item,
+                                            .step = llabs(s->stride[o][inner])};
     }
     add_passes(f, spec);
     return f->n_passes > 1;
@@ -255,31 +257,45 @@ static int64_t time_of_bytes(int64_t bytes, int rate)
     return bytes * 1000 / rate;
 }
 
+/* Elements that lie apart along the rows, but in one sector, come together: one of interleaved channels. If a
+ * row has a block, the sectors of narrow rows side by side do not. */
+static bool shares_sectors(const kn_fusion *f, const kn_fusion_operand *o)
+{
+    return o->moves && o->step < SECTOR && (o->is_along || !o->is_across || f->side > 1);
+}
+
+/* Bytes of the sectors that hold the operand's elements. */
+static int64_t sectors_of(const kn_fusion *f, const kn_fusion_operand *o)
+{
+    return shares_sectors(f, o) ? o->elements * kn_most(o->step, o->item) : bytes_of(o);
+}
+
 /* Rows are in registers and shared memory, so each operand is read once. An operand whose elements are not
  * neighbours along the rows moves a whole sector for the elements of few rows. */
 static int64_t fused_on_cuda(const kn_fusion *f)
 {
-    int64_t near = 0;
+    int64_t near = 0, far = 0;
     for (int o = 0; o < f->n_operands; ++o) {
         const kn_fusion_operand *op = &f->operand[o];
         int64_t together = op->item * (op->is_across ? kn_least(f->side, f->run) : 1);
-        bool is_apart = op->moves && !op->is_along && together < SECTOR;
-        near += is_apart ? bytes_of(op) * SECTOR / together : bytes_of(op);
+        bool is_apart = op->moves && !shares_sectors(f, op) && together < SECTOR;
+        near += is_apart ? bytes_of(op) * SECTOR / together : sectors_of(f, op);
+        far += sectors_of(f, op);
     }
-    return LAUNCH + kn_most(time_of_bytes(all_bytes(f), MEMORY_RATE), time_of_bytes(near, L2_RATE));
+    return LAUNCH + kn_most(time_of_bytes(far, MEMORY_RATE), time_of_bytes(near, L2_RATE));
 }
 
 static int64_t split_on_cuda(const kn_fusion *f)
 {
     int64_t time = 0, read = 0;
     for (int o = 0; o < f->n_operands; ++o)
-        read += f->operand[o].is_output ? 0 : bytes_of(&f->operand[o]);
+        read += f->operand[o].is_output ? 0 : sectors_of(f, &f->operand[o]);
     for (int pass = 0; pass < f->n_passes; ++pass) {
         time += LAUNCH;
         for (int o = 0; o < f->n_operands; ++o) {
             const kn_fusion_operand *op = &f->operand[o];
             bool is_near = !op->is_output && pass > 0 && read <= L2_KEEPS;
-            time += is_in(op, pass) ? time_of_bytes(bytes_of(op), is_near ? L2_RATE : MEMORY_RATE) : 0;
+            time += is_in(op, pass) ? time_of_bytes(sectors_of(f, op), is_near ? L2_RATE : MEMORY_RATE) : 0;
         }
     }
     return time;

@@ -18,6 +18,7 @@ typedef struct kn_fusion_operand {
                        axis */
     bool is_along;  /* its neighbours are along the innermost reduction axis */
     bool is_across; /* its neighbours are along the innermost output axis */
+    int64_t step;   /* bytes between its elements along the innermost reduction axis, in either direction */
 } kn_fusion_operand;
 
 typedef struct kn_fusion {

@@ -1012,12 +1012,32 @@ void kn_group_free(kn_group *g)
     kn_arena_free(&g->arena);
 }
 
+/* True if the two leaves read the same elements. A space that has results alone has its reduction axes at the
+ * end, and axes of one element where results keep them: the order of axes does not matter. */
+static bool are_alike(const kn_group *a, const kn_leaf *l, const kn_group *b, const kn_leaf *m)
+{
+    uint64_t left = 0;
+    for (int k = 0; k < b->ndim; ++k)
+        left |= m->stride[k] != 0 && b->extent[k] != 1 ? UINT64_C(1) << k : 0;
+    for (int k = 0; k < a->ndim; ++k) {
+        int other = 0;
+        if (l->stride[k] == 0 || a->extent[k] == 1)
+            continue;
+        while (other < b->ndim &&
+               !(left >> other & 1 && b->extent[other] == a->extent[k] && m->stride[other] == l->stride[k]))
+            ++other;
+        if (other == b->ndim)
+            return false;
+        left &= ~(UINT64_C(1) << other);
+    }
+    return left == 0;
+}
+
 bool kn_groups_share(const kn_group *a, const kn_group *b)
 {
     for (const kn_leaf *l = a->leaf; l; l = l->next)
         for (const kn_leaf *m = b->leaf; m; m = m->next)
-            if (l->kind == m->kind && l->node == m->node && l->shift == m->shift &&
-                memcmp(l->stride, m->stride, sizeof l->stride) == 0)
+            if (l->kind == m->kind && l->node == m->node && l->shift == m->shift && are_alike(a, l, b, m))
                 return true;
     return false;
 }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "fuse/cut.h"
+#include "fuse/direct.h"
 #include "fuse/fusion.h"
 #include "fuse/opaque.h"
 #include "graph/op.h"
@@ -34,9 +35,18 @@ typedef struct placed {
     kn_fusion_times times; /* of one kernel and of several, if these were compared */
 } placed;
 
+/* The graph whose reductions are replaced (direct.h), for a program that is several kernels. */
+typedef struct replacement {
+    kn_arena arena;
+    kn_graph graph;
+    bool is_made;
+} replacement;
+
 typedef struct lowering {
     kn_lower_state state;
     const kn_expression *expression;
+    const kn_graph *graph; /* the expression's, or that of the replacement */
+    replacement *replacement;
     const kn_lowering_call *call;
     kn_arena arena;
     kn_typed *typed;
@@ -63,7 +73,7 @@ typedef struct lowering {
 
 static kiln_status infer(lowering *l)
 {
-    const kn_graph *g = l->expression->graph;
+    const kn_graph *g = l->graph;
     kn_argument argument[KN_MAX_PARAMS];
     for (int k = 0; k < g->n_in; ++k) {
         const kiln_arg *a = &l->call->in[k];
@@ -137,7 +147,7 @@ static void store(void *of, int node, bool is_too_large, const kn_group *by)
 
 static kiln_status prepare(lowering *l)
 {
-    const kn_graph *g = l->expression->graph;
+    const kn_graph *g = l->graph;
     size_t nodes = (size_t)g->n_nodes;
     l->state = (kn_lower_state){.graph = g,
                                 .typed = l->typed,
@@ -219,13 +229,17 @@ static bool goes_along(lowering *l, int at, const kn_group *own, int root, int *
 }
 
 /* The first group that a root may join: all buffers that it reads are filled by this group or an earlier
- * one. */
+ * one; by an earlier one if they were stored to have a kernel of their own. */
 static int first_to_join(const lowering *l, const kn_group *own)
 {
     int first = l->n_groups > MOST_BACK ? l->n_groups - MOST_BACK : 0;
-    for (const kn_leaf *leaf = own->leaf; leaf; leaf = leaf->next)
-        if (leaf->kind == KN_BASE_BUFFER && l->group_of[leaf->node] > first)
-            first = l->group_of[leaf->node];
+    for (const kn_leaf *leaf = own->leaf; leaf; leaf = leaf->next) {
+        if (leaf->kind != KN_BASE_BUFFER)
+            continue;
+        kn_why why = l->why[leaf->node];
+        int least = l->group_of[leaf->node] + (why == KN_WHY_ROWS || why == KN_WHY_MOVES);
+        first = least > first ? least : first;
+    }
     return first;
 }
 
@@ -675,6 +689,18 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
     return false;
 }
 
+/* True if the lowering starts anew, with reductions that need no other's result: several kernels read their
+ * input one time less then, and one kernel would gain nothing. On the host exponentials cost more than bytes.
+ */
+static bool starts_anew(lowering *l, const kn_group *g)
+{
+    replacement *r = l->replacement;
+    if (g->n_levels < 2 || l->state.is_host || l->graph == &r->graph)
+        return false;
+    r->is_made = kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena);
+    return r->is_made;
+}
+
 /* Splits a kernel that would pass over long rows several times, leave most of the device idle, gather
  * elements across its rows, or gather those of reductions without a loop one by one. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
@@ -700,8 +726,9 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
     kn_free(r);
     if (why == KN_WHY_NONE)
         return status;
-    split(l, at, why);
-    return KILN_OK;
+    if (!starts_anew(l, &at->group))
+        split(l, at, why);
+    return l->replacement->arena.failed ? no_memory() : KILN_OK;
 }
 
 /* True if the group computes a node that has been stored since: it will be built again. */
@@ -743,6 +770,11 @@ static kiln_status make_part(lowering *l, int at)
     return status;
 }
 
+static bool must_start_anew(const lowering *l)
+{
+    return l->replacement->is_made && l->graph != &l->replacement->graph;
+}
+
 static kiln_status make_parts(lowering *l)
 {
     kiln_status status = KILN_OK;
@@ -751,7 +783,7 @@ static kiln_status make_parts(lowering *l)
     if (!l->out->part)
         return no_memory();
     l->out->n_parts = l->n_groups;
-    for (int p = 0; p < l->n_groups && status == KILN_OK; ++p)
+    for (int p = 0; p < l->n_groups && status == KILN_OK && !must_start_anew(l); ++p)
         status = make_part(l, p);
     return status;
 }
@@ -935,28 +967,32 @@ static kiln_status report(lowering *l)
     return status;
 }
 
-kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+/* Lowers the expression, or its replacement if there is one. */
+static kiln_status lower(kn_lowered *out, const kn_expression *expression, const kn_lowering_call *call,
+                         replacement *r)
 {
     lowering *l = kn_calloc(1, sizeof *l);
     if (!l)
         return no_memory();
-    l->expression = context;
+    l->expression = expression;
+    l->graph = r->is_made ? &r->graph : expression->graph;
+    l->replacement = r;
     l->call = call;
     l->out = out;
     kiln_status status = infer(l);
     if (status == KILN_OK)
         status = prepare(l);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !out->layout) /* the same for both graphs */
         status = make_layouts(l);
     l->is_again = true;
-    while (status == KILN_OK && l->is_again) {
+    while (status == KILN_OK && l->is_again && !must_start_anew(l)) {
         status = find_groups(l);
         if (status == KILN_OK && !l->is_again)
             status = make_buffers(l);
         if (status == KILN_OK && !l->is_again)
             status = make_parts(l);
     }
-    if (status == KILN_OK) {
+    if (status == KILN_OK && !must_start_anew(l)) {
         find_in_place(l);
         status = report(l);
     }
@@ -967,5 +1003,15 @@ kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_cal
     kn_arena_free(&l->arena);
     kn_free(l->typed);
     kn_free(l);
+    return status;
+}
+
+kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    replacement r = {.arena = KN_ARENA_INIT};
+    kiln_status status = lower(out, context, call, &r);
+    if (status == KILN_OK && r.is_made)
+        status = lower(out, context, call, &r);
+    kn_arena_free(&r.arena);
     return status;
 }

@@ -3,10 +3,11 @@
 #define KN_FUSE_NUMBER_TEXT_H
 
 #include "base/str.h"
+#include "graph/graph.h"
 #include "types/dtype.h"
 
-/* The real part of a weak number. */
-double kn_weak_real(const kiln_arg *number);
+/* True for x ** 2, with the number in the text. */
+bool kn_node_is_square(const kn_graph *graph, const kn_node *node);
 /* A weak number, rounded to a 16-bit float. */
 kiln_arg kn_weak_rounded(const kiln_arg *number, kiln_dtype half);
 

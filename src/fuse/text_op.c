@@ -69,15 +69,9 @@ static int find_space(kn_text_writer *w, const kn_use *u, const kn_op *op)
     return s->number;
 }
 
-/* True for x ** 2, with the number in the text. */
 static bool is_square(const kn_text_writer *w, const kn_use *u)
 {
-    const kn_node *n = kn_text_node_of(w, u);
-    if (n->kind != KN_NODE_CALL || n->n_in != 2 || strcmp(n->name, "power") != 0)
-        return false;
-    const kn_node *by = &w->state->graph->node[n->in[1]];
-    return by->kind == KN_NODE_NUMBER && kn_weak_real(&by->number) == 2 &&
-           by->number.kind != KILN_ARG_WEAK_COMPLEX;
+    return kn_node_is_square(w->state->graph, kn_text_node_of(w, u));
 }
 
 /* The operation of a use, shared with equal ones: reductions are compared by its address. */

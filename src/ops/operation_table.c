@@ -168,6 +168,17 @@
         MOMENTS_ROW(name, in, with("d", "d"), ddof, before, behind, REAL_MOMENTS("double")),                 \
         MOMENTS_ROW(name, in, with("F", "f"), ddof, before, behind, COMPLEX_MOMENTS("float")),               \
         MOMENTS_ROW(name, in, with("D", "d"), ddof, before, behind, COMPLEX_MOMENTS("double"))
+/* Exponentials of distances from the greatest element, summed up in one pass: where a part has a greater one,
+ * the sum of the other fades. A NaN is in the sum; beside an infinite element, as in NumPy, there is one. */
+#define PEAK                                                                                                 \
+    "struct peak { U top, sum; };\n"                                                                         \
+    "__device__ __forceinline__ peak higher(const peak a, const peak b) {\n"                                 \
+    "    const bool rises = b.top > a.top;\n"                                                                \
+    "    const U low = rises ? a.top : b.top, top = rises ? b.top : a.top;\n"                                \
+    "    const U fade = low == top ? (U)1 : (U)exp(low - top);\n"                                            \
+    "    return {top, rises ? a.sum * fade + b.sum : a.sum + b.sum * fade};\n"                               \
+    "}\n"
+
 #define ALONE(from, to) from "->" to " "
 #define WITH_DDOF(from, to) from "d->" to " "
 
@@ -299,6 +310,9 @@ const kn_operation_row kn_operation_table[] = {
     REDUCTION("norm_2", COMPLEX_TO_REAL, "x.re * x.re + x.im * x.im", "a + b", "y = sqrt(a)", "0"),
     REDUCTION("norm_inf", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "kn_greatest(a, b)", "y = a", "0"),
     REDUCTION("norm_inf", COMPLEX_TO_REAL, "abs(x)", "kn_greatest(a, b)", "y = a", "0"),
+
+    ROW("softmax_sum", "T x", "U y", INTEGERS_TO_DOUBLE FLOATS, "peak{(U)x, 1}", "higher(a, b)",
+        "y = a.sum + (a.top - a.top)", NULL, "peak", PEAK),
 
     MOMENTS_ROWS("var", "T x", ALONE, "0", "", ""),
     MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, "ddof", "", ""),

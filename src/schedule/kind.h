@@ -58,6 +58,9 @@ struct kn_kind {
     /* True if the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its launch parameters (zero before). */
     bool (*choose)(kn_schedule *out, kn_launch_params *launch_params, const kn_choice *choice);
+    /* Elements of a space below which it is not asked, since a kernel with a thread for each element is
+     * faster: little code, and no thread that waits for several loads. */
+    int64_t fewest;
     const kn_config_table *config;                  /* its numbers in a schedule; NULL: none */
     kn_field field;                                 /* the kind's own, of the argument block */
     bool (*has_field)(const kn_schedule *schedule); /* NULL: always */

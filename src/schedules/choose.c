@@ -36,14 +36,22 @@ static bool has_kind(kn_backend_kind backend, const char *name, size_t length)
     return *kind != NULL;
 }
 
+/* The limits below which kinds are not asked, which KILN_KINDS switches off, too. */
+static const char limits[] = "fewest";
+
+static bool is_limits(const char *name, size_t length)
+{
+    return length == sizeof limits - 1 && strncmp(name, limits, length) == 0;
+}
+
 /* The value of KILN_KINDS, "-tile,-windows", with the names of any target's kinds; NULL: it is not set. */
 static kiln_status read_switched_off(const char **out)
 {
     kiln_status status = kn_setting_read(out, "KILN_KINDS");
     for (const char *at = *out; status == KILN_OK && at && *at; at += strspn(at, ",")) {
         size_t length = strcspn(at, ",");
-        if (at[0] != '-' ||
-            (!has_kind(KN_HOST, at + 1, length - 1) && !has_kind(KN_CUDA, at + 1, length - 1)))
+        if (at[0] != '-' || (!has_kind(KN_HOST, at + 1, length - 1) &&
+                             !has_kind(KN_CUDA, at + 1, length - 1) && !is_limits(at + 1, length - 1)))
             return kn_error(KILN_ERROR_INVALID,
                             "KILN_KINDS: '%.*s' is not - and the name of a kind, as in -tile,-windows",
                             (int)(length < 100 ? length : 100), at);
@@ -52,13 +60,20 @@ static kiln_status read_switched_off(const char **out)
     return status;
 }
 
-static bool is_switched_off(const char *switched_off, const kn_kind *kind)
+static bool is_switched_off(const char *switched_off, const char *name)
 {
-    size_t length = strlen(kind->name);
+    size_t length = strlen(name);
     for (const char *at = switched_off; at && *at; at += strcspn(at, ","), at += strspn(at, ","))
-        if (strcspn(at, ",") == length + 1 && strncmp(at + 1, kind->name, length) == 0)
+        if (strcspn(at, ",") == length + 1 && strncmp(at + 1, name, length) == 0)
             return true;
     return false;
+}
+
+/* True if the kind is asked for a space of so many elements. */
+static bool is_asked(const char *switched_off, const kn_kind *kind, int64_t size)
+{
+    return !is_switched_off(switched_off, kind->name) &&
+           (size >= kind->fewest || is_switched_off(switched_off, limits));
 }
 
 kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params, const kn_program *program,
@@ -73,7 +88,7 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
         *launch_params = (kn_launch_params){{0}};
-        if (computes(*kind, pattern) && !is_switched_off(switched_off, *kind) &&
+        if (computes(*kind, pattern) && is_asked(switched_off, *kind, space->size) &&
             (*kind)->choose(out, launch_params, &choice))
             return KILN_OK;
     }

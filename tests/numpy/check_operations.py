@@ -105,6 +105,14 @@ def norm(order):
     return by_numpy
 
 
+def softmax_sum(x, axis, keepdims):
+    if x.dtype.kind == "c":
+        raise TypeError("exponentials of complex numbers have no greatest")
+    dtype = x.dtype if x.dtype.kind == "f" else np.dtype("f8")
+    wide = x.astype("f8")
+    return np.asarray(np.sum(np.exp(wide - np.max(wide, axis=axis, keepdims=True)), axis=axis, keepdims=keepdims)).astype(dtype)
+
+
 def place(which):
     def by_numpy(x, axis, keepdims):
         axis = range(x.ndim) if axis is None else [a % x.ndim for a in axis]
@@ -117,7 +125,8 @@ def place(which):
 REDUCTIONS = {
     "sum": np.sum, "prod": np.prod, "nansum": np.nansum, "min": np.min, "max": np.max, "nanmin": np.nanmin, "nanmax": np.nanmax, "ptp": np.ptp,
     "argmin": place(np.argmin), "argmax": place(np.argmax), "all": np.all, "any": np.any, "count_nonzero": np.count_nonzero,
-    "mean": np.mean, "var": np.var, "std": np.std, "norm_1": norm(1), "norm_2": norm(2), "norm_inf": norm(np.inf)}
+    "mean": np.mean, "var": np.var, "std": np.std, "norm_1": norm(1), "norm_2": norm(2), "norm_inf": norm(np.inf),
+    "softmax_sum": softmax_sum}
 LAYOUTS = [((3, 5, 37), (2,), True), ((40, 2), (-1,), False), ((3, 5, 37), None, False), ((3, 5, 37), (0, -1), False), ((3, 5, 37), (1, 0), True),
            ((4, 3), (), False), ((), None, False),
            ((1, 700), (1,), False)]

@@ -38,7 +38,8 @@ static kn_fusion centred(bool is_host, int64_t outer, int64_t length, int64_t ru
                                            .is_output = o == 1,
                                            .moves = true,
                                            .is_along = is_along,
-                                           .is_across = !is_along};
+                                           .is_across = !is_along,
+                                           .step = run * item};
     return f;
 }
 
@@ -87,6 +88,15 @@ static void cuda_loads_whole_sectors(void **state)
     f.side = 8; /* eight rows of a warp fill a sector */
     assert_false(is_split(f));
     f.operand[1].is_across = false; /* unless results lie otherwise */
+    assert_true(is_split(f));
+    f = centred(false, 4096, 4096, 1, 4); /* one channel of four: sectors of the same row */
+    f.operand[0].is_along = false;
+    f.operand[0].step = 16;
+    assert_false(is_split(f));
+    kn_fusion_times one_of_four = kn_fusion_weigh(&f);
+    f.operand[0].step = 4; /* rows that lie backwards are whole */
+    assert_true(kn_fusion_weigh(&f).fused < one_of_four.fused);
+    f.operand[0].step = 32;
     assert_true(is_split(f));
 }
 
@@ -156,6 +166,7 @@ static void programs_are_described(void **state)
     assert_int_equal(f.operand[0].elements, 385);
     assert_int_equal(f.operand[1].elements, 7);
     assert_true(f.operand[0].moves && f.operand[0].is_across && !f.operand[0].is_along);
+    assert_int_equal(f.operand[0].step, 28);
     assert_true(!f.operand[1].moves && f.operand[2].is_output);
 
     spec.schedule.kind =

@@ -357,8 +357,10 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_p
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
     assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
-    kn_coarsened_space(&steps, &s->space, first_param(params));
-    groups = (s->space.extent[axis] + KN_COARSENING - 1) / KN_COARSENING;
+    const int each = kn_coarsened_config_of(c)->coarsening;
+    assert_int_equal(each, c->vector > 1 ? KN_COARSENING : KN_COARSENING_SINGLE);
+    kn_coarsened_space(&steps, &s->space, first_param(params), each);
+    groups = (s->space.extent[axis] + each - 1) / each;
     assert_int_equal(steps.ndim, s->space.ndim + 1);
     assert_true(steps.ndim <= c->rank);
     assert_int_equal(steps.extent[0], s->space.extent[axis]);
@@ -999,13 +1001,14 @@ static void kinds_are_switched_off(void **state)
             scene s;
             char value[64];
             random_scene(&s);
-            unsetenv("KILN_KINDS");
+            setenv("KILN_KINDS", "-fewest", 1);
             assert_int_equal(
                 kn_schedule_choose(&chosen, &params, NULL, &s.space, s.access, s.count, &target, 0), KILN_OK);
             const kn_kind *first = chosen.kind;
             if (kn_kind_is_quick(backend, first)) /* behind it are kinds of rows, which want a program */
                 continue;
-            snprintf(value, sizeof value, time % 2 ? "-%s" : "-reduce_rows,-%s,", first->name);
+            snprintf(value, sizeof value, time % 2 ? "-fewest,-%s" : "-reduce_rows,-%s,-fewest,",
+                     first->name);
             setenv("KILN_KINDS", value, 1);
             assert_int_equal(
                 kn_schedule_choose(&chosen, &params, NULL, &s.space, s.access, s.count, &target, 0), KILN_OK);
@@ -1031,13 +1034,42 @@ static void kinds_are_switched_off(void **state)
                          KILN_ERROR_INVALID);
         assert_non_null(strstr(kiln_error_message(), "KILN_KINDS"));
     }
-    unsetenv("KILN_KINDS");
+    setenv("KILN_KINDS", "-fewest", 1);
+}
+
+/* Kinds are asked for as many elements as they are made for, unless KILN_KINDS says otherwise. */
+static void few_elements_have_a_thread_each(void **state)
+{
+    kn_target target;
+    int others = 0, passed_over = 0;
+    (void)state;
+    assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
+    for (int time = 0; time < 300; ++time) {
+        kn_schedule any, chosen;
+        kn_launch_params params;
+        scene s;
+        random_scene(&s);
+        setenv("KILN_KINDS", "-fewest", 1);
+        assert_int_equal(kn_schedule_choose(&any, &params, NULL, &s.space, s.access, s.count, &target, 0),
+                         KILN_OK);
+        unsetenv("KILN_KINDS");
+        assert_int_equal(kn_schedule_choose(&chosen, &params, NULL, &s.space, s.access, s.count, &target, 0),
+                         KILN_OK);
+        assert_true(s.space.size >= chosen.kind->fewest);
+        if (s.space.size >= any.kind->fewest)
+            assert_ptr_equal(chosen.kind, any.kind);
+        ++*(s.space.size >= any.kind->fewest ? &others : &passed_over);
+    }
+    assert_true(others > 0 && passed_over > 0);
+    setenv("KILN_KINDS", "-fewest", 1);
 }
 
 int main(void)
 {
+    setenv("KILN_KINDS", "-fewest", 1); /* kinds take few elements, too */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_are_switched_off),
+        cmocka_unit_test(few_elements_have_a_thread_each),
         cmocka_unit_test(every_wide_access_is_sound),
         cmocka_unit_test(the_host_has_two),
         cmocka_unit_test(contiguous_is_flat),

@@ -786,8 +786,8 @@ static void check_scenes(int count, bool is_large, census *met)
 /* Runs of 7 bytes that go on nowhere: of some the one vector is both where they begin and where they end. */
 static void runs_shorter_than_a_vector(void **state)
 {
-    static const int64_t shape[] = {32, 16, 2, 19, 7}, input[] = {-4256, 1, -304, 16, 608},
-                         result[] = {4256, 266, 133, 7, 1};
+    static const int64_t shape[] = {32, 16, 2, 29, 7}, input[] = {-6496, 1, -464, 16, 928},
+                         result[] = {6496, 406, 203, 7, 1};
     scene *s = calloc(1, sizeof *s);
     model *m = malloc(sizeof *m);
     int axis;
@@ -802,7 +802,8 @@ static void runs_shorter_than_a_vector(void **state)
     put_operand(s, 0, 1, 268567405);
     put_operand(s, 1, 1, 536738993);
     make_space(s);
-    assert_true(check_scene(m, s, &axis));
+    if (!check_scene(m, s, &axis))
+        fail_msg("%s", m->schedule.kind->name);
     assert_true(m->w.run_size < m->vector);
     free(s);
     free(m);
@@ -822,6 +823,7 @@ static void tiles_cover_and_transpose(void **state)
 /* usage: unit_schedules_windows [SEED] */
 int main(int argc, char **argv)
 {
+    setenv("KILN_KINDS", "-fewest", 0); /* kinds take few elements, too */
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : seed;
     const struct CMUnitTest tests[] = {cmocka_unit_test(runs_shorter_than_a_vector),
                                        cmocka_unit_test(tiles_cover_and_transpose)};

@@ -59,6 +59,13 @@ struct kn_deal {
     __device__ __forceinline__ unsigned holders() const { return Whole > 0 || count >= step ? step : count; } // threads that hold any
 };
 
+// Bytes from the beginning of a row to its element `at`, where the row lies in pieces along two axes.
+template <class Args>
+__device__ __forceinline__ long long kn_in_pieces(const Args &kn, int at, int operand) {
+    const unsigned piece = kn_divide((unsigned)at, kn.per_piece);
+    return (long long)(at - piece * kn.per_piece.extent) * kn.axis[0].stride[operand] + (long long)piece * kn.axis[1].stride[operand];
+}
+
 // The number in the row of an item's element. Elements of neighbouring rows are replaced by others of the same item, so that all elements of an item may be used.
 template <bool Unaligned, int Vector>
 __device__ __forceinline__ int kn_row_element(int first, int k, int length) {

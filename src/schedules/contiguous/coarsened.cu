@@ -7,17 +7,17 @@ ${begin}
     if (kn_first < kn.size) {
         const kn_place kn_here = kn_locate(kn, kn_first);
         const kn_axis &kn_w = kn.axis[kn.rank];
-        const unsigned kn_left = kn_w.extent - kn_here.outer * ${thread_steps};
+        const unsigned kn_left = kn_w.extent - kn_here.outer * ${coarsening};
         ${invariant}
         ${step_packs}
 #pragma unroll
-        for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
+        for (int kn_m = 0; kn_m < ${coarsening}; ++kn_m) {
             if (kn_m < kn_left) {
                 ${step_loads}
             }
         }
 #pragma unroll
-        for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
+        for (int kn_m = 0; kn_m < ${coarsening}; ++kn_m) {
             if (kn_m < kn_left) {
                 ${elements}
             }

@@ -82,7 +82,7 @@ kn_${name}_ = kn_gather<${type}, ${vector}>((const char *)(kn.${name}_ + kn_firs
 
 // coarsened.cu (emit_coarsened.c).
 #part steps_of
-kn_pack<${type}, ${vector}> kn_${name}_steps[${steps}];
+kn_pack<${type}, ${vector}> kn_${name}_steps[${coarsening}];
 
 #part load_step
 kn_${name}_steps[kn_m] = ${load};

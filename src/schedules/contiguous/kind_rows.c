@@ -14,6 +14,8 @@ enum {
     SHORTEST_ROW = 32,    /* bytes of a row: the results of joined shorter rows would fill no sector */
     SHORT_ROW = 512,      /* bytes of a row, from which on it is read alone */
     ROWS_TOGETHER = 1024, /* bytes of shorter rows that are joined, at most */
+    MANY_GATHERED = 3,    /* operands for which a thread locates each of its elements once, */
+    LOCATED_VECTOR = 4,   /* if it has so many at most */
     RASTER_VECTOR = 4,    /* elements of a vector, at most, for rasterised blocks */
     RASTER_LEAST = 128,   /* vectors of a row, from which on blocks are rasterised */
     RASTER_BLOCKS = 65535 /* blocks along the second axis of a grid, at most */
@@ -129,6 +131,14 @@ static bool are_gathered_runs(const kn_schedule *s, const kn_choice *c, const kn
     return true;
 }
 
+static int gathered(const kn_schedule *s)
+{
+    int count = 0;
+    for (const char *at = s->access; *at; ++at)
+        count += *at == KN_GATHER;
+    return count;
+}
+
 /* The class of layouts (KN_ROWS_*). The logical index counts as a gathered operand. */
 static int find_class(const kn_schedule *s, const kn_choice *c)
 {
@@ -141,7 +151,9 @@ static int find_class(const kn_schedule *s, const kn_choice *c)
         return KN_ROWS_SHORT;
     if (!are_gathered_runs(s, c, iterated))
         return KN_ROWS_APART;
-    return row < LONG_ROW * (int64_t)s->vector ? KN_ROWS_CROSSED : KN_ROWS_RUNS;
+    if (row >= LONG_ROW * (int64_t)s->vector)
+        return KN_ROWS_RUNS;
+    return s->vector <= LOCATED_VECTOR && gathered(s) >= MANY_GATHERED ? KN_ROWS_SHORT : KN_ROWS_CROSSED;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -258,6 +270,7 @@ const kn_kind kn_kind_rows = {.name = "rows",
                               .recipe = &kn_recipe_rows,
                               KN_MAP_KIND,
                               .revision = 1,
+                              .fewest = 1 << 17,
                               .config = &kn_rows_config_table,
                               .field = KN_FIELD(rows_field, MEMBERS),
                               .cut = kn_cut_reach,

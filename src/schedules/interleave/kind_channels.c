@@ -302,6 +302,7 @@ const kn_kind kn_kind_channels = {.name = "channels",
                                   .recipe = &kn_recipe_channels,
                                   KN_MAP_KIND,
                                   .revision = 1,
+                                  .fewest = 1 << 18,
                                   .config = &kn_channels_config_table,
                                   .field = KN_FIELD(channels_field, MEMBERS),
                                   .cut = cut};

@@ -26,6 +26,12 @@ static bool is_unaligned(const kn_writer *w)
     return !goes_by_places(w) && kn_row_config_of(&w->spec->schedule)->fit == KN_ROW_UNALIGNED;
 }
 
+/* Rows lie along two axes: items are found by the piece that they are in. */
+static bool has_pieces(const kn_writer *w)
+{
+    return !goes_by_places(w) && !kn_has_columns(w) && kn_row_config_of(&w->spec->schedule)->pieces;
+}
+
 /* An input that is broadcast along a held row: one element, loaded once. */
 static bool is_broadcast(const kn_writer *w, int k)
 {
@@ -56,6 +62,7 @@ static void put_item_address(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part(w, out,
                 goes_by_places(w)                                      ? "place"
+                : has_pieces(w)                                        ? "bytes_of_pieces"
                 : kn_access_of(w, k) == KN_GATHER || kn_has_columns(w) ? "bytes_of_row"
                                                                        : "elements_of_row",
                 k);
@@ -67,13 +74,20 @@ static bool is_single(const kn_writer *w)
     return w->spec->schedule.vector == 1;
 }
 
+/* One element for a whole vector. */
+static bool is_repeated(const kn_writer *w, int k)
+{
+    char access = kn_access_of(w, k);
+    return access == KN_BROADCAST || (has_pieces(w) && access == KN_STAGED);
+}
+
 /* The kind of load is chosen here: two possible loads into the same registers would wait for each other. */
 static void put_load(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part_with(w, out,
-                     is_single(w)                         ? "load_single"
-                     : kn_access_of(w, k) == KN_BROADCAST ? "load_repeated"
-                                                          : "load",
+                     is_single(w)        ? "load_single"
+                     : is_repeated(w, k) ? "load_repeated"
+                                         : "load",
                      k, "from=%s", kn_text_by(w, put_item_address, k));
 }
 
@@ -276,7 +290,8 @@ static void put_row_pointers(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_ROW];
     for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
-        bool is_bytes = kn_access_of(w, k) == KN_GATHER || kn_has_columns(w);
+        bool is_bytes =
+            kn_access_of(w, k) == KN_GATHER || kn_has_columns(w) || (has_pieces(w) && !is_broadcast(w, k));
         if (kn_is_wide_array(w, k))
             kn_put_part_with(w, out, "row", k, "row_type=%s", is_bytes ? "char" : kn_storage(w, k));
         if (is_broadcast(w, k))

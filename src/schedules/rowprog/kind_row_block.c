@@ -21,10 +21,11 @@ enum {
     LEAST_LARGE = 896 /* threads of such a block, at least: a multiprocessor has registers for one */
 };
 
-/* The kind's field. width: warps of a block, rounded up to a power of two. */
+/* The kind's field. width: warps of a block, rounded up to a power of two. per_piece: elements of a piece. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
-    int length, width, row_unused;
+    int length, width, row_unused;                                                                           \
+    kn_divider per_piece;
 typedef struct row_field {
     MEMBERS
 } row_field;
@@ -72,10 +73,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     (void)params;
     kn_row_config *config = kn_row_config_in(out);
-    int64_t length = kn_row_length(c);
+    bool is_pieced;
+    int64_t length = kn_row_length_in_pieces(&is_pieced, c);
     if (length == 0 || length > MOST * MOST)
         return false;
     out->vector = kn_row_vector(c);
+    config->pieces = is_pieced;
     config->fit = kn_row_fit_of(c, out->vector);
     out->vector = config->fit == KN_ROW_SINGLE ? 1 : out->vector;
     int most = kn_row_most_held(c) / out->vector;
@@ -107,6 +110,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     row_field f = {.length = (int32_t)kn_reduce_size(part->space)};
     int64_t items = kn_row_items(f.length, s->vector, config->fit);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
+    f.per_piece = kn_row_per_piece(&out->own_space);
     out->block = (unsigned)threads_of(items, config->items);
     f.width = kn_row_warps(out->block);
     out->grid[0] = (unsigned)out->size;
@@ -118,6 +122,6 @@ const kn_kind kn_kind_row_block = {.name = "row_block",
                                    .recipe = &kn_recipe_row_block,
                                    KN_ROW_KIND,
                                    .config = &kn_row_config_table,
-                                   .revision = 1,
+                                   .revision = 2,
                                    .field = KN_FIELD(row_field, MEMBERS),
                                    .cut = kn_reduce_cut_outermost};

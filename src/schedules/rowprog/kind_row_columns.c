@@ -14,18 +14,21 @@
 
 enum {
     WARP = 32,
-    ACCESS = 16,       /* bytes of a vector of the widest operand */
-    SECTOR = 32,       /* bytes that memory moves at least, */
-    LINE = 128,        /* and at best */
-    LEAST_VECTOR = 8,  /* bytes; shorter ones take too many instructions */
-    THREADS = 1024,    /* of a block, at most, */
-    RESIDENT = 1024,   /* of a multiprocessor: with 64 registers each */
-    BESIDE = 12 << 10, /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
-    NEAR = 8 << 10,    /* bytes apart up to which 64 bytes of a line are as good as all */
-    MOST_STAGED = 12,  /* items in shared memory of a thread that has not whole rows */
-    ITEMS = 4,         /* of a thread in registers; more of them are stored to memory and back */
-    MOST_ACROSS = 256, /* threads side by side; more than a warp's only where each has whole rows */
-    SMALL = 1 << 17,   /* elements, above which few blocks leave memory idle */
+    ACCESS = 16,          /* bytes of a vector of the widest operand */
+    SECTOR = 32,          /* bytes that memory moves at least, */
+    LINE = 128,           /* and at best */
+    LEAST_VECTOR = 8,     /* bytes; shorter ones take too many instructions */
+    THREADS = 1024,       /* of a block, at most, */
+    RESIDENT = 1024,      /* of a multiprocessor: with 64 registers each */
+    BESIDE = 12 << 10,    /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
+    NEAR = 8 << 10,       /* bytes apart up to which 64 bytes of a line are as good as all */
+    MOST_STAGED = 12,     /* items in shared memory of a thread that has not whole rows */
+    ITEMS = 4,            /* of a thread in registers; more of them are stored to memory and back */
+    MOST_ACROSS = 256,    /* threads side by side; more than a warp's only where each has whole rows */
+    SMALL = 1 << 17,      /* elements, above which few blocks leave memory idle */
+    LANES_LENGTH = 32,    /* elements of rows that a thread holds by itself, */
+    LANES_ROWS = 1 << 16, /* of so many rows at least, */
+    LANES_ITEM = 4, /* and elements of so many bytes: two thirds of the time; of two bytes twice as much */
     LARGEST = 8 /* blocks of a cluster: longer rows are faster by two kernels, each at the memory's speed */
 };
 
@@ -234,6 +237,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         if (!lies_across(c, o, axis))
             return false;
     int widest = widest_across(c, axis);
+    if (widest >= LANES_ITEM && length <= LANES_LENGTH && length <= kn_row_most_held(c) &&
+        kn_space_output_size(c->space) >= LANES_ROWS)
+        return false; /* to row_lanes: a thread has a row */
     if (widest == 0 || widest > ACCESS)
         return false;
     out->vector = vector_of(c, axis, widest);

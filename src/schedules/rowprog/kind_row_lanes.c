@@ -13,6 +13,7 @@ enum {
     WARP = 32,
     FEW = 2,             /* items of a row up to which a thread has one */
     MOST_ALONE = 32,     /* items of a thread that has a row of single elements by itself */
+    SHORTEST = 4,        /* elements of a row up to which a thread has it by itself, however they lie */
     SHORTEST_ACROSS = 32 /* rows side by side that are contiguous across */
 };
 
@@ -73,7 +74,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = kn_row_vector(c);
     while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
         out->vector /= 2;
-    if (out->vector == 1 && lie_across(c))
+    if (out->vector == 1 && (lie_across(c) || length <= SHORTEST))
         config->items = items_alone(length, MOST_ALONE);
     if (config->items == 0 || config->items > kn_row_most_held(c))
         config->items = items_each(length / out->vector, out->vector);

@@ -17,6 +17,7 @@ enum {
     LONG_SINGLE = 8,  /* the same, of single elements */
     FULL = 32,        /* elements of a thread, of four bytes or more, if the whole row is in registers */
     BESIDE = 4 << 10, /* bytes of a block's shared memory for partial values */
+    WORD = 4,         /* bytes */
     LARGEST = 16      /* blocks of a cluster, at most */
 };
 
@@ -34,17 +35,19 @@ typedef struct launch_params {
 
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
-    int length, width, blocks, staged, share;
+    int length, width, blocks, staged, share;                                                                \
+    kn_divider per_piece;
 typedef struct long_field {
     MEMBERS
 } long_field;
 
-/* True if a row of so many items fits so many blocks of such a size. */
+/* True if a row of so many items fits so many blocks of such a size. Items of less than a word are not copied
+ * asynchronously: a thread would wait for each that it stages. */
 static bool fits(launch_params *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
 {
     int64_t each = kn_divide_up(kn_divide_up(items, blocks), threads), staged = each > held ? each - held : 0;
     *f = (launch_params){blocks, threads, (int)staged};
-    return staged * threads * bytes <= shared;
+    return staged * threads * bytes <= shared && (staged == 0 || bytes >= WORD);
 }
 
 static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t items, int held, int bytes)
@@ -97,10 +100,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     launch_params f;
     kn_row_config *config = kn_row_config_in(out);
-    int64_t length = kn_row_length(c);
+    bool is_pieced;
+    int64_t length = kn_row_length_in_pieces(&is_pieced, c);
     if (length == 0 || length > INT32_MAX / 2 || c->block > 0)
         return false;
     out->vector = kn_row_vector(c);
+    config->pieces = is_pieced;
     config->fit = kn_row_fit_of(c, out->vector);
     out->vector = config->fit == KN_ROW_SINGLE ? 1 : out->vector;
     config->items = kn_row_most_held(c) / out->vector;
@@ -138,6 +143,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                     .staged = chosen.staged};
     f.share = (int32_t)kn_divide_up(kn_row_items(f.length, s->vector, kn_row_config_of(s)->fit), f.blocks);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
+    f.per_piece = kn_row_per_piece(&out->own_space);
     out->block = (unsigned)chosen.threads;
     out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
     out->grid[0] = (unsigned)(out->size * f.blocks);
@@ -164,7 +170,7 @@ const kn_kind kn_kind_row_long = {.name = "row_long",
                                   .recipe = &kn_recipe_row_long,
                                   KN_ROW_KIND,
                                   .config = &kn_row_config_table,
-                                  .revision = 1,
+                                  .revision = 2,
                                   .field = KN_FIELD(long_field, MEMBERS),
                                   .cut = cut,
                                   .describe = describe};

@@ -3,6 +3,7 @@
 #inline lane kn_in.kn_${name}_.at[kn_k]
 #inline place (${const}${type} *)((${const}char *)kn.${name}_ + kn_from.at[${array}])
 #inline bytes_of_row (${const}${type} *)(kn_${name}_row + kn_j * kn.axis[0].stride[${array}])
+#inline bytes_of_pieces (${const}${type} *)(kn_${name}_row + kn_in_pieces(kn, kn_j, ${array}))
 #inline elements_of_row kn_${name}_row + kn_j
 #inline off (int)((unsigned long long)kn_${name}_row / ${size} & ${mask})
 

@@ -10,6 +10,7 @@ enum {
     HELD_BYTES = 176, /* bytes of a thread's 64 registers for held elements and the values of a reduction */
     MOST_HELD = 64,   /* elements */
     WARP = 32,
+    LEAST_PIECED = 512,      /* elements of a row in pieces, which has a block at least */
     UNKNOWN = 1 << 20,       /* bytes */
     PLAIN_SHARED = 48 << 10, /* bytes of shared memory that a block has without asking */
     WITH_CLUSTERS = 90,      /* compute capability from which on there are clusters */
@@ -114,6 +115,13 @@ static bool is_along(const kn_choice *c, int o)
     return c->space->stride[o][inner(c)] != 0;
 }
 
+/* An input with one element for each piece of a row, as a weight of channels in groups is. */
+static bool is_of_pieces(const kn_choice *c, int o)
+{
+    const kn_space *s = c->space;
+    return s->n_reduction_axes == 2 && !is_along(c, o) && s->stride[o][inner(c) - 1] != 0;
+}
+
 /* Elements in 16 bytes of the widest operand of which each row has other elements. */
 static int wide_vector(const kn_choice *c)
 {
@@ -139,12 +147,20 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
     int64_t length = c->space->extent[inner(c)];
     if (fit == KN_FIT_ALIGNED && length % vector == 0)
         return KN_ROW_ALIGNED;
-    return fit != KN_FIT_NONE && length >= 2 * vector ? KN_ROW_UNALIGNED : KN_ROW_SINGLE;
+    return fit != KN_FIT_NONE && length >= 2 * vector && c->space->n_reduction_axes == 1 ? KN_ROW_UNALIGNED
+                                                                                         : KN_ROW_SINGLE;
 }
 
 int64_t kn_row_length(const kn_choice *c)
 {
     return c->space->n_reduction_axes == 1 ? c->space->extent[inner(c)] : 0;
+}
+
+int64_t kn_row_length_in_pieces(bool *is_pieced, const kn_choice *c)
+{
+    int64_t length = kn_reduce_size(c->space);
+    *is_pieced = c->space->n_reduction_axes == 2 && !c->space->indices && length >= LEAST_PIECED;
+    return *is_pieced ? length : kn_row_length(c);
 }
 
 /* An upper bound, since the parameters that are arrays are unknown here. Inputs that are broadcast along the
@@ -153,7 +169,7 @@ static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_broadcast)
 {
     int most = 0, widest = 0;
     for (int o = 0; o < c->count; ++o) {
-        if (c->access[o].is_output || (!with_broadcast && !is_along(c, o)))
+        if (c->access[o].is_output || (!with_broadcast && !is_along(c, o) && !is_of_pieces(c, o)))
             continue;
         widest = c->access[o].item_size > widest ? c->access[o].item_size : widest;
         ++most;
@@ -228,13 +244,19 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
     for (int o = 0; o < c->count; ++o) {
         bool is_run = out->vector == 1 && c->space->stride[o][inner(c)] == c->access[o].item_size;
         bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
-        out->access[o] = is_run           ? KN_DENSE
-                         : is_single      ? KN_GATHER
-                         : is_along(c, o) ? KN_VECTOR
-                                          : KN_BROADCAST;
+        out->access[o] = is_run               ? KN_DENSE
+                         : is_single          ? KN_GATHER
+                         : is_along(c, o)     ? KN_VECTOR
+                         : is_of_pieces(c, o) ? KN_STAGED
+                                              : KN_BROADCAST;
     }
     out->order = c->program->uses & KN_USES_REDUCTION_INDEX && kn_row_length(c) > 0 &&
                  c->space->stride[c->space->n_operands - 1][inner(c)] == 1;
+}
+
+kn_divider kn_row_per_piece(const kn_space *axes)
+{
+    return kn_divider_make((uint32_t)axes->extent[axes->ndim - 1]);
 }
 
 KN_CONFIG_TABLE(kn_row_config, KN_ROW_CONFIG);

@@ -4,6 +4,7 @@
 #define KN_SCHEDULES_ROWPROG_ROW_SPACE_H
 
 #include "schedule/kind.h"
+#include "schedule/layout.h"
 
 /* Members that the values of all kinds of row programs have. */
 #define KN_ROW_KIND .pattern = "*", .choose = choose, .place = place, .has_wide_axes = true
@@ -39,8 +40,9 @@ typedef enum kn_row_fit {
 
 /* The configuration of kinds that hold a row.
  * items: vectors of a thread, in registers.
- * nearly_full: kernels test only the last quarter of a thread's items. */
-#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_OWN) X(nearly_full, 1)
+ * nearly_full: kernels test only the last quarter of a thread's items.
+ * pieces: rows lie along two axes, in pieces of whole vectors. */
+#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_OWN) X(nearly_full, 1) X(pieces, 1)
 KN_CONFIG(kn_row_config, KN_ROW_CONFIG);
 
 /* Elements in 16 bytes of the widest operand of which each row has other elements. */
@@ -48,8 +50,12 @@ int kn_row_vector(const kn_choice *c);
 kn_row_fit kn_row_fit_of(const kn_choice *c, int vector);
 /* Elements of a row, if it is one axis; 0: it is several, or none. */
 int64_t kn_row_length(const kn_choice *c);
+/* The same of kinds that take rows in pieces, if `is_pieced`: the row is two axes, and not short. */
+int64_t kn_row_length_in_pieces(bool *is_pieced, const kn_choice *c);
 /* Vectors of a row, at most: an unaligned row has a partial one at each end. */
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit);
+/* For `place`: the elements of a piece, where the axes stand as kernels have them. */
+kn_divider kn_row_per_piece(const kn_space *axes);
 /* Bytes of an element of all early inputs that are not broadcast along the row, at most; of all early inputs
  * if elements are single (vector 1). */
 int kn_row_early_bytes(const kn_choice *c, int vector);

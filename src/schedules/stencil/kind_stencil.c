@@ -227,7 +227,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     offsets s;
     launch_params f;
     out->vector = kn_choice_vector(c);
-    if (c->space->size == 0 || !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) || out->vector == 1 ||
+    if (c->space->size == 0 || c->space->extent[kn_choice_inner(c)] < WIDE / 2 * out->vector ||
+        !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) || out->vector == 1 ||
         !find_offsets(&s, c, &f) || !list_rows(&s, &f) || !kn_choice_is_near(c, out->vector * WIDE) ||
         !((has_whole_vectors(out, c) && set_access(out, c, &s, &f, KN_VECTOR)) ||
           (set_access(out, c, &s, &f, KN_GATHER) && may_be_unaligned(out, c))) ||
@@ -264,6 +265,7 @@ const kn_kind kn_kind_stencil = {.name = "stencil",
                                  .recipe = &kn_recipe_stencil,
                                  KN_MAP_KIND,
                                  .revision = 1,
+                                 .fewest = 1 << 18,
                                  .config = &kn_stencil_config_table,
                                  .cut = kn_cut_reach};
 
@@ -329,6 +331,7 @@ const kn_kind kn_kind_stencil_3d = {.name = "stencil_3d",
                                     .recipe = &kn_recipe_stencil_3d,
                                     .pattern = "m",
                                     .revision = 1,
+                                    .fewest = 1 << 18,
                                     .choose = choose_3d,
                                     .config = &kn_stencil_config_table,
                                     .place = place,

@@ -93,5 +93,6 @@ const kn_kind kn_kind_transpose_pairs = {.name = "transpose_pairs",
                                          .recipe = &kn_recipe_transpose_pairs,
                                          KN_MAP_KIND,
                                          .revision = 1,
+                                         .fewest = 1 << 17,
                                          .field = {"unsigned tiles;", 4, 8},
                                          .describe = describe};

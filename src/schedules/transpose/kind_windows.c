@@ -12,6 +12,8 @@
 enum {
     WINDOWS_BLOCK = 512,    /* threads */
     WINDOWS_SIZE = 1 << 14, /* fewest elements for which shared-memory tiles gain */
+    SHORT_RUN = 64,         /* elements of a range of results */
+    FEW_INSIDE = 400,       /* elements: at 392 a gather takes half of the time (H200) */
     SECTOR = 32             /* bytes */
 };
 
@@ -82,6 +84,17 @@ static bool are_channels_worth_it(const kn_choice *c, int o, int axis)
            c->space->extent[axis] >= KN_SHORTEST_SIDE && c->space->extent[next] >= KN_SHORTEST_SIDE;
 }
 
+/* Contiguous ranges of results are short, and few elements lie inside the axis along which an input's rows
+ * are: then neighbouring warps read the same sectors of the input, and a gather is faster. */
+static bool has_few_inside(const kn_choice *c, int axis)
+{
+    int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
+    int64_t inside = 1, run = c->space->extent[inner] * (next < 0 ? 1 : c->space->extent[next]);
+    for (int a = axis + 1; a <= inner; ++a)
+        inside *= c->space->extent[a];
+    return run < SHORT_RUN && inside < FEW_INSIDE;
+}
+
 /* The first input whose rows are along another axis than the results; axis -1: there is none. */
 static launch_params find_axis(const kn_choice *c)
 {
@@ -111,6 +124,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     launch_params f = find_axis(c);
     int vector = kn_choice_vector(c);
+    if (f.axis >= 0 && !f.are_channels && has_few_inside(c, f.axis))
+        return false;
     bool narrow = f.axis >= 0 && (f.are_channels || c->space->extent[kn_choice_inner(c)] < vector);
     if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_transposed(c, f.axis, 1) ||
         !set_access(out->access, c, &f) || !(narrow ? can_be_narrow(c, &f) : kn_choice_is_near(c, vector)))
@@ -163,6 +178,7 @@ const kn_kind kn_kind_windows = {.name = "windows",
                                  .recipe = &kn_recipe_windows,
                                  KN_MAP_KIND,
                                  .revision = 1,
+                                 .fewest = 1 << 18,
                                  .config = &kn_transpose_config_table,
                                  .field = KN_FIELD(kn_windows, KN_WINDOWS_FIELD),
                                  .cut = cut,
