@@ -75,6 +75,8 @@ kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char 
 
 /* The kernel of x[mask], whose inputs are a mask of booleans and x, of one shape. */
 kiln_status kn_mask_find(kiln_kernel **out);
+bool kn_kernel_is_mask(const kiln_kernel *kernel);
+
 /* kiln_select_create; is_mask: its inputs have one shape, and do not broadcast. */
 kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
                              const char *keep, const char *body, const char *name, bool is_mask,
