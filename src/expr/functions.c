@@ -835,6 +835,84 @@ kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, cons
     return status;
 }
 
+/* ---- places in what is sorted ---- */
+
+/* NumPy's order: NaN comes last, and is equal to NaN. */
+#define BEFORE(a, b) "(" a " < " b " || (" b " != " b " && " a " == " a "))"
+
+/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. */
+#define SEARCH(element, goes_on)                                                                             \
+    "int64 low = 0, high = n;\n"                                                                             \
+    "while (low < high) {\n"                                                                                 \
+    "    const int64 middle = low + (high - low) / 2;\n"                                                     \
+    "    const auto e = " element ";\n"                                                                      \
+    "    if (" goes_on ")\n"                                                                                 \
+    "        low = middle + 1;\n"                                                                            \
+    "    else\n"                                                                                             \
+    "        high = middle;\n"                                                                               \
+    "}\n"
+#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("a[middle]", goes_on) "place = low"
+#define SEARCH_BINS(goes_on)                                                                                 \
+    "const int64 n = bins.size();\n"                                                                         \
+    "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \
+        "bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
+
+enum { LEFT, RIGHT, SIDES };
+
+/* x among n sorted elements: in front of those that are equal to it, or behind them. */
+static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *const *in,
+                              const char *params, const char *const *body, bool is_right)
+{
+    int read[2];
+    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = 2, .in = read, .at = c->at, .length = c->length};
+    char name[16];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = KILN_OK;
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_parser_node(&read[k], p, in[k]);
+    if (status == KILN_OK)
+        status = kn_map_find(&kernel, params, "int64 place", body[is_right ? RIGHT : LEFT], name);
+    node.kernel = kernel;
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "v", "side"}, *const body[SIDES] = {
+                                                               SEARCH_UP(BEFORE("e", "v")),
+                                                               SEARCH_UP("!" BEFORE("v", "e"))};
+    kn_value slot[3] = {{0}};
+    kiln_status status = match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && slot[2].kind != KN_VALUE_SIDE)
+        return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, slot[2].is_right) : status;
+}
+
+/* Edges that go down are searched from their end, and what was found is counted from there. `right` says which
+ * edge a bin includes: that of a search on the left. */
+static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {
+                                                                   SEARCH_BINS("!" BEFORE("x", "e")),
+                                                                   SEARCH_BINS(BEFORE("e", "x"))};
+    kn_value slot[3] = {{0}};
+    int64_t right = 0;
+    kiln_status status = match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&right, p, &slot[2], names[2]);
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    return status == KILN_OK ? add_search(out, p, c, in, "T x, raw T bins", body, right != 0) : status;
+}
+
 /* ---- neighbours along an axis ---- */
 
 /* x[first:stop] along an axis. */
@@ -978,6 +1056,7 @@ static const struct {
                  {"zeros_like", call_filled_like, 0},
                  {"len", call_len, 0},
                  {"diff", call_diff, 0},
+                 {"digitize", call_digitize, 0},
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
@@ -986,6 +1065,7 @@ static const struct {
                  {"permute_dims", call_transpose, 0},
                  {"ravel", call_ravel, 0},
                  {"reshape", call_reshape, 0},
+                 {"searchsorted", call_searchsorted, 0},
                  {"shape", call_shape, 0},
                  {"size", call_measure, KN_NODE_EXTENT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
