@@ -895,8 +895,8 @@ static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_calle
     return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, slot[2].is_right) : status;
 }
 
-/* Edges that go down are searched from their end, and what was found is counted from there. `right` says which
- * edge a bin includes: that of a search on the left. */
+/* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
+ * bin includes its right edge: the search is one on the left. */
 static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {
