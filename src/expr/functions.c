@@ -295,7 +295,7 @@ static kiln_status scan_flat(int *in, kn_node *node, kn_parser *p)
     return status;
 }
 
-/* What elements that are left out give to a reduction, as a boolean, which keeps the dtype of the others. */
+/* Neutral elements of reductions, as booleans, which leave the dtype of the others as it is. */
 static const struct {
     const char *name;
     bool neutral;

@@ -359,7 +359,7 @@ static void scans_and_selections_are_captured(void **state)
 {
     world *w = *state;
     const kiln_arg in = kiln_arg_array(w->x);
-    kiln_array *kept[2] = {NULL, NULL}, *exact[2] = {NULL, NULL};
+    kiln_array *stored[2] = {NULL, NULL}, *exact[2] = {NULL, NULL};
     kiln_kernel *select = NULL, *scan = NULL;
     kiln_graph *graph = NULL;
     kiln_graph_exec *exec = NULL;
@@ -368,17 +368,17 @@ static void scans_and_selections_are_captured(void **state)
     int launches[3];
     OK(kiln_select_create(&select, "T x", "T y", "x > 0", "y = x", "above", NULL));
     OK(kiln_scan_create(&scan, "T x", "T y", "x", "a + b", "y = a", NULL, "sums", NULL));
-    OK(kiln_array_zeros(&kept[0], KILN_FLOAT32, 1, shape, KILN_DEVICE_CUDA(0)));
-    OK(kiln_array_zeros(&kept[1], KILN_INT64, 0, NULL, KILN_DEVICE_CUDA(0)));
+    OK(kiln_array_zeros(&stored[0], KILN_FLOAT32, 1, shape, KILN_DEVICE_CUDA(0)));
+    OK(kiln_array_zeros(&stored[1], KILN_INT64, 0, NULL, KILN_DEVICE_CUDA(0)));
     OK(kiln_stream_synchronize(NULL));
     kiln_stream *before = kiln_stream_set_current(w->stream);
     fake_launches_clear();
-    OK(kiln_kernel_call(select, kept, 2, &in, 1, NULL));
+    OK(kiln_kernel_call(select, stored, 2, &in, 1, NULL));
     OK(kiln_kernel_call(scan, &w->z, 1, &in, 1, NULL));
     launches[0] = fake_launch_count();
     assert_true(launches[0] >= 2);
     OK(kiln_capture_begin(NULL));
-    OK(kiln_kernel_call(select, kept, 2, &in, 1, NULL));
+    OK(kiln_kernel_call(select, stored, 2, &in, 1, NULL));
     refused(kiln_kernel_call(select, exact, 2, &in, 1, NULL), "capture");
     OK(kiln_kernel_call(scan, &w->z, 1, &in, 1, NULL));
     OK(kiln_capture_end(&graph, NULL));
@@ -398,7 +398,7 @@ static void scans_and_selections_are_captured(void **state)
     kiln_kernel_free(select);
     kiln_kernel_free(scan);
     for (int j = 0; j < 2; j++)
-        kiln_array_free(kept[j]);
+        kiln_array_free(stored[j]);
     kiln_stream_set_current(before);
 }
 
