@@ -840,16 +840,16 @@ kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, cons
 /* NumPy's order: NaN comes last, and is equal to NaN. */
 #define BEFORE(a, b) "(" a " < " b " || (" b " != " b " && " a " == " a "))"
 
-/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. */
+/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
+ * is that of n alone, and no step is a branch, which random values would mispredict. */
 #define SEARCH(element, goes_on)                                                                             \
-    "int64 low = 0, high = n;\n"                                                                             \
-    "while (low < high) {\n"                                                                                 \
-    "    const int64 middle = low + (high - low) / 2;\n"                                                     \
+    "int64 low = 0, count = n, middle = 0;\n"                                                                \
+    "while (count > 0) {\n"                                                                                  \
+    "    const int64 half = count - count / 2;\n"                                                            \
+    "    middle = low + half - 1;\n"                                                                         \
     "    const auto e = " element ";\n"                                                                      \
-    "    if (" goes_on ")\n"                                                                                 \
-    "        low = middle + 1;\n"                                                                            \
-    "    else\n"                                                                                             \
-    "        high = middle;\n"                                                                               \
+    "    low += " goes_on " ? half : 0;\n"                                                                   \
+    "    count -= half;\n"                                                                                   \
     "}\n"
 #define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("a[middle]", goes_on) "place = low"
 #define SEARCH_BINS(goes_on)                                                                                 \
