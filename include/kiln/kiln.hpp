@@ -573,6 +573,23 @@ class array {
         return (*this)[{priv::whole(index)...}];
     }
 #endif
+    /** The elements, in C order, for which a mask of booleans of the same shape holds. Waits for their
+     * number. KILN_ERROR_SHAPE: another shape; KILN_ERROR_TYPE: no booleans. */
+    template <class Mask, class = std::enable_if_t<std::is_same<Mask, array>::value>, class = void>
+    [[nodiscard]] array operator[](const Mask &mask) const
+    {
+        if (mask.shape() != shape())
+            throw error(KILN_ERROR_SHAPE, "x[mask]: a mask of the array's shape was expected");
+        return made([&](kiln_array **a) {
+            const kiln_arg in[] = {kiln_arg_array(mask.array_), kiln_arg_array(array_)};
+            kiln_array *found[2] = {nullptr, nullptr};
+            kiln_status status =
+                kiln_select(found, 2, "bool mask, T x", "T y", "mask", "y = x", in, 2);
+            kiln_array_free(found[1]);
+            *a = found[0];
+            return status;
+        });
+    }
     /** start:stop:step of one axis, as Python clips them. */
     [[nodiscard]] array slice(int axis, int64_t start, int64_t stop, int64_t step = 1) const
     {
@@ -1275,6 +1292,22 @@ class kernel {
 
     kiln_kernel *kernel_;
 };
+
+/** The C-order indices of the elements that are not zero: kiln_flatnonzero. */
+[[nodiscard]] inline array flatnonzero(const array &x)
+{
+    array at;
+    check((kiln_flatnonzero)(at.out(), kiln_arg_array(x.get())));
+    return at;
+}
+
+/** The elements for which the condition is not zero: kiln_extract. */
+[[nodiscard]] inline array extract(const array &condition, const array &x)
+{
+    array y;
+    check((kiln_extract)(y.out(), kiln_arg_array(condition.get()), kiln_arg_array(x.get())));
+    return y;
+}
 
 /** An elementwise kernel, remembered by its texts, and a call of it: kiln_map. */
 template <class... Values>

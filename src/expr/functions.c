@@ -295,6 +295,49 @@ static kiln_status scan_flat(int *in, kn_node *node, kn_parser *p)
     return status;
 }
 
+/* Neutral elements of reductions, as booleans, which leave the dtype of the others as it is. */
+static const struct {
+    const char *name;
+    bool neutral;
+} neutrals[] = {{"all", true},     {"any", false},    {"count_nonzero", false}, {"nansum", false},
+                {"norm_1", false}, {"norm_2", false}, {"prod", true},           {"sum", false}};
+
+/* sum(x[mask]) is sum(where(mask, x, 0)): one launch, and nothing is selected. `value` and the axes of the
+ * reduction are changed; left as they are, where they are of another kind, so that they are refused. */
+static kiln_status reduce_where(kn_value *value, kn_node *reduction, kn_parser *p)
+{
+    const kn_node *of = value->kind == KN_VALUE_NODE ? &p->graph->node[value->node] : NULL;
+    size_t k = 0;
+    kn_value other;
+    if (!of || of->kind != KN_NODE_KERNEL || !kn_kernel_is_mask(of->kernel) || of->index != 0 ||
+        reduction->keepdims ||
+        (reduction->has_axes &&
+         (reduction->n_axes != 1 || (reduction->axis[0] != 0 && reduction->axis[0] != -1))))
+        return KILN_OK;
+    while (k < sizeof neutrals / sizeof neutrals[0] && strcmp(neutrals[k].name, reduction->name) != 0)
+        ++k;
+    if (k == sizeof neutrals / sizeof neutrals[0])
+        return KILN_OK;
+    int in[3] = {of->in[0], of->in[1]};
+    char name[] = "where";
+    kn_node where = {.kind = KN_NODE_CALL,
+                     .n_in = 3,
+                     .in = in,
+                     .name = name,
+                     .is_masked = true,
+                     .at = of->at,
+                     .length = of->length};
+    kiln_status status =
+        kn_parser_number(&other, p, kiln_arg_bool(neutrals[k].neutral), where.at, where.length);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[2], p, &other);
+    if (status == KILN_OK)
+        status = kn_parser_add(value, p, &where);
+    reduction->has_axes = false;
+    reduction->n_axes = 0;
+    return status;
+}
+
 static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
 {
     kn_value slot[SLOTS] = {{0}};
@@ -313,6 +356,8 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         dtype = slot[n_reduced + 2 - f->scans];
     if (status == KILN_OK)
         status = settle_inputs(&node.n_in, slot, p, c, f);
+    if (status == KILN_OK && f->is_reduction && !f->scans && node.kind == KN_NODE_CALL && node.n_in == 1)
+        status = reduce_where(&slot[0], &node, p);
     for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* a value computed in a dtype has that dtype */
         status = cast_where_given(&slot[k], p, c, &dtype);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
@@ -790,6 +835,84 @@ kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, cons
     return status;
 }
 
+/* ---- places in what is sorted ---- */
+
+/* NumPy's order: NaN comes last, and is equal to NaN. */
+#define BEFORE(a, b) "(" a " < " b " || (" b " != " b " && " a " == " a "))"
+
+/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
+ * is that of n alone, and no step is a branch, which random values would mispredict. */
+#define SEARCH(element, goes_on)                                                                             \
+    "int64 low = 0, count = n, middle = 0;\n"                                                                \
+    "while (count > 0) {\n"                                                                                  \
+    "    const int64 half = count - count / 2;\n"                                                            \
+    "    middle = low + half - 1;\n"                                                                         \
+    "    const auto e = " element ";\n"                                                                      \
+    "    low += " goes_on " ? half : 0;\n"                                                                   \
+    "    count -= half;\n"                                                                                   \
+    "}\n"
+#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("a[middle]", goes_on) "place = low"
+#define SEARCH_BINS(goes_on)                                                                                 \
+    "const int64 n = bins.size();\n"                                                                         \
+    "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \
+        "bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
+
+enum { LEFT, RIGHT, SIDES };
+
+/* x among n sorted elements: in front of those that are equal to it, or behind them. */
+static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *const *in,
+                              const char *params, const char *const *body, bool is_right)
+{
+    int read[2];
+    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = 2, .in = read, .at = c->at, .length = c->length};
+    char name[16];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = KILN_OK;
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_parser_node(&read[k], p, in[k]);
+    if (status == KILN_OK)
+        status = kn_map_find(&kernel, params, "int64 place", body[is_right ? RIGHT : LEFT], name);
+    node.kernel = kernel;
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "v", "side"}, *const body[SIDES] = {
+                                                               SEARCH_UP(BEFORE("e", "v")),
+                                                               SEARCH_UP("!" BEFORE("v", "e"))};
+    kn_value slot[3] = {{0}};
+    kiln_status status = match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && slot[2].kind != KN_VALUE_SIDE)
+        return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, slot[2].is_right) : status;
+}
+
+/* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
+ * bin includes its right edge: the search is one on the left. */
+static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {
+                                                                   SEARCH_BINS("!" BEFORE("x", "e")),
+                                                                   SEARCH_BINS(BEFORE("e", "x"))};
+    kn_value slot[3] = {{0}};
+    int64_t right = 0;
+    kiln_status status = match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&right, p, &slot[2], names[2]);
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    return status == KILN_OK ? add_search(out, p, c, in, "T x, raw T bins", body, right != 0) : status;
+}
+
 /* ---- neighbours along an axis ---- */
 
 /* x[first:stop] along an axis. */
@@ -933,6 +1056,7 @@ static const struct {
                  {"zeros_like", call_filled_like, 0},
                  {"len", call_len, 0},
                  {"diff", call_diff, 0},
+                 {"digitize", call_digitize, 0},
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
@@ -941,6 +1065,7 @@ static const struct {
                  {"permute_dims", call_transpose, 0},
                  {"ravel", call_ravel, 0},
                  {"reshape", call_reshape, 0},
+                 {"searchsorted", call_searchsorted, 0},
                  {"shape", call_shape, 0},
                  {"size", call_measure, KN_NODE_EXTENT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},

@@ -43,6 +43,7 @@ typedef struct kn_node {
      * weak results: 2 / 3 * x is float32 if x is, sqrt(2) * x is float64. CAST: float(), int() and so on,
      * whose result of any number by value is weak. */
     bool is_operator;
+    bool is_masked;      /* CALL of where: of x[mask], reduced; in[0] is boolean and of in[1]'s shape */
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference, as to */
     /* CALL, KERNEL, CAST: the kernel of an expression with its own options that contained the node. Nodes
      * are fused only within one option group, whose kernels are made with its options. NULL: the graph's */

@@ -27,6 +27,8 @@ bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node);
 
 /* ---- infer_shape.c: shapes of what is no call ---- */
 
+/* Masks that x[mask] refuses are refused; the node is_masked. */
+kiln_status kn_infer_mask(const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node);
 /* Removes the reduction axes from f's shape, and records them. */
 kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node);

@@ -34,6 +34,22 @@ static shape_text shape_words(int ndim, const int64_t *shape)
 
 /* ---- calls ---- */
 
+/* As x[mask] alone (kernel/select.c) refuses masks. */
+kiln_status kn_infer_mask(const kn_inference *f, const kn_node *node)
+{
+    const kn_typed *mask = read_by(f, node, 0), *x = read_by(f, node, 1);
+    if (mask->dtype != KILN_BOOL)
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                              "masked: 'mask' is bool here, but an array of %s was given",
+                              kiln_dtype_name(mask->dtype));
+    if (mask->ndim == x->ndim &&
+        (x->ndim == 0 || memcmp(mask->shape, x->shape, (size_t)x->ndim * sizeof *x->shape) == 0))
+        return KILN_OK;
+    return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
+                          "masked: the mask has shape %s, and x %s; equal ones were expected",
+                          shape_words(mask->ndim, mask->shape).text, shape_words(x->ndim, x->shape).text);
+}
+
 kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node)
 {
     for (int k = 0; k < node->n_in; ++k) {

@@ -69,12 +69,18 @@ struct kiln_kernel {
  * another value than each and stored. */
 kiln_status kn_kernel_settle_rounding(unsigned *flags);
 
+/* The kernel of a map that is remembered by its texts and its name (kiln_map): one more reference. */
+kiln_status kn_map_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
+                        const char *name);
+
 /* The kernel of a selection that is remembered by its texts (kiln_select): one more reference. */
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body);
 
 /* The kernel of x[mask], whose inputs are a mask of booleans and x, of one shape. */
 kiln_status kn_mask_find(kiln_kernel **out);
+bool kn_kernel_is_mask(const kiln_kernel *kernel);
+
 /* kiln_select_create; is_mask: its inputs have one shape, and do not broadcast. */
 kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
                              const char *keep, const char *body, const char *name, bool is_mask,

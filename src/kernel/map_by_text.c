@@ -36,13 +36,15 @@ static void remember(const kn_str *key, kiln_kernel *kernel)
 typedef struct texts {
     bool is_selection, is_mask;
     const char *in_params, *out_params, *keep, *body;
+    const char *name; /* of a map; NULL: map */
 } texts;
 
 static kiln_status create(kiln_kernel **out, const texts *t)
 {
     return t->is_selection ? kn_select_create(out, t->in_params, t->out_params, t->keep, t->body,
                                               t->is_mask ? "masked" : "select", t->is_mask, NULL)
-                           : kiln_elementwise_create(out, t->in_params, t->out_params, t->body, "map", NULL);
+                           : kiln_elementwise_create(out, t->in_params, t->out_params, t->body,
+                                                     t->name ? t->name : "map", NULL);
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const texts *t)
@@ -52,6 +54,7 @@ static kiln_status find_kernel(kiln_kernel **out, const texts *t)
     for (int k = 0; k < (t->is_selection ? 4 : 3); ++k)
         kn_str_append_n(&key, text[k] ? text[k] : "", text[k] ? strlen(text[k]) + 1 : 1);
     kn_str_append_n(&key, "m", t->is_mask);
+    kn_str_append(&key, t->name ? t->name : "");
     kiln_status status = kn_str_status(&key, "the texts of a kernel");
     if (status != KILN_OK)
         return status;
@@ -86,16 +89,29 @@ kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params, const c
     return kiln_map_call(out, n_out, in_params, out_params, body, in, n_in, NULL);
 }
 
+kiln_status kn_map_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
+                        const char *name)
+{
+    const texts t = {.in_params = in_params, .out_params = out_params, .body = body, .name = name};
+    return find_kernel(out, &t);
+}
+
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body)
 {
-    const texts t = {true, false, in_params, out_params, keep, body};
+    const texts t = {
+        .is_selection = true, .in_params = in_params, .out_params = out_params, .keep = keep, .body = body};
     return find_kernel(out, &t);
 }
 
 kiln_status kn_mask_find(kiln_kernel **out)
 {
-    const texts t = {true, true, "bool mask, T x", "T y", "mask", "y = x"};
+    const texts t = {.is_selection = true,
+                     .is_mask = true,
+                     .in_params = "bool mask, T x",
+                     .out_params = "T y",
+                     .keep = "mask",
+                     .body = "y = x"};
     return find_kernel(out, &t);
 }
 

@@ -177,6 +177,11 @@ static void release(void *context)
 
 static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .free = release};
 
+bool kn_kernel_is_mask(const kiln_kernel *kernel)
+{
+    return kernel->algorithm == &algorithm && ((const selection *)kernel->context)->is_mask;
+}
+
 /* ---- making ---- */
 
 /* The program's texts. */

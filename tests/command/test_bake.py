@@ -107,17 +107,17 @@ class Bake(CommandCase):
     def test_scans_and_selections(self):
         """Recorded by a program, in the cache and in a bundle: neither needs a compiler again."""
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (2, 3), floats(1, 2, 3, 4, 5, 6)))
-        expression = "cumsum(x * 2, axis=1) + x, cummax(x[::-1], axis=0), extract(x > 2, x), flatnonzero(x < 3)"
-        results = [word for name in "abcd" for word in ("-o", f"{name}.npy")]
+        expression = "cumsum(x * 2, axis=1) + x, cummax(x[::-1], axis=0), extract(x > 2, x), flatnonzero(x < 3), searchsorted(x[0], x[1] - 2), sum(x[x > 2])"
+        results = [word for name in "abcdef" for word in ("-o", f"{name}.npy")]
         words = ("eval", expression, "x=x.npy", *results, "--target", "host")
         self.ok(*words, KILN_RECORD="app.record")
-        wanted = [floats(3, 8, 15, 12, 23, 36), floats(4, 5, 6, 4, 5, 6), floats(3, 4, 5, 6), struct.pack("<2q", 0, 1)]
-        read = lambda: [(self.folder / f"{name}.npy").read_bytes()[-len(w):] for name, w in zip("abcd", wanted)]
+        wanted = [floats(3, 8, 15, 12, 23, 36), floats(4, 5, 6, 4, 5, 6), floats(3, 4, 5, 6), struct.pack("<2q", 0, 1), struct.pack("<3q", 1, 2, 3), floats(18)]
+        read = lambda: [(self.folder / f"{name}.npy").read_bytes()[-len(w):] for name, w in zip("abcdef", wanted)]
         self.assertEqual(read(), wanted)
         self.ok("bake", "app.record", "--host", "host", "-o", "app.kiln")
         never = {"KILN_COMPILE": "never", "PATH": "/nonexistent", "KILN_CXX": "/nonexistent"}
         for alone in ({}, {"KILN_CACHE": "off", "KILN_BUNDLE_PATH": "app.kiln"}):
-            for name in "abcd":
+            for name in "abcdef":
                 os.remove(self.folder / f"{name}.npy")
             self.ok(*words, **never, **alone)
             self.assertEqual(read(), wanted)

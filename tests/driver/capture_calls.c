@@ -353,6 +353,55 @@ static void what_arrays_need_is_named(void **state)
     kiln_stream_set_current(before);
 }
 
+/* A selection into given arrays leaves its count on the device, and so is captured, as a scan is; both keep
+ * their workspace for the replays. A selection of which the call waits for the count is refused. */
+static void scans_and_selections_are_captured(void **state)
+{
+    world *w = *state;
+    const kiln_arg in = kiln_arg_array(w->x);
+    kiln_array *stored[2] = {NULL, NULL}, *exact[2] = {NULL, NULL};
+    kiln_kernel *select = NULL, *scan = NULL;
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *exec = NULL;
+    const int64_t shape[] = {COUNT};
+    size_t nodes = 0;
+    int launches[3];
+    OK(kiln_select_create(&select, "T x", "T y", "x > 0", "y = x", "above", NULL));
+    OK(kiln_scan_create(&scan, "T x", "T y", "x", "a + b", "y = a", NULL, "sums", NULL));
+    OK(kiln_array_zeros(&stored[0], KILN_FLOAT32, 1, shape, KILN_DEVICE_CUDA(0)));
+    OK(kiln_array_zeros(&stored[1], KILN_INT64, 0, NULL, KILN_DEVICE_CUDA(0)));
+    OK(kiln_stream_synchronize(NULL));
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    fake_launches_clear();
+    OK(kiln_kernel_call(select, stored, 2, &in, 1, NULL));
+    OK(kiln_kernel_call(scan, &w->z, 1, &in, 1, NULL));
+    launches[0] = fake_launch_count();
+    assert_true(launches[0] >= 2);
+    OK(kiln_capture_begin(NULL));
+    OK(kiln_kernel_call(select, stored, 2, &in, 1, NULL));
+    refused(kiln_kernel_call(select, exact, 2, &in, 1, NULL), "capture");
+    OK(kiln_kernel_call(scan, &w->z, 1, &in, 1, NULL));
+    OK(kiln_capture_end(&graph, NULL));
+    assert_null(exact[0]);
+    OK(kiln_graph_node_count(&nodes, graph));
+    assert_true(nodes >= (size_t)launches[0]);
+    OK(kiln_graph_instantiate(&exec, graph));
+    kiln_graph_free(graph);
+    for (int replay = 1; replay < 3; replay++) {
+        fake_launches_clear();
+        OK(kiln_graph_launch(exec, NULL));
+        OK(kiln_stream_synchronize(NULL));
+        launches[replay] = fake_launch_count();
+        assert_int_equal(launches[replay], launches[0]);
+    }
+    kiln_graph_exec_free(exec);
+    kiln_kernel_free(select);
+    kiln_kernel_free(scan);
+    for (int j = 0; j < 2; j++)
+        kiln_array_free(stored[j]);
+    kiln_stream_set_current(before);
+}
+
 static kiln_kernel *new_kernel(void)
 {
     static int count;
@@ -594,6 +643,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hundred_mixed_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_in_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_arrays_need_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scans_and_selections_are_captured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_new_is_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_left_is_cleared, set_up, tear_down),

@@ -104,6 +104,13 @@ static void views_and_elements()
     EXPECT(m.expand_dims(0).squeeze().ndim() == 2 && m["0"].broadcast_to({2, 3}).size() == 6);
     EXPECT(m.astype(KILN_FLOAT32).to_vector<float>()[5] == 5 && m.transpose().contiguous().is_c_contiguous());
     EXPECT(m.to(kiln::device::host()).get() == m.get());
+    using places = std::vector<int64_t>;
+    EXPECT(m[m > 2].to_vector<int>() == (ints{3, 4, 5}) && m.transpose()[(m > 2).transpose()].size() == 3);
+    EXPECT(m[m > 9].shape() == kiln::extents({0}) &&
+           kiln::flatnonzero(m).to_vector<int64_t>() == (places{1, 2, 3, 4, 5}));
+    EXPECT(kiln::extract(m["0"] != 1, m).to_vector<int>() == (ints{0, 2, 3, 5}));
+    EXPECT(fails(KILN_ERROR_SHAPE, "a mask of the array's shape", [&] { (void)m[m["0"] > 0]; }));
+    EXPECT(fails(KILN_ERROR_TYPE, "'mask' is bool here", [&] { (void)m[m]; }));
     array copied = m.copy();
     m["0"].assign(7);
     m["1"] += 10;

@@ -326,6 +326,18 @@ def folded(name, a, axis, keepdims, ddof=0):
     return close(text, typed, deviation ** 2, 2 * deviation * moved + moved ** 2, 8, a, is_fold=True)
 
 
+def folded_selection(name, a, sign, bound):
+    """A reduction of a[a > bound], which is one of what takes no part and a neutral element."""
+    if a.is_weak or np.ndim(a.typed) == 0 or a.kind == "c":
+        raise Reject
+    mask = compared(sign, a, bound)
+    if np.shape(mask.typed) != np.shape(a.typed):
+        raise Reject
+    value = folded(name, chosen(mask, a, Value(str(name in ("prod", "all")), name in ("prod", "all"))), None, False)
+    value.text, value.parts = f"{name}(({a.text})[{mask.text}])", (a, mask)
+    return value
+
+
 # ---- scans ----
 
 def scanned(name, a, axis):
@@ -511,6 +523,8 @@ class Graph:
         rng = self.rng
         if rng.random() < 0.1:
             return difference(a, self.axis(a))
+        if rng.random() < 0.1:
+            return folded_selection(rng.choice("sum prod any all count_nonzero norm_2 nansum".split()), a, rng.choice("<>"), self.operand(a))
         if rng.random() < 0.2:
             return scanned(rng.choice("cumsum cumsum cummax cummin".split()), a, self.axis(a))
         name = rng.choice("sum sum mean mean max min var std any all count_nonzero argmax argmin ptp prod norm_2 nansum".split())

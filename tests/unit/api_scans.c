@@ -171,6 +171,16 @@ static void neighbours_by_name(void **state)
     } cases[] = {{"diff(x[0], n=2)[:2]", 2, {4, -8}},
                  {"x[0, 1:] - x[0, :-1] - diff(x)[0]", 3, {0, 0, 0}},
                  {"diff(x, 1, 0)[0]", 4, {4, -4, 4, -4}},
+                 {"sum(x[x < 0]) + zeros_like(x[0, :1])", 1, {-36}},
+                 {"norm_1((x * 2)[x < 0], axis=0) + zeros_like(x[0, :1])", 1, {72}},
+                 {"prod(x[x < -6], axis=-1) + zeros_like(x[0, :1])", 1, {-693}},
+                 {"zeros_like(x[0, :1]) + any(x[x < -11]) + 2 * all(x[x > 99]) + 4 * count_nonzero(x[x < 3])",
+                  1,
+                  {30}},
+                 {"searchsorted(x[0, ::2], x[0]) + 0.0 * x[0]", 4, {0, 0, 1, 0}},
+                 {"searchsorted(x[0, ::2], x[0], side='right') * 1.0", 4, {1, 0, 2, 0}},
+                 {"digitize(x[0], x[::-1, 1]) * 1.0", 4, {3, 3, 3, 2}},
+                 {"digitize(x[0], x[:, 1], right=True) * 1.0", 4, {0, 1, 0, 1}},
                  {"trapezoid(x, axis=0, dx=2)", 4, {16, -20, 24, -28}},
                  {"trapezoid(x[0] * 0 + 1, arange(4) * 2.0)", 1, {6}}};
     kiln_array *x = numbers(), *y = NULL;
@@ -203,7 +213,8 @@ static void scans_share_kernels(void **state)
                     {"cumsum(cumsum(x, 1) + 1, 0)", "# 2 kernels"},
                     {"cumsum(x + 1, 1)[::-1]", "# 2 kernels"},
                     {"sum(cumsum(x, 1))", "# 2 kernels"},
-                    {"cumsum(x[:, :1] * 2, 1) + 1", "# 3 kernels"}};
+                    {"cumsum(x[:, :1] * 2, 1) + 1", "# 3 kernels"},
+                    {"(x * 2)[x > 0].sum() + count_nonzero(x[x > 1])", "# 1 kernel"}};
     kiln_array *x = numbers(), *y = NULL;
     const kiln_arg in = kiln_arg_array(x);
     kiln_kernel *k[2] = {NULL, NULL};
@@ -281,7 +292,22 @@ static void selections_by_name(void **state)
                  {"x[0, x > 0]", "a mask is the only index", KILN_ERROR_SYNTAX},
                  {"x[x > 0, 0]", "or a mask alone", KILN_ERROR_SYNTAX},
                  {"x[x > 0] + 1", "it can be a result", KILN_ERROR_UNSUPPORTED},
+                 {"sum(x[x[0] > 0])", "the mask has shape (4,), and x (3, 4)", KILN_ERROR_SHAPE},
+                 {"sum(x[astype(x, int32)])", "is bool here, but an array of int32", KILN_ERROR_TYPE},
+                 {"sum(x[x > 0], keepdims=True)", "it can be a result", KILN_ERROR_UNSUPPORTED},
+                 {"sum(x[x > 0], axis=1)", "it can be a result", KILN_ERROR_UNSUPPORTED},
+                 {"max(x[x > 0])", "it can be a result", KILN_ERROR_UNSUPPORTED},
                  {"x.shape[x > 0]", "one whole number was expected", KILN_ERROR_SYNTAX},
+                 {"searchsorted(x, 3)", "every array is raw", KILN_ERROR_INVALID},
+                 {"searchsorted(3, x)", "'a' is raw, and the texts index it", KILN_ERROR_TYPE},
+                 {"searchsorted(x, astype(x, int32))", "float32 by 'a' but int32 by 'v'", KILN_ERROR_TYPE},
+                 {"searchsorted(x, x, side=1)", "side: 'left' or 'right' was expected", KILN_ERROR_SYNTAX},
+                 {"searchsorted(x, x, 'rigth')", "a side: 'left' or 'right'", KILN_ERROR_SYNTAX},
+                 {"searchsorted(x)", "the argument 'v' is missing", KILN_ERROR_SYNTAX},
+                 {"digitize(x)", "the argument 'bins' is missing", KILN_ERROR_SYNTAX},
+                 {"digitize(x, x, right=x)", "right: a whole number", KILN_ERROR_SYNTAX},
+                 {"x + 'left'", "not a side", KILN_ERROR_SYNTAX},
+                 {"astype(x, 'left')", "a dtype was expected", KILN_ERROR_SYNTAX},
                  {"diff(x, n=17)", "n: 17 was given; 0 to 16", KILN_ERROR_SYNTAX},
                  {"diff(x, axis=2)", "axis", KILN_ERROR_SHAPE},
                  {"trapezoid(x, x, axis=0)", "with x the axis is -1", KILN_ERROR_SYNTAX}};
