@@ -34,9 +34,14 @@ bool kn_stage_scans(kn_stage_kind kind)
     return kind == KN_SCAN || kind == KN_SCAN_EXCLUSIVE;
 }
 
+bool kn_pattern_scans(const char *pattern)
+{
+    return strpbrk(pattern, "scp") != NULL;
+}
+
 bool kn_program_scans(const kn_program *program)
 {
-    return strpbrk(program->pattern, "scp") != NULL;
+    return kn_pattern_scans(program->pattern);
 }
 
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name)

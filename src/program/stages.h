@@ -100,6 +100,7 @@ bool kn_stage_combines(kn_stage_kind kind);
 bool kn_stage_scans(kn_stage_kind kind);
 /* True if some stage of the program scans, counts or places: the axes of the call are in C order then. */
 bool kn_program_scans(const kn_program *program);
+bool kn_pattern_scans(const char *pattern);
 /* False: there is none of that name. */
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name);
 
