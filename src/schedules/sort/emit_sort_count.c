@@ -60,4 +60,4 @@ KN_CONFIG_TABLE(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
 const kn_recipe kn_recipe_sort_count = {.template_name = "schedules/sort/sort_count.cu",
                                         .fill = fill,
                                         .parts = "schedules/sort/sort_parts.cu",
-                                        .preludes = "kn_reduce_block kn_look_back atomicAdd"};
+                                        .preludes = "kn_reduce_block kn_look_back"};
