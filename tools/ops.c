@@ -5,7 +5,8 @@
  *
  * The template is the header but for lines that are a word between '@'. Operations come in the order in
  * which their first row stands. One whose rows differ in how many inputs they take has a function for each
- * number; the names of the inputs that not all have stand behind the operation's.
+ * number; the names of the inputs that not all have stand behind the operation's. One that has several
+ * results gives as many arrays, in C behind `out`, in C++ as a tuple.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ typedef struct function {
     char name[2 * KN_NAME_MAX];
     const char *input[KN_MAX_PARAMS]; /* names */
     int n_in, n_always;               /* inputs; those that all functions of the operation have */
+    int n_out;
     bool is_reduction, scans;
 } function;
 
@@ -30,13 +32,14 @@ static int complain(const char *what, const char *which)
     exit(1);
 }
 
-static int count_inputs(const kiln_operation *d)
+static int count_inputs(int *n_out, const kiln_operation *d)
 {
-    int n_in = 0, n_out = 0;
+    int n_in = 0;
+    *n_out = 0;
     if (kn_signature_parse(params, 0, KN_MAX_PARAMS, &n_in, d->in_params, "input", NULL) != KILN_OK ||
-        kn_signature_parse(params, n_in, KN_MAX_PARAMS, &n_out, d->out_params, "output", NULL) != KILN_OK ||
-        n_out != 1)
-        complain(d->name, "inputs, and one output, were expected");
+        kn_signature_parse(params, n_in, KN_MAX_PARAMS, n_out, d->out_params, "output", NULL) != KILN_OK ||
+        *n_out < 1 || (*n_out > 1 && d->reduce))
+        complain(d->name, "inputs, and outputs, one of a reduction, were expected");
     return n_in;
 }
 
@@ -47,16 +50,16 @@ static bool describe(function *f, int row)
     f->operation = d->name;
     f->is_reduction = d->reduce != NULL;
     f->scans = kn_operation_table[row].traits & KN_OP_SCANS;
-    f->n_always = f->n_in = count_inputs(d);
+    f->n_always = f->n_in = count_inputs(&f->n_out, d);
     for (int k = 0; k < kn_operation_table_count; ++k) {
         const kiln_operation *other = &kn_operation_table[k].definition;
-        int others = strcmp(other->name, d->name) == 0 ? count_inputs(other) : 0;
+        int n_out, others = strcmp(other->name, d->name) == 0 ? count_inputs(&n_out, other) : 0;
         if (others == f->n_in && k < row)
             return false;
         if (others > 0 && others < f->n_always)
             f->n_always = others;
     }
-    count_inputs(d);
+    count_inputs(&f->n_out, d);
     snprintf(f->name, sizeof f->name, "%s", d->name);
     for (int k = 0; k < f->n_in; ++k) {
         if (snprintf(names[k], sizeof names[k], "%s", params[k].name) >= (int)sizeof names[k])
@@ -83,6 +86,8 @@ static void put_function(FILE *to, const function *f)
     fprintf(to, "/* The operation %s", f->operation);
     if (f->n_in > f->n_always)
         put_inputs(to, f, f->n_always, ", with ", " and ", "");
+    if (f->n_out > 1)
+        fprintf(to, ": out has %d arrays", f->n_out);
     fprintf(to, ". */\nKILN_NODISCARD static inline kiln_status kiln_%s(kiln_array **out, ", f->name);
     put_inputs(to, f, 0, "kiln_arg ", ", ", "");
     fprintf(to, "%s)\n{\n    const kiln_arg in[] = {", f->is_reduction ? ", const kiln_axes *axes" : "");
@@ -90,7 +95,8 @@ static void put_function(FILE *to, const function *f)
     if (f->is_reduction)
         fprintf(to, "};\n    return kiln_apply_over(out, \"%s\", in, %d, axes);\n}\n", f->operation, f->n_in);
     else
-        fprintf(to, "};\n    return kiln_apply(out, 1, \"%s\", in, %d, NULL);\n}\n", f->operation, f->n_in);
+        fprintf(to, "};\n    return kiln_apply(out, %d, \"%s\", in, %d, NULL);\n}\n", f->n_out, f->operation,
+                f->n_in);
 }
 
 static void put_macro(FILE *to, const function *f)
@@ -110,7 +116,8 @@ static void put_cpp(FILE *to, const function *f)
     bool is_longer = f->n_in > f->n_always;
     function always = *f;
     always.n_in = f->n_always;
-    fprintf(to, "/** The operation %s. */\n[[nodiscard]] inline array %s(", f->operation, f->operation);
+    fprintf(to, "/** The operation %s. */\n[[nodiscard]] inline ", f->operation);
+    fprintf(to, "%s %s(", f->n_out > 1 ? "auto" : "array", f->operation);
     put_inputs(to, &always, 0, "const operand &", ", ", "");
     if (f->is_reduction)
         fprintf(to, f->scans    ? ", const axes &over = axes()"
@@ -120,6 +127,14 @@ static void put_cpp(FILE *to, const function *f)
     put_inputs(to, f, f->n_always, "const operand &", ", ", "");
     fprintf(to, ")\n{\n    const kiln_arg in[] = {");
     put_inputs(to, f, 0, "", ", ", ".arg()");
+    if (f->n_out > 1) {
+        fprintf(to,
+                "};\n    priv::results<%d> made;\n"
+                "    check(kiln_apply(made.out(), made.count, \"%s\", in, %d, nullptr));\n"
+                "    return made.take();\n}\n",
+                f->n_out, f->operation, f->n_in);
+        return;
+    }
     fprintf(to, "};\n    array result;\n");
     if (f->is_reduction)
         fprintf(to,

@@ -19,12 +19,10 @@
  *
  * reductions: sum prod nansum, min max nanmin nanmax ptp, argmin argmax (the first of equal ones,
  *   in C order of the reduced axes), all any count_nonzero, mean, var std, norm_1 norm_2 norm_inf;
- * elementwise, under the names of NumPy's functions: add subtract multiply divide floor_divide
- *   remainder power negative positive abs square sign conjugate, sqrt cbrt exp exp2 expm1 log log2
- *   log10 log1p, sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
- *   hypot, rint floor ceil trunc copysign, maximum minimum fmax fmin clip where, equal not_equal
- *   less less_equal greater greater_equal, logical_and logical_or logical_xor logical_not,
- *   bitwise_and bitwise_or bitwise_xor invert left_shift right_shift, isnan isinf isfinite signbit.
+ * scans: cumsum cumprod cummin cummax logcumsumexp;
+ * elementwise: NumPy's functions under its names, of arithmetic, exponents, angles, rounding,
+ *   order, truth and bits; divmod, modf and frexp have two results. kiln/ops.h, which is generated
+ *   from the table, lists them all.
  *
  * Results are NumPy's in dtype and, apart from rounding, in value: sums of small integers are int64
  * or uint64, a NaN is the least and the greatest of all unless the name begins with nan, complex

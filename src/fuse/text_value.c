@@ -47,7 +47,7 @@ static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op
             continue;
         snprintf(other, KN_TEXT_NAME, "%s_%d", to, j);
         name[op->n_in + j] = other;
-        kn_str_printf(declared, "%s %s%s;\n", kn_op_output_type(op, op->n_in + j), other,
+        kn_str_printf(declared, "[[maybe_unused]] %s %s%s;\n", kn_op_output_type(op, op->n_in + j), other,
                       left >> j & 1 ? " = {}" : "");
     }
     return name;

@@ -65,7 +65,6 @@ static kiln_status read_axes(uint64_t *out, const kn_inference *f, const kn_node
 kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
 {
     int ndim = 0, empty = -1;
-    int64_t results = 1;
     out->axes = f->ndim == 0 ? 0 : UINT64_MAX >> (64 - f->ndim);
     kiln_status status = node->has_axes ? read_axes(&out->axes, f, node) : KILN_OK;
     if (status != KILN_OK)
@@ -73,12 +72,11 @@ kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
     for (int a = 0; a < f->ndim; ++a) {
         bool is_reduced = out->axes >> a & 1;
         empty = is_reduced && f->shape[a] == 0 ? a : empty;
-        results = is_reduced || (results && f->shape[a]) ? results : 0;
         if (!is_reduced || node->keepdims)
             f->shape[ndim++] = is_reduced ? 1 : f->shape[a];
     }
     f->ndim = ndim;
-    if (empty >= 0 && results > 0 && !kn_infer_has_identity(out, node))
+    if (empty >= 0 && !kn_infer_has_identity(out, node))
         return kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
                               "axis %d has no elements, and there is no identity for what is reduced over it",
                               empty);

@@ -230,13 +230,13 @@ static kiln_status find_reduced(kn_resolved *r, const kn_program *p, const kiln_
     return status;
 }
 
-/* A reduction of no elements needs an identity. */
+/* A reduction of no elements needs an identity, as in NumPy where there are no results either. */
 static kiln_status check_identity(const kn_resolved *r, const kn_program *p)
 {
     int empty = -1;
     for (int a = 0; a < r->ndim; ++a)
         empty = r->reduced >> a & 1 && r->shape[a] == 0 ? a : empty;
-    for (int s = 0; s < p->n_stages && empty >= 0 && kn_shape_size(r->ndim, r->reduced_shape) > 0; ++s)
+    for (int s = 0; s < p->n_stages && empty >= 0; ++s)
         if (p->stage[s].kind == KN_REDUCE && !p->stage[s].identity[0])
             return kn_error(
                 KILN_ERROR_INVALID,

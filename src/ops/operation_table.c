@@ -67,6 +67,10 @@
 #define INTEGER_PAIRS "bb->b BB->B hh->h HH->H ii->i II->I ll->l LL->L "
 #define FLOAT_PAIRS "ee->e EE->E ff->f dd->d "
 #define COMPLEX_PAIRS "FF->F DD->D "
+#define BESIDE_INT32 "ei->e Ei->E fi->f di->d "
+#define BESIDE_INT64 "el->e El->E fl->f dl->d "
+#define INTEGER_PAIRS_TO_PAIRS "bb->bb BB->BB hh->hh HH->HH ii->ii II->II ll->ll LL->LL "
+#define FLOAT_PAIRS_TO_PAIRS "ee->ee EE->EE ff->ff dd->dd "
 #define INTEGER_PAIR_TESTS "bb->? BB->? hh->? HH->? ii->? II->? ll->? LL->? "
 #define INTEGER_TESTS "?\?->? " INTEGER_PAIR_TESTS
 #define OTHER_TESTS "ee->? EE->? ff->? dd->? FF->? DD->? "
@@ -191,13 +195,47 @@
         MAP2(name, INTEGER_PAIR_TESTS OTHER_TESTS, "z = (x != (T)0) " op " (y != (T)0)")
 
 /* As in Python: the quotient is rounded down, and the remainder has the sign of y. */
-#define FLOOR_DIVIDE                                                                                         \
+#define INTEGER_FLOOR_DIVIDE(z) z " = x / y - (x % y != 0 && kn_is_negative(x) != kn_is_negative(y))"
+#define INTEGER_REMAINDER(z)                                                                                 \
+    z " = x % y; " z " += " z " != 0 && kn_is_negative(" z ") != kn_is_negative(y) ? y : 0"
+#define FLOOR_DIVIDE(z)                                                                                      \
     "const auto p = +x, q = +y, left = fmod(p, q), part = (p - left) / q;\n"                                 \
-    "const auto whole = left != 0 && (q < 0) != (left < 0) ? part - 1 : part, below = floor(whole);\n"       \
-    "z = q == 0 ? p / q : whole == 0 ? copysign(whole, p / q) : whole - below > 0.5f ? below + 1 : below"
-#define REMAINDER                                                                                            \
-    "const auto q = +y, left = fmod(+x, q);\n"                                                               \
-    "z = left == 0 && q != 0 ? copysign(left, q) : left != 0 && (q < 0) != (left < 0) ? left + q : left"
+    "const auto whole = left != 0 && (q < 0) != (left < 0) ? part - 1 : part, below = floor(whole);\n" z     \
+    " = q == 0 ? p / q : whole == 0 ? copysign(whole, p / q) : whole - below > 0.5f ? below + 1 : below"
+#define REMAINDER_OF(z)                                                                                      \
+    z " = left == 0 && q != 0 ? copysign(left, q) : left != 0 && (q < 0) != (left < 0) ? left + q : left"
+#define REMAINDER(z) "const auto q = +y, left = fmod(+x, q);\n" REMAINDER_OF(z)
+/* Smith's method, as in NumPy: the quotient of the parts is below 1. */
+#define COMPLEX_RECIPROCAL                                                                                   \
+    "const bool is_wide = abs(x.re) >= abs(x.im);\n"                                                         \
+    "const auto p = is_wide ? x.re : x.im, q = is_wide ? x.im : x.re, part = q / p, size = p + q * part;\n"  \
+    "y = is_wide ? T(1 / size, -part / size) : T(part / size, -1 / size)"
+#define SINC(x)                                                                                              \
+    "const auto turn = " x " * (decltype(" x "))3.14159265358979323846;\n"                                   \
+    "y = x == (T)0 ? (U)1 : (U)(sin(turn) / turn)"
+/* Euclid's algorithm; remainders of negative numbers are negative, and so may be the last. */
+#define GREATEST_DIVISOR                                                                                     \
+    "T a = x, b = y;\n"                                                                                      \
+    "while (b != 0) {\n"                                                                                     \
+    "    const T left = a % b;\n"                                                                            \
+    "    a = b;\n"                                                                                           \
+    "    b = left;\n"                                                                                        \
+    "}\n"
+#define GCD GREATEST_DIVISOR "z = kn_is_negative(a) ? 0 - a : a"
+/* Magnitudes are unsigned: such a type holds that of the least number, too. */
+#define LCM(magnitude)                                                                                       \
+    GREATEST_DIVISOR                                                                                         \
+    "typedef " magnitude " M;\n"                                                                             \
+    "const M p = kn_is_negative(x) ? (M)0 - (M)x : (M)x, q = kn_is_negative(y) ? (M)0 - (M)y : (M)y;\n"      \
+    "const M divisor = kn_is_negative(a) ? (M)0 - (M)a : (M)a;\n"                                            \
+    "z = (T)(p / divisor * q)"
+/* log(exp(x) + exp(y)) to the base of `exp`; `one` is the logarithm of 2, `per` that of e. Equal infinities
+ * have no difference. */
+#define LOGADDEXP_OF(exp, one, per)                                                                          \
+    "const auto p = +x, q = +y, apart = p - q;\n"                                                            \
+    "typedef decltype(+x) R;\n"                                                                              \
+    "z = p == q ? p + (R)" one " : apart > 0 ? p + log1p(" exp "(-apart))" per                               \
+    " : apart <= 0 ? q + log1p(" exp "(apart))" per " : apart"
 #define INTEGER_POWER                                                                                        \
     "T base = x, left = y;\n"                                                                                \
     "z = 1;\n"                                                                                               \
@@ -273,12 +311,26 @@ const kn_operation_row kn_operation_table[] = {
     EVEN_BOOLS("multiply", "z = x * y"),
     MAP("divide", "T x, V y", "U z", "ll->d LL->d lL->d Ll->d", "z = (U)x / (U)y"),
     MAP2("divide", FLOAT_PAIRS COMPLEX_PAIRS, "z = x / y"),
-    MAP2("floor_divide", INTEGER_PAIRS, "z = x / y - (x % y != 0 && kn_is_negative(x) != kn_is_negative(y))"),
-    MAP2("floor_divide", FLOAT_PAIRS, FLOOR_DIVIDE),
-    MAP2("remainder", INTEGER_PAIRS, "z = x % y; z += z != 0 && kn_is_negative(z) != kn_is_negative(y) ? y : 0"),
-    MAP2("remainder", FLOAT_PAIRS, REMAINDER),
+    MAP2("floor_divide", INTEGER_PAIRS, INTEGER_FLOOR_DIVIDE("z")),
+    MAP2("floor_divide", FLOAT_PAIRS, FLOOR_DIVIDE("z")),
+    MAP2("remainder", INTEGER_PAIRS, INTEGER_REMAINDER("z")),
+    MAP2("remainder", FLOAT_PAIRS, REMAINDER("z")),
+    MAP("divmod", "T x, T y", "U z, U r", INTEGER_PAIRS_TO_PAIRS,
+        INTEGER_FLOOR_DIVIDE("z") ";\n" INTEGER_REMAINDER("r")),
+    MAP("divmod", "T x, T y", "U z, U r", FLOAT_PAIRS_TO_PAIRS, FLOOR_DIVIDE("z") ";\n" REMAINDER_OF("r")),
+    MAP2("fmod", INTEGER_PAIRS, "z = x % y"),
+    MAP2("fmod", FLOAT_PAIRS, "z = fmod(x, y)"),
+    NO_MAP2("gcd", "?\?->?"),
+    MAP2("gcd", INTEGER_PAIRS, GCD),
+    NO_MAP2("lcm", "?\?->?"),
+    MAP2("lcm", "bb->b BB->B hh->h HH->H ii->i II->I ", LCM("unsigned int")),
+    MAP2("lcm", "ll->l LL->L ", LCM("unsigned long long")),
     MAP2("power", INTEGER_PAIRS, INTEGER_POWER),
     MAP2("power", FLOAT_PAIRS COMPLEX_PAIRS, "z = pow(x, y)"),
+    MAP2("float_power", "dd->d DD->D ", "z = pow(x, y)"),
+    MAP1("reciprocal", INTEGERS, "y = 1 / x"),
+    MAP1("reciprocal", FLOATS, "y = (T)1 / x"),
+    MAP1("reciprocal", COMPLEX, COMPLEX_RECIPROCAL),
     NO_MAP1("negative", "?->?"),
     MAP1("negative", INTEGERS FLOATS COMPLEX, "y = -x"),
     NO_MAP1("positive", "?->?"),
@@ -293,6 +345,13 @@ const kn_operation_row kn_operation_table[] = {
     MAP1("sign", COMPLEX, "y = kn_sign(x)"),
     MAP1("conjugate", INTEGERS FLOATS, "y = x"),
     MAP1("conjugate", COMPLEX, "y = conj(x)"),
+    MAP1("real", "?->? " INTEGERS FLOATS, "y = x"),
+    MAP1("real", COMPLEX_TO_REAL, "y = x.re"),
+    MAP1("imag", "?->? " INTEGERS FLOATS, "y = 0"),
+    MAP1("imag", COMPLEX_TO_REAL, "y = x.im"),
+    MAP1("angle", "?->d ", "y = 0"),
+    MAP1("angle", FLOATS, "y = atan2((decltype(+x))0, +x)"),
+    MAP1("angle", COMPLEX_TO_REAL, "y = atan2(x.im, x.re)"),
 
     FUNCTION("sqrt", "sqrt"),
     FUNCTION("exp", "exp"),
@@ -316,12 +375,30 @@ const kn_operation_row kn_operation_table[] = {
     FUNCTION("arctanh", "atanh"),
     FUNCTION("rint", "rint"),
     REAL_FUNCTION("cbrt", "cbrt"),
+    REAL_FUNCTION("fabs", "fabs"),
+    MAP1("deg2rad", FLOATS, "y = x * (decltype(+x))0.01745329251994329577"),
+    MAP1("rad2deg", FLOATS, "y = x * (decltype(+x))57.29577951308232088"),
+    MAP1("spacing", FLOATS, "y = nextafter(x, x < 0 ? (T)-INFINITY : (T)INFINITY) - x"),
+    MAP1("sinc", INTEGERS_TO_DOUBLE, SINC("(U)x")),
+    MAP1("sinc", FLOATS COMPLEX, SINC("+x")),
+    MAP1("i0", INTEGERS_TO_DOUBLE FLOATS, "y = cyl_bessel_i0((U)x)"),
     WHOLE("floor"),
     WHOLE("ceil"),
     WHOLE("trunc"),
     REAL_FUNCTION_OF_TWO("arctan2", "atan2"),
     REAL_FUNCTION_OF_TWO("hypot", "hypot"),
     REAL_FUNCTION_OF_TWO("copysign", "copysign"),
+    REAL_FUNCTION_OF_TWO("nextafter", "nextafter"),
+    MAP2("heaviside", FLOAT_PAIRS, "z = x == 0 ? +y : x < 0 ? 0 : x > 0 ? 1 : +x"),
+    MAP2("logaddexp", FLOAT_PAIRS, LOGADDEXP_OF("exp", "0.69314718055994530942", "")),
+    MAP2("logaddexp2", FLOAT_PAIRS, LOGADDEXP_OF("exp2", "1", " * (R)1.44269504088896340736")),
+    MAP("ldexp", "T x, V y", "U z", BESIDE_INT32, "z = ldexp(x, y)"),
+    MAP("ldexp", "T x, V y", "U z", BESIDE_INT64,
+        "z = ldexp(x, (int)(y < -99999 ? -99999 : y > 99999 ? 99999 : y))"),
+    MAP("frexp", "T x", "T mantissa, int32 exponent", "e->ei E->Ei f->fi d->di",
+        "int power = 0;\nmantissa = frexp(+x, &power);\nexponent = isfinite(x) ? power : 0"),
+    MAP("modf", "T x", "T fraction, T whole", "e->ee E->EE f->ff d->dd",
+        "const auto cut = trunc(+x);\nfraction = copysign(isinf(x) ? 0 : x - cut, +x);\nwhole = cut"),
 
     EVEN_BOOLS("maximum", "z = kn_larger(x, y)"),
     EVEN_BOOLS("minimum", "z = kn_smaller(x, y)"),
@@ -355,12 +432,18 @@ const kn_operation_row kn_operation_table[] = {
     MAP1("invert", INTEGERS, "y = ~x"),
     MAP2("left_shift", INTEGER_PAIRS, "z = x << y"),
     MAP2("right_shift", INTEGER_PAIRS, "z = x >> y"),
+    MAP1("bitwise_count", "b->B B->B h->B H->B i->B I->B l->B L->B",
+         "y = __popcll(kn_is_negative(x) ? 0ull - (unsigned long long)x : (unsigned long long)x)"),
     MAP1("isnan", INTEGERS_TO_BOOL, "y = false"),
     MAP1("isnan", FLOATS_TO_BOOL "F->? D->?", "y = x != x"),
     MAP1("isinf", INTEGERS_TO_BOOL, "y = false"),
     MAP1("isinf", FLOATS_TO_BOOL "F->? D->?", "y = isinf(x)"),
     MAP1("isfinite", INTEGERS_TO_BOOL, "y = true"),
     MAP1("isfinite", FLOATS_TO_BOOL "F->? D->?", "y = isfinite(x)"),
+    MAP1("isposinf", INTEGERS_TO_BOOL, "y = false"),
+    MAP1("isposinf", FLOATS_TO_BOOL, "y = isinf(x) && x > 0"),
+    MAP1("isneginf", INTEGERS_TO_BOOL, "y = false"),
+    MAP1("isneginf", FLOATS_TO_BOOL, "y = isinf(x) && x < 0"),
     MAP1("signbit", FLOATS_TO_BOOL, "y = signbit(x)"),
 };
 /* clang-format on */

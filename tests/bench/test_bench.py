@@ -13,7 +13,7 @@ import unittest
 COMMAND = os.environ["KILN_COMMAND"]
 SCALE = 0.002
 COLUMNS_SCALE = 0.01  # a deviation along a column needs several rows
-SMALL = ("--target", "host", "--size-scale", str(SCALE), "--seconds", "0.01")
+SMALL = ("--target", "host", "--size-scale", str(SCALE), "--seconds", "0.002")
 
 
 class Bench(unittest.TestCase):

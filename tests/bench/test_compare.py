@@ -22,7 +22,7 @@ class Compare(unittest.TestCase):
     def compare(self, *words):
         env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         return subprocess.run([sys.executable, str(COMPARE), os.environ["KILN_COMMAND"], "--target", "host", "--scale", "0.002",
-                               "--seconds", "0.01", "--out", str(self.folder), "--name", "here", *words],
+                               "--seconds", "0.002", "--out", str(self.folder), "--name", "here", *words],
                               env=env, text=True, capture_output=True)
 
     def lines(self):

@@ -3,6 +3,7 @@
 #ifndef CASES_CASES_H
 #define CASES_CASES_H
 
+#include "drawn.h"
 #include "stage.h"
 
 /* A case that names no target runs on each; CASE_LONG with KILN_SOAK=1 alone. */
@@ -30,6 +31,12 @@ extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_ca
 uint64_t case_seed(void);
 /* "host" or "cuda:0": the target that is running. */
 const char *case_target(void);
+
+/* True on a GPU, and on the host, where compiling takes most of the time, for one in `share` (drawn.h). */
+static inline bool is_run_here(size_t number, unsigned share)
+{
+    return KILN_DEVICE_IS_CUDA(stage_device) || is_drawn(number, share);
+}
 
 /* Operands of an expectation. */
 #define IN(type, k) (*(const type *)e->in[k])

@@ -72,6 +72,8 @@ class Eval(CommandCase):
         many = ("nansum(x), min(x), max(x), nanmin(x), nanmax(x), ptp(x), argmin(x), argmax(x), maximum(x, y), minimum(x, y), fmax(x, y), fmin(x, y), "
                 "clip(x, 1, 100), mean(x), std(x)")
         self.assertEqual(self.kiln("eval", many, "x=small.npy", "y=small.npy", "--quiet", "--target", TARGET, KILN_FORMS="best").stderr, "")
+        for pair in ("divmod(x, y)", "modf(x + y)", "frexp(x)[1] + y"):
+            self.assertEqual(self.kiln("eval", pair, "x=small.npy", "y=3", "--quiet", "--target", TARGET, KILN_FORMS="best").stderr, "")
         said = self.kiln("map", "T x", "T y", "int unused; y = x + 17", "small.npy", "--quiet", "--target", TARGET).stderr
         self.assertRegex(said, r"kernel:1: warning: .*unused")
 

@@ -1,12 +1,13 @@
 /* Reductions through NVRTC, for several architectures: layouts that each kind of kernel takes, in each of its
- * forms, by dtypes, structs, several inputs and outputs, both indices; with KILN_SOAK=1 more of their
- * products. No device is needed.
- * `compile_reductions sources` writes them, and compiles none. */
+ * forms, by dtypes, structs, several inputs and outputs, both indices. Of their products a third of those
+ * that `compile_reductions sources` writes are drawn, with KILN_SOAK=1 more. No device is needed. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "drawn.h"
 
 static const char *const targets[] = {"sm_75", "sm_90", "sm_100"};
 static const kiln_dtype dtypes[] = {KILN_BOOL,     KILN_INT8,    KILN_UINT64,  KILN_FLOAT16,
@@ -113,15 +114,21 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", kiln_error_message());
         return 1;
     }
-    const int is_soak = getenv("KILN_SOAK") != NULL;
+    const bool is_soak = drawn_all();
+    const unsigned share = only_sources ? 1 : 3;
     const size_t n_targets = sizeof targets / sizeof *targets, n_dtypes = sizeof dtypes / sizeof *dtypes;
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         for (size_t d = 0; d < n_dtypes; d++)
-            if (is_soak ? dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0 : (d + l) % 16 == 0)
+            if (is_soak ? dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0
+                        : is_drawn(l * n_dtypes + d, 8 * share))
                 if (prepare(sum, 1, 1, dtypes[d], &layouts[l], targets[(l + d) % n_targets]))
                     return 77;
-        prepare(best, 1, 3, KILN_FLOAT32, &layouts[l], targets[l % n_targets]);
-        prepare(both, 2, 1, KILN_FLOAT32, &layouts[l], targets[(l + 1) % n_targets]);
+        if (is_drawn(1000 + l, share) &&
+            prepare(best, 1, 3, KILN_FLOAT32, &layouts[l], targets[l % n_targets]))
+            return 77;
+        if (is_drawn(2000 + l, share) &&
+            prepare(both, 2, 1, KILN_FLOAT32, &layouts[l], targets[(l + 1) % n_targets]))
+            return 77;
     }
     kiln_kernel_free(sum);
     kiln_kernel_free(both);

@@ -31,10 +31,10 @@ static inline int remove_folder(void **state)
     return access(folder, F_OK) == 0;
 }
 
-/* The number of rounds: a 20th of it outside of tools/soak. */
+/* The number of rounds: a 40th of it outside of tools/soak. */
 static inline int times(int count)
 {
-    return getenv("KILN_SOAK") ? count : count / 20;
+    return getenv("KILN_SOAK") ? count : count / 40;
 }
 
 static inline uint64_t next_random(uint64_t *seed)

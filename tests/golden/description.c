@@ -190,6 +190,8 @@ stage *description_stage(const description *d, kiln_kernel *kernel, uint64_t see
     if (in_trouble())
         return NULL;
     stage *s = stage_over(kernel, seed);
+    if (seed == 0)
+        stage_leave_unfilled(s);
     stage_args(s, &n_in);
     stage_outs(s, &n_out);
     trouble_unless(d->n_operands == n_in + n_out, "%d operands, but %d parameters", d->n_operands,

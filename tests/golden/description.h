@@ -53,7 +53,7 @@ typedef struct description {
 void description_read(description *d, const char *path);
 void description_free(description *d);
 kiln_kernel *description_kernel(const description *d);
-/* The operands; seed as in stage_over. NULL in trouble. */
+/* The operands; seed as in stage_over, 0: for a call that is only explained. NULL in trouble. */
 stage *description_stage(const description *d, kiln_kernel *kernel, uint64_t seed);
 /* axes has a capacity of KILN_MAX_NDIM. */
 void description_options(kiln_call_options *call, int *axes, const description *d);

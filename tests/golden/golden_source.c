@@ -26,7 +26,7 @@ static char *make_source(const description *d)
     char *source = NULL, *line = NULL;
     kiln_call_options call;
     kiln_kernel *kernel = description_kernel(d);
-    stage *s = description_stage(d, kernel, 1);
+    stage *s = description_stage(d, kernel, 0);
     description_options(&call, axes, d);
     if (s && succeeded(kiln_set_forms(d->tier ? KILN_FORMS_QUICK : KILN_FORMS_BEST), "kiln_set_forms")) {
         kiln_arg *in = stage_args(s, &n_in);

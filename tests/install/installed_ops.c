@@ -68,6 +68,10 @@ int main(void)
     EXPECT(KILN_FLOAT32, 2, 6, kiln_sum, x, &none);
     EXPECT(KILN_FLOAT32, 1, 1, kiln_var_ddof, x, 1, &rows);
     EXPECT(KILN_FLOAT64, 0, 1.5, kiln_max, kiln_arg_float(1.5), NULL);
+    kiln_array *both_parts[2] = {NULL, NULL};
+    kiln_status status = kiln_divmod(both_parts, x, 4);
+    expect(status, both_parts[0], KILN_FLOAT32, 2, 1, "kiln_divmod: quotients");
+    expect(status, both_parts[1], KILN_FLOAT32, 2, 2, "kiln_divmod: remainders");
     KILN_IGNORE((kiln_add)(&flat, kiln_arg_array(x),
                            kiln_arg_array(NULL))); /* an output that is given, and an error */
     if (!strstr(kiln_error_message(), "add")) {

@@ -49,6 +49,8 @@ static void signs()
     EXPECT(holds<float>(x * 0.5, KILN_FLOAT32, {0.5f, -1, 3.5f}));
     EXPECT(holds<float>(x / 2.0f, KILN_FLOAT32, {0.5f, -1, 3.5f}));
     EXPECT(holds<float>(x % y, KILN_FLOAT32, {1, 1, -1})); // the sign of y
+    const auto [whole, left] = kiln::divmod(x, y); // two results
+    EXPECT(holds<float>(whole, KILN_FLOAT32, {0, -1, -2}) && holds<float>(left, KILN_FLOAT32, {1, 1, -1}));
     EXPECT(holds<float>(-x, KILN_FLOAT32, {-1, 2, -7}));
     EXPECT(holds<float>(+x, KILN_FLOAT32, {1, -2, 7}));
     EXPECT(holds<double>(k / 2, KILN_FLOAT64, {3, 2.5, -1.5})); // true division

@@ -5,7 +5,7 @@
  *
  * usage: kind_examples host FOLDER... [--verbose]      the host's run
  *        kind_examples emulated FOLDER... [--verbose]  CUDA's run too, on the processor
- *        kind_examples compile FOLDER...               CUDA's go through NVRTC: 77 where there is none */
+ *        kind_examples compile FOLDER...               some of CUDA's by NVRTC: 77 where there is none */
 #include "reference.h"
 
 #include <dirent.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drawn.h"
 #include "emulated.h"
 #include "schedule/kind.h"
 
@@ -246,23 +247,38 @@ static bool compile_for(const example *e, const char *target)
     return !is_absent;
 }
 
-/* False where there is no compiler. */
+/* True of a kind's first example. */
+static bool is_first_of_kind(const example *e)
+{
+    const char *kind = described[e - examples].schedule;
+    for (const example *other = examples; kind && other < e; ++other) {
+        const char *of_other = described[other - examples].schedule;
+        if (of_other && other->is_host == e->is_host && strcmp(of_other, kind) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* One example of each kind and a third of the others, each tenth for another target, too. False where there
+ * is no compiler. */
 static bool compile_examples(void)
 {
     static const char *const others[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
-    const int share = getenv("KILN_SOAK") ? 1 : 4; /* one of so many for another target, too */
-    int n = 0;
+    int n = 0, more = 0;
     for (example *e = examples; e < examples + n_examples; ++e) {
-        if (e->is_host)
+        const size_t number = (size_t)(e - examples);
+        if (e->is_host || (!is_first_of_kind(e) && !is_drawn(number, 3)))
             continue;
-        bool is_there = compile_for(e, described[e - examples].target) &&
-                        (n % share > 0 || compile_for(e, others[n / share % 7]));
+        bool is_for_another = is_drawn(number + (size_t)n_examples, 10);
+        bool is_there = compile_for(e, described[number].target) &&
+                        (!is_for_another || compile_for(e, others[(number + drawn_seed()) % 7]));
         if (!is_there)
             return false;
         n++;
+        more += is_for_another;
     }
-    printf("%d examples compiled, one of %d for two targets, %d failed\n", n, share, failed);
-    return true;
+    printf("%d examples compiled, %d for two targets, %d failed\n", n, more, failed);
+    return n > 0;
 }
 
 /* ---- all ---- */

@@ -1,6 +1,6 @@
 """Numbers by value beside arrays, at the ends of every dtype and beyond, against NumPy's Python numbers: which dtype comes of them, what is refused, and
 what operations that take all of them give. Each way in is asked: operations called one by one, expressions with the number in their text and with the
-number as an input, traces. Without KILN_SOAK=1 each operation has some of the dtypes, which all occur, and the ways beside operations take turns.
+number as an input, traces. Without KILN_SOAK=1 operations and dtypes are drawn, and the ways beside operations take turns.
 check_numbers.py LIBRARY"""
 import ctypes
 import itertools
@@ -10,8 +10,8 @@ import warnings
 
 import numpy as np
 
-from check_operations import BINARY, DTYPES, SOAK, Operations, elements
-from host_kernels import Argument, bits, in_threads
+from check_operations import BINARY, DTYPES, PAIRS, SOAK, Operations, elements
+from host_kernels import Argument, bits, drawn, in_threads
 
 NUMBERS = [0, 1, -1, 2, 127, 128, -128, -129, 255, 256, 300, 32767, 32768, -32768, -32769, 65504, 65535, 65536, 70000, 2**31 - 1, 2**31, -2**31, -2**31 - 1,
            2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, -2**63, 2**63, 2**64 - 1, True, False, 0.5, 1e-10, -1e-300, 1e5, 3.5e38, -1e300, float("inf"),
@@ -294,8 +294,8 @@ def main():
     kiln = Numbers(sys.argv[1])
     dtypes = list(enumerate(DTYPES))
     counts = []
-    todo = [(name, dtype) for n, name in enumerate(BINARY) for d, dtype in dtypes if SOAK or (n + d) % 8 == 0]
-    in_threads(lambda job: counts.append(check_dtypes(kiln, job)), todo)
+    names = [name for name in BINARY if name not in PAIRS and name != "ldexp"]  # whose numbers check_operations.py leaves out, too
+    in_threads(lambda job: counts.append(check_dtypes(kiln, job)), drawn(itertools.product(names, DTYPES), 8))
     print(f"{sum(counts)} dtypes and refusals")
     counts = []
     for check, todo in ((check_given, [dtype for d, dtype in dtypes if SOAK or dtype in ("bool", "uint8", "int64", "uint64", "float16", "complex64")]),

@@ -2,7 +2,10 @@
  * another number of threads takes over, layouts of every sort, dtypes; each twice, for the same bits.
  * Expectations are computed on the host in double precision.
  *
+ * On the host half of the programs are drawn (drawn.h).
+ *
  * usage: rows [--target host|cuda:N] [--emulate ARCHITECTURE] [--filter WORD] [--large] [--verbose] */
+#include "drawn.h"
 #include "elements.h"
 #include "emulated.h"
 #include "row_programs.h"
@@ -443,7 +446,7 @@ int main(int argc, char **argv)
     for (const row_program *p = row_programs; p->name; ++p)
         if (emulated)
             run_emulated(p, device, is_large);
-        else
+        else if (KILN_DEVICE_IS_CUDA(device) || filter || is_drawn((size_t)(p - row_programs), 2))
             run_program(p, device, is_large);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 || passed == 0;

@@ -1,6 +1,7 @@
 /* rows_compile - row programs through NVRTC, for several architectures: layouts that each kind takes, in each
  * of its forms, by dtypes. No device is needed. With --explain PROGRAM DTYPE ROWS LENGTH [TARGET] it prints
  * the source of one instead; with --sources it writes all of them, and compiles none. */
+#include "drawn.h"
 #include "row_programs.h"
 
 #include <stdio.h>
@@ -137,11 +138,13 @@ int main(int argc, char **argv)
     if (argc > 5 && !strcmp(argv[1], "--explain"))
         return explain(argv + 2, argc - 2);
     only_sources = argc > 1 && !strcmp(argv[1], "--sources");
-    const bool is_soak = getenv("KILN_SOAK") != NULL;
+    const bool is_soak = drawn_all();
     int number = 0;
     for (const row_program *p = row_programs; p->name; ++p, ++number)
         for (int l = 0; l < LAYOUTS; ++l)
-            if (number < (is_soak ? 2 : 1) || (l + number) % (is_soak ? 5 : 20) == 0)
+            if (is_soak ? number < 2 || (l + number) % 5 == 0
+                        : is_drawn((size_t)(number * LAYOUTS + l),
+                                   (number == 0 ? 1 : 20) * (only_sources ? 1u : 2u)))
                 for (int d = 0; d < 4; ++d)
                     if ((number + l + d) % 4 == 0 &&
                         !compile(p, &layouts[l], dtypes[d], targets[(number + l) % 3]))

@@ -528,7 +528,7 @@ static void near_names_are_suggested(void **state)
     assert_refused("x.sort()", "there is no function 'sort'; NumPy's is not there yet\n");
     assert_refused("median(x)", "there is no function 'median'; NumPy's is not there yet\n");
     assert_refused("np.fft(x)", "there is no function 'fft'; NumPy's is not there yet\n");
-    assert_refused("fmod(x, 2)", "there is no function 'fmod'; write x - trunc(x / y) * y\n");
+    assert_refused("outer(x, 2)", "there is no function 'outer'; write x[:, None] * y\n");
     assert_refused("x.sum", "'sum' is a method: sum(...) was expected\n");
     assert_refused("if x > 0: y = 1", "where(condition, x, y) chooses");
     assert_refused("for i in x: i", "an expression has no statements but assignments");
@@ -757,7 +757,7 @@ static void names_of_numpy(void **state)
         kn_free(written);
         kn_graph_free(g);
     }
-    assert_true(n_advised > 25 && n_missing > 100);
+    assert_true(n_advised > 10 && n_missing > 100);
 }
 
 int main(void)

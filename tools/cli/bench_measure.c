@@ -76,10 +76,11 @@ static bool capture(bench *b, lane *l)
     return ok;
 }
 
-/* The first run compiles; then the batch that fills a sample of about two milliseconds. */
+/* The first run compiles; then the batch that fills a sample: two milliseconds, on the host five, or less
+ * where the least number of samples would not fit the seconds of a row. */
 static bool prepare(bench *b, bench_mode mode, lane *l, int batch_at_least)
 {
-    const double sample_us = b->is_cuda ? 2000 : 5000;
+    const double sample_us = fmin(b->is_cuda ? 2000 : 5000, b->seconds * 1e6 / (2 * MIN_SAMPLES));
     double us = 0;
     if (!run_batch(b, l, 1) || !wait(b))
         return false;

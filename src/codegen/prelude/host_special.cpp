@@ -113,7 +113,7 @@ inline double kn_bessel_i(int order, double x) {
     }
     for (int k = 1; k < 30 && fabs(term) > 1e-17; ++k)
         sum += term *= ((2 * k - 1) * (2 * k - 1) - 4.0 * order * order) / (8 * k * size);
-    double half = exp(size / 2), value = half * (sum / sqrt(6.28318530717958647693 * size)) * half;
+    double half = exp(size / 2), value = isinf(half) ? half : half * (sum / sqrt(6.28318530717958647693 * size)) * half;
     return order ? copysign(value, x) : value;
 }
 

@@ -1,0 +1,46 @@
+/* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
+ * (of the table), "function" (of expressions), "instead TEXT" or "missing". tools/numpy_page makes
+ * docs/numpy.md of them. */
+#include <kiln/kiln.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "expr/names.h"
+#include "expr/parser.h"
+#include "ops/numpy_names.h"
+
+static void put(const char *name)
+{
+    kn_known_operation found;
+    kn_graph *graph = NULL;
+    char text[96];
+    if (kn_find_operation(&found, name, strlen(name))) {
+        printf("%s\toperation\t%s\n", name, found.name);
+        return;
+    }
+    snprintf(text, sizeof text, "%s(x, axis=7, no_such=1)", name);
+    kiln_status status = kn_graph_parse(&graph, "x", text, NULL);
+    const char *message = kiln_error_message(), *instead = strstr(message, "; write ");
+    if (status == KILN_OK || !strstr(message, "there is no function"))
+        printf("%s\tfunction\t\n", name);
+    else if (instead)
+        printf("%s\tinstead\t%.*s\n", name, (int)strcspn(instead + 8, "\n"), instead + 8);
+    else
+        printf("%s\tmissing\t\n", name);
+    kn_graph_free(graph);
+}
+
+int main(void)
+{
+    kiln_operation d = KILN_OPERATION_INIT;
+    const char *last = "";
+    for (size_t k = 0; k < sizeof numpy_names / sizeof *numpy_names; ++k)
+        put(numpy_names[k]);
+    for (int k = 0; k < kiln_operation_count(); ++k) {
+        if (kiln_operation_at(&d, k) == KILN_OK && strcmp(d.name, last) != 0)
+            printf("%s\town\t%s\n", d.name, d.reduce ? "reduction" : "elementwise");
+        last = d.name;
+    }
+    return 0;
+}

@@ -1,0 +1,333 @@
+/* golden_limits - the limits of kinds: FOLDER/limits.expected says, for each example in FOLDER, how its plan
+ * changes if one thing of its call does: an extent, a stride, an address, the threads of a block, the target.
+ * Steps grow; where the schedules of two neighbouring steps differ, bisection finds the first value that has
+ * the second one. A limit of a kind that moves by one moves such a value: examples of a new kind cover it.
+ *
+ * usage: golden_limits [--update] FOLDER...
+ *
+ *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
+ *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
+ *                                      schedule is another one from 33 on; last the checksum of all plans */
+#include "description.h"
+#include "golden.h"
+#include "kernel/inspected.h"
+#include "schedule/layout.h"
+#include "schedules/choose.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The call that is varied. Its space is made anew from extents and strides, as spaces of calls are. */
+typedef struct call {
+    const kn_resolved *from;
+    kn_spec spec;
+    int count, block; /* operands of the space without indices */
+    kn_access access[KN_MAX_PARAMS];
+    int64_t extent[KILN_MAX_NDIM], stride[KN_MAX_PARAMS][KILN_MAX_NDIM], after[KN_MAX_PARAMS];
+} call;
+
+/* Checksums of a call's schedule, and of that with its first launch. */
+typedef struct plan {
+    uint64_t schedule, launch;
+    const char *kind;
+} plan;
+
+/* FNV-1a. */
+static uint64_t sum_of(uint64_t sum, const void *bytes, size_t size)
+{
+    for (size_t k = 0; k < size; ++k)
+        sum = (sum ^ ((const unsigned char *)bytes)[k]) * UINT64_C(1099511628211);
+    return sum;
+}
+
+static uint64_t sum_of_number(uint64_t sum, int64_t number)
+{
+    return sum_of(sum, &number, sizeof number);
+}
+
+/* ---- a plan ---- */
+
+static kiln_status put_launch(void *user, const kn_part *part)
+{
+    plan *out = user;
+    static kn_placement p; /* large */
+    if (kn_part_place(&p, part) != KILN_OK)
+        return KILN_ERROR_INTERNAL;
+    const int64_t numbers[] = {p.rank,    p.size,  p.grid[0],      p.grid[1],
+                               p.grid[2], p.block, p.shared_bytes, p.shared_percent,
+                               p.cluster, p.grain, p.partials,     p.counters};
+    out->launch = sum_of(out->launch, numbers, sizeof numbers);
+    out->launch =
+        sum_of(out->launch, p.field, part->layout->own_size > 0 ? (size_t)part->layout->own_size : 0);
+    kn_loop_nest_free(p.loop_nest);
+    return KILN_ERROR_FORBIDDEN; /* one launch says enough of a call that is cut in many */
+}
+
+static void make_space(kn_space *out, kn_access *access, const call *c)
+{
+    const kn_space *from = &c->from->space;
+    int64_t results[KILN_MAX_NDIM];
+    kn_view view[KN_MAX_PARAMS];
+    uint64_t reduced = 0;
+    for (int a = 0; a < from->ndim; ++a) {
+        bool is_reduced = a >= from->ndim - from->n_reduction_axes;
+        reduced |= (uint64_t)is_reduced << a;
+        results[a] = is_reduced ? 1 : c->extent[a];
+    }
+    for (int o = 0; o < c->count; ++o)
+        view[o] = (kn_view){c->access[o].is_output ? results : c->extent, c->stride[o], from->ndim,
+                            c->access[o].is_output};
+    if (kn_program_scans(c->spec.program))
+        kn_space_make_in_order(out, from->ndim, c->extent, reduced, view, c->count, from->indices, false);
+    else
+        kn_space_make(out, from->ndim, c->extent, reduced, view, c->count, from->indices);
+    for (int o = 0; o < c->count; ++o) {
+        access[o] = c->access[o];
+        out->after[o] = c->after[o];
+        if (o > 0 && c->after[o] != 0)
+            access[o].address =
+                access[o - 1].address + (c->after[o] == KN_SAME_ARRAY ? 0 : (uintptr_t)c->after[o]);
+    }
+    for (int o = 0; o < c->count; ++o)
+        access[o].address += (uintptr_t)out->offset[o];
+}
+
+static plan plan_of(const call *c)
+{
+    static kn_space space; /* large, as the specialisation is */
+    static kn_spec spec;
+    kn_access access[KN_MAX_PARAMS];
+    kn_launch_params params = {{0}};
+    kn_layout layout;
+    plan out = {UINT64_C(14695981039346656037), UINT64_C(14695981039346656037), "none"};
+    spec = c->spec;
+    spec.schedule = (kn_schedule){0};
+    make_space(&space, access, c);
+    if (kn_schedule_choose(&spec.schedule, &params, spec.program, &space, access, c->count, &spec.target,
+                           c->block) != KILN_OK)
+        return out;
+    const kn_schedule *s = &spec.schedule;
+    const int64_t numbers[] = {s->vector, s->block, s->index, s->order, s->rank};
+    out.kind = s->kind->name;
+    out.schedule = sum_of(out.schedule, out.kind, strlen(out.kind));
+    out.schedule = sum_of(out.schedule, numbers, sizeof numbers);
+    out.schedule = sum_of(out.schedule, s->config, sizeof s->config);
+    out.schedule = sum_of(out.schedule, s->access, strlen(s->access));
+    const kn_part whole = {&spec, &layout, &params, &space, &space};
+    out.launch = out.schedule;
+    if (kn_layout_make(&layout, &spec) == KILN_OK && space.size > 0)
+        trouble_unless(kn_part_each(&whole, put_launch, &out) == KILN_ERROR_FORBIDDEN, "a launch of %s: %s",
+                       out.kind, kiln_error_message());
+    return out;
+}
+
+/* ---- variation ---- */
+
+/* A thing of a call, and the call with its value `value` instead of the example's. */
+typedef struct thing {
+    const char *name;
+    int operand, axis;
+    int64_t unit, last; /* values are multiples of unit */
+} thing;
+
+/* Views of one array that lie so many steps apart along each axis still do. */
+static int64_t moved_distance(const call *to, const call *from, int o)
+{
+    int64_t rest = from->after[o], distance = 0, below = INT64_MAX;
+    for (int turn = 0; turn < from->from->space.ndim; ++turn) {
+        int axis = -1;
+        for (int a = 0; a < from->from->space.ndim; ++a)
+            if (llabs(from->stride[o][a]) < below &&
+                (axis < 0 || llabs(from->stride[o][a]) > llabs(from->stride[o][axis])))
+                axis = a;
+        if (axis < 0 || from->stride[o][axis] == 0)
+            break;
+        below = llabs(from->stride[o][axis]);
+        int64_t steps = (rest + (rest < 0 ? -below / 2 : below / 2)) / from->stride[o][axis];
+        rest -= steps * from->stride[o][axis];
+        distance += steps * to->stride[o][axis];
+    }
+    return distance + rest;
+}
+
+static void set_extent(call *to, const call *from, int axis, int64_t extent)
+{
+    to->extent[axis] = extent;
+    for (int o = 0; o < to->count; ++o) {
+        int64_t run = llabs(from->stride[o][axis]) * from->extent[axis];
+        for (int a = 0; a < from->from->space.ndim && run > 0; ++a)
+            if (a != axis && llabs(from->stride[o][a]) >= run)
+                to->stride[o][a] = from->stride[o][a] / run * llabs(from->stride[o][axis]) * extent +
+                                   from->stride[o][a] % run;
+    }
+}
+
+static void vary(call *to, const call *from, const thing *t, int64_t value)
+{
+    static const char *const targets[] = {"sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"};
+    *to = *from;
+    if (!strcmp(t->name, "extent"))
+        set_extent(to, from, t->axis, value);
+    else if (!strcmp(t->name, "stride"))
+        to->stride[t->operand][t->axis] += value * from->access[t->operand].item_size;
+    else if (!strcmp(t->name, "address"))
+        to->access[t->operand].address += (uintptr_t)value;
+    else if (!strcmp(t->name, "block"))
+        to->block = (int)value;
+    else
+        trouble_unless(kn_target_parse(&to->spec.target, targets[value % 6]) == KILN_OK, "target");
+    for (int o = 1; o < to->count; ++o)
+        if (from->after[o] != 0 && from->after[o] != KN_SAME_ARRAY)
+            to->after[o] = moved_distance(to, from, o);
+}
+
+static plan plan_with(const call *from, const thing *t, int64_t step, uint64_t *sum)
+{
+    static call varied;
+    vary(&varied, from, t, step * t->unit);
+    plan p = plan_of(&varied);
+    *sum = sum_of_number(*sum, (int64_t)p.launch);
+    return p;
+}
+
+static void put_thing(kn_str *out, const char *name, const call *from, const thing *t)
+{
+    uint64_t sum = 0;
+    int64_t before = !strcmp(t->name, "extent") ? 1 : 0;
+    plan one = plan_with(from, t, before, &sum);
+    kn_str_printf(out, "%s %s", name, t->name);
+    if (t->operand >= 0)
+        kn_str_printf(out, " of %d", t->operand);
+    if (t->axis >= 0)
+        kn_str_printf(out, " %d", t->axis);
+    kn_str_printf(out, " by %" PRId64 ": %s", t->unit, one.kind);
+    for (int64_t step = before + 1; step <= t->last && !in_trouble(); step += step < 20 ? 1 : step / 3) {
+        plan other = plan_with(from, t, step, &sum);
+        for (int64_t low = before; other.schedule != one.schedule;) { /* low has the plan `one` */
+            int64_t high = step;
+            plan at_high = other;
+            while (high - low > 1) {
+                int64_t middle = low + (high - low) / 2;
+                plan p = plan_with(from, t, middle, &sum);
+                if (p.schedule == one.schedule)
+                    low = middle;
+                else {
+                    high = middle;
+                    at_high = p;
+                }
+            }
+            kn_str_printf(out, " <%" PRId64, high * t->unit);
+            if (strcmp(at_high.kind, one.kind) != 0)
+                kn_str_printf(out, " %s", at_high.kind);
+            one = at_high;
+            low = high;
+        }
+        before = step;
+    }
+    kn_str_printf(out, " %08" PRIx32 "\n", (uint32_t)(sum ^ sum >> 32));
+}
+
+static void put_all(kn_str *out, const char *name, const call *c)
+{
+    for (int a = 0; a < c->from->space.ndim; ++a) {
+        put_thing(out, name, c, &(thing){"extent", -1, a, 1, 1 << 22});
+        put_thing(out, name, c, &(thing){"extent", -1, a, 16, 1 << 14});
+    }
+    for (int o = 0; o < c->count; ++o) {
+        for (int a = 0; a < c->from->space.ndim; ++a)
+            if (c->stride[o][a] != 0)
+                put_thing(out, name, c, &(thing){"stride", o, a, 1, 1 << 10});
+        put_thing(out, name, c, &(thing){"address", o, -1, c->access[o].item_size, 20});
+    }
+    if (c->spec.target.backend == KN_CUDA) {
+        put_thing(out, name, c, &(thing){"block", -1, -1, 32, 32});
+        put_thing(out, name, c, &(thing){"target", -1, -1, 1, 5});
+    }
+}
+
+/* ---- examples ---- */
+
+static void put_resolved(kn_str *out, const char *name, const kn_resolved *r)
+{
+    static call c; /* large */
+    c = (call){.from = r, .spec = r->spec, .count = r->spec.n_arrays};
+    kn_spec_access(c.access, &r->spec);
+    memcpy(c.extent, r->space.extent, sizeof c.extent);
+    memcpy(c.after, r->space.after, sizeof *c.after * (size_t)c.count);
+    for (int o = 0; o < c.count; ++o) {
+        memcpy(c.stride[o], r->space.stride[o], sizeof c.stride[o]);
+        c.access[o].address = UINT64_C(1) << 32;
+    }
+    put_all(out, name, &c);
+}
+
+static void put_example(kn_str *out, const char *folder, const char *name)
+{
+    char path[512];
+    int n_in = 0, n_out = 0, axes[KILN_MAX_NDIM];
+    description d;
+    kiln_call_options options;
+    kn_inspected inspected = KN_INSPECTED_INIT;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    description_read(&d, path);
+    kiln_kernel *kernel = description_kernel(&d);
+    stage *s = description_stage(&d, kernel, 0);
+    description_options(&options, axes, &d);
+    if (s) {
+        kiln_arg *in = stage_args(s, &n_in);
+        kiln_array **outs = stage_outs(s, &n_out);
+        succeeded(kn_inspect(&inspected, kernel, outs, n_out, in, n_in, &options, d.target, true),
+                  "kn_inspect");
+    }
+    for (int p = 0; p < inspected.count && !in_trouble(); ++p)
+        put_resolved(out, name, inspected.resolved[p]);
+    kn_inspected_free(&inspected);
+    stage_free(s);
+    kiln_kernel_free(kernel);
+    description_free(&d);
+}
+
+static int is_description(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && !strcmp(entry->d_name + length - 4, ".txt");
+}
+
+static bool check_folder(const char *folder, bool update)
+{
+    char path[512];
+    struct dirent **entries = NULL;
+    kn_str out = KN_STR_INIT;
+    int count = scandir(folder, &entries, is_description, alphasort);
+    trouble_clear();
+    trouble_unless(count > 0, "%s has no examples", folder);
+    for (int k = 0; k < count; ++k) {
+        if (!in_trouble())
+            put_example(&out, folder, entries[k]->d_name);
+        if (in_trouble())
+            printf("FAILED %s: %s\n", entries[k]->d_name, trouble_text());
+        free(entries[k]);
+    }
+    free(entries);
+    snprintf(path, sizeof path, "%s/limits.expected", folder);
+    bool same = !in_trouble() && golden_matches(path, kn_str_text(&out), update);
+    kn_str_free(&out);
+    return same;
+}
+
+int main(int argc, char **argv)
+{
+    bool update = argc > 2 && !strcmp(argv[1], "--update");
+    int failed = 0;
+    if (argc < 2) {
+        fprintf(stderr, "usage: golden_limits [--update] FOLDER...\n");
+        return 2;
+    }
+    succeeded(kiln_set_forms(KILN_FORMS_BEST), "kiln_set_forms");
+    for (int k = 1 + update; k < argc; ++k)
+        failed += !check_folder(argv[k], update);
+    return failed > 0;
+}
