@@ -28,7 +28,7 @@ typedef struct kiln_sort_key {
  * Rows by their distance from 0, and where each element was:
  *
  *     const kiln_sort_key key = {"abs(x)", NULL, 0};
- *     kiln_sort_create(&k, "T x", "T y, int64 at", &key, 1, "y = x; at = i", "by_size", NULL);
+ *     kiln_sort_create(&kernel, "T x", "T y, int64 at", &key, 1, "y = x; at = i", "by_size", NULL);
  */
 KILN_NODISCARD KILN_API kiln_status kiln_sort_create(kiln_kernel **out, const char *in_params,
                                                      const char *out_params,

@@ -381,7 +381,8 @@ static void release(void *context)
     kn_free(s);
 }
 
-static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .free = release, .takes_axes = true};
+static const kn_algorithm algorithm = {
+    .describe = describe, .lower = lower, .free = release, .takes_axes = true};
 
 /* ---- texts ---- */
 

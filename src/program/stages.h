@@ -14,7 +14,7 @@ typedef enum kn_stage_kind {
     KN_REDUCE,         /* combines one value of all elements along the reduction axes, two by two */
     KN_SCAN,           /* the same of each element and those before it, in their order, for each element */
     KN_SCAN_EXCLUSIVE, /* ... of those before it alone; of the first one the identity */
-    KN_COUNT, /* counts one value's digits, of 8 bits, in a raw output of zeros: by digit, row, digit's value */
+    KN_COUNT, /* counts one value's digits of 8 bits in a raw output of zeros: by digit, row, and its value */
     KN_PLACE /* gives the index among all elements of a row, if these are sorted stably by one value, a digit.
                  Reads their counts too, a raw input, and needs a raw output of zeros: 256 words a tile */
 } kn_stage_kind;

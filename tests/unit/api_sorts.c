@@ -106,8 +106,22 @@ static void random_rows(void **state)
     sort_random(1, 20000, 1, false, "float32");
 }
 
+static void sorts_are_refused(void **state)
+{
+    const kiln_sort_key key = {"x", NULL, 0}, unknown = {"x", NULL, 2};
+    kiln_kernel *k = NULL;
+    (void)state;
+    assert_int_equal(kiln_sort_create(NULL, "T x", "T y", &key, 1, "y = x", NULL, NULL), KILN_ERROR_INVALID);
+    FAILS(kiln_sort_create(&k, "T x", "T y", &key, 1, NULL, NULL, NULL), KILN_ERROR_INVALID, "body is NULL");
+    FAILS(kiln_sort_create(&k, "T x", "T y", NULL, 1, "y = x", NULL, NULL), KILN_ERROR_INVALID,
+          "keys: 1 were given as NULL");
+    FAILS(kiln_sort_create(&k, "T x", "T y", &unknown, 1, "y = x", "by_x", NULL), KILN_ERROR_INVALID,
+          "by_x: keys[0].flags: 0x2");
+    assert_null(k);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows), cmocka_unit_test(sorts_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

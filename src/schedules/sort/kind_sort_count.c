@@ -1,5 +1,6 @@
-/* kind_sort_count.c - the digits of all keys counted on CUDA, in one read: a block counts its part of a row in
- * shared memory, and adds that to the row's counts. Integers: the order of the additions does not matter. */
+/* kind_sort_count.c - the digits of all keys counted on CUDA, in one read: a block counts its part of a row
+ * in shared memory, and adds that to the row's counts. These are integers: the order of the additions does
+ * not matter. */
 #include "schedule/kind.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* schedules/sort/sort_kinds.h - the kinds of this family, and how the source of each is written: the passes of
- * a radix sort. A map expression, counts or places, one map. */
+/* schedules/sort/sort_kinds.h - the kinds of this family, and how the source of each is written: the passes
+ * of a radix sort. A map expression, counts or places, one map. */
 #ifndef KN_SCHEDULES_SORT_SORT_KINDS_H
 #define KN_SCHEDULES_SORT_SORT_KINDS_H
 
