@@ -36,8 +36,9 @@ typedef struct sorting {
     kn_program *signature; /* the user's parameters */
     sort_key key[MOST_KEYS];
     int n_keys;
-    int moved[MOST_MOVED], n_moved; /* inputs that the key and the body name; 0: too many, or `i` is wanted */
-    kiln_kernel *move[2];           /* passes that move the inputs: to buffers; the last one */
+    /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
+    int moved[MOST_MOVED], n_moved;
+    kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
 } sorting;
 
@@ -682,7 +683,7 @@ static kiln_status make_last(kiln_kernel **out, const making *m, bool has_order)
     return finish(&t, make_pass(out, m, &t, has_order, true));
 }
 
-/* A pass that moves elements. Inputs that are not moved are raw: nothing reads them but their owner's texts. */
+/* A pass that moves elements. Inputs that are not moved are raw. */
 static kiln_status make_move(const making *m, bool is_last)
 {
     const kn_program *p = m->s->signature;
