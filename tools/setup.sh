@@ -118,11 +118,11 @@ install_packages() {
     [ -z "$still" ] || fail "could not be installed: $still(cmake has to be 3.24 or newer)"
 }
 
-# What some tests run and are skipped without: installed where that needs nobody's leave.
+# What some tests run and are skipped without, programs (program:package where the names differ): installed where that needs nobody's leave.
 install_if_possible() {
     list=""
     for program in "$@"; do
-        has_program "$program" || list="$list $program"
+        has_program "${program%:*}" || list="$list ${program#*:}"
     done
     [ -n "$list" ] && [ "$(id -u)" = 0 ] && has_program apt-get || return 0
     say "installing$list"

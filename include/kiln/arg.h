@@ -6,7 +6,9 @@
  * kiln_arg_int, _float, _bool and _complex are weak scalars, like Python's numbers: they take the
  * dtype that the arrays of the call ask for and do not widen them. kiln_arg_typed, and
  * kiln_arg_float32 and its like, have a dtype of their own. The constructors are inline, and in the
- * library under the same names for languages that load it. They never fail and own nothing.
+ * library under the same names for languages that load it. A program that opens the library by
+ * dlopen has them without it, but for kiln_arg_typed, which asks kiln_dtype_size. They never fail
+ * and own nothing.
  */
 #ifndef KILN_ARG_H
 #define KILN_ARG_H
@@ -119,11 +121,9 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_complex(double real, double imaginary)
     return a;
 }
 
-/* *value: one element of dtype, copied now. value NULL: no argument, which the call refuses. */
-KILN_PRIV_INLINE kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
+static inline kiln_arg kiln_priv_arg_typed(kiln_dtype dtype, const void *value, size_t size)
 {
     kiln_arg a;
-    const size_t size = kiln_dtype_size(dtype);
     memset(&a, 0, sizeof a);
     a.kind = value ? KILN_ARG_TYPED : KILN_ARG_NONE;
     a.dtype = dtype;
@@ -132,50 +132,56 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
     return a;
 }
 
+/* *value: one element of dtype, copied now. value NULL: no argument, which the call refuses. */
+KILN_PRIV_INLINE kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
+{
+    return kiln_priv_arg_typed(dtype, value, kiln_dtype_size(dtype));
+}
+
 /* Typed scalars of the numbers that C has. */
 KILN_PRIV_INLINE kiln_arg kiln_arg_truth(bool value)
 {
-    return kiln_arg_typed(KILN_BOOL, &value);
+    return kiln_priv_arg_typed(KILN_BOOL, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_int8(int8_t value)
 {
-    return kiln_arg_typed(KILN_INT8, &value);
+    return kiln_priv_arg_typed(KILN_INT8, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_int16(int16_t value)
 {
-    return kiln_arg_typed(KILN_INT16, &value);
+    return kiln_priv_arg_typed(KILN_INT16, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_int32(int32_t value)
 {
-    return kiln_arg_typed(KILN_INT32, &value);
+    return kiln_priv_arg_typed(KILN_INT32, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_int64(int64_t value)
 {
-    return kiln_arg_typed(KILN_INT64, &value);
+    return kiln_priv_arg_typed(KILN_INT64, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_uint8(uint8_t value)
 {
-    return kiln_arg_typed(KILN_UINT8, &value);
+    return kiln_priv_arg_typed(KILN_UINT8, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_uint16(uint16_t value)
 {
-    return kiln_arg_typed(KILN_UINT16, &value);
+    return kiln_priv_arg_typed(KILN_UINT16, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_uint32(uint32_t value)
 {
-    return kiln_arg_typed(KILN_UINT32, &value);
+    return kiln_priv_arg_typed(KILN_UINT32, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_uint64(uint64_t value)
 {
-    return kiln_arg_typed(KILN_UINT64, &value);
+    return kiln_priv_arg_typed(KILN_UINT64, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_float32(float value)
 {
-    return kiln_arg_typed(KILN_FLOAT32, &value);
+    return kiln_priv_arg_typed(KILN_FLOAT32, &value, sizeof value);
 }
 KILN_PRIV_INLINE kiln_arg kiln_arg_float64(double value)
 {
-    return kiln_arg_typed(KILN_FLOAT64, &value);
+    return kiln_priv_arg_typed(KILN_FLOAT64, &value, sizeof value);
 }
 
 /* A struct that the kernel's preamble declares, size bytes at data; data must live until the call

@@ -63,14 +63,12 @@
 /* A status that does not matter: KILN_IGNORE(kiln_cache_flush()). */
 #define KILN_IGNORE(call) ((void)((call) == 0))
 
-/* Functions that a header defines: inline where they are called, and in the library, under the same
- * names, for languages that load it. C++ makes its own. */
+/* Functions that a header defines: inline where they are called, so that programs have them which
+ * open the library at run time; it exports its own, under the same names, for other languages. */
 #if defined(__cplusplus)
 #define KILN_PRIV_INLINE inline
-#elif defined(__GNUC_GNU_INLINE__)
+#elif !defined(KILN_PRIV_INLINE)
 #define KILN_PRIV_INLINE static inline
-#else
-#define KILN_PRIV_INLINE KILN_API inline
 #endif
 
 #ifdef __cplusplus

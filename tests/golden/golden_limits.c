@@ -3,10 +3,10 @@
  * Steps grow; where the schedules of two neighbouring steps differ, bisection finds the first value that has
  * the second one. A limit of a kind that moves by one moves such a value: examples of a new kind cover it.
  *
- * usage: golden_limits [--update] FOLDER...
+ * usage: golden_limits [--update | --lines] FOLDER...
  *
  *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
- *                                      reduce_lanes takes extents below 2, reduce_threads those from 2 on; its
+ *                                      reduce_lanes takes extents below 2, reduce_threads from 2 on; its
  *                                      schedule is another one from 33 on; last the checksum of all plans */
 #include "description.h"
 #include "golden.h"
@@ -20,6 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VARIANTS = 2 /* of each example */ };
+static bool shows_lines;
+
 /* The call that is varied. Its space is made anew from extents and strides, as spaces of calls are. */
 typedef struct call {
     const kn_resolved *from;
@@ -29,9 +32,9 @@ typedef struct call {
     int64_t extent[KILN_MAX_NDIM], stride[KN_MAX_PARAMS][KILN_MAX_NDIM], after[KN_MAX_PARAMS];
 } call;
 
-/* Checksums of a call's schedule, and of that with its first launch. */
+/* Checksums: of a call's schedule, of the sort of its first launch, and of all of that launch. */
 typedef struct plan {
-    uint64_t schedule, launch;
+    uint64_t schedule, sort, launch;
     const char *kind;
 } plan;
 
@@ -54,12 +57,20 @@ static kiln_status put_launch(void *user, const kn_part *part)
 {
     plan *out = user;
     static kn_placement p; /* large */
-    if (kn_part_place(&p, part) != KILN_OK)
-        return KILN_ERROR_INTERNAL;
+    kiln_status status = kn_part_place(&p, part);
+    if (status != KILN_OK)
+        return status;
     const int64_t numbers[] = {p.rank,    p.size,  p.grid[0],      p.grid[1],
                                p.grid[2], p.block, p.shared_bytes, p.shared_percent,
                                p.cluster, p.grain, p.partials,     p.counters};
     out->launch = sum_of(out->launch, numbers, sizeof numbers);
+    const int64_t sorts[] = {part->space->size<part->whole->size, p.grid[1]> 1,
+                             p.grid[2] > 1,
+                             p.cluster,
+                             p.shared_percent,
+                             p.partials > 0,
+                             p.counters > 0};
+    out->sort = sum_of(out->sort, sorts, sizeof sorts);
     out->launch =
         sum_of(out->launch, p.field, part->layout->own_size > 0 ? (size_t)part->layout->own_size : 0);
     kn_loop_nest_free(p.loop_nest);
@@ -95,14 +106,14 @@ static void make_space(kn_space *out, kn_access *access, const call *c)
         access[o].address += (uintptr_t)out->offset[o];
 }
 
-static plan plan_of(const call *c)
+static plan plan_of(const call *c, bool is_placed)
 {
     static kn_space space; /* large, as the specialisation is */
     static kn_spec spec;
     kn_access access[KN_MAX_PARAMS];
     kn_launch_params params = {{0}};
     kn_layout layout;
-    plan out = {UINT64_C(14695981039346656037), UINT64_C(14695981039346656037), "none"};
+    plan out = {.schedule = UINT64_C(14695981039346656037), .kind = "none"};
     spec = c->spec;
     spec.schedule = (kn_schedule){0};
     make_space(&space, access, c);
@@ -118,9 +129,14 @@ static plan plan_of(const call *c)
     out.schedule = sum_of(out.schedule, s->access, strlen(s->access));
     const kn_part whole = {&spec, &layout, &params, &space, &space};
     out.launch = out.schedule;
-    if (kn_layout_make(&layout, &spec) == KILN_OK && space.size > 0)
-        trouble_unless(kn_part_each(&whole, put_launch, &out) == KILN_ERROR_FORBIDDEN, "a launch of %s: %s",
-                       out.kind, kiln_error_message());
+    if (!is_placed)
+        return out;
+    kiln_status status = kn_layout_make(&layout, &spec);
+    if (status == KILN_OK && space.size > 0)
+        status = kn_part_each(&whole, put_launch, &out);
+    out.launch = sum_of_number(out.launch, status);
+    trouble_unless(status == KILN_OK || status == KILN_ERROR_FORBIDDEN || status == KILN_ERROR_UNSUPPORTED,
+                   "a launch of %s: %s", out.kind, kiln_error_message());
     return out;
 }
 
@@ -184,58 +200,73 @@ static void vary(call *to, const call *from, const thing *t, int64_t value)
             to->after[o] = moved_distance(to, from, o);
 }
 
-static plan plan_with(const call *from, const thing *t, int64_t step, uint64_t *sum)
+static plan plan_with(const call *from, const thing *t, int64_t step, bool is_placed, uint64_t *sum)
 {
     static call varied;
     vary(&varied, from, t, step * t->unit);
-    plan p = plan_of(&varied);
+    plan p = plan_of(&varied, is_placed);
     *sum = sum_of_number(*sum, (int64_t)p.launch);
     return p;
+}
+
+static bool differs(const plan *a, const plan *b)
+{
+    return a->schedule != b->schedule || a->sort != b->sort;
+}
+
+/* The first step behind low, which has the plan `one`, with another one; high has another one. Launches are
+ * looked at only where schedules do not tell the two. */
+static int64_t first_other(const call *from, const thing *t, int64_t low, int64_t high, const plan *one,
+                           bool is_placed, uint64_t *sum)
+{
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        plan p = plan_with(from, t, middle, is_placed, sum);
+        bool is_other = is_placed ? differs(&p, one) : p.schedule != one->schedule;
+        *(is_other ? &high : &low) = middle;
+    }
+    return high;
 }
 
 static void put_thing(kn_str *out, const char *name, const call *from, const thing *t)
 {
     uint64_t sum = 0;
     int64_t before = !strcmp(t->name, "extent") ? 1 : 0;
-    plan one = plan_with(from, t, before, &sum);
+    plan one = plan_with(from, t, before, true, &sum);
     kn_str_printf(out, "%s %s", name, t->name);
     if (t->operand >= 0)
         kn_str_printf(out, " of %d", t->operand);
     if (t->axis >= 0)
         kn_str_printf(out, " %d", t->axis);
     kn_str_printf(out, " by %" PRId64 ": %s", t->unit, one.kind);
-    for (int64_t step = before + 1; step <= t->last && !in_trouble(); step += step < 20 ? 1 : step / 3) {
-        plan other = plan_with(from, t, step, &sum);
-        for (int64_t low = before; other.schedule != one.schedule;) { /* low has the plan `one` */
-            int64_t high = step;
-            plan at_high = other;
-            while (high - low > 1) {
-                int64_t middle = low + (high - low) / 2;
-                plan p = plan_with(from, t, middle, &sum);
-                if (p.schedule == one.schedule)
-                    low = middle;
-                else {
-                    high = middle;
-                    at_high = p;
-                }
-            }
-            kn_str_printf(out, " <%" PRId64, high * t->unit);
-            if (strcmp(at_high.kind, one.kind) != 0)
-                kn_str_printf(out, " %s", at_high.kind);
-            one = at_high;
-            low = high;
+    for (int64_t step = before + 1; step <= t->last && !in_trouble(); step += step < 20        ? 1
+                                                                              : step < 1 << 14 ? step / 3
+                                                                                               : step) {
+        plan other = plan_with(from, t, step, true, &sum);
+        while (differs(&other, &one) && !in_trouble()) {
+            before = first_other(from, t, before, step, &one, other.schedule == one.schedule, &sum);
+            plan next = before == step ? other : plan_with(from, t, before, true, &sum);
+            kn_str_printf(out, " <%" PRId64, before * t->unit);
+            if (strcmp(next.kind, one.kind) != 0)
+                kn_str_printf(out, " %s", next.kind);
+            one = next;
         }
         before = step;
     }
     kn_str_printf(out, " %08" PRIx32 "\n", (uint32_t)(sum ^ sum >> 32));
 }
 
-static void put_all(kn_str *out, const char *name, const call *c)
+static void put_extents(kn_str *out, const char *name, const call *c)
 {
     for (int a = 0; a < c->from->space.ndim; ++a) {
-        put_thing(out, name, c, &(thing){"extent", -1, a, 1, 1 << 22});
-        put_thing(out, name, c, &(thing){"extent", -1, a, 16, 1 << 14});
+        put_thing(out, name, c, &(thing){"extent", -1, a, 1, INT64_C(1) << 33});
+        put_thing(out, name, c, &(thing){"extent", -1, a, 16, 1 << 28});
     }
+}
+
+static void put_things(kn_str *out, const char *name, const call *c)
+{
+    put_extents(out, name, c);
     for (int o = 0; o < c->count; ++o) {
         for (int a = 0; a < c->from->space.ndim; ++a)
             if (c->stride[o][a] != 0)
@@ -245,6 +276,60 @@ static void put_all(kn_str *out, const char *name, const call *c)
     if (c->spec.target.backend == KN_CUDA) {
         put_thing(out, name, c, &(thing){"block", -1, -1, 32, 32});
         put_thing(out, name, c, &(thing){"target", -1, -1, 1, 5});
+    }
+}
+
+static int roll(uint64_t *dice, int count)
+{
+    *dice = *dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)((*dice >> 33) % (uint64_t)count);
+}
+
+/* Other extents, inputs that are broadcast along another axis, addresses off alignment; many elements. */
+static void change_at_random(call *c, uint64_t *dice, bool is_large)
+{
+    int64_t size = 1;
+    static const int extents[] = {2, 3, 4, 8, 15, 16, 32, 60, 64, 100, 128, 256, 1000, 1024, 4096, 30000};
+    for (int a = 0; a < c->from->space.ndim; ++a)
+        if (roll(dice, 2)) {
+            call before = *c;
+            set_extent(c, &before, a, extents[roll(dice, 16)]);
+        }
+    for (int a = 0; a < c->from->space.ndim; ++a)
+        size *= c->extent[a];
+    for (int turn = 0; is_large && turn < 64 && size < 1 << 23; ++turn, size *= 2) {
+        call before = *c;
+        int a = roll(dice, c->from->space.ndim);
+        set_extent(c, &before, a, 2 * before.extent[a]);
+    }
+    for (int o = 0; o < c->count; ++o) {
+        int axis = roll(dice, 2 * c->from->space.ndim);
+        bool is_free =
+            !c->access[o].is_output && c->after[o] == 0 && (o + 1 == c->count || c->after[o + 1] == 0);
+        if (is_free && axis < c->from->space.ndim)
+            c->stride[o][axis] = 0;
+        if (is_free && roll(dice, 4) == 0)
+            c->access[o].address += (uintptr_t)(roll(dice, 20) * c->access[o].item_size);
+    }
+}
+
+/* The example itself, line by line; and random calls that differ from it in several things, of which only the
+ * checksum of their lines is stored (--lines shows these). */
+static void put_all(kn_str *out, const char *name, const call *c)
+{
+    uint64_t dice = sum_of(0, name, strlen(name));
+    put_things(out, name, c);
+    for (int v = 1; v <= VARIANTS && !in_trouble(); ++v) {
+        static call varied; /* large */
+        kn_str lines = KN_STR_INIT;
+        varied = *c;
+        change_at_random(&varied, &dice, v % 2 == 0);
+        put_extents(&lines, name, &varied);
+        if (shows_lines)
+            fputs(kn_str_text(&lines), stdout);
+        kn_str_printf(out, "%s random %d: %08" PRIx32 "\n", name, v,
+                      (uint32_t)sum_of(UINT64_C(14695981039346656037), kn_str_text(&lines), lines.length));
+        kn_str_free(&lines);
     }
 }
 
@@ -322,12 +407,13 @@ int main(int argc, char **argv)
 {
     bool update = argc > 2 && !strcmp(argv[1], "--update");
     int failed = 0;
+    shows_lines = argc > 2 && !strcmp(argv[1], "--lines");
     if (argc < 2) {
-        fprintf(stderr, "usage: golden_limits [--update] FOLDER...\n");
+        fprintf(stderr, "usage: golden_limits [--update | --lines] FOLDER...\n");
         return 2;
     }
     succeeded(kiln_set_forms(KILN_FORMS_BEST), "kiln_set_forms");
-    for (int k = 1 + update; k < argc; ++k)
+    for (int k = 1 + update + shows_lines; k < argc; ++k)
         failed += !check_folder(argv[k], update);
     return failed > 0;
 }

@@ -357,6 +357,45 @@ static void shapes_share_code(void **state)
     }
 }
 
+/* A kernel's text becomes a part of the expression's: its parameters have other names there, and members of
+ * the same name do not, however they are reached. */
+static void members_are_not_renamed(void **state)
+{
+    static const char *const members[] = {"p.x", "p . x", "q->x", "q -> x", "r::x", "r :: x", "r::p.x"};
+    static const char *const renamed[] = {"y > x ? y : x", "y - x", "y < x"};
+    const int64_t shape[] = {8};
+    kn_str body = KN_STR_INIT;
+    kiln_kernel *own = NULL, *kernel = NULL;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    kiln_array *x = NULL;
+    char *source = NULL;
+    (void)state;
+    kn_str_append(&body, "z = 0");
+    for (size_t k = 0; k < sizeof members / sizeof members[0]; ++k)
+        kn_str_printf(&body, " + %s", members[k]);
+    for (size_t k = 0; k < sizeof renamed / sizeof renamed[0]; ++k)
+        kn_str_printf(&body, " + (%s)", renamed[k]);
+    OK(kiln_elementwise_create(&own, "T x, T y", "T z", kn_str_text(&body), "own", NULL));
+    kiln_kernel *const kernels[] = {own};
+    options.kernels = kernels;
+    options.n_kernels = 1;
+    OK(kiln_expression_create(&kernel, "a, b", "own(a * 2, b) + 1", &options));
+    OK(kiln_array_zeros(&x, KILN_FLOAT32, 1, shape, KILN_DEVICE_HOST));
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x)};
+    OK(kiln_kernel_source(&source, kernel, NULL, 1, in, 2, NULL, "host"));
+    for (size_t k = 0; k < sizeof members / sizeof members[0]; ++k)
+        if (!strstr(source, members[k]))
+            fail_msg("%s is not in the source", members[k]);
+    for (size_t k = 0; k < sizeof renamed / sizeof renamed[0]; ++k)
+        if (strstr(source, renamed[k]))
+            fail_msg("%s is in the source", renamed[k]);
+    free(source);
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+    kiln_kernel_free(own);
+    kn_str_free(&body);
+}
+
 /* ---- calls ---- */
 
 static void results_are_given_or_made(void **state)
@@ -551,6 +590,7 @@ int main(void)
                                        cmocka_unit_test(results_may_cover_inputs),
                                        cmocka_unit_test(layouts_are_unchanged),
                                        cmocka_unit_test(calls_are_refused),
-                                       cmocka_unit_test(memory_fails)};
+                                       cmocka_unit_test(memory_fails),
+                                       cmocka_unit_test(members_are_not_renamed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,8 +297,13 @@ int kn_reduce_output_axis(const kn_choice *c)
 
 int kn_reduce_cut_outermost(int64_t *align, const kn_part *part)
 {
+    int a = 0;
     *align = 1;
-    return kn_space_output_size(part->space) < KN_MAX_INDEX ? -1 : 0;
+    if (kn_space_output_size(part->space) < KN_MAX_INDEX)
+        return -1;
+    while (part->space->extent[a] == 1) /* parts of parts */
+        ++a;
+    return a;
 }
 
 int kn_reduce_cut_beside(int64_t *align, const kn_part *part)

@@ -51,7 +51,7 @@ static bool lie_across(const kn_choice *c)
 static int items_alone(int64_t length, int most)
 {
     int items = 2;
-    while (items < length)
+    while (items < length && items <= most)
         items *= 2;
     return items <= most ? items : 0;
 }

@@ -29,11 +29,6 @@ typedef struct scan_field {
     MEMBERS
 } scan_field;
 
-/* Launch parameters: no binary depends on them. */
-typedef struct scan_params {
-    int across; /* the output axis along which elements are nearer to each other; -1: the scanned one */
-} scan_params;
-
 /* Lanes of a row, a power of two: as many as its elements need. Across, rows lie side by side: at least so
  * many of them that a line of memory is read whole. */
 static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
@@ -75,16 +70,9 @@ static scan_field plan(const kn_schedule *s, const kn_space *space, int across)
     return f;
 }
 
-static int across_of(const kn_part *part)
-{
-    scan_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    return chosen.across;
-}
-
 static int cut(int64_t *align, const kn_part *part)
 {
-    int across = across_of(part);
+    int across = kn_scan_across_of(part);
     return kn_scan_cut(align, part, plan(&part->spec->schedule, part->space, across).flags, across);
 }
 
@@ -92,7 +80,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    int across = across_of(part);
+    int across = kn_scan_across_of(part);
     scan_field f = plan(s, space, across);
     f.reduction_rank = kn_reduce_place_axes(out, space, across, -1);
     out->grid[0] = f.tiles * f.row_blocks;
@@ -103,7 +91,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    const scan_params chosen = {kn_scan_across_axis(c)};
+    const kn_scan_params chosen = {kn_scan_across_axis(c)};
     int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
     kn_scan_config *config = kn_scan_config_in(out);
     memcpy(params, &chosen, sizeof chosen);

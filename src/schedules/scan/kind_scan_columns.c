@@ -31,11 +31,6 @@ typedef struct columns_field {
     MEMBERS
 } columns_field;
 
-/* Launch parameters: no binary depends on them. */
-typedef struct columns_params {
-    int across; /* the output axis along which columns lie side by side */
-} columns_params;
-
 static columns_field plan(const kn_schedule *s, const kn_space *space, int across)
 {
     columns_field f = {.length = kn_reduce_size(space), .columns = kn_space_output_size(space)};
@@ -51,23 +46,16 @@ static columns_field plan(const kn_schedule *s, const kn_space *space, int acros
     return f;
 }
 
-static int across_of(const kn_part *part)
-{
-    columns_params chosen;
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    return chosen.across;
-}
-
 static int cut(int64_t *align, const kn_part *part)
 {
-    int across = across_of(part);
+    int across = kn_scan_across_of(part);
     return kn_scan_cut(align, part, plan(&part->spec->schedule, part->space, across).flags, across);
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    int across = across_of(part);
+    int across = kn_scan_across_of(part);
     columns_field f = plan(s, part->space, across);
     kn_reduce_place_axes(out, part->space, across, -1);
     out->grid[0] = f.tiles * f.column_blocks;
@@ -99,7 +87,7 @@ static int vector_of(const kn_choice *c, int across)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    const columns_params chosen = {kn_scan_across_axis(c)};
+    const kn_scan_params chosen = {kn_scan_across_axis(c)};
     kn_scan_rows_config *config = kn_scan_rows_config_in(out);
     if (s->n_reduction_axes != 1 || chosen.across < 0 || s->extent[chosen.across] < FEWEST ||
         kn_reduce_size(s) < SHORTEST || kn_reduce_is_struct(c) || kn_reduce_value_size(c) > WIDEST)

@@ -2,6 +2,7 @@
 #include "schedules/scan/scan_tiles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "program/program.h"
@@ -73,6 +74,13 @@ kiln_status kn_scan_place_flags(kn_placement *out, const kn_part *part, int64_t 
     return KILN_OK;
 }
 
+int kn_scan_across_of(const kn_part *part)
+{
+    kn_scan_params chosen;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    return chosen.across;
+}
+
 int kn_scan_cut(int64_t *align, const kn_part *part, int64_t flags, int across)
 {
     const kn_space *s = part->space;
@@ -82,6 +90,8 @@ int kn_scan_cut(int64_t *align, const kn_part *part, int64_t flags, int across)
     for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
         if (s->extent[a] > 1 && (longest < 0 || s->extent[a] > s->extent[longest]))
             longest = a;
+    if (longest < 0) /* a single row, which is too long to be placed */
+        return -1;
     *align = longest == across && s->extent[longest] >= 2 * KN_SCAN_COLUMNS ? KN_SCAN_COLUMNS : 1;
     return longest;
 }

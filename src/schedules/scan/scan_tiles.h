@@ -10,6 +10,11 @@
     .pattern = "msm", .choose = choose, .place = place, .has_wide_axes = true, .describe = describe,         \
     .has_workspace = true
 
+/* Launch parameters of kinds whose rows lie side by side: no binary depends on them. */
+typedef struct kn_scan_params {
+    int across; /* the output axis along which elements are nearer to each other; -1: the scanned one */
+} kn_scan_params;
+int kn_scan_across_of(const kn_part *part);
 /* For `choose`: threads of a block, a power of two: `most`, or what the user wants of these. */
 int kn_scan_block(const kn_choice *c, int most);
 /* The output axis along which operands move least, where that is less than along the scanned one; -1. */

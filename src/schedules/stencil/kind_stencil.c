@@ -242,19 +242,21 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-/* A tile is a thread block's rows. Unaligned rows may need one block more than their length says. */
+/* A tile is a thread block's rows; over three axes a block loops over its planes, whose axis is the outermost
+ * of the grid. Unaligned rows may need one block more than their length says. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    int inner = space->ndim - 1;
-    const kn_tile_axis axis[] = {{f.line, HIGH * kn_stencil_config_of(s)->rows, false},
+    int inner = space->ndim - 1, first = f.plane < 0, count = 3 - first;
+    const kn_tile_axis axis[] = {{f.plane, KN_STENCIL_3D_DEPTH, true},
+                                 {f.line, HIGH * kn_stencil_config_of(s)->rows, false},
                                  {inner, (WIDE - kn_stencil_is_unaligned(s)) * s->vector, false}};
-    kn_tile_axes(&out->own_space, space, axis, 2);
+    kn_tile_axes(&out->own_space, space, axis + first, count);
     out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, space->extent[inner]);
-    out->size = kn_place_tiles(out, 2);
+    out->size = kn_place_tiles(out, count);
     return KILN_OK;
 }
 
@@ -323,26 +325,11 @@ static bool choose_3d(kn_schedule *out, kn_launch_params *params, const kn_choic
     return true;
 }
 
-/* A thread block loops over its planes: their axis is the outermost of the grid. */
-static kiln_status place_3d(kn_placement *out, const kn_part *part)
-{
-    const kn_schedule *s = &part->spec->schedule;
-    const kn_space *space = part->space;
-    launch_params f;
-    memcpy(&f, part->launch_params, sizeof f);
-    const kn_tile_axis axis[] = {{f.plane, KN_STENCIL_3D_DEPTH, true},
-                                 {f.line, HIGH * kn_stencil_config_of(s)->rows, false},
-                                 {space->ndim - 1, WIDE * s->vector, false}};
-    kn_tile_axes(&out->own_space, space, axis, 3);
-    out->size = kn_place_tiles(out, 3);
-    return KILN_OK;
-}
-
 const kn_kind kn_kind_stencil_3d = {.name = "stencil_3d",
                                     .recipe = &kn_recipe_stencil_3d,
                                     .pattern = "m",
                                     .revision = 1,
                                     .choose = choose_3d,
                                     .config = &kn_stencil_config_table,
-                                    .place = place_3d,
+                                    .place = place,
                                     .cut = kn_cut_reach};

@@ -40,11 +40,12 @@ static const double input_row = 0.01; /* iterations for each row of the input */
 static const double few_lanes = 2.1;
 static const double starved_cache = 1.5; /* factor if rows that two blocks need are read twice */
 
-/* The least pitch with the low bits of the distance in memory, so that all rows have the same chunks. */
+/* The least pitch with the low bits of the distance in memory, so that all rows have the same chunks. A part
+ * that was cut to one element along the ranges of channels has no distance. */
 static int64_t pitch_for(const kn_cut *c, int64_t columns)
 {
     int across = c->axes.shared ? c->axes.run : c->axes.fastest;
-    int64_t low = c->space->stride[c->staged][across] & (ACCESS - 1);
+    int64_t low = across < 0 ? 0 : c->space->stride[c->staged][across] & (ACCESS - 1);
     int64_t least_pitch = columns * c->column + 2 * (ACCESS - 1);
     return least_pitch + ((low - least_pitch) & (ACCESS - 1));
 }
