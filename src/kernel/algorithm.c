@@ -76,9 +76,9 @@ void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
 }
 
 /* Options that the algorithm itself determines. */
-static kiln_status check_options(const char *name, const kiln_call_options *o)
+static kiln_status check_options(const char *name, bool takes_axes, const kiln_call_options *o)
 {
-    const char *given = o->axes                         ? "axes"
+    const char *given = o->axes && !takes_axes          ? "axes"
                         : o->flags & KILN_CALL_KEEPDIMS ? "flags: KILN_CALL_KEEPDIMS"
                         : o->size > 0                   ? "size"
                         : o->shape                      ? "shape"
@@ -303,7 +303,7 @@ static void settle(kn_lowered_part *part)
 kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
 {
     const kn_algorithm *algorithm = kernel->algorithm;
-    kiln_status status = check_options(kernel->program->name, call->options);
+    kiln_status status = check_options(kernel->program->name, algorithm->takes_axes, call->options);
     if (status == KILN_OK && algorithm->describe)
         status = describe_results(out, kernel, call);
     if (status == KILN_OK)

@@ -43,6 +43,9 @@ struct kn_lowered {
 /* The arguments of a call, for `describe`; out has a capacity of n_in. */
 void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in);
 
+/* The dtype of a parameter: its own, or that of the first input of its type, arrays before numbers. */
+kiln_dtype kn_described_dtype(const kn_program *program, const kn_param *param, const kn_described *in);
+
 /* A program without stages, for the names of the parameters. *out is NULL before. */
 kiln_status kn_prototype_create(kn_program **out, const char *name, const char *const *in, int n_in,
                                 const char *const *outs, int n_out);

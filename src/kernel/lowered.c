@@ -100,6 +100,18 @@ kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *l, const 
     return set_label(*out, name);
 }
 
+kiln_dtype kn_described_dtype(const kn_program *p, const kn_param *param, const kn_described *in)
+{
+    if (param->type != KN_TYPE_PLACEHOLDER)
+        return param->dtype;
+    for (int numbers = 0; numbers < 2; ++numbers)
+        for (int k = 0; k < p->n_in; ++k)
+            if (p->param[k].type == KN_TYPE_PLACEHOLDER && p->param[k].placeholder == param->placeholder &&
+                in[k].is_number == (numbers == 1))
+                return in[k].dtype;
+    return KILN_DTYPE_NONE;
+}
+
 /* The call's array that a source names; NULL: a buffer, or an output that the call allocates. */
 static kiln_array *array_of(const kn_source *source, const kn_lowering_call *call)
 {

@@ -14,19 +14,6 @@ typedef struct selection {
 
 /* ---- results ---- */
 
-/* The dtype of a parameter: its own, or that of the first input of its type, arrays before numbers. */
-static kiln_dtype dtype_of(const kn_program *p, const kn_param *param, const kn_described *in)
-{
-    if (param->type != KN_TYPE_PLACEHOLDER)
-        return param->dtype;
-    for (int numbers = 0; numbers < 2; ++numbers)
-        for (int k = 0; k < p->n_in; ++k)
-            if (p->param[k].type == KN_TYPE_PLACEHOLDER && p->param[k].placeholder == param->placeholder &&
-                in[k].is_number == (numbers == 1))
-                return in[k].dtype;
-    return KILN_DTYPE_NONE;
-}
-
 static kiln_status check_input(const kn_param *param, const kn_described *in, kiln_dtype expected,
                                const char *name)
 {
@@ -81,8 +68,8 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     if (status == KILN_OK)
         status = count_elements(&out->shape[0], p, in);
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
-        status = check_input(&p->param[k], &in[k], dtype_of(p, &p->param[k], in), p->name);
-    out->dtype = dtype_of(p, &p->param[p->n_in + j], in);
+        status = check_input(&p->param[k], &in[k], kn_described_dtype(p, &p->param[k], in), p->name);
+    out->dtype = kn_described_dtype(p, &p->param[p->n_in + j], in);
     out->ndim = is_count ? 0 : 1;
     out->is_late = out->takes_any = !is_count;
     if (status == KILN_OK && !out->dtype)
@@ -137,7 +124,7 @@ static kiln_status add_scan(kn_lowered *out, const selection *s, const kn_loweri
     kn_lowered_part *part;
     kiln_status status = kn_lowered_add_kernel(&part, out, s->kernel);
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
-        status = bind_input(part, k, call, dtype_of(p, &p->param[k], in));
+        status = bind_input(part, k, call, kn_described_dtype(p, &p->param[k], in));
     for (int j = 0; j < p->n_out && status == KILN_OK; ++j) {
         kn_described result = {.ndim = 0};
         status = describe(&result, s, j, in);

@@ -10,7 +10,9 @@ static const struct {
                                  [KN_MAP_EXPRESSION] = {"map_expression", 'm', 'k'},
                                  [KN_REDUCE] = {"reduce", 'r', 'r'},
                                  [KN_SCAN] = {"scan", 's', 's'},
-                                 [KN_SCAN_EXCLUSIVE] = {"exclusive", 's', 's'}};
+                                 [KN_SCAN_EXCLUSIVE] = {"exclusive", 's', 's'},
+                                 [KN_COUNT] = {"count", 'c', 'c'},
+                                 [KN_PLACE] = {"place", 'p', 'p'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
@@ -32,9 +34,14 @@ bool kn_stage_scans(kn_stage_kind kind)
     return kind == KN_SCAN || kind == KN_SCAN_EXCLUSIVE;
 }
 
+bool kn_pattern_scans(const char *pattern)
+{
+    return strpbrk(pattern, "scp") != NULL;
+}
+
 bool kn_program_scans(const kn_program *program)
 {
-    return strchr(program->pattern, 's') != NULL;
+    return kn_pattern_scans(program->pattern);
 }
 
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name)

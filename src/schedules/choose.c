@@ -25,7 +25,7 @@ static bool computes(const kn_kind *kind, const char *pattern)
 {
     size_t length = strcspn(kind->pattern, "*");
     bool begins = strncmp(kind->pattern, pattern, length) == 0;
-    return begins && (kind->pattern[length] == '*' ? !strchr(pattern, 's') : pattern[length] == '\0');
+    return begins && (kind->pattern[length] == '*' ? !kn_pattern_scans(pattern) : pattern[length] == '\0');
 }
 
 static bool has_kind(kn_backend_kind backend, const char *name, size_t length)

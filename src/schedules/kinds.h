@@ -8,6 +8,7 @@
 #include "schedules/reduce/reduce_kinds.h"
 #include "schedules/rowprog/rowprog_kinds.h"
 #include "schedules/scan/scan_kinds.h"
+#include "schedules/sort/sort_kinds.h"
 #include "schedules/stencil/stencil_kinds.h"
 #include "schedules/transpose/transpose_kinds.h"
 

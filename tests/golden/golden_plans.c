@@ -45,7 +45,7 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -105,6 +105,10 @@ static void read_word(call *c, const char *word)
         c->row = atoi(word + 4);
     else if (!strcmp(word, "select"))
         c->is_selection = true;
+    else if (!strcmp(word, "sort_count"))
+        c->is_count = true;
+    else if (!strcmp(word, "sort_place"))
+        c->is_place = true;
     else if (!strncmp(word, "scan=", 5))
         c->scan = atoi(word + 5);
     else
@@ -160,6 +164,33 @@ static void make_row_program(kn_program **out, const char *in_params, const char
     kn_str_free(&sum);
 }
 
+/* A pass of a sort: digits counted, or places by them. */
+static void make_sort_program(kn_program **out, const char *in_params, const char *out_params,
+                              const char *body, const call *c)
+{
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT;
+    kn_str_printf(&in, "%s, raw uint32 counts", in_params);
+    kn_str_printf(&outs, "%s%sraw uint32 words", out_params, *out_params ? ", " : "");
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION, .label = "m0", .gives = "_d", .body = "1"},
+        {.kind = c->is_count ? KN_COUNT : KN_PLACE,
+         .label = "s0",
+         .reads = c->is_count ? "_d" : "_d, counts",
+         .gives = c->is_count ? "words" : "_p, words",
+         .body = ""},
+        {.kind = KN_MAP, .label = "m1", .reads = c->is_count ? "_d" : "_p", .gives = "v1", .body = body}};
+    const kn_program_text text = {.name = "k",
+                                  .in = kn_str_text(&in),
+                                  .out = kn_str_text(&outs),
+                                  .values = "uint32 _d, int64 _p",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = KN_REDUCED_BY_CALL};
+    kn_program_create(out, &text);
+    kn_str_free(&in);
+    kn_str_free(&outs);
+}
+
 /* Inputs first, as programs have them; the calls have them so too. */
 static kn_program *make_program(const call *c)
 {
@@ -181,6 +212,8 @@ static kn_program *make_program(const call *c)
             if (c->operand[k].is_output)
                 kn_str_printf(&text[2], "v%d = v + r; ", k);
         make_row_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
+    } else if (c->is_count || c->is_place) {
+        make_sort_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
     } else if (c->reduced || c->scan) {
         kn_str_clear(&text[2]);
         for (int k = 0; k < c->count; ++k)
@@ -343,9 +376,11 @@ static bool put_plan(kn_str *out, const call *c)
     if (!program)
         return false;
     spec.program = program;
-    for (int k = 0; k < c->count; ++k)
-        spec.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = dtype_of(c->operand[k].item_size)};
-    spec.operand[c->count] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 1};
+    for (int k = 0, at = 0; k < program->n_in + program->n_out; ++k)
+        spec.operand[k] =
+            program->param[k].is_raw
+                ? (kn_operand){.pass = KN_PASS_RAW, .dtype = program->param[k].dtype, .raw_rank = 1}
+                : (kn_operand){.pass = KN_PASS_ARRAY, .dtype = dtype_of(c->operand[at++].item_size)};
     spec.n_arrays = kn_operands_settle(spec.operand, program->n_in + program->n_out);
     make_space(&space, access, c);
     bool is_good = c->is_quick

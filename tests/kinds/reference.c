@@ -200,6 +200,42 @@ static void write_scan(FILE *to, const declarations *l, const description *d, co
     fprintf(to, "}\n");
 }
 
+/* Where a raw operand is, by its number. */
+static int raw_number(const declarations *l, const char *list)
+{
+    int k = 0;
+    while (k < l->n_in + l->n_out && !lists(list, l->at[k].name))
+        ++k;
+    trouble_unless(k < l->n_in + l->n_out, "no operand of a sort's stage is in '%s'", list);
+    return k;
+}
+
+/* The digits of one value, by digit, row, and the digit's value. */
+static void write_count(FILE *to, const declarations *l, const kn_stage_text *stage)
+{
+    const declared *key = given_by(l, stage->reads);
+    fprintf(to,
+            "for (long long kn_j = 0; kn_j < kn->length; ++kn_j)\nfor (int kn_d = 0; kn_d < (int)sizeof(%s); "
+            "++kn_d)\n++((uint32 *)kn->view[%d].at)[(kn_d * kn->rows + kn_row) * 256 + (kn_%s[kn_j] >> 8 * "
+            "kn_d & "
+            "255)];\n",
+            key->type, raw_number(l, stage->gives), key->name);
+}
+
+/* The elements with lesser digits, as the counts say, and those before with the same one. */
+static void write_place(FILE *to, const declarations *l, const kn_stage_text *stage)
+{
+    char digit[32], place[32];
+    snprintf(digit, sizeof digit, "%.*s", (int)strcspn(stage->reads, ","), stage->reads);
+    snprintf(place, sizeof place, "%.*s", (int)strcspn(stage->gives, ","), stage->gives);
+    fprintf(
+        to,
+        "long long kn_next[257] = {};\nfor (int kn_d = 0; kn_d < 256; ++kn_d)\nkn_next[kn_d + 1] = "
+        "kn_next[kn_d] + ((const uint32 *)kn->view[%d].at)[kn_row * 256 + kn_d];\n"
+        "for (long long kn_j = 0; kn_j < kn->length; ++kn_j)\nkn_%s[kn_j] = kn_next[kn_%s[kn_j] & 255]++;\n",
+        raw_number(l, stage->reads), given_by(l, place)->name, given_by(l, digit)->name);
+}
+
 /* One iteration for each element, or for each result. */
 static void write_map(FILE *to, const declarations *l, const description *d, const kn_stage_text *stage)
 {
@@ -235,6 +271,10 @@ static void write_function(FILE *to, const description *d, int number)
             write_reduce(to, &l, &s.at[k]);
         else if (kn_stage_scans(s.at[k].kind))
             write_scan(to, &l, d, &s.at[k]);
+        else if (s.at[k].kind == KN_COUNT)
+            write_count(to, &l, &s.at[k]);
+        else if (s.at[k].kind == KN_PLACE)
+            write_place(to, &l, &s.at[k]);
         else
             write_map(to, &l, d, &s.at[k]);
     fprintf(to, "}\n}\n}\n");
@@ -317,7 +357,8 @@ static void find_axes(axes *x, const description *d, const stage *s)
         x->ndim = o->ndim > x->ndim ? o->ndim : x->ndim;
     }
     for (int k = 0; k < s->n_operands; ++k)
-        for (int a = 0; a < s->operand[k].ndim && !(reduces && s->operand[k].is_output); ++a) {
+        for (int a = 0;
+             a < s->operand[k].ndim && !s->operand[k].is_raw && !(reduces && s->operand[k].is_output); ++a) {
             int64_t *extent = &x->shape[x->ndim - s->operand[k].ndim + a];
             *extent = s->operand[k].shape[a] == 1 && *extent > 1 ? *extent : s->operand[k].shape[a];
         }
@@ -421,6 +462,16 @@ static void compare_operand(const stage *s, int k)
     }
 }
 
+/* The words of tiles, which kinds of sorts have for themselves. */
+static void leave_words(const stage *s)
+{
+    for (int k = 0; k < s->n_operands; ++k) {
+        const buffer *b = &s->buffer[s->operand[k].buffer];
+        if (s->operand[k].is_output && s->operand[k].is_raw)
+            memcpy(b->expected, b->after, b->size);
+    }
+}
+
 static void compare(const stage *s)
 {
     for (int k = 0; k < s->n_operands; ++k)
@@ -448,5 +499,8 @@ void reference_check(const references *r, int number, const description *d, stag
     }
     free((void *)(uintptr_t)c.row_number);
     free((void *)(uintptr_t)c.element_number);
+    for (int k = 0; k < d->n_stages; ++k)
+        if (d->stage[k].kind == KN_PLACE)
+            leave_words(s);
     compare(s);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "codegen/codegen.h"
+#include "device/registry.h"
 #include "kernel/algorithm.h"
 #include "launch/block.h"
 #include "types/dtype.h"
@@ -175,6 +176,8 @@ static void put_parameters(unsigned char *block, const running *r, const kn_part
         if (o->array >= 0) {
             const char *address = r->binding->array[k]->data + part->space->offset[o->array];
             memcpy(at, &address, sizeof address);
+        } else if (o->pass == KN_PASS_RAW) {
+            memcpy(at, &r->binding->array[k]->data, sizeof r->binding->array[k]->data);
         } else if (o->pass == KN_PASS_SCALAR) {
             kn_scalar_store(at, o->dtype, &r->in[k], spec->program->param[k].name);
         }
@@ -237,10 +240,32 @@ static kiln_status run_program(const kn_binding *b, const kiln_arg *in, const ki
         status = find_launcher(&launch, &r.spec);
     if (status != KILN_OK)
         return status;
-    const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, NULL, NULL,
+    kn_raw_shape raw[KN_MAX_PARAMS];
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        const kiln_array *a = b->array[k];
+        if (a)
+            raw[k] = (kn_raw_shape){a->size, a->ndim, a->shape, a->strides};
+    }
+    const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, raw, NULL,
                                    NULL,    false};
     const kn_part whole = {&r.spec, &layout, &r.launch_params, &r.space, &r.space};
     return kn_part_each(&whole, run_part, &(running){&input, b, in, launch});
+}
+
+/* Runs a function, of the host: its memory is the emulated kernels', too. */
+static kiln_status run_function(const kn_lowered_part *part, const kiln_arg *number)
+{
+    const void *value[KN_MAX_PARAMS];
+    unsigned char bytes[KN_MAX_PARAMS][16];
+    kn_device *host = NULL;
+    kiln_status status = kn_device_get(&host, KILN_DEVICE_HOST);
+    for (int k = 0; k < part->n_params && status == KILN_OK; ++k) {
+        const kiln_array *view = part->binding.array[k];
+        if (!view)
+            status = kn_scalar_store(bytes[k], part->binding.operand[k].dtype, &number[k], part->label);
+        value[k] = view ? (const void *)view->data : bytes[k];
+    }
+    return status == KILN_OK ? part->function(host, value, NULL) : status;
 }
 
 /* Runs a step of an expression: views of buffers have offsets in place of addresses. */
@@ -248,8 +273,6 @@ static kiln_status run_step(kn_lowered_part *part, const kiln_arg *in, unsigned 
                             const kn_target *target)
 {
     kiln_arg number[KN_MAX_PARAMS];
-    if (!part->program)
-        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: only programs are emulated", part->label);
     for (int k = 0; k < kn_lowered_params(part); ++k) {
         const kn_source *from = &part->source[k];
         kiln_array *view = part->binding.array[k];
@@ -258,6 +281,8 @@ static kiln_status run_step(kn_lowered_part *part, const kiln_arg *in, unsigned 
         if (!view)
             number[k] = from->kind == KN_FROM_NUMBER ? from->number : in[from->index];
     }
+    if (!part->program)
+        return run_function(part, number);
     return run_program(&part->binding, number, &part->options, target);
 }
 

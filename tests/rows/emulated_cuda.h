@@ -161,6 +161,15 @@ static inline unsigned __match_any_sync(unsigned, int value)
 {
     return emulated_lanes((unsigned)value, (unsigned)value);
 }
+// Threads take turns, and give up theirs at barriers alone.
+static inline unsigned atomicAdd(unsigned *to, unsigned x)
+{
+    return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
+static inline unsigned long long atomicAdd(unsigned long long *to, unsigned long long x)
+{
+    return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
 static inline int min(int a, int b)
 {
     return a < b ? a : b;
@@ -376,6 +385,14 @@ static void emulated_do(const char *text, const emulated_operand *o)
         *(unsigned *)o[0].value |= (unsigned)o[1].value;
     } else if (is("ld.acquire.gpu.global.u32")) { // the blocks before this one have finished
         emulated_give(o[0], *(const unsigned *)o[1].value);
+    } else if (is("st.relaxed.gpu.global.u32")) {
+        *(unsigned *)o[0].value = (unsigned)o[1].value;
+    } else if (is("st.relaxed.gpu.global.u64")) {
+        *(unsigned long long *)o[0].value = o[1].value;
+    } else if (is("ld.relaxed.gpu.global.u32")) {
+        emulated_give(o[0], *(const unsigned *)o[1].value);
+    } else if (is("ld.relaxed.gpu.global.u64")) {
+        emulated_give(o[0], *(const unsigned long long *)o[1].value);
     } else if (is("ld.shared.")) {
         emulated_take(text + strlen("ld.shared."), o);
     } else if (is("cvt.s32.s8")) {

@@ -1,0 +1,73 @@
+// needs: kn_sort_key
+// Keys of sorts: unsigned integers in the order of the elements. NaN of either sign comes last, also where the order is descending (Down), and -0 is equal to 0. Complex
+// numbers as in NumPy: those without NaN, then those whose imaginary part is NaN, their real part, both. Part 1 is the lower half of a key that is wider than 64 bits.
+
+template <class T> struct kn_sort_integer { enum { is = 0, is_signed = 0 }; };
+template <> struct kn_sort_integer<bool> { enum { is = 1, is_signed = 0 }; };
+template <> struct kn_sort_integer<char> { enum { is = 1, is_signed = (char)-1 < 0 }; };
+template <> struct kn_sort_integer<signed char> { enum { is = 1, is_signed = 1 }; };
+template <> struct kn_sort_integer<unsigned char> { enum { is = 1, is_signed = 0 }; };
+template <> struct kn_sort_integer<short> { enum { is = 1, is_signed = 1 }; };
+template <> struct kn_sort_integer<unsigned short> { enum { is = 1, is_signed = 0 }; };
+template <> struct kn_sort_integer<int> { enum { is = 1, is_signed = 1 }; };
+template <> struct kn_sort_integer<unsigned> { enum { is = 1, is_signed = 0 }; };
+template <> struct kn_sort_integer<long> { enum { is = 1, is_signed = 1 }; };
+template <> struct kn_sort_integer<unsigned long> { enum { is = 1, is_signed = 0 }; };
+template <> struct kn_sort_integer<long long> { enum { is = 1, is_signed = 1 }; };
+template <> struct kn_sort_integer<unsigned long long> { enum { is = 1, is_signed = 0 }; };
+
+template <int Size> struct kn_sort_bits { typedef unsigned long long type; };
+template <> struct kn_sort_bits<1> { typedef unsigned char type; };
+template <> struct kn_sort_bits<2> { typedef unsigned short type; };
+template <> struct kn_sort_bits<4> { typedef unsigned type; };
+
+template <class Real> struct kn_sort_pair { Real re, im; };
+template <class To, class From> static __device__ __forceinline__ To kn_sort_cast(const From &x) {
+    To to;
+#ifdef __CUDACC_RTC__
+    memcpy(&to, &x, sizeof to);
+#else
+    __builtin_memcpy(&to, &x, sizeof to);
+#endif
+    return to;
+}
+
+template <bool Down, class T> static __device__ __forceinline__ typename kn_sort_bits<sizeof(T)>::type kn_sort_real(const T x) {
+    typedef typename kn_sort_bits<sizeof(T)>::type bits;
+    const bits sign = (bits)((bits)1 << (8 * sizeof(T) - 1)), all = (bits)~(bits)0;
+    bits key = kn_sort_cast<bits>(x);
+    if constexpr (kn_sort_integer<T>::is) {
+        key = kn_sort_integer<T>::is_signed ? key ^ sign : key;
+        return Down ? (bits)~key : key;
+    }
+    if (x != x)
+        return all;
+    key = key == sign ? 0 : key;
+    key = key & sign ? (bits)~key : (bits)(key | sign);
+    return Down ? (bits)~key : key;
+}
+
+template <bool Down, int Part, class Real> static __device__ __forceinline__ typename kn_sort_bits<sizeof(Real)>::type kn_sort_half(const Real re, const Real im) {
+    typedef typename kn_sort_bits<sizeof(Real)>::type bits;
+    const bool is_re = re != re, is_im = im != im;
+    if constexpr (Part == 0)
+        return is_re || is_im ? (bits) ~(bits)(is_re && is_im ? 0 : is_re ? 1 : 2) : kn_sort_real<Down>(re);
+    else
+        return is_im ? is_re ? (bits)0 : kn_sort_real<Down>(re) : kn_sort_real<Down>(im);
+}
+
+// Types of 8 and 16 bytes that are neither integers nor float64 are complex.
+template <class T> struct kn_sort_is_complex { enum { is = !kn_sort_integer<T>::is && sizeof(T) >= 8 }; };
+template <> struct kn_sort_is_complex<double> { enum { is = 0 }; };
+
+template <bool Down, int Part, class T> static __device__ __forceinline__ typename kn_sort_bits<sizeof(T)>::type kn_sort_key(const T x) {
+    if constexpr (!kn_sort_is_complex<T>::is) {
+        return kn_sort_real<Down>(x);
+    } else if constexpr (sizeof(T) == 8) {
+        const kn_sort_pair<float> pair = kn_sort_cast<kn_sort_pair<float>>(x);
+        return (unsigned long long)kn_sort_half<Down, 0>(pair.re, pair.im) << 32 | kn_sort_half<Down, 1>(pair.re, pair.im);
+    } else {
+        const kn_sort_pair<double> pair = kn_sort_cast<kn_sort_pair<double>>(x);
+        return kn_sort_half<Down, Part>(pair.re, pair.im);
+    }
+}

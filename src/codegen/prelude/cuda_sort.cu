@@ -1,0 +1,44 @@
+// needs: kn_sort_places
+// with: reduce
+// Words that tell how many elements of a digit a tile has, or it and those before it. A word says by itself which, so that no order of stores matters.
+__device__ __forceinline__ void kn_put_down(unsigned *to, unsigned word) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(word) : "memory");
+}
+__device__ __forceinline__ void kn_put_down(unsigned long long *to, unsigned long long word) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+}
+__device__ __forceinline__ unsigned kn_look_at(const unsigned *at) {
+    unsigned word;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
+    return word;
+}
+__device__ __forceinline__ unsigned long long kn_look_at(const unsigned long long *at) {
+    unsigned long long word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+    return word;
+}
+
+// Each of 256 numbers becomes the sum of those before it, by one warp.
+template <class T> __device__ __forceinline__ void kn_sums_before(T *number, bool is_mine) {
+    if (!is_mine)
+        return;
+    const int lane = threadIdx.x % 32;
+    T sum = 0;
+#pragma unroll 1
+    for (int k = 0; k < 8; ++k)
+        sum += number[lane * 8 + k];
+    T all = sum;
+#pragma unroll 1
+    for (int by = 1; by < 32; by *= 2) {
+        const T other = kn_shuffle<'='>(all, lane >= by ? lane - by : lane);
+        if (lane >= by)
+            all += other;
+    }
+    T before = all - sum;
+#pragma unroll 1
+    for (int k = 0; k < 8; ++k) {
+        const T own = number[lane * 8 + k];
+        number[lane * 8 + k] = before;
+        before += own;
+    }
+}

@@ -1,0 +1,134 @@
+/* sorts_emulated - sorts of random rows by the kernels that a GPU would run, twice, against the host's, which
+ * tests/unit/api_sorts.c and tests/numpy compare with references of their own: keys of all dtypes, both
+ * orders, all axes and strides, several tiles, several keys.
+ *
+ * usage: sorts_emulated [COUNT [SEED]] */
+#include "emulated.h"
+
+#include <kiln/kiln.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES = 3 };
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % below;
+}
+
+/* Bits: numbers of all kinds, of which many are equal; or few of the bits are set. */
+static void fill(unsigned char *to, size_t bytes, bool is_bool)
+{
+    unsigned char mask = (unsigned char)draw(256), upper = draw(4) ? 255 : 0;
+    for (size_t k = 0; k < bytes; ++k)
+        to[k] = is_bool   ? (unsigned char)draw(2)
+                : draw(8) ? (unsigned char)((draw(256) & mask) | (k % 4 == 3 ? upper & 0x7f : 0))
+                          : (unsigned char)(draw(2) ? 255 : 0);
+}
+
+typedef struct input {
+    kiln_array *array;
+    unsigned char *memory;
+} input;
+
+/* Axes in any order in memory, some backwards, with gaps. */
+static bool make(input *in, kiln_dtype dtype, const int64_t *shape)
+{
+    int64_t item = (int64_t)kiln_dtype_size(dtype), run = item, strides[AXES], first = 0;
+    int order[AXES] = {0, 1, 2};
+    for (int k = AXES - 1; k > 0; --k) {
+        int other = (int)draw((uint64_t)k + 1), was = order[k];
+        order[k] = order[other];
+        order[other] = was;
+    }
+    for (int k = AXES; k-- > 0;) {
+        strides[order[k]] = run;
+        run = (run * shape[order[k]]) + item * (int64_t)draw(2);
+        if (draw(4) == 0) {
+            first += strides[order[k]] * (shape[order[k]] - 1);
+            strides[order[k]] = -strides[order[k]];
+        }
+    }
+    in->memory = malloc((size_t)run + 16);
+    fill(in->memory, (size_t)run + 16, dtype == KILN_BOOL);
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    spec.dtype = dtype;
+    spec.ndim = AXES;
+    spec.shape = shape;
+    spec.strides = strides;
+    spec.device = KILN_DEVICE_HOST;
+    return kiln_array_wrap(&in->array, in->memory + first, &spec, NULL, NULL) == KILN_OK;
+}
+
+static bool same(kiln_array *const *a, kiln_array *const *b, int count)
+{
+    bool is = true;
+    for (int j = 0; j < count; ++j)
+        is = is && memcmp(kiln_array_data(a[j]), kiln_array_data(b[j]), kiln_array_nbytes(a[j])) == 0;
+    return is;
+}
+
+static bool say(bool right, const char *what, const int64_t *shape, kiln_dtype dtype, int axis)
+{
+    if (!right)
+        printf("FAILED: %s: shape %lld,%lld,%lld of %s, axis %d: %s\n", what, (long long)shape[0],
+               (long long)shape[1], (long long)shape[2], kiln_dtype_name(dtype), axis, kiln_error_message());
+    return right;
+}
+
+static bool run_one(void)
+{
+
+    int dtype = KILN_BOOL + (int)draw(14), axis = (int)draw(AXES), n_keys = 1 + (int)draw(2);
+    bool moves = draw(2);
+    int64_t shape[AXES];
+    for (int a = 0; a < AXES; ++a)
+        shape[a] = 1 + (int64_t)draw(a == axis ? (draw(3) ? 300 : 9000) : 4);
+    const kiln_sort_key keys[] = {{"x", NULL, (unsigned)draw(2)}, {"w", "int16", (unsigned)draw(2)}};
+    const kiln_sort_key by[] = {keys[n_keys - 1], keys[0]};
+    input x = {0}, w = {0};
+    kiln_array *host[2] = {NULL, NULL}, *cuda[2] = {NULL, NULL}, *again[2] = {NULL, NULL};
+    kiln_kernel *kernel = NULL;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.axes = &axis;
+    options.n_axes = 1;
+    if (!kiln_dtype_name((kiln_dtype)dtype))
+        return true;
+    bool right = make(&x, (kiln_dtype)dtype, shape) && make(&w, KILN_INT16, shape);
+    if (right)
+        right = kiln_sort_create(&kernel, "T x, int16 w", moves ? "T y, int16 v" : "T y, int64 at", by,
+                                 n_keys, moves ? "y = x; v = w" : "y = x; at = i", "sorted", NULL) == KILN_OK;
+    const kiln_arg in[] = {kiln_arg_array(x.array), kiln_arg_array(w.array)};
+    right = right && kiln_kernel_call(kernel, host, 2, in, 2, &options) == KILN_OK;
+    right = say(right, "host", shape, (kiln_dtype)dtype, axis) &&
+            emulated_call("sm_90", kernel, cuda, 2, in, 2, &options) == KILN_OK &&
+            emulated_call("sm_90", kernel, again, 2, in, 2, &options) == KILN_OK;
+    right = say(right, "call", shape, (kiln_dtype)dtype, axis) &&
+            say(same(host, cuda, 2), "not as on the host", shape, (kiln_dtype)dtype, axis) &&
+            say(same(cuda, again, 2), "other bits again", shape, (kiln_dtype)dtype, axis);
+    for (int j = 0; j < 2; ++j) {
+        kiln_array_free(host[j]);
+        kiln_array_free(cuda[j]);
+        kiln_array_free(again[j]);
+    }
+    kiln_kernel_free(kernel);
+    kiln_array_free(x.array);
+    kiln_array_free(w.array);
+    free(x.memory);
+    free(w.memory);
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? atol(argv[1]) : 24, failed = 0;
+    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    for (long k = 0; k < count; ++k)
+        failed += !run_one();
+    printf("%ld random sorts, %ld failed\n", count, failed);
+    return failed > 0;
+}
