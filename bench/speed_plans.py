@@ -16,6 +16,7 @@ from speed_call import Call
 SMALL = 1 << 20   # bytes, by which plans may differ in what they store in between
 LARGE = 64 << 20  # bytes, from which on several kernels beat one that gathers on any device
 
+ALONE = 32  # elements of a row that a thread has alone
 PRODUCT, SHORTEST = 1 << 16, 16  # elements of products and of their rows, from which on tiles pay
 
 
@@ -75,6 +76,8 @@ def faults_of(case, plan, target, arrays):
         kind, access = re.search(r'schedule="(\w+)', line), read_letters(line)
         if kind and access and kind.group(1).startswith("row") and kind.group(1) != "rows" and axes:
             across = [n for n, a in arrays.items() if a.itemsize * a.size >= LARGE and a.ndim > max(axes) and lies_across(a, axes)]
+            if kind.group(1) == "row_lanes":  # short rows have a thread each: those of a warp read neighbours
+                across = [n for n in across if np.prod([arrays[n].shape[k] for k in axes]) > ALONE]
             if across and "g" in access:
                 yield f"{kind.group(1)} gathers {', '.join(across)}"
         if kind and access and kind.group(1).startswith("reduce_") and axes and len(axes) <= 4 and "keepdims" not in text and 'vector="1"' in line:

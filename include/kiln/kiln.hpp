@@ -573,8 +573,8 @@ class array {
         return (*this)[{priv::whole(index)...}];
     }
 #endif
-    /** The elements, in C order, for which a mask of booleans of the same shape holds. Waits for their
-     * number. KILN_ERROR_SHAPE: another shape; KILN_ERROR_TYPE: no booleans. */
+    /** The elements, in C order, for which a mask of booleans of the same shape holds. Waits for
+     * their number. KILN_ERROR_SHAPE: another shape; KILN_ERROR_TYPE: no booleans. */
     template <class Mask, class = std::enable_if_t<std::is_same<Mask, array>::value>, class = void>
     [[nodiscard]] array operator[](const Mask &mask) const
     {

@@ -10,11 +10,11 @@ extern "C" {
 
 enum { KILN_SORT_DESCENDING = 1 /* the largest key first */ };
 
-/* A key: an expression of the inputs, and its type, a dtype or the placeholder of an input; NULL:
- * that of the first input that is not raw. flags: KILN_SORT_*. */
+/* A key. */
 typedef struct kiln_sort_key {
-    const char *key, *type;
-    unsigned flags;
+    const char *key;  /* an expression of the inputs */
+    const char *type; /* a dtype, or the placeholder of an input; NULL: the first that is not raw */
+    unsigned flags;   /* KILN_SORT_* */
 } kiln_sort_key;
 
 /* A sort: the elements of the inputs' broadcast shape, along one axis of a call

@@ -137,6 +137,7 @@ int main(int argc, char **argv)
 {
     run_options o = {0};
     int devices = 0;
+    setenv("KILN_KINDS", "-fewest", 0); /* small arrays have kinds of large ones, as explain says */
     if (!read_options(&o, argc, argv)) {
         fprintf(stderr, "usage: cases [--target host|cuda:N] [--filter SUBSTRING] [--list] [--verbose]\n");
         return 2;
