@@ -137,6 +137,7 @@ int main(int argc, char **argv)
     static const kiln_dtype dtypes[] = {KILN_FLOAT32, KILN_BFLOAT16, KILN_FLOAT64, KILN_FLOAT16};
     if (argc > 5 && !strcmp(argv[1], "--explain"))
         return explain(argv + 2, argc - 2);
+    setenv("KILN_KINDS", "-fewest", 0); /* kinds take few rows, too */
     only_sources = argc > 1 && !strcmp(argv[1], "--sources");
     const bool is_soak = drawn_all();
     int number = 0;
