@@ -114,13 +114,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", kiln_error_message());
         return 1;
     }
-    const bool is_soak = drawn_all();
     const unsigned share = only_sources ? 1 : 3;
     const size_t n_targets = sizeof targets / sizeof *targets, n_dtypes = sizeof dtypes / sizeof *dtypes;
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         for (size_t d = 0; d < n_dtypes; d++)
-            if (is_soak ? dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0
-                        : is_drawn(l * n_dtypes + d, 8 * share))
+            if ((dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0) && is_drawn(l * n_dtypes + d, 2 * share))
                 if (prepare(sum, 1, 1, dtypes[d], &layouts[l], targets[(l + d) % n_targets]))
                     return 77;
         if (is_drawn(1000 + l, share) &&
