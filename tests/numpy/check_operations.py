@@ -253,9 +253,11 @@ def check_empty(kiln):
                 compare(got, right, f"{name} of no {dtype}")
             nothing = np.zeros((0, 0), dtype)
             right, got = by_numpy(function, nothing, (1,), False), kiln.operate(name, [nothing], [1])
+            if name == "ptp" and dtype == "bool":
+                continue
             if isinstance(right, ValueError):
                 assert isinstance(got, str) and "axis 1" in got and "no elements" in got, f"{name} of nothing of {dtype}: {got}"
-            elif not isinstance(right, TypeError) and not (name == "ptp" and dtype == "bool"):
+            elif not isinstance(right, TypeError):
                 compare(got, right, f"{name} of nothing of {dtype}")
             if not isinstance(got, str) or "axis 1" in got:
                 compare(kiln.operate(name, [x], [0]), by_numpy(function, np.zeros((3, 1), dtype), (0,), False)[:0], f"no {name} of {dtype}")
