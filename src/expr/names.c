@@ -146,7 +146,6 @@ static const struct {
                {"round", "rint(x)"},
                {"around", "rint(x)"},
                {"swapaxes", "transpose(x, (1, 0))"},
-               {"trapezoid", "sum(x[1:] + x[:-1]) / 2"},
                {"vdot", "sum(conj(x) * y)"},
                {"vecdot", "sum(conj(x) * y, axis=-1)"}};
 

@@ -757,7 +757,7 @@ static void names_of_numpy(void **state)
         kn_free(written);
         kn_graph_free(g);
     }
-    assert_true(n_advised > 10 && n_missing > 100);
+    assert_true(n_advised > 15 && n_missing > 100);
 }
 
 int main(void)

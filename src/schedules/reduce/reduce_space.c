@@ -171,6 +171,18 @@ void kn_reduce_set_index_type(kn_schedule *out, const kn_choice *c)
         out->index = 32;
 }
 
+bool kn_reduce_set_elements(kn_schedule *out, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    bool is_one_axis = s->n_reduction_axes == 1;
+    out->rank = kn_reduce_rank(s);
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] =
+            is_one_axis && s->stride[o][s->ndim - 1] == c->access[o].item_size ? KN_DENSE : KN_GATHER;
+    kn_reduce_set_index_type(out, c);
+    return is_one_axis;
+}
+
 void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;

@@ -74,6 +74,10 @@ void kn_reduce_set_index_type(kn_schedule *out, const kn_choice *c);
  * a thread reduces several vectors, since it is another binary. */
 void kn_reduce_set_index(kn_schedule *out, const kn_choice *c);
 
+/* Sets rank, accesses and index type of a kind that goes along one reduction axis element by element:
+ * operands are dense along it, or gathered, as all are along several. True if there is one axis. */
+bool kn_reduce_set_elements(kn_schedule *out, const kn_choice *c);
+
 /* Elements of a result: along all reduction axes. */
 int64_t kn_reduce_size(const kn_space *space);
 /* Reduction axes, as kernels know their number. */

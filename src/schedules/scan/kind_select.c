@@ -50,14 +50,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->items = ITEMS;
     out->block = kn_scan_block(c, BLOCK);
     out->vector = 1;
-    bool is_one_axis = s->n_reduction_axes == 1;
-    config->one_axis = is_one_axis;
+    config->one_axis = kn_reduce_set_elements(out, c);
     config->several_tiles = plan(out, s).tiles > 1;
-    out->rank = kn_reduce_rank(s);
-    for (int o = 0; o < c->count; ++o)
-        out->access[o] =
-            is_one_axis && s->stride[o][s->ndim - 1] == c->access[o].item_size ? KN_DENSE : KN_GATHER;
-    kn_reduce_set_index_type(out, c);
     return true;
 }
 

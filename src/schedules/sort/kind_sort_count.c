@@ -23,17 +23,10 @@ typedef struct count_field {
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    const kn_space *s = c->space;
     (void)params;
     out->block = KN_SORT_BLOCK;
     out->vector = 1;
-    bool is_one_axis = s->n_reduction_axes == 1;
-    kn_sort_count_config_in(out)->one_axis = is_one_axis;
-    out->rank = kn_reduce_rank(s);
-    for (int o = 0; o < c->count; ++o)
-        out->access[o] =
-            is_one_axis && s->stride[o][s->ndim - 1] == c->access[o].item_size ? KN_DENSE : KN_GATHER;
-    kn_reduce_set_index_type(out, c);
+    kn_sort_count_config_in(out)->one_axis = kn_reduce_set_elements(out, c);
     return true;
 }
 

@@ -30,18 +30,12 @@ static int input_bytes(const kn_choice *c)
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    const kn_space *s = c->space;
     (void)params;
     out->block = KN_SORT_BLOCK;
     out->vector = 1;
     kn_sort_place_config *config = kn_sort_place_config_in(out);
-    config->one_axis = s->n_reduction_axes == 1;
+    config->one_axis = kn_reduce_set_elements(out, c);
     config->items = kn_sort_items(input_bytes(c));
-    out->rank = kn_reduce_rank(s);
-    for (int o = 0; o < c->count; ++o)
-        out->access[o] =
-            config->one_axis && s->stride[o][s->ndim - 1] == c->access[o].item_size ? KN_DENSE : KN_GATHER;
-    kn_reduce_set_index_type(out, c);
     return true;
 }
 
