@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/alloc.h"
 #include "graph/graph.h"
 #include "graph/op.h"
+#include "each_allocation.h"
 #include "ok.h"
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
@@ -503,24 +503,18 @@ static void rows_give_their_texts(void **state)
 
 static void memory_fails(void **state)
 {
+    const kn_op *op = NULL;
     kiln_operation row = sum_row();
     kiln_kernel *kernel = NULL;
     node n;
     (void)state;
     OK(kiln_elementwise_create(&kernel, "T x", "T z", "z = x", "copied", NULL));
     for (int of_row = 0; of_row < 2; ++of_row) {
-        kiln_status status = KILN_ERROR_MEMORY;
-        unsigned long nth = 1;
-        for (; status != KILN_OK && nth < 100; ++nth) {
-            const kn_op *op = NULL;
-            of_row ? call_row(&n, &row) : call(&n, kernel, KILN_FLOAT32);
-            kn_alloc_fail_at(nth, 0);
-            status = kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0);
-            kn_alloc_fail_at(0, 0);
-            assert_true(status == KILN_ERROR_MEMORY || (status == KILN_OK && op));
-            kn_arena_free(&n.arena);
-        }
-        assert_true(nth > 2 && nth < 100);
+        of_row ? call_row(&n, &row) : call(&n, kernel, KILN_FLOAT32);
+        EACH_ALLOCATION((kn_arena_free(&n.arena), n.arena = (kn_arena)KN_ARENA_INIT,
+                         kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0)),
+                        KILN_ERROR_MEMORY, (void)0);
+        kn_arena_free(&n.arena);
     }
     kiln_kernel_free(kernel);
 }
