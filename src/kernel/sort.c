@@ -3,7 +3,9 @@
  * Keys become unsigned integers (src/codegen/prelude/both_sort.cpp), while all their digits are counted. A
  * pass gives each element its place among those of its row, ordered stably by one digit. Passes go from the
  * last digit of the last key to the first one; elements are indices until then. The last pass computes the
- * body of an element at its place. */
+ * body of an element at its place. Small elements that have one key, and whose body asks for no index, are
+ * moved themselves, and their keys computed again in each pass. */
+#include <stdio.h>
 #include <string.h>
 
 #include <kiln/sort.h>
@@ -17,6 +19,8 @@
 
 enum {
     MOST_KEYS = 16,
+    MOST_MOVED = 4, /* inputs that are moved, and their bytes together */
+    MOST_MOVED_BYTES = 16,
     PARTS = 2, /* of a key: complex128 has 128 bits */
     DIRECT = 0,
     BY_ORDER = 1,          /* the first key that is sorted by, and those before it */
@@ -32,6 +36,9 @@ typedef struct sorting {
     kn_program *signature; /* the user's parameters */
     sort_key key[MOST_KEYS];
     int n_keys;
+    /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
+    int moved[MOST_MOVED], n_moved;
+    kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
 } sorting;
 
@@ -98,7 +105,7 @@ typedef struct lowering {
     int64_t shape[KILN_MAX_NDIM]; /* of the views */
     int64_t rows, length;
     kiln_dtype order, word; /* of indices along a row, and of counts */
-    int keys[2], orders[2], counts, words;
+    int keys[2], orders[2], counts, words, moved[MOST_MOVED][2];
     int from; /* the buffer of keys, and of orders, that the next pass reads */
     bool has_order;
     size_t counts_size, words_size;
@@ -296,6 +303,67 @@ static kiln_dtype bits_of(kiln_dtype key)
     return by_size[size < 8 ? size : 8];
 }
 
+/* The bytes of an element that is moved; 0: elements are found by their index. */
+static int moved_bytes(const lowering *l)
+{
+    int bytes = 0;
+    for (int m = 0; m < l->s->n_moved; ++m)
+        bytes += (int)kiln_dtype_size(l->in[l->s->moved[m]].dtype);
+    return bytes <= MOST_MOVED_BYTES && parts_of(key_dtype(l->s, 0, l->in)) == 1 ? bytes : 0;
+}
+
+/* The number of an input among those that are moved; -1. */
+static int moved_number(const sorting *s, int k)
+{
+    for (int m = 0; m < s->n_moved; ++m)
+        if (s->moved[m] == k)
+            return m;
+    return -1;
+}
+
+/* The parameters of a pass that moves elements: counts, the digit's first bit, inputs, the user's outputs or
+ * buffers, words. */
+static kiln_status add_move(lowering *l, int digit, bool is_last)
+{
+    const sorting *s = l->s;
+    const kn_program *p = s->signature;
+    const kiln_arg shift = kiln_arg_int32(8 * digit);
+    const int64_t counts = l->rows * KN_SORT_DIGITS;
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = add_clear(l, l->words, l->words_size);
+    if (status == KILN_OK)
+        status = add_part(&part, l, s->move[is_last]);
+    if (status == KILN_OK)
+        status = bind_words(part, at++, l, l->counts, digit * counts, counts);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
+    for (int k = 0; k < p->n_in && status == KILN_OK; ++k, ++at) {
+        int m = moved_number(s, k);
+        status = m >= 0 && digit > 0 ? bind_buffer(part, at, l, l->moved[m][l->from], l->in[k].dtype)
+                                     : bind_user_input(part, at, k, l);
+    }
+    for (int j = 0; is_last && j < p->n_out && status == KILN_OK; ++j)
+        status = bind_user_output(part, at++, j, l);
+    for (int m = 0; !is_last && m < s->n_moved && status == KILN_OK; ++m)
+        status = bind_buffer(part, at++, l, l->moved[m][!l->from], l->in[s->moved[m]].dtype);
+    l->from = !l->from;
+    return status == KILN_OK
+               ? bind_words(part, at, l, l->words, 0, (int64_t)(l->words_size / kiln_dtype_size(l->word)))
+               : status;
+}
+
+static kiln_status add_moves(lowering *l)
+{
+    kiln_dtype bits = bits_of(key_dtype(l->s, 0, l->in));
+    int digits = (int)kiln_dtype_size(bits);
+    kiln_status status = add_count(l, &l->s->key[0], 0, bits);
+    for (int d = 0; d < digits && status == KILN_OK; ++d)
+        status = add_move(l, d, d == digits - 1);
+    return status;
+}
+
 /* Sorts by key k, the last ones first. */
 static kiln_status add_key(lowering *l, int k)
 {
@@ -317,7 +385,8 @@ static kiln_status add_buffers(lowering *l)
         size_t size = kiln_dtype_size(bits_of(key_dtype(l->s, k, l->in)));
         key = size > key ? size : key;
     }
-    int64_t tile = kn_sort_tile((int)(key + order)), tiles = (l->length + tile - 1) / tile;
+    int moved = moved_bytes(l);
+    int64_t tile = kn_sort_tile(moved ? moved : (int)(key + order)), tiles = (l->length + tile - 1) / tile;
     size_t elements = (size_t)(l->rows * l->length);
     l->counts_size = key * (size_t)l->rows * KN_SORT_DIGITS * word;
     l->words_size = (size_t)(l->rows * tiles) * KN_SORT_DIGITS * word;
@@ -325,8 +394,12 @@ static kiln_status add_buffers(lowering *l)
     if (status == KILN_OK)
         status = kn_lowered_add_buffer(&l->words, l->out, l->words_size);
     for (int b = 0; b < 2 && status == KILN_OK; ++b) {
-        status = kn_lowered_add_buffer(&l->keys[b], l->out, elements * key);
-        if (status == KILN_OK)
+        for (int m = 0; moved && m < l->s->n_moved && status == KILN_OK; ++m)
+            status = kn_lowered_add_buffer(&l->moved[m][b], l->out,
+                                           elements * kiln_dtype_size(l->in[l->s->moved[m]].dtype));
+        if (status == KILN_OK && (!moved || b == 0))
+            status = kn_lowered_add_buffer(&l->keys[b], l->out, elements * key);
+        if (status == KILN_OK && !moved)
             status = kn_lowered_add_buffer(&l->orders[b], l->out, elements * order);
     }
     return status;
@@ -346,6 +419,8 @@ static kiln_status lower_call(lowering *l)
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
     status = add_buffers(l);
+    if (status == KILN_OK && moved_bytes(l))
+        return add_moves(l);
     for (int k = l->s->n_keys - 1; k >= 0 && status == KILN_OK; --k)
         status = add_key(l, k);
     return status;
@@ -373,6 +448,8 @@ static void release(void *context)
         for (int part = 0; part < PARTS; ++part)
             for (int by = DIRECT; by <= BY_ORDER; ++by)
                 kiln_kernel_free(s->key[k].count[part][by]);
+    kiln_kernel_free(s->move[0]);
+    kiln_kernel_free(s->move[1]);
     kiln_kernel_free(s->first);
     kiln_kernel_free(s->middle);
     kiln_kernel_free(s->last[DIRECT]);
@@ -431,10 +508,10 @@ static void put_reads(kn_str *out, const kn_program *p, const char *text)
 
 /* A function of the elements that the text names: its parameters, and the elements, at `at` for inputs and at
  * `to` for outputs. */
-static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, const char *text, int end,
-                         const char *at, const char *to)
+static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, const char *text, int first,
+                         int end, const char *at, const char *to)
 {
-    for (int k = 0; k < end; ++k) {
+    for (int k = first; k < end; ++k) {
         bool is_output = k >= p->n_in;
         if ((p->param[k].is_raw && !is_output) || !kn_text_has_word(text, p->param[k].name))
             continue;
@@ -520,7 +597,7 @@ static kiln_status make_count(const making *m, int k, int part, int by)
         kn_str inner = KN_STR_INIT;
         kn_str_printf(&t.in, "%c _order, ", m->letter.order);
         put_key(&t, m, k, part);
-        put_elements(&t.params, &t.elements, p, m->keys[k].key, p->n_in, "_order", "");
+        put_elements(&t.params, &t.elements, p, m->keys[k].key, 0, p->n_in, "_order", "");
         kn_str_printf(&inner, "[&](%sint) { return %s; }(%s0)", kn_str_text(&t.params), kn_str_text(&t.key),
                       kn_str_text(&t.elements));
         kn_str_free(&t.key);
@@ -600,16 +677,102 @@ static kiln_status make_last(kiln_kernel **out, const making *m, bool has_order)
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
     const char *at = has_order ? "_order" : "_J";
-    put_elements(&t.params, &t.elements, p, m->body, p->n_in + p->n_out, at, "kn_to");
+    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, at, "kn_to");
     kn_str_printf(&t.put, "[&](%sconst long long i) {\n%s;\n}(%s%s)", kn_str_text(&t.params), m->body,
                   kn_str_text(&t.elements), at);
     return finish(&t, make_pass(out, m, &t, has_order, true));
 }
 
+/* A pass that moves elements. Inputs that are not moved are raw. */
+static kiln_status make_move(const making *m, bool is_last)
+{
+    const kn_program *p = m->s->signature;
+    texts t = {.in = KN_STR_INIT};
+    kn_str key_reads = KN_STR_INIT;
+    kn_str_printf(&t.in, "raw %c _counts, int32 _shift", m->letter.word);
+    for (int k = 0; k < p->n_in; ++k) {
+        kn_param param = p->param[k];
+        param.is_raw = moved_number(m->s, k) < 0;
+        kn_str_append(&t.in, ", ");
+        kn_param_format(&t.in, &param);
+    }
+    if (is_last) {
+        put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
+        put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "", "kn_to");
+        kn_str_printf(&t.put, "[&](%sint) {\n%s;\n}(%s0)", kn_str_text(&t.params), m->body,
+                      kn_str_text(&t.elements));
+    }
+    for (int k = 0; k < m->s->n_moved && !is_last; ++k) {
+        kn_param param = p->param[m->s->moved[k]];
+        param.is_raw = true;
+        kn_str_printf(&t.put, "_to%d[i - _J + kn_to] = %s; ", k, param.name);
+        snprintf(param.name, sizeof param.name, "_to%d", k);
+        kn_str_append(&t.outs, k > 0 ? ", " : "");
+        kn_param_format(&t.outs, &param);
+    }
+    kn_str_printf(&t.outs, ", raw %c _words", m->letter.word);
+    put_key(&t, m, 0, 0);
+    kn_str digit = KN_STR_INIT;
+    kn_str_printf(&digit, "(unsigned)(%s >> _shift)", kn_str_text(&t.key));
+    put_reads(&key_reads, p, m->keys[0].key);
+    kn_str_printf(&key_reads, "%s_shift", kn_str_text(&key_reads)[0] ? ", " : "");
+    kn_str_append(&t.reads, "_kn_to");
+    for (int k = 0; k < m->s->n_moved; ++k)
+        if (!is_last || kn_text_has_word(m->body, p->param[m->s->moved[k]].name))
+            kn_str_printf(&t.reads, ", %s", p->param[m->s->moved[k]].name);
+    const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
+                                     .label = "bits",
+                                     .reads = kn_str_text(&key_reads),
+                                     .gives = "_kn_digit",
+                                     .body = kn_str_text(&digit)},
+                                    {.kind = KN_PLACE,
+                                     .label = "place",
+                                     .reads = "_kn_digit, _counts",
+                                     .gives = "_kn_to, _words",
+                                     .body = ""},
+                                    {.kind = KN_MAP,
+                                     .label = "put",
+                                     .reads = kn_str_text(&t.reads),
+                                     .gives = "",
+                                     .body = kn_str_text(&t.put)}};
+    kiln_status status =
+        key_reads.failed || digit.failed ? kn_error_memory(digit.length, "a sort's texts") : check(&t);
+    if (status == KILN_OK)
+        status = make_kernel(&m->s->move[is_last], m, kn_str_text(&t.in), kn_str_text(&t.outs),
+                             "uint32 _kn_digit, int64 _kn_to", stages);
+    kn_str_free(&key_reads);
+    kn_str_free(&digit);
+    return finish(&t, status);
+}
+
+/* The inputs that the key and the body name are moved, if these are few. */
+static kiln_status make_moves(const making *m)
+{
+    sorting *s = m->s;
+    const kn_program *p = s->signature;
+    if (s->n_keys != 1 || kn_text_has_word(m->body, "i") || kn_text_has_word(m->keys[0].key, "i"))
+        return KILN_OK;
+    for (int k = 0; k < p->n_in; ++k) {
+        const char *name = p->param[k].name;
+        if (p->param[k].is_raw ||
+            (!kn_text_has_word(m->body, name) && !kn_text_has_word(m->keys[0].key, name)))
+            continue;
+        if (s->n_moved == MOST_MOVED) {
+            s->n_moved = 0;
+            return KILN_OK;
+        }
+        s->moved[s->n_moved++] = k;
+    }
+    kiln_status status = s->n_moved > 0 ? make_move(m, false) : KILN_OK;
+    return status == KILN_OK && s->n_moved > 0 ? make_move(m, true) : status;
+}
+
 static kiln_status make_kernels(const making *m)
 {
     sorting *s = m->s;
-    kiln_status status = make_inner(&s->first, m, false);
+    kiln_status status = make_moves(m);
+    if (status == KILN_OK)
+        status = make_inner(&s->first, m, false);
     if (status == KILN_OK)
         status = make_inner(&s->middle, m, true);
     for (int by = DIRECT; by <= BY_ORDER && status == KILN_OK; ++by)
