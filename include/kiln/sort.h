@@ -36,6 +36,30 @@ KILN_NODISCARD KILN_API kiln_status kiln_sort_create(kiln_kernel **out, const ch
                                                      const char *body, const char *name,
                                                      const kiln_kernel_options *options);
 
+/* Sorts by name, with NumPy's meaning, along an axis (a negative one counts from the last), or with
+ * KILN_ALL_AXES of all elements in C order. Kernels are remembered. The order is that of
+ * kiln_sort_create, and results are new arrays where *out is NULL. flags: KILN_SORT_*.
+ * KILN_ERROR_SHAPE for an axis that there is none of, KILN_ERROR_INVALID for unknown flags; errors
+ * are otherwise those of kiln_kernel_call. Thread-safe; arrays of a trace are recorded. */
+KILN_NODISCARD KILN_API kiln_status kiln_sort(kiln_array **out, kiln_arg x, int axis,
+                                              unsigned flags);
+/* int64: where each element of the sorted x was. */
+KILN_NODISCARD KILN_API kiln_status kiln_argsort(kiln_array **out, kiln_arg x, int axis,
+                                                 unsigned flags);
+/* The order by several keys, 1 to 16 arrays that broadcast, the last one the most important. */
+KILN_NODISCARD KILN_API kiln_status kiln_lexsort(kiln_array **out, const kiln_arg *keys, int n_keys,
+                                                 int axis);
+/* The first k elements of the sorted x, and where they were (int64); with KILN_SORT_DESCENDING the
+ * largest ones. KILN_ERROR_INVALID for a k below 0; KILN_ERROR_SHAPE for more than there are. */
+KILN_NODISCARD KILN_API kiln_status kiln_topk(kiln_array *out[2], kiln_arg x, int64_t k, int axis,
+                                              unsigned flags);
+/* The elements, or their indices, with the one at kth where it is in the sorted x, lesser ones in
+ * front of it and greater ones behind. KILN_ERROR_SHAPE where there is no such element. */
+KILN_NODISCARD KILN_API kiln_status kiln_partition(kiln_array **out, kiln_arg x, int64_t kth,
+                                                   int axis);
+KILN_NODISCARD KILN_API kiln_status kiln_argpartition(kiln_array **out, kiln_arg x, int64_t kth,
+                                                      int axis);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kiln/sort.h>
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernel/algorithm.h"
+#include "kernel/sort.h"
 #include "program/program.h"
 #include "schedule/sort_tile.h"
 #include "space/shape.h"
@@ -36,6 +36,7 @@ typedef struct sorting {
     kn_program *signature; /* the user's parameters */
     sort_key key[MOST_KEYS];
     int n_keys;
+    kn_sort_along along;
     /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
     int moved[MOST_MOVED], n_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
@@ -54,9 +55,6 @@ static kiln_status check_input(const sorting *s, int k, const kn_described *in)
     const kn_program *p = s->signature;
     const kn_param *param = param_of(s, k);
     kiln_dtype expected = kn_described_dtype(p, param, in);
-    if (in[k].is_number && !param->is_raw)
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is a number here; an array was expected", p->name,
-                        param->name);
     if (in[k].is_number || in[k].dtype == expected)
         return KILN_OK;
     return kn_error(KILN_ERROR_TYPE, "%s: '%s' is %s here, but an array of %s was given", p->name,
@@ -81,11 +79,39 @@ static kiln_status find_shape(int *ndim, int64_t *shape, const sorting *s, const
                                 "%s: the inputs have no axes; an axis to sort along was expected", p->name);
 }
 
+/* *out: counted from the first axis. */
+static kiln_status find_axis(int *out, const sorting *s, int ndim, int axis)
+{
+    if (axis < -ndim || axis >= ndim)
+        return kn_error(KILN_ERROR_SHAPE, "%s: %s: axis %d was given, but there are %d axes",
+                        s->signature->name, s->along.has_axis ? "axis" : "options.axes", axis, ndim);
+    *out = axis < 0 ? axis + ndim : axis;
+    return KILN_OK;
+}
+
+/* The extent of results along the axis of a sort by name. */
+static kiln_status cut_shape(int ndim, int64_t *shape, const sorting *s)
+{
+    int axis = 0;
+    if (!s->along.has_axis)
+        return KILN_OK;
+    kiln_status status = find_axis(&axis, s, ndim, s->along.axis);
+    if (status == KILN_OK && shape[axis] < s->along.least)
+        return kn_error(KILN_ERROR_SHAPE, "%s: %s asks for %lld elements, but axis %d has %lld",
+                        s->signature->name, s->along.asked, (long long)s->along.least, axis,
+                        (long long)shape[axis]);
+    if (status == KILN_OK && s->along.count != KN_SORT_ALL)
+        shape[axis] = s->along.count;
+    return status;
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const sorting *s = context;
     const kn_program *p = s->signature;
     kiln_status status = find_shape(&out->ndim, out->shape, s, in);
+    if (status == KILN_OK)
+        status = cut_shape(out->ndim, out->shape, s);
     out->dtype = kn_described_dtype(p, param_of(s, p->n_in + j), in);
     if (status == KILN_OK && !out->dtype)
         return kn_error(KILN_ERROR_TYPE, "%s: output '%s': no input settles type %c", p->name,
@@ -106,25 +132,76 @@ typedef struct lowering {
     int64_t rows, length;
     kiln_dtype order, word; /* of indices along a row, and of counts */
     int keys[2], orders[2], counts, words, moved[MOST_MOVED][2];
-    int from; /* the buffer of keys, and of orders, that the next pass reads */
+    int number[KN_MAX_PARAMS]; /* by input: its buffer, if it is a number */
+    int from;                  /* the buffer of keys, and of orders, that the next pass reads */
     bool has_order;
     size_t counts_size, words_size;
 } lowering;
 
-static kiln_status find_axis(lowering *l)
+static kiln_status settle_axis(lowering *l)
 {
     const kiln_call_options *o = l->call->options;
-    int axis = -1;
+    const sorting *s = l->s;
+    if (o && o->axes && s->along.has_axis)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: options.axes was given, but the kernel has an axis of its own",
+                        s->signature->name);
     if (o && o->axes && o->n_axes != 1)
         return kn_error(KILN_ERROR_INVALID, "%s: options.axes: %d were given; a sort has one axis",
-                        l->s->signature->name, o->n_axes);
-    if (o && o->axes)
-        axis = o->axes[0];
-    if (axis < -l->ndim || axis >= l->ndim)
-        return kn_error(KILN_ERROR_SHAPE, "%s: options.axes: axis %d was given, but there are %d axes",
-                        l->s->signature->name, axis, l->ndim);
-    l->axis = axis < 0 ? axis + l->ndim : axis;
+                        s->signature->name, o->n_axes);
+    return find_axis(&l->axis, s, l->ndim,
+                     s->along.has_axis ? s->along.axis
+                     : o && o->axes    ? o->axes[0]
+                                       : -1);
+}
+
+static kiln_dtype number_dtype(const lowering *l, int k)
+{
+    return kn_described_dtype(l->s->signature, param_of(l->s, k), l->in);
+}
+
+/* A number, which has been put into a buffer of its own: an element that is broadcast. */
+static kiln_status bind_number(kn_lowered_part *part, int at, int k, const lowering *l)
+{
+    static const int64_t strides[KILN_MAX_NDIM] = {0};
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->number[k]};
+    return kn_lowered_bind(part, at, l->call, &source, number_dtype(l, k), l->ndim, l->shape, strides);
+}
+
+/* value: a buffer, the number that is put there, and its bytes. */
+static kiln_status put_number(kn_device *device, const void *const *value, void *stream)
+{
+    int64_t bytes;
+    memcpy(&bytes, value[2], sizeof bytes);
+    return device->backend->fill(device, (void *)(uintptr_t)value[0], value[1], (size_t)bytes, 1, stream);
+}
+
+static kiln_status add_number(lowering *l, int k)
+{
+    kiln_dtype dtype = number_dtype(l, k);
+    const kiln_arg bytes = kiln_arg_int64((int64_t)kiln_dtype_size(dtype));
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_buffer(&l->number[k], l->out, kiln_dtype_size(dtype));
+    if (status == KILN_OK)
+        status = kn_lowered_add_function(&part, l->out, "number", put_number, 3);
+    if (status == KILN_OK)
+        status = bind_number(part, 0, k, l);
+    if (status != KILN_OK)
+        return status;
+    part->binding.operand[1] = (kn_operand){.pass = KN_PASS_SCALAR, .seen = dtype, .dtype = dtype};
+    part->source[1] = (kn_source){.kind = KN_FROM_INPUT, .index = k};
+    kn_lowered_bind_number(part, 2, KILN_INT64, &bytes);
     return KILN_OK;
+}
+
+/* Passes find elements by their index: a number becomes an array. */
+static kiln_status add_numbers(lowering *l)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < l->s->signature->n_in && status == KILN_OK; ++k)
+        if (l->call->in[k].kind != KILN_ARG_ARRAY && !param_of(l->s, k)->is_raw)
+            status = add_number(l, k);
+    return status;
 }
 
 /* Moves the sorted axis behind the others. */
@@ -141,6 +218,8 @@ static kiln_status bind_user_input(kn_lowered_part *part, int at, int k, const l
 {
     const kn_source source = {.kind = KN_FROM_INPUT, .index = k};
     int64_t strides[KILN_MAX_NDIM] = {0}, moved[KILN_MAX_NDIM];
+    if (l->call->in[k].kind != KILN_ARG_ARRAY && !param_of(l->s, k)->is_raw)
+        return bind_number(part, at, k, l);
     if (l->call->in[k].kind != KILN_ARG_ARRAY) {
         part->binding.operand[at] = (kn_operand){
             .pass = KN_PASS_SCALAR, .dtype = kn_described_dtype(l->s->signature, param_of(l->s, k), l->in)};
@@ -156,6 +235,20 @@ static kiln_status bind_user_input(kn_lowered_part *part, int at, int k, const l
     return kn_lowered_bind(part, at, l->call, &source, a->dtype, l->ndim, l->shape, moved);
 }
 
+/* Along the axis: passes never store those behind them. */
+static int64_t results(const lowering *l)
+{
+    return l->s->along.count == KN_SORT_ALL ? l->length : l->s->along.count;
+}
+
+/* The number of results, which the last pass of such a sort has. */
+static void bind_results(kn_lowered_part *part, int *at, const lowering *l)
+{
+    const kiln_arg count = kiln_arg_int64(l->s->along.count);
+    if (l->s->along.count != KN_SORT_ALL)
+        kn_lowered_bind_number(part, (*at)++, KILN_INT64, &count);
+}
+
 static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const lowering *l)
 {
     const kn_program *p = l->s->signature;
@@ -165,7 +258,7 @@ static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const 
     int64_t shape[KILN_MAX_NDIM], dense[KILN_MAX_NDIM], moved[KILN_MAX_NDIM];
     int at_axis = 0;
     for (int a = 0; a < l->ndim; ++a) /* in the order of the result's axes */
-        shape[a] = a == l->axis ? l->length : l->shape[at_axis++];
+        shape[a] = a == l->axis ? results(l) : l->shape[at_axis++];
     kn_shape_c_strides(l->ndim, shape, (int64_t)kiln_dtype_size(dtype), dense);
     move_axis(moved, given ? given->strides : dense, l);
     return kn_lowered_bind(part, at, l->call, &source, dtype, l->ndim, l->shape, moved);
@@ -271,6 +364,8 @@ static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_las
         return status;
     kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
     if (is_last)
+        bind_results(part, &at, l);
+    if (is_last)
         status = bind_user_inputs(part, &at, l);
     for (int j = 0; is_last && j < s->signature->n_out && status == KILN_OK; ++j)
         status = bind_user_output(part, at++, j, l);
@@ -339,6 +434,8 @@ static kiln_status add_move(lowering *l, int digit, bool is_last)
     if (status != KILN_OK)
         return status;
     kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
+    if (is_last)
+        bind_results(part, &at, l);
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k, ++at) {
         int m = moved_number(s, k);
         status = m >= 0 && digit > 0 ? bind_buffer(part, at, l, l->moved[m][l->from], l->in[k].dtype)
@@ -410,15 +507,17 @@ static kiln_status lower_call(lowering *l)
     int64_t shape[KILN_MAX_NDIM];
     kiln_status status = find_shape(&l->ndim, shape, l->s, l->in);
     if (status == KILN_OK)
-        status = find_axis(l);
-    if (status != KILN_OK || kn_shape_size(l->ndim, shape) == 0)
+        status = settle_axis(l);
+    if (status != KILN_OK || kn_shape_size(l->ndim, shape) == 0 || l->s->along.count == 0)
         return status;
     move_axis(l->shape, shape, l);
     l->length = l->shape[l->ndim - 1];
     l->rows = kn_shape_size(l->ndim, shape) / l->length;
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
-    status = add_buffers(l);
+    status = add_numbers(l);
+    if (status == KILN_OK)
+        status = add_buffers(l);
     if (status == KILN_OK && moved_bytes(l))
         return add_moves(l);
     for (int k = l->s->n_keys - 1; k >= 0 && status == KILN_OK; --k)
@@ -626,6 +725,24 @@ static kiln_status make_count(const making *m, int k, int part, int by)
     return finish(&t, status);
 }
 
+static bool has_results(const making *m)
+{
+    return m->s->along.count != KN_SORT_ALL;
+}
+
+static void put_results(kn_str *out, const making *m)
+{
+    kn_str_append(out, has_results(m) ? ", int64 _results" : "");
+}
+
+/* The body at an element's place: a call of a function whose parameters have been written, and `i`, unless
+ * that is "". */
+static void put_body(texts *t, const making *m, const char *i, const char *at)
+{
+    kn_str_printf(&t->put, "%s[&](%s%s) {\n%s;\n}(%s%s)", has_results(m) ? "if (kn_to < _results) " : "",
+                  kn_str_text(&t->params), i, m->body, kn_str_text(&t->elements), at);
+}
+
 /* A pass that stores `put`, whose parameters are the user's too if it is the last one. */
 static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool has_order, bool is_last)
 {
@@ -635,6 +752,7 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
         kn_str_printf(&t->in, "%c _order, ", m->letter.order);
     kn_str_printf(&t->in, "raw %c _counts, int32 _shift", m->letter.word);
     if (is_last) {
+        put_results(&t->in, m);
         kn_str_append(&t->in, ", ");
         put_params(&t->in, p, 0, p->n_in, true);
         put_params(&t->outs, p, p->n_in, p->n_in + p->n_out, true);
@@ -642,7 +760,8 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
         kn_str_printf(&t->outs, "raw %c _keys, raw %c _orders", m->letter.key, m->letter.order);
     }
     kn_str_printf(&t->outs, ", raw %c _words", m->letter.word);
-    kn_str_printf(&t->reads, "_kn_to%s%s", is_last ? "" : ", _key", has_order ? ", _order" : "");
+    kn_str_printf(&t->reads, "_kn_to%s%s%s", is_last ? "" : ", _key", has_order ? ", _order" : "",
+                  is_last && has_results(m) ? ", _results" : "");
     const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
                                      .label = "bits",
                                      .reads = "_key, _shift",
@@ -678,8 +797,7 @@ static kiln_status make_last(kiln_kernel **out, const making *m, bool has_order)
     texts t = {.in = KN_STR_INIT};
     const char *at = has_order ? "_order" : "_J";
     put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, at, "kn_to");
-    kn_str_printf(&t.put, "[&](%sconst long long i) {\n%s;\n}(%s%s)", kn_str_text(&t.params), m->body,
-                  kn_str_text(&t.elements), at);
+    put_body(&t, m, "const long long i", at);
     return finish(&t, make_pass(out, m, &t, has_order, true));
 }
 
@@ -690,6 +808,8 @@ static kiln_status make_move(const making *m, bool is_last)
     texts t = {.in = KN_STR_INIT};
     kn_str key_reads = KN_STR_INIT;
     kn_str_printf(&t.in, "raw %c _counts, int32 _shift", m->letter.word);
+    if (is_last)
+        put_results(&t.in, m);
     for (int k = 0; k < p->n_in; ++k) {
         kn_param param = p->param[k];
         param.is_raw = moved_number(m->s, k) < 0;
@@ -699,8 +819,7 @@ static kiln_status make_move(const making *m, bool is_last)
     if (is_last) {
         put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
         put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "", "kn_to");
-        kn_str_printf(&t.put, "[&](%sint) {\n%s;\n}(%s0)", kn_str_text(&t.params), m->body,
-                      kn_str_text(&t.elements));
+        put_body(&t, m, "int", "0");
     }
     for (int k = 0; k < m->s->n_moved && !is_last; ++k) {
         kn_param param = p->param[m->s->moved[k]];
@@ -716,7 +835,7 @@ static kiln_status make_move(const making *m, bool is_last)
     kn_str_printf(&digit, "(unsigned)(%s >> _shift)", kn_str_text(&t.key));
     put_reads(&key_reads, p, m->keys[0].key);
     kn_str_printf(&key_reads, "%s_shift", kn_str_text(&key_reads)[0] ? ", " : "");
-    kn_str_append(&t.reads, "_kn_to");
+    kn_str_append(&t.reads, is_last && has_results(m) ? "_kn_to, _results" : "_kn_to");
     for (int k = 0; k < m->s->n_moved; ++k)
         if (!is_last || kn_text_has_word(m->body, p->param[m->s->moved[k]].name))
             kn_str_printf(&t.reads, ", %s", p->param[m->s->moved[k]].name);
@@ -897,6 +1016,13 @@ kiln_status kiln_sort_create(kiln_kernel **out, const char *in_params, const cha
                              const kiln_sort_key *keys, int n_keys, const char *body, const char *name,
                              const kiln_kernel_options *options)
 {
+    return kn_sort_create(out, in_params, out_params, keys, n_keys, body, name, NULL, options);
+}
+
+kiln_status kn_sort_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                           const kiln_sort_key *keys, int n_keys, const char *body, const char *name,
+                           const kn_sort_along *along, const kiln_kernel_options *options)
+{
     kiln_kernel_options o;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
@@ -913,6 +1039,7 @@ kiln_status kiln_sort_create(kiln_kernel **out, const char *in_params, const cha
     sorting *s = kn_calloc(1, sizeof *s);
     if (!s)
         return kn_error_memory(sizeof *s, "a sort");
+    s->along = along ? *along : (kn_sort_along){.count = KN_SORT_ALL};
     making m = {.s = s, .name = name, .body = body, .keys = keys, .options = &o};
     status = make_sorting(&m, in_params, out_params, n_keys, &o);
     if (status != KILN_OK) {
