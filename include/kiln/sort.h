@@ -2,6 +2,9 @@
 #ifndef KILN_SORT_H
 #define KILN_SORT_H
 
+#include <stdbool.h>
+
+#include <kiln/array.h>
 #include <kiln/kernel.h>
 
 #ifdef __cplusplus
@@ -59,6 +62,33 @@ KILN_NODISCARD KILN_API kiln_status kiln_partition(kiln_array **out, kiln_arg x,
                                                    int axis);
 KILN_NODISCARD KILN_API kiln_status kiln_argpartition(kiln_array **out, kiln_arg x, int64_t kth,
                                                       int axis);
+
+/* The middle element along axes (NULL: all), or the mean of the two in the middle; float64 of
+ * integers. NaN where there is one. keepdims: axes stay, with extent 1. KILN_ERROR_SHAPE,
+ * KILN_ERROR_INVALID for axes that there are none of, or twice, and for no elements. */
+KILN_NODISCARD KILN_API kiln_status kiln_median(kiln_array **out, kiln_arg x, const int *axes,
+                                                int n_axes, bool keepdims);
+/* Quantiles q, a number or an array from 0 to 1, by one of NumPy's methods (NULL: "linear"). The
+ * axes of q come first in the result, whose dtype is NumPy's. An element of an array q that is out
+ * of range counts as the end that is nearest. KILN_ERROR_INVALID for a number that is, and for
+ * another method; KILN_ERROR_TYPE for complex x; errors of kiln_median. */
+KILN_NODISCARD KILN_API kiln_status kiln_quantile(kiln_array **out, kiln_arg x, kiln_arg q,
+                                                  const char *method, const int *axes, int n_axes,
+                                                  bool keepdims);
+/* The same for q from 0 to 100. */
+KILN_NODISCARD KILN_API kiln_status kiln_percentile(kiln_array **out, kiln_arg x, kiln_arg q,
+                                                    const char *method, const int *axes, int n_axes,
+                                                    bool keepdims);
+
+enum {
+    KILN_UNIQUE_INDEX = 1,   /* int64: where each distinct element is first in x, in C order */
+    KILN_UNIQUE_INVERSE = 2, /* int64, in the shape of x: the number of each element's distinct one */
+    KILN_UNIQUE_COUNTS = 4   /* int64: how many there are of each */
+};
+/* The distinct elements of all of x, sorted; NaNs are one. out: as many arrays as flags ask for,
+ * behind the elements, in the order above. Waits for their number, unless arrays are given, which
+ * get as many as they hold. KILN_ERROR_INVALID for unknown flags. */
+KILN_NODISCARD KILN_API kiln_status kiln_unique(kiln_array **out, kiln_arg x, unsigned flags);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,9 @@ kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, cons
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_partition(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_topk(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c);
 
 #endif

@@ -881,6 +881,12 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
     return status;
 }
 
+static bool is_word(const kn_parser *p, const kn_value *value, const char *word)
+{
+    return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
+           memcmp(p->graph->text + value->at + 1, word, strlen(word)) == 0;
+}
+
 static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "v", "side"}, *const body[SIDES] = {
@@ -890,10 +896,11 @@ static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_calle
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
-    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && slot[2].kind != KN_VALUE_SIDE)
+    const bool is_right = is_word(p, &slot[2], "right");
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && !is_right && !is_word(p, &slot[2], "left"))
         return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
     const kn_value *const in[] = {&slot[0], &slot[1]};
-    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, slot[2].is_right) : status;
+    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, is_right) : status;
 }
 
 /* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
@@ -1064,8 +1071,11 @@ static const struct {
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
                  {"lexsort", kn_call_lexsort, 0},
+                 {"median", kn_call_median, 0},
                  {"ndim", call_measure, KN_NODE_NDIM},
                  {"partition", kn_call_partition, KN_PARTITION},
+                 {"percentile", kn_call_quantile, 1},
+                 {"quantile", kn_call_quantile, 0},
                  {"flatten", call_ravel, 0},
                  {"permute_dims", call_transpose, 0},
                  {"ravel", call_ravel, 0},
@@ -1077,7 +1087,8 @@ static const struct {
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
                  {"topk", kn_call_topk, 0},
                  {"transpose", call_transpose, 0},
-                 {"trapezoid", call_trapezoid, 0}};
+                 {"trapezoid", call_trapezoid, 0},
+                 {"unique", kn_call_unique, 0}};
 
 static bool is_called(const kn_called *c, const char *name)
 {
