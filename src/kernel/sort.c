@@ -39,6 +39,7 @@ typedef struct sorting {
     kn_sort_along along;
     /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
     int moved[MOST_MOVED], n_moved;
+    kiln_kernel *count_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
 } sorting;
@@ -131,11 +132,13 @@ typedef struct lowering {
     int64_t shape[KILN_MAX_NDIM]; /* of the views */
     int64_t rows, length;
     kiln_dtype order, word; /* of indices along a row, and of counts */
-    int keys[2], orders[2], counts, words, moved[MOST_MOVED][2];
+    int keys[2], orders[2], words, moved[MOST_MOVED][2];
     int number[KN_MAX_PARAMS]; /* by input: its buffer, if it is a number */
     int from;                  /* the buffer of keys, and of orders, that the next pass reads */
     bool has_order;
-    size_t counts_size, words_size;
+    /* Of each digit, in `words`: the counts of all, then the words that a pass has for its tiles. */
+    int64_t counts, tile_words;
+    int digits; /* of the key that is being sorted by */
 } lowering;
 
 static kiln_status settle_axis(lowering *l)
@@ -270,13 +273,22 @@ static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l,
     return kn_lowered_bind(part, at, l->call, &source, dtype, l->ndim, l->shape, NULL);
 }
 
-/* Words of a pass, or all counts: a dense array of one axis. */
-static kiln_status bind_words(kn_lowered_part *part, int at, const lowering *l, int buffer, int64_t first,
-                              int64_t count)
+/* Counts, or words of a pass: a dense array of one axis. */
+static kiln_status bind_words(kn_lowered_part *part, int at, const lowering *l, int64_t first, int64_t count)
 {
     const kn_source source = {
-        .kind = KN_FROM_BUFFER, .index = buffer, .shift = first * (int64_t)kiln_dtype_size(l->word)};
+        .kind = KN_FROM_BUFFER, .index = l->words, .shift = first * (int64_t)kiln_dtype_size(l->word)};
     return kn_lowered_bind(part, at, l->call, &source, l->word, 1, &count, NULL);
+}
+
+static kiln_status bind_counts(kn_lowered_part *part, int at, const lowering *l, int digit, int digits)
+{
+    return bind_words(part, at, l, digit * l->counts, digits * l->counts);
+}
+
+static kiln_status bind_tile_words(kn_lowered_part *part, int at, const lowering *l, int digit)
+{
+    return bind_words(part, at, l, l->digits * l->counts + digit * l->tile_words, l->tile_words);
 }
 
 static kiln_status clear(kn_device *device, const void *const *value, void *stream)
@@ -287,15 +299,20 @@ static kiln_status clear(kn_device *device, const void *const *value, void *stre
     return device->backend->fill(device, (void *)(uintptr_t)value[0], &zero, 1, (size_t)bytes, stream);
 }
 
-static kiln_status add_clear(lowering *l, int buffer, size_t bytes)
+/* The counts and words of a key's digits, at once. Tasks of the host leave words to those that come later, and
+ * look at no others. */
+static kiln_status add_clear(lowering *l, int digits)
 {
+    const bool is_host = l->call->target->backend == KN_HOST;
+    const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words));
+    const kiln_arg bytes = kiln_arg_int64(words * (int64_t)kiln_dtype_size(l->word));
     kn_lowered_part *part;
-    const kiln_arg number = kiln_arg_int64((int64_t)bytes);
     kiln_status status = kn_lowered_add_function(&part, l->out, "clear", clear, 2);
+    l->digits = digits;
     if (status == KILN_OK)
-        status = bind_words(part, 0, l, buffer, 0, (int64_t)(bytes / kiln_dtype_size(l->word)));
+        status = bind_words(part, 0, l, 0, words);
     if (status == KILN_OK)
-        kn_lowered_bind_number(part, 1, KILN_INT64, &number);
+        kn_lowered_bind_number(part, 1, KILN_INT64, &bytes);
     return status;
 }
 
@@ -321,22 +338,32 @@ static kiln_status bind_user_inputs(kn_lowered_part *part, int *at, const loweri
     return status;
 }
 
-/* The keys of all elements, and the counts of their digits. */
-static kiln_status add_count(lowering *l, const sort_key *key, int part_of_key, kiln_dtype bits)
+/* A parameter that is never read, and says the dtype of keys: the first of the words. */
+static kiln_status bind_type(kn_lowered_part *part, int at, const lowering *l, kiln_dtype bits)
 {
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->words};
+    const int64_t one = 1;
+    return kn_lowered_bind(part, at, l->call, &source, bits, 1, &one, NULL);
+}
+
+/* The counts of the digits of all keys, and these themselves, unless the elements are moved. */
+static kiln_status add_count(lowering *l, const kiln_kernel *kernel, kiln_dtype bits)
+{
+    const bool has_keys = kernel != l->s->count_moved;
     kn_lowered_part *part;
     int at = 0, digits = (int)kiln_dtype_size(bits);
-    kiln_status status = add_clear(l, l->counts, l->counts_size);
+    kiln_status status = add_clear(l, digits);
     if (status == KILN_OK)
-        status = add_part(&part, l, key->count[part_of_key][l->has_order ? BY_ORDER : DIRECT]);
+        status = add_part(&part, l, kernel);
     if (status == KILN_OK && l->has_order)
         status = bind_buffer(part, at++, l, l->orders[l->from], l->order);
+    if (status == KILN_OK && !has_keys)
+        status = bind_type(part, at++, l, bits);
     if (status == KILN_OK)
         status = bind_user_inputs(part, &at, l);
-    if (status == KILN_OK)
+    if (status == KILN_OK && has_keys)
         status = bind_buffer(part, at++, l, l->keys[l->from], bits);
-    return status == KILN_OK ? bind_words(part, at, l, l->counts, 0, digits * l->rows * KN_SORT_DIGITS)
-                             : status;
+    return status == KILN_OK ? bind_counts(part, at, l, 0, digits) : status;
 }
 
 /* The parameters of a pass: keys, orders if there are some, counts, the digit's first bit; then `last`: the
@@ -348,18 +375,15 @@ static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_las
                                 : l->has_order ? s->middle
                                                : s->first;
     const kiln_arg shift = kiln_arg_int32(8 * digit);
-    const int64_t counts = l->rows * KN_SORT_DIGITS;
     kn_lowered_part *part;
     int at = 0;
-    kiln_status status = add_clear(l, l->words, l->words_size);
-    if (status == KILN_OK)
-        status = add_part(&part, l, kernel);
+    kiln_status status = add_part(&part, l, kernel);
     if (status == KILN_OK)
         status = bind_buffer(part, at++, l, l->keys[l->from], bits);
     if (status == KILN_OK && l->has_order)
         status = bind_buffer(part, at++, l, l->orders[l->from], l->order);
     if (status == KILN_OK)
-        status = bind_words(part, at++, l, l->counts, digit * counts, counts);
+        status = bind_counts(part, at++, l, digit, 1);
     if (status != KILN_OK)
         return status;
     kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
@@ -375,9 +399,7 @@ static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_las
         status = bind_buffer(part, at++, l, l->orders[!l->from], l->order);
     l->from = !l->from;
     l->has_order = true;
-    return status == KILN_OK
-               ? bind_words(part, at, l, l->words, 0, (int64_t)(l->words_size / kiln_dtype_size(l->word)))
-               : status;
+    return status == KILN_OK ? bind_tile_words(part, at, l, digit) : status;
 }
 
 static kiln_dtype key_dtype(const sorting *s, int k, const kn_described *in)
@@ -423,14 +445,11 @@ static kiln_status add_move(lowering *l, int digit, bool is_last)
     const sorting *s = l->s;
     const kn_program *p = s->signature;
     const kiln_arg shift = kiln_arg_int32(8 * digit);
-    const int64_t counts = l->rows * KN_SORT_DIGITS;
     kn_lowered_part *part;
     int at = 0;
-    kiln_status status = add_clear(l, l->words, l->words_size);
+    kiln_status status = add_part(&part, l, s->move[is_last]);
     if (status == KILN_OK)
-        status = add_part(&part, l, s->move[is_last]);
-    if (status == KILN_OK)
-        status = bind_words(part, at++, l, l->counts, digit * counts, counts);
+        status = bind_counts(part, at++, l, digit, 1);
     if (status != KILN_OK)
         return status;
     kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
@@ -446,16 +465,14 @@ static kiln_status add_move(lowering *l, int digit, bool is_last)
     for (int m = 0; !is_last && m < s->n_moved && status == KILN_OK; ++m)
         status = bind_buffer(part, at++, l, l->moved[m][!l->from], l->in[s->moved[m]].dtype);
     l->from = !l->from;
-    return status == KILN_OK
-               ? bind_words(part, at, l, l->words, 0, (int64_t)(l->words_size / kiln_dtype_size(l->word)))
-               : status;
+    return status == KILN_OK ? bind_tile_words(part, at, l, digit) : status;
 }
 
 static kiln_status add_moves(lowering *l)
 {
     kiln_dtype bits = bits_of(key_dtype(l->s, 0, l->in));
     int digits = (int)kiln_dtype_size(bits);
-    kiln_status status = add_count(l, &l->s->key[0], 0, bits);
+    kiln_status status = add_count(l, l->s->count_moved, bits);
     for (int d = 0; d < digits && status == KILN_OK; ++d)
         status = add_move(l, d, d == digits - 1);
     return status;
@@ -468,7 +485,7 @@ static kiln_status add_key(lowering *l, int k)
     kiln_status status = KILN_OK;
     for (int part = parts_of(key) - 1; part >= 0 && status == KILN_OK; --part) {
         int digits = (int)kiln_dtype_size(bits);
-        status = add_count(l, &l->s->key[k], part, bits);
+        status = add_count(l, l->s->key[k].count[part][l->has_order ? BY_ORDER : DIRECT], bits);
         for (int d = 0; d < digits && status == KILN_OK; ++d)
             status = add_pass(l, d, bits, k == 0 && part == 0 && d == digits - 1);
     }
@@ -485,16 +502,15 @@ static kiln_status add_buffers(lowering *l)
     int moved = moved_bytes(l);
     int64_t tile = kn_sort_tile(moved ? moved : (int)(key + order)), tiles = (l->length + tile - 1) / tile;
     size_t elements = (size_t)(l->rows * l->length);
-    l->counts_size = key * (size_t)l->rows * KN_SORT_DIGITS * word;
-    l->words_size = (size_t)(l->rows * tiles) * KN_SORT_DIGITS * word;
-    kiln_status status = kn_lowered_add_buffer(&l->counts, l->out, l->counts_size);
-    if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&l->words, l->out, l->words_size);
+    l->counts = l->rows * KN_SORT_DIGITS;
+    l->tile_words = l->rows * tiles * KN_SORT_DIGITS;
+    kiln_status status =
+        kn_lowered_add_buffer(&l->words, l->out, key * (size_t)(l->counts + l->tile_words) * word);
     for (int b = 0; b < 2 && status == KILN_OK; ++b) {
         for (int m = 0; moved && m < l->s->n_moved && status == KILN_OK; ++m)
             status = kn_lowered_add_buffer(&l->moved[m][b], l->out,
                                            elements * kiln_dtype_size(l->in[l->s->moved[m]].dtype));
-        if (status == KILN_OK && (!moved || b == 0))
+        if (status == KILN_OK && !moved)
             status = kn_lowered_add_buffer(&l->keys[b], l->out, elements * key);
         if (status == KILN_OK && !moved)
             status = kn_lowered_add_buffer(&l->orders[b], l->out, elements * order);
@@ -547,6 +563,7 @@ static void release(void *context)
         for (int part = 0; part < PARTS; ++part)
             for (int by = DIRECT; by <= BY_ORDER; ++by)
                 kiln_kernel_free(s->key[k].count[part][by]);
+    kiln_kernel_free(s->count_moved);
     kiln_kernel_free(s->move[0]);
     kiln_kernel_free(s->move[1]);
     kiln_kernel_free(s->first);
@@ -687,7 +704,7 @@ static void put_key(texts *t, const making *m, int k, int part)
     kn_str_printf(&t->key, ">(%s\n))", m->keys[k].key);
 }
 
-static kiln_status make_count(const making *m, int k, int part, int by)
+static kiln_status make_count(kiln_kernel **out, const making *m, int k, int part, int by, bool has_keys)
 {
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
@@ -707,8 +724,12 @@ static kiln_status make_count(const making *m, int k, int part, int by)
         put_reads(&t.reads, p, m->keys[k].key);
         reads = kn_str_text(&t.reads);
     }
+    if (!has_keys)
+        kn_str_printf(&t.in, "raw %c _type, ", m->letter.key);
     put_params(&t.in, p, 0, p->n_in, by == BY_ORDER);
-    kn_str_printf(&t.outs, "%c _keys, raw %c _counts", m->letter.key, m->letter.word);
+    if (has_keys)
+        kn_str_printf(&t.outs, "%c _keys, ", m->letter.key);
+    kn_str_printf(&t.outs, "raw %c _counts", m->letter.word);
     kn_str_printf(&t.values, "%c _kn_key", m->letter.key);
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION,
@@ -717,11 +738,15 @@ static kiln_status make_count(const making *m, int k, int part, int by)
          .gives = "_kn_key",
          .body = kn_str_text(&t.key)},
         {.kind = KN_COUNT, .label = "count", .reads = "_kn_key", .gives = "_counts", .body = ""},
-        {.kind = KN_MAP, .label = "put", .reads = "_kn_key", .gives = "_keys", .body = "_keys = kn_key"}};
+        {.kind = KN_MAP,
+         .label = "put",
+         .reads = has_keys ? "_kn_key" : "",
+         .gives = has_keys ? "_keys" : "",
+         .body = has_keys ? "_keys = kn_key" : ""}};
     kiln_status status = check(&t);
     if (status == KILN_OK)
-        status = make_kernel(&m->s->key[k].count[part][by], m, kn_str_text(&t.in), kn_str_text(&t.outs),
-                             kn_str_text(&t.values), stages);
+        status =
+            make_kernel(out, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values), stages);
     return finish(&t, status);
 }
 
@@ -882,8 +907,12 @@ static kiln_status make_moves(const making *m)
         }
         s->moved[s->n_moved++] = k;
     }
-    kiln_status status = s->n_moved > 0 ? make_move(m, false) : KILN_OK;
-    return status == KILN_OK && s->n_moved > 0 ? make_move(m, true) : status;
+    if (s->n_moved == 0)
+        return KILN_OK;
+    kiln_status status = make_count(&s->count_moved, m, 0, 0, DIRECT, false);
+    for (int is_last = 0; is_last < 2 && status == KILN_OK; ++is_last)
+        status = make_move(m, is_last);
+    return status;
 }
 
 static kiln_status make_kernels(const making *m)
@@ -899,7 +928,7 @@ static kiln_status make_kernels(const making *m)
     for (int k = 0; k < s->n_keys; ++k)
         for (int part = 0; part < PARTS; ++part)
             for (int by = DIRECT; by <= BY_ORDER && status == KILN_OK; ++by)
-                status = make_count(m, k, part, by);
+                status = make_count(&s->key[k].count[part][by], m, k, part, by, true);
     return status;
 }
 
