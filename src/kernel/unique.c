@@ -209,7 +209,8 @@ static kiln_status make_find(unique *u)
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
-                                  .is_selection = true};
+                                  /* selections run their body for distinct elements alone */
+                                  .is_selection = !is_wanted(u, INVERSE)};
     kiln_status status = kn_str_status(&put, "the texts of unique");
     if (status == KILN_OK)
         status = kn_str_status(&outs, "the texts of unique");
