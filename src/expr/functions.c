@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "expr/call.h"
+#include "expr/composed.h"
 #include "expr/inline.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
@@ -38,7 +39,7 @@ static int find_keyword(const kn_parser *p, const kn_called *c, const kn_value *
                         const char *const *name, int n_names)
 {
     char word[KN_NAME_MAX] = "";
-    snprintf(word, sizeof word, "%.*s", (int)argument->key_length, p->graph->text + argument->key_at);
+    snprintf(word, sizeof word, "%.*s", (int)argument->key_length, p->word.text + argument->key_at);
     for (size_t k = 0; k < sizeof keywords / sizeof keywords[0]; ++k)
         if (strlen(keywords[k].function) == c->name_length &&
             memcmp(keywords[k].function, c->name, c->name_length) == 0 &&
@@ -59,7 +60,7 @@ static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const 
     kiln_status status =
         kn_parser_refuse(p, argument->key_at, argument->key_length,
                          "%.*s has no argument '%.*s'; there are: %s", (int)c->name_length, c->name,
-                         (int)argument->key_length, p->graph->text + argument->key_at, kn_str_text(&list));
+                         (int)argument->key_length, p->word.text + argument->key_at, kn_str_text(&list));
     kn_str_free(&list);
     return status;
 }
@@ -884,7 +885,7 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
 static bool is_word(const kn_parser *p, const kn_value *value, const char *word)
 {
     return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
-           memcmp(p->graph->text + value->at + 1, word, strlen(word)) == 0;
+           memcmp(p->word.text + value->at + 1, word, strlen(word)) == 0;
 }
 
 static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
@@ -1110,6 +1111,7 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
     kn_known_operation operation;
     kiln_dtype dtype;
     bool is_python;
+    kiln_status status;
     for (int k = 0; k < p->n_kernels; ++k)
         if (is_called(c, kiln_kernel_name(p->kernel[k])))
             return call_kernel(out, p, c, p->kernel[k]);
@@ -1121,6 +1123,8 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
         }
     if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
         return call_dtype(out, p, c, dtype, is_python);
+    if (kn_call_composed(&status, out, p, c))
+        return status;
     if (kn_find_operation(&operation, c->name, c->name_length))
         return call_operation(out, p, c, &operation);
     return refuse_name(p, c);
