@@ -300,8 +300,8 @@ static kiln_status clear(kn_device *device, const void *const *value, void *stre
     return device->backend->fill(device, (void *)(uintptr_t)value[0], &zero, 1, (size_t)bytes, stream);
 }
 
-/* The counts and words of a key's digits, at once. Tasks of the host leave words to those that come later, and
- * look at no others. */
+/* The counts and words of a key's digits, at once. Tasks of the host leave words to later ones, and look
+ * at no others. */
 static kiln_status add_clear(lowering *l, int digits)
 {
     const bool is_host = l->call->target->backend == KN_HOST;
