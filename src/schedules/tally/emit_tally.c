@@ -98,4 +98,4 @@ const kn_recipe kn_recipe_tally = {.template_name = "schedules/tally/tally.cu",
                                    .fill = fill,
                                    .parts = "schedules/tally/tally_parts.cu",
                                    .more_parts = "schedules/scan/scan_parts.cu",
-                                   .preludes = "kn_reduce_block kn_look_back atomicAdd"};
+                                   .preludes = "kn_reduce_block kn_look_back"};

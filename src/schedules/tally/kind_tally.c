@@ -12,7 +12,7 @@
 
 /* The kind's field. shared: bytes for the bins of a block. */
 #define MEMBERS                                                                                              \
-    long long length, chunk;                                                                                 \
+    long long length;                                                                                        \
     int reduction_rank;                                                                                      \
     unsigned shared;
 typedef struct tally_field {
@@ -31,12 +31,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     tally_field f = {.length = kn_reduce_size(part->space)};
-    int64_t parts = kn_tally_parts(f.length);
-    f.chunk = kn_divide_up(f.length, parts);
     f.shared = (unsigned)kn_tally_shared(&part->spec->target);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
-    out->grid[0] = (unsigned)parts;
+    out->grid[0] = (unsigned)kn_tally_parts(f.length);
     out->shared_bytes = f.shared;
     out->shared_percent = 100;
     memcpy(out->field, &f, sizeof f);
