@@ -40,6 +40,11 @@ bool kn_pattern_scans(const char *pattern)
     return strpbrk(pattern, "scpt") != NULL;
 }
 
+bool kn_pattern_has_rows(const char *pattern)
+{
+    return strpbrk(pattern, "cp") != NULL;
+}
+
 bool kn_program_scans(const kn_program *program)
 {
     return kn_pattern_scans(program->pattern);

@@ -103,6 +103,8 @@ bool kn_stage_scans(kn_stage_kind kind);
 /* True if some stage of the program scans, counts, places or tallies: the axes of the call are in C order then. */
 bool kn_program_scans(const kn_program *program);
 bool kn_pattern_scans(const char *pattern);
+/* True if some stage counts or places: rows have numbers then, in C order. */
+bool kn_pattern_has_rows(const char *pattern);
 /* False: there is none of that name. */
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name);
 

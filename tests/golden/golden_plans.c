@@ -247,7 +247,7 @@ static void make_space(kn_space *space, kn_access *access, const call *c)
                             c->operand[k].is_output};
     if (c->scan)
         kn_space_make_in_order(space, c->ndim, c->shape, reduced, view, c->count,
-                               c->with_index ? KN_WITH_INDEX : 0, false);
+                               c->with_index ? KN_WITH_INDEX : 0, KN_FORWARD);
     else
         kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index ? KN_WITH_INDEX : 0);
     for (int k = 1; k < c->count; ++k)
