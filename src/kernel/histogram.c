@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernel/algorithm.h"
+#include "kernel/histogram.h"
 #include "program/program.h"
 #include "schedule/tally.h"
 #include "space/shape.h"
@@ -21,6 +22,7 @@
 
 typedef struct histogram {
     int64_t bins;  /* 0: as the given result says */
+    int edges;     /* 1 + the input that has them, of one axis; 0: none has */
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
     char *reduce;
@@ -51,6 +53,22 @@ static kiln_status find_dtype(kiln_dtype *out, const histogram *h, const kn_para
                            param->name, param->placeholder);
 }
 
+/* 0: the given result says how many. */
+static kiln_status count_bins(int64_t *out, const histogram *h, const kn_described *in)
+{
+    const kn_described *edges = h->edges ? &in[h->edges - 1] : NULL;
+    *out = h->bins;
+    if (!edges)
+        return KILN_OK;
+    if (edges->ndim != 1 || edges->shape[0] < 2)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "%s: '%s' has %d axes%s; one axis of at least two edges was expected",
+                        inputs_of(h)->name, inputs_of(h)->param[h->edges - 1].name, edges->ndim,
+                        edges->ndim == 1 ? ", of fewer than two elements" : "");
+    *out = edges->shape[0] - 1;
+    return KILN_OK;
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const histogram *h = context;
@@ -61,9 +79,10 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
         status = kn_describe_check_inputs(inputs_of(h), in);
     if (status == KILN_OK)
         status = find_dtype(&out->dtype, h, output_of(h, j), in);
+    if (status == KILN_OK)
+        status = count_bins(&out->shape[0], h, in);
     out->ndim = 1;
-    out->shape[0] = h->bins;
-    out->takes_any = h->bins == 0;
+    out->takes_any = out->shape[0] == 0;
     return status;
 }
 
@@ -86,13 +105,16 @@ static kiln_status find_bins(lowering *l)
 {
     const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
     const kn_program *last = l->h->last->program;
-    if (l->h->bins == 0 && !given)
+    kiln_status status = count_bins(&l->bins, l->h, l->in);
+    if (status != KILN_OK || l->bins > 0)
+        return status;
+    if (!given)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: the number of bins was not given; neither when the kernel was made, nor by an "
                         "array for '%s'",
                         last->name, output_of(l->h, 0)->name);
-    l->bins = given ? given->shape[0] : l->h->bins;
-    for (int j = 1; j < last->n_out && l->h->bins == 0; ++j)
+    l->bins = given->shape[0];
+    for (int j = 1; j < last->n_out; ++j)
         if (!l->call->out[j] || l->call->out[j]->shape[0] != l->bins)
             return kn_error(KILN_ERROR_SHAPE, "%s: '%s': an array of %lld elements was expected, as '%s' has",
                             last->name, output_of(l->h, j)->name, (long long)l->bins,
@@ -548,36 +570,36 @@ static kiln_status make_prototype(kiln_kernel **out, histogram *h)
     return status;
 }
 
-kiln_status kiln_histogram_create(kiln_kernel **out, const char *in_params, const char *out_params,
-                                  const char *bin, const char *value, const char *reduce, const char *post,
-                                  const char *identity, int64_t bins, const char *name,
-                                  const kiln_kernel_options *options)
+kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text,
+                                const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
-    kiln_status status = kn_require_texts("in_params", in_params, "out_params", out_params, "bin", bin, NULL);
+    kiln_status status =
+        kn_require_texts("in_params", text->in, "out_params", text->outs, "bin", text->bin, NULL);
     if (status == KILN_OK)
         status = kn_program_read_own_options(&o, options);
     if (status != KILN_OK)
         return status;
-    name = name ? name : "kernel";
-    if (bins < 0)
+    const char *name = text->name ? text->name : "kernel";
+    if (text->bins < 0)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: bins: %lld was given; a number that is not negative was expected", name,
-                        (long long)bins);
+                        (long long)text->bins);
     histogram *h = kn_calloc(1, sizeof *h);
     if (!h)
         return kn_error_memory(sizeof *h, "a histogram");
-    h->bins = bins;
+    h->bins = text->bins;
+    h->edges = text->edges;
     making m = {.h = h,
-                .in = in_params,
-                .outs = out_params,
-                .bin = bin,
-                .value = value,
-                .reduce = reduce,
-                .post = post,
-                .identity = identity,
+                .in = text->in,
+                .outs = text->outs,
+                .bin = text->bin,
+                .value = text->value,
+                .reduce = text->reduce,
+                .post = text->post,
+                .identity = text->identity,
                 .name = name,
                 .options = &o,
                 .reduce_type = o.reduce_type};
@@ -587,4 +609,21 @@ kiln_status kiln_histogram_create(kiln_kernel **out, const char *in_params, cons
         return make_prototype(out, h);
     release(h);
     return status;
+}
+
+kiln_status kiln_histogram_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                                  const char *bin, const char *value, const char *reduce, const char *post,
+                                  const char *identity, int64_t bins, const char *name,
+                                  const kiln_kernel_options *options)
+{
+    const kn_histogram_text text = {.in = in_params,
+                                    .outs = out_params,
+                                    .bin = bin,
+                                    .value = value,
+                                    .reduce = reduce,
+                                    .post = post,
+                                    .identity = identity,
+                                    .name = name,
+                                    .bins = bins};
+    return kn_histogram_create(out, &text, options);
 }

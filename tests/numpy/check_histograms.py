@@ -157,7 +157,85 @@ def check_same_bits(kiln):
         assert len(seen) == 1, f"{bins} bins: {len(seen)} different results of six calls"
 
 
+def expression(kiln, names, text):
+    out = ctypes.c_void_p()
+    return kiln.message() if kiln.c.kiln_expression_create(ctypes.byref(out), names.encode(), text.encode(), None) else out
+
+
+def drawn_elements(rng, dtype, size, has_special):
+    """Whole numbers, which lie on edges, or any; NaN and infinity among them."""
+    if dtype.kind in "iu":
+        return rng.integers(0 if dtype.kind == "u" else -20, 30, size).astype(dtype)
+    x = rng.integers(-20, 30, size).astype(dtype) if rng.random() < 0.5 else rng.normal(3, 7, size).astype(dtype)
+    if has_special:
+        x = np.where(rng.random(size) < 0.1, rng.choice(np.array([np.nan, -np.nan, np.inf, -np.inf, -0.0], dtype), size), x)
+    return x
+
+
+def check_named(kiln, seed, index):
+    """bincount, histogram and histogram_bin_edges in expressions, against NumPy's, bit for bit."""
+    rng, values = random.Random(seed * 1000003 + index), np.random.default_rng(seed * 1000003 + index)
+    dtype = np.dtype(rng.choice("i1 u1 i4 u8 i8 f4 f8".split()))
+    weights = rng.choice([None, None, "f4", "f8", "i8"])
+    count = rng.choice([1, 2, 10, 37, 1000])
+    size = [1 + values.integers(0, 40) for _ in range(rng.randrange(1, 4))]
+    names, arrays, w = ["x"], [], ""
+    way = rng.choice(["bincount", "number", "range", "edges", "wide"])
+    x = drawn_elements(values, dtype, size, way in ("range", "edges"))
+    if way == "wide":
+        x = np.full(size, x.flat[0])
+    if weights:
+        names, w = ["x", "w"], ", weights=w"
+        weights = values.integers(0, 9, size).astype(weights)
+    keywords = {"weights": None if weights is None else weights.reshape(-1)}
+    if way == "bincount":
+        x = np.abs(x.astype("i4")).astype(rng.choice(["i4", "u2", "i8"]))
+        text, right = f"bincount(x{w}, length={count})", [np.bincount(x.reshape(-1), minlength=count, **keywords)[:count]]
+    else:
+        density = rng.random() < 0.2
+        end = f"{', density=True' if density else ''}{w})"
+        if way == "edges":
+            edges = np.sort(values.integers(-15, 25, rng.randrange(2, 12)).astype(dtype)) if dtype.kind != "u" else np.sort(values.integers(0, 25, 5).astype(dtype))
+            names, text, given = names + ["e"], "histogram(x, e" + end, {"bins": edges}
+            arrays = [edges]
+            density &= len(np.unique(edges)) == len(edges)
+            text = text if density else text.replace(", density=True", "")
+        elif way == "range":
+            low = rng.choice([-3, 0.5, 0, 2.25])
+            high = low + rng.choice([0, 1, 7.3, 20])
+            text, given = f"histogram(x, {count}, ({low}, {high})" + end, {"bins": count, "range": (low, high)}
+        else:
+            text, given = f"histogram(x, {count}" + end, {"bins": count}
+        with np.errstate(all="ignore"):
+            right = list(np.histogram(x, density=density, **given, weights=weights))
+    what = f"--seed {seed} --first {index} --count 1: {text} of {x.dtype} {x.shape}, weights {None if weights is None else weights.dtype}"
+    arrays = [x] + ([] if weights is None else [weights]) + arrays
+    kernel = expression(kiln, ", ".join(names), text)
+    assert not isinstance(kernel, str), f"{what}: {kernel}"
+    held = [kiln.upload(np.ascontiguousarray(a).reshape(-1), a.dtype.name) for a in arrays]
+    views = [kiln.wrap(a, a.dtype.name, kiln.address(h), kiln.device) for a, h in zip(arrays, held)]
+    outs = (ctypes.c_void_p * len(right))()
+    failure = kiln.call(kernel, views, outs)
+    assert not failure, f"{what}: {failure}"
+    got = [kiln.download(h, "float64" if r.dtype == "f4" and (k == 1 and way == "range" or k == 0 and density) else r.dtype.name)
+           for k, (h, r) in enumerate(zip(outs, right))] if way != "bincount" else [kiln.download(outs[0], right[0].dtype.name)]
+    for k, (g, r) in enumerate(zip(got, right)):
+        is_close = k == 0 and way != "bincount" and density
+        same = g.shape == r.shape and (np.allclose(g, r, rtol=1e-5, equal_nan=True) if is_close else np.array_equal(g.astype(r.dtype), r, equal_nan=r.dtype.kind == "f"))
+        assert same, f"{what}: result {k}: {g}\nnot {r}\nof {x}"
+    for h in [ctypes.c_void_p(o) for o in outs] + views + held:
+        kiln.c.kiln_array_free(h)
+    kiln.c.kiln_kernel_free(kernel)
+
+
 def check_refusals(kiln):
+    for text, words in [("bincount(x)", "'length' is missing"), ("bincount(x, length=0)", "at least 1"), ("bincount(x, minlength=-1, length=3)", "at least 0"),
+                        ("histogram(x, 0)", "at least 1"), ("histogram(x, 3, 4)", "two numbers"), ("histogram(x, y, (0, 1))", "beside the edges"), ("histogram()", "'a' is missing")]:
+        kernel = expression(kiln, "x, y", text)
+        assert isinstance(kernel, str) and words in kernel, (text, kernel)
+    two = [kiln.upload(np.zeros(6, "f4"), "float32"), kiln.upload(np.zeros(1, "f4"), "float32")]
+    message = kiln.call(expression(kiln, "x, y", "histogram(x, y)"), two, (ctypes.c_void_p * 2)())
+    assert message and "fewer than two" in message, message
     good = ("K k, V w", "V z", "k", "w", "a + b", "z = a", "0")
     for at, text, words in [(0, "struct s k, V w", None), (0, "_non_const int32 k", "_non_const"), (1, "raw V z", "a raw output"), (1, "", "at least one output"),
                             (2, "k)", ")"), (2, None, "bin is NULL"), (3, "w)", ")"), (4, "a + b)", ")"), (5, "z = a)", ")"), (6, None, "identity: NULL was given"), (1, "V k", "k"),
@@ -199,7 +277,7 @@ def main():
     kiln = Histograms(o.library, o.small)
     check_refusals(kiln)
     check_same_bits(kiln)
-    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: (check_named if k % 2 else check_case)(kiln, o.seed, k), range(o.first, o.first + o.count))
     print(f"{o.count} histograms, none wrong")
 
 
