@@ -29,10 +29,26 @@ extern "C" {
  *     kiln_histogram_create(&kernel, "int32 key, float32 w", "float64 sum", "key", "w", NULL, NULL,
  *                           NULL, 1000, "sums", NULL);
  */
-KILN_NODISCARD KILN_API kiln_status kiln_histogram_create(
-    kiln_kernel **out, const char *in_params, const char *out_params, const char *bin,
-    const char *value, const char *reduce, const char *post, const char *identity, int64_t bins,
-    const char *name, const kiln_kernel_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_histogram_create(kiln_kernel **out, const char *in_params,
+                                                          const char *out_params, const char *bin,
+                                                          const char *value, const char *reduce,
+                                                          const char *post, const char *identity,
+                                                          int64_t bins, const char *name,
+                                                          const kiln_kernel_options *options);
+
+/* NumPy's bincount: how often each whole number occurs in x, an array of integers or booleans of
+ * any shape, as many numbers as x has, at least minlength; with weights (kiln_arg_none: none), which
+ * broadcast with x, their sums in float64. Waits for the greatest number. KILN_ERROR_TYPE for another
+ * x; KILN_ERROR_INVALID for a negative element, or minlength. */
+KILN_NODISCARD KILN_API kiln_status kiln_bincount(kiln_array **out, kiln_arg x, kiln_arg weights,
+                                                  int64_t minlength);
+/* NumPy's histogram of all of x: the counts, or the sums of weights (kiln_arg_none: none), of so many
+ * bins, equally wide, of [range[0], range[1]] (NULL: the least and the greatest element), and their
+ * edges. KILN_ERROR_INVALID for a number of bins below 1, and a range that is not finite or goes
+ * down. */
+KILN_NODISCARD KILN_API kiln_status kiln_histogram(kiln_array **counts, kiln_array **edges,
+                                                   kiln_arg x, int64_t bins, const double *range,
+                                                   kiln_arg weights);
 
 #ifdef __cplusplus
 }

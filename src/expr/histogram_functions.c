@@ -17,7 +17,7 @@ static bool is_given(const kn_value *value)
 static kiln_status add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
                               const kn_value *const *in, int n_in)
 {
-    int read[4];
+    int read[5];
     const kn_node node = {
         .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
     kiln_status status = KILN_OK;
@@ -77,6 +77,7 @@ typedef struct bins {
     kn_histogram_name name;
     int64_t count;
     kn_value x, low, high, edges; /* the range, or, of KN_HISTOGRAM_EDGES, the edges */
+    kn_value number;              /* count, as a value */
 } bins;
 
 static kiln_status add_reduction(kn_value *out, kn_parser *p, const kn_called *c, char *name,
@@ -139,9 +140,9 @@ static kiln_status add_edges(bins *b, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = add_numbers(&number, p, c, b->count + 1);
     if (status == KILN_OK)
-        status = kn_histogram_find_edges(&kernel, b->count);
-    const kn_value *const in[] = {&low, &high, &number};
-    return status == KILN_OK ? add_kernel(&b->edges, p, c, kernel, in, 3) : status;
+        status = kn_histogram_find_edges(&kernel);
+    const kn_value *const in[] = {&low, &high, &b->number, &number};
+    return status == KILN_OK ? add_kernel(&b->edges, p, c, kernel, in, 4) : status;
 }
 
 /* Reads `bins` and `range`: as many bins, or their edges. */
@@ -160,6 +161,8 @@ static kiln_status read_bins(bins *b, kn_parser *p, const kn_called *c, const kn
     if (is_given(given))
         status = read_count(&b->count, p, given, "bins", 1);
     if (status == KILN_OK)
+        status = kn_parser_number(&b->number, p, kiln_arg_int64(b->count), c->at, c->length);
+    if (status == KILN_OK)
         status = read_range(b, p, c, range);
     return status == KILN_OK ? add_edges(b, p, c) : status;
 }
@@ -168,13 +171,14 @@ static kiln_status add_counts(kn_value *out, kn_parser *p, const kn_called *c, c
                               const kn_value *weights)
 {
     kiln_kernel *kernel = NULL;
-    const kn_value *in[4] = {&b->x};
+    const kn_value *in[5] = {&b->x};
     int n_in = 1;
     if (b->name == KN_HISTOGRAM_EDGES) {
         in[n_in++] = &b->edges;
     } else {
         in[n_in++] = &b->low;
         in[n_in++] = &b->high;
+        in[n_in++] = &b->number;
     }
     if (is_given(weights))
         in[n_in++] = weights;

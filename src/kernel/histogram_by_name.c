@@ -49,10 +49,10 @@ static const struct {
     int edges;
 } histograms[KN_HISTOGRAM_NAMES] = {
     [KN_BINCOUNT] = {"bincount", "K x", "x", 0},
-    [KN_HISTOGRAM] = {"histogram", "T x, float64 low, float64 high", "kn_bin_of<double>(x, low, high, %lld)",
-                      0},
-    [KN_HISTOGRAM_WHOLE] = {"histogram", "T x, T low, T high",
-                            "kn_bin_of<typename kn_edge_of<T>::type>(x, low, high, %lld)", 0},
+    [KN_HISTOGRAM] = {"histogram", "T x, float64 low, float64 high, int64 bins",
+                      "kn_bin_of<double>(x, low, high, bins)", 0},
+    [KN_HISTOGRAM_WHOLE] = {"histogram", "T x, T low, T high, int64 bins",
+                            "kn_bin_of<typename kn_edge_of<T>::type>(x, low, high, bins)", 0},
     [KN_HISTOGRAM_EDGES] = {"histogram", "T x, raw T edges", "kn_bin_among(x, edges)", 2}};
 
 /* NumPy sums the weights of bincount in float64, those of histograms in their own dtype. */
@@ -67,26 +67,23 @@ static kiln_status make(kiln_kernel **out, const void *of)
 
 kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool has_weights, int64_t bins)
 {
-    kn_str in = KN_STR_INIT, bin = KN_STR_INIT, key = KN_STR_INIT;
+    kn_str in = KN_STR_INIT, key = KN_STR_INIT;
     int64_t count = histograms[name].edges ? 0 : bins;
     kn_str_printf(&in, "%s%s", histograms[name].in, has_weights ? ", W weights" : "");
-    kn_str_printf(&bin, histograms[name].bin, (long long)bins);
     kn_str_printf(&key, "histogram %d %d %lld", (int)name, has_weights, (long long)count);
     const kn_histogram_text text = {.in = kn_str_text(&in),
                                     .outs = !has_weights          ? "int64 counts"
                                             : name == KN_BINCOUNT ? "float64 counts"
                                                                   : "W counts",
-                                    .bin = kn_str_text(&bin),
+                                    .bin = histograms[name].bin,
                                     .value = has_weights ? "weights" : NULL,
                                     .name = histograms[name].name,
                                     .bins = count,
                                     .edges = histograms[name].edges};
-    kiln_status status =
-        in.failed || bin.failed ? kn_error_memory(in.length, "a histogram's texts") : KILN_OK;
+    kiln_status status = kn_str_status(&in, "a histogram's texts");
     if (status == KILN_OK)
         status = kn_kernel_remembered(out, &key, make, &text);
     kn_str_free(&in);
-    kn_str_free(&bin);
     kn_str_free(&key);
     return status;
 }
@@ -96,17 +93,18 @@ static kiln_status make_edges(kiln_kernel **out, const void *of)
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.preamble = edges_text;
     o.flags = KILN_KERNEL_NO_FMA;
-    return kiln_elementwise_create(out, "E low, E high, int64 k", "E edge", of, "histogram_bin_edges", &o);
+    (void)of;
+    return kiln_elementwise_create(
+        out, "E low, E high, int64 bins, int64 k", "E edge",
+        "const E half = low == high ? (E)0.5 : (E)0; edge = kn_edge<E>(low - half, high + half, bins, k)",
+        "histogram_bin_edges", &o);
 }
 
-kiln_status kn_histogram_find_edges(kiln_kernel **out, int64_t bins)
+kiln_status kn_histogram_find_edges(kiln_kernel **out)
 {
-    kn_str body = KN_STR_INIT;
-    kn_str_printf(
-        &body,
-        "const E half = low == high ? (E)0.5 : (E)0; edge = kn_edge<E>(low - half, high + half, %lld, k)",
-        (long long)bins);
-    kiln_status status = kn_kernel_remembered(out, &body, make_edges, kn_str_text(&body));
-    kn_str_free(&body);
+    kn_str key = KN_STR_INIT;
+    kn_str_append(&key, "histogram_bin_edges");
+    kiln_status status = kn_kernel_remembered(out, &key, make_edges, NULL);
+    kn_str_free(&key);
     return status;
 }

@@ -460,7 +460,9 @@ static kiln_status check_arguments(const kn_program_text *given, const kiln_kern
 kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_options *given)
 {
     *out = (kiln_kernel_options)KILN_KERNEL_OPTIONS_INIT;
-    return kn_sized_read(out, sizeof *out, given, "options", "KILN_KERNEL_OPTIONS_INIT");
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_KERNEL_OPTIONS_INIT");
+    out->struct_size = sizeof *out; /* so that a copy with other members set can be read again */
+    return status;
 }
 
 kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_kernel_options *given)
