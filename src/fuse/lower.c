@@ -12,6 +12,7 @@
 #include "fuse/cut.h"
 #include "fuse/direct.h"
 #include "fuse/fusion.h"
+#include "fuse/held.h"
 #include "fuse/opaque.h"
 #include "graph/op.h"
 #include "fuse/report.h"
@@ -35,17 +36,23 @@ typedef struct placed {
     kn_fusion_times times; /* of one kernel and of several, if these were compared */
 } placed;
 
-/* The graph whose reductions are replaced (direct.h), for a program that is several kernels. */
+/* The forms of an expression's graph. Variances are written for kernels that hold rows (held.h); if one of
+ * these would be several kernels after all, as they were, or so that reductions need one reading
+ * (direct.h). */
+typedef enum form { HELD, AS_WRITTEN, DIRECT } form;
+
+/* The form that is wanted, and its graph, if that is not the expression's. */
 typedef struct replacement {
     kn_arena arena;
     kn_graph graph;
-    bool is_made;
+    form form;
 } replacement;
 
 typedef struct lowering {
     kn_lower_state state;
     const kn_expression *expression;
     const kn_graph *graph; /* the expression's, or that of the replacement */
+    form form;
     replacement *replacement;
     const kn_lowering_call *call;
     kn_arena arena;
@@ -695,10 +702,13 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
 static bool starts_anew(lowering *l, const kn_group *g)
 {
     replacement *r = l->replacement;
-    if (g->n_levels < 2 || l->state.is_host || l->graph == &r->graph)
+    if (g->n_levels < 2 || l->state.is_host || l->form == DIRECT)
         return false;
-    r->is_made = kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena);
-    return r->is_made;
+    if (l->form == HELD && l->graph == &r->graph)
+        r->form = AS_WRITTEN;
+    else if (kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
+        r->form = DIRECT;
+    return r->form != l->form;
 }
 
 /* Splits a kernel that would pass over long rows several times, leave most of the device idle, gather
@@ -772,7 +782,7 @@ static kiln_status make_part(lowering *l, int at)
 
 static bool must_start_anew(const lowering *l)
 {
-    return l->replacement->is_made && l->graph != &l->replacement->graph;
+    return l->replacement->form != l->form;
 }
 
 static kiln_status make_parts(lowering *l)
@@ -967,7 +977,20 @@ static kiln_status report(lowering *l)
     return status;
 }
 
-/* Lowers the expression, or its replacement if there is one. */
+/* Takes the form for kernels that hold rows, where it is another one. */
+static kiln_status hold(lowering *l)
+{
+    replacement *r = l->replacement;
+    if (l->form != HELD || l->call->target->backend == KN_HOST ||
+        !kn_held_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
+        return r->arena.failed ? no_memory() : KILN_OK;
+    l->graph = &r->graph;
+    kn_free(l->typed);
+    l->typed = NULL;
+    return infer(l);
+}
+
+/* Lowers the expression in the wanted form. Another one may be wanted in the end. */
 static kiln_status lower(kn_lowered *out, const kn_expression *expression, const kn_lowering_call *call,
                          replacement *r)
 {
@@ -975,11 +998,14 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     if (!l)
         return no_memory();
     l->expression = expression;
-    l->graph = r->is_made ? &r->graph : expression->graph;
+    l->graph = r->form == DIRECT ? &r->graph : expression->graph;
+    l->form = r->form;
     l->replacement = r;
     l->call = call;
     l->out = out;
     kiln_status status = infer(l);
+    if (status == KILN_OK)
+        status = hold(l);
     if (status == KILN_OK)
         status = prepare(l);
     if (status == KILN_OK && !out->layout) /* the same for both graphs */
@@ -1008,10 +1034,13 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
 
 kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
-    replacement r = {.arena = KN_ARENA_INIT};
-    kiln_status status = lower(out, context, call, &r);
-    if (status == KILN_OK && r.is_made)
+    replacement r = {.arena = KN_ARENA_INIT, .form = HELD};
+    kiln_status status;
+    form form;
+    do {
+        form = r.form;
         status = lower(out, context, call, &r);
+    } while (status == KILN_OK && r.form != form);
     kn_arena_free(&r.arena);
     return status;
 }
