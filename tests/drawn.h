@@ -37,4 +37,13 @@ static inline bool is_drawn(size_t number, unsigned share)
     return (x ^ x >> 31) % share == 0;
 }
 
+/* From `number` to the next of those that fail in turn: one in `share`, in the mean. */
+static inline unsigned long drawn_next(unsigned long number, unsigned share)
+{
+    do
+        number++;
+    while (!is_drawn(number, share));
+    return number;
+}
+
 #endif

@@ -146,7 +146,7 @@ static void cast_one(kiln_dtype source, kiln_dtype to)
 static void explicit_casts(void)
 {
     for (int source = KILN_BOOL; source <= last_dtype() && !in_trouble(); ++source)
-        if (is_run_here((size_t)source, 2))
+        if (is_run_here((size_t)source, 4))
             cast_from((kiln_dtype)source, true);
 }
 
@@ -155,7 +155,7 @@ static void assignments(void)
     static const kiln_dtype sources[] = {KILN_BOOL,    KILN_INT8,     KILN_INT64,   KILN_UINT64,
                                          KILN_FLOAT16, KILN_BFLOAT16, KILN_FLOAT64, KILN_COMPLEX128};
     for (size_t s = 0; s < sizeof sources / sizeof sources[0] && !in_trouble(); ++s)
-        if (is_run_here(100 + s, 2))
+        if (is_run_here(100 + s, 4))
             cast_from(sources[s], false);
 }
 
@@ -166,7 +166,7 @@ static void by_letters(void)
                                           {KILN_BFLOAT16, KILN_COMPLEX64}, {KILN_COMPLEX128, KILN_COMPLEX64},
                                           {KILN_BOOL, KILN_BFLOAT16},      {KILN_INT64, KILN_BOOL}};
     for (size_t p = 0; p < sizeof pairs / sizeof pairs[0] && !in_trouble(); ++p)
-        if (is_run_here(200 + p, 2))
+        if (is_run_here(200 + p, 4))
             cast_one(pairs[p][0], pairs[p][1]);
 }
 

@@ -14,7 +14,7 @@ static void same_bits(const element *e)
 static void copy_bits(void)
 {
     for (int d = KILN_INT8; kiln_dtype_size((kiln_dtype)d) > 0; ++d) {
-        if (!is_run_here((size_t)d, 2))
+        if (!is_run_here((size_t)d, 4))
             continue;
         stage *s = STAGE("T x", "T z", "z = x");
         stage_in(s, (kiln_dtype)d, "9,31", "C", FILL_BITS);
@@ -58,7 +58,7 @@ static void arithmetic_expected(const element *e)
 static void arithmetic(void)
 {
     for (int d = KILN_INT8; d <= KILN_FLOAT64; ++d) {
-        if (!is_run_here(100 + (size_t)d, 2))
+        if (!is_run_here(100 + (size_t)d, 4))
             continue;
         stage *s =
             STAGE("T x, T y", "T sum, T difference, T product",
@@ -119,7 +119,7 @@ static void conversions(void)
                                     KILN_INT64,  KILN_UINT8,   KILN_UINT16,  KILN_UINT32,
                                     KILN_UINT64, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64};
     for (int d = KILN_BOOL; d <= KILN_FLOAT64; ++d) {
-        if (d == KILN_BFLOAT16 || !is_run_here(200 + (size_t)d, 2))
+        if (d == KILN_BFLOAT16 || !is_run_here(200 + (size_t)d, 4))
             continue;
         stage *s =
             STAGE("T x",
@@ -259,7 +259,7 @@ static void mixed_widths(void)
     static const char *const layouts[] = {"C", "+1", "/0", "-0"};
     for (size_t m = 0; m < sizeof mixes / sizeof mixes[0]; ++m)
         for (size_t l = 0; l < 4; ++l) {
-            if (!is_run_here(300 + 4 * m + l, 2))
+            if (!is_run_here(300 + 4 * m + l, 4))
                 continue;
             stage *s = STAGE("A x, B y", "C z, D w", "z = x + y; w = x * 2");
             bool integers = mixes[m].z == KILN_UINT8;

@@ -13,7 +13,7 @@ static void scaled(const element *e)
 static void weak(void)
 {
     for (int d = KILN_INT8; d <= KILN_FLOAT64; ++d) {
-        if (!is_run_here((size_t)d, 2))
+        if (!is_run_here((size_t)d, 4))
             continue;
         stage *s = STAGE("T x, T y, T w", "T z", "z = x * y + w");
         stage_in(s, (kiln_dtype)d, "1003", "C", FILL_SMALL);
@@ -87,7 +87,7 @@ static void every_dtype_expected(const element *e)
 static void every_dtype(void)
 {
     for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d) > 0; ++d) {
-        if (!is_run_here(100 + (size_t)d, 2))
+        if (!is_run_here(100 + (size_t)d, 4))
             continue;
         unsigned char value[16] = {0};
         dice roll = {case_seed()};

@@ -2,28 +2,18 @@
 import ctypes
 import os
 import queue
-import random
 import sys
 import threading
-import time
 
 import numpy as np
+
+from drawn import SEED, SOAK, drawn  # noqa: F401 (for those who import them from here)
 
 os.environ.pop("LD_PRELOAD", None)  # the sanitizer's runtime is in this process; compilers need it not, and take twice as long with it
 HOST = 1
 NO_FMA = 2
 INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 FLOATS = "float16 float32 float64".split()
-SOAK = os.environ.get("KILN_SOAK") == "1"
-SEED = int(os.environ.get("KILN_SEED") or time.time())
-
-
-def drawn(cases, share):
-    """One of `share` cases, others at each run, and one at least; all with KILN_SOAK=1. KILN_SEED=N takes those of the run that printed it."""
-    if not SOAK and not hasattr(drawn, "told"):
-        drawn.told = print(f"KILN_SEED={SEED}", flush=True)
-    cases = list(cases)
-    return cases if SOAK or not cases else random.Random(f"{SEED} {cases[0]} {len(cases)}").sample(cases, max(1, len(cases) // share))
 
 
 class ArraySpec(ctypes.Structure):
