@@ -696,6 +696,35 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
     return false;
 }
 
+/* Makes a reduction of few elements a map of so many terms, if it has more results than it reads elements:
+ * kinds of reductions are made for results that are fewer. False: it is none. */
+enum { MOST_TERMS = 8 };
+static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group *g)
+{
+    int64_t terms = 1, results = 1, elements = 0;
+    if (l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "mrk") != 0 ||
+        l->expression->options.flags & KILN_KERNEL_ROUND_EACH)
+        return false;
+    for (int a = 0; a < g->ndim; ++a)
+        *(g->reduced >> a & 1 ? &terms : &results) *= g->extent[a];
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        elements += elements_of(g, leaf);
+    if (terms > MOST_TERMS || terms == 0 || elements > results || results < MANY_GATHERED)
+        return false;
+    const kn_group_size one = kn_group_measure(g);
+    const kn_group_size all = {one.uses * (int)terms, one.leaves * (int)terms, one.params * (int)terms,
+                               one.levels, one.reductions};
+    if (!kn_group_size_fits(&all))
+        return false;
+    for (const kn_use *u = g->first_use; u; u = u->after)
+        if (u->is_own_reduction)
+            l->state.is_terms[u->node] = true;
+    l->is_again = true;
+    if (l->own[g->root[0]])
+        drop_own(l, g->root[0]);
+    return true;
+}
+
 /* True if the lowering starts anew, with reductions that need no other's result: several kernels read their
  * input one time less then, and one kernel would gain nothing. On the host exponentials cost more than bytes.
  */
@@ -720,7 +749,7 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
     bool takes_any_layout = status == KILN_OK && r->spec.schedule.kind->takes_any_layout;
-    if (!takes_any_layout && turn_input(l, part, &at->group)) {
+    if (make_terms(l, part, &at->group) || (!takes_any_layout && turn_input(l, part, &at->group))) {
         kn_free(r);
         return KILN_OK;
     }

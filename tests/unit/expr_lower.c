@@ -152,6 +152,12 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"x / std(x, axis=1, keepdims=True, ddof=1)", "sm_90", 1, "struct moments"},
         {"x / std(x, axis=0, keepdims=True)", "sm_90", 2, "struct moments"},
         {"var(x, axis=1)", "sm_90", 1, "struct moments"},
+        /* a few terms of each of more results are a map: not many terms, nor fewer results than elements */
+        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "sm_90", 1, "schedule=\"rows\""},
+        {"argmax(x[:, None, :3] - x[None, :99, :3], axis=-1) + 1", "sm_90", 1, "schedule=\"rows\""},
+        {"sum((x[:, None, :9] - x[None, :99, :9])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
+        {"sum((x[:, None, :4] - x[None, :3, :4])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
+        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "schedule=\"reduce\""},
         /* rows in pieces */
         {"y = x.reshape(128, 16, 2048); y - mean(y, axis=(0, 2), keepdims=True)", "sm_90", 1, "pieces=\"1\""},
         /* another axis, another base, other elements: these are no variances and sums of exponentials */
