@@ -2,6 +2,9 @@
 #ifndef KILN_SORT_H
 #define KILN_SORT_H
 
+#include <stdbool.h>
+
+#include <kiln/array.h>
 #include <kiln/kernel.h>
 
 #ifdef __cplusplus
@@ -35,6 +38,57 @@ KILN_NODISCARD KILN_API kiln_status kiln_sort_create(kiln_kernel **out, const ch
                                                      const kiln_sort_key *keys, int n_keys,
                                                      const char *body, const char *name,
                                                      const kiln_kernel_options *options);
+
+/* Sorts by name, with NumPy's meaning, along an axis (a negative one counts from the last), or with
+ * KILN_ALL_AXES of all elements in C order. Kernels are remembered. The order is that of
+ * kiln_sort_create, and results are new arrays where *out is NULL. flags: KILN_SORT_*.
+ * KILN_ERROR_SHAPE for an axis that there is none of, KILN_ERROR_INVALID for unknown flags; errors
+ * are otherwise those of kiln_kernel_call. Thread-safe; arrays of a trace are recorded. */
+KILN_NODISCARD KILN_API kiln_status kiln_sort(kiln_array **out, kiln_arg x, int axis,
+                                              unsigned flags);
+/* int64: where each element of the sorted x was. */
+KILN_NODISCARD KILN_API kiln_status kiln_argsort(kiln_array **out, kiln_arg x, int axis,
+                                                 unsigned flags);
+/* The order by several keys, 1 to 16 arrays that broadcast, the last one the most important. */
+KILN_NODISCARD KILN_API kiln_status kiln_lexsort(kiln_array **out, const kiln_arg *keys, int n_keys,
+                                                 int axis);
+/* The first k elements of the sorted x, and where they were (int64); with KILN_SORT_DESCENDING the
+ * largest ones. KILN_ERROR_INVALID for a k below 0; KILN_ERROR_SHAPE for more than there are. */
+KILN_NODISCARD KILN_API kiln_status kiln_topk(kiln_array *out[2], kiln_arg x, int64_t k, int axis,
+                                              unsigned flags);
+/* The elements, or their indices, with the one at kth where it is in the sorted x, lesser ones in
+ * front of it and greater ones behind. KILN_ERROR_SHAPE where there is no such element. */
+KILN_NODISCARD KILN_API kiln_status kiln_partition(kiln_array **out, kiln_arg x, int64_t kth,
+                                                   int axis);
+KILN_NODISCARD KILN_API kiln_status kiln_argpartition(kiln_array **out, kiln_arg x, int64_t kth,
+                                                      int axis);
+
+/* The middle element along axes (NULL: all), or the mean of the two in the middle; float64 of
+ * integers. NaN where there is one. keepdims: axes stay, with extent 1. KILN_ERROR_SHAPE,
+ * KILN_ERROR_INVALID for axes that there are none of, or twice, and for no elements. */
+KILN_NODISCARD KILN_API kiln_status kiln_median(kiln_array **out, kiln_arg x, const int *axes,
+                                                int n_axes, bool keepdims);
+/* Quantiles q, a number or an array from 0 to 1, by one of NumPy's methods (NULL: "linear"). The
+ * axes of q come first in the result, whose dtype is NumPy's. An element of an array q that is out
+ * of range counts as the end that is nearest. KILN_ERROR_INVALID for a number that is, and for
+ * another method; KILN_ERROR_TYPE for complex x; errors of kiln_median. */
+KILN_NODISCARD KILN_API kiln_status kiln_quantile(kiln_array **out, kiln_arg x, kiln_arg q,
+                                                  const char *method, const int *axes, int n_axes,
+                                                  bool keepdims);
+/* The same for q from 0 to 100. */
+KILN_NODISCARD KILN_API kiln_status kiln_percentile(kiln_array **out, kiln_arg x, kiln_arg q,
+                                                    const char *method, const int *axes, int n_axes,
+                                                    bool keepdims);
+
+enum {
+    KILN_UNIQUE_INDEX = 1,   /* int64: where each distinct element is first in x, in C order */
+    KILN_UNIQUE_INVERSE = 2, /* int64, in the shape of x: the number of each element's distinct one */
+    KILN_UNIQUE_COUNTS = 4   /* int64: how many there are of each */
+};
+/* The distinct elements of all of x, sorted; NaNs are one. out: as many arrays as flags ask for,
+ * behind the elements, in the order above. Waits for their number, unless arrays are given, which
+ * get as many as they hold. KILN_ERROR_INVALID for unknown flags. */
+KILN_NODISCARD KILN_API kiln_status kiln_unique(kiln_array **out, kiln_arg x, unsigned flags);
 
 #ifdef __cplusplus
 }

@@ -7,19 +7,21 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "expr/call.h"
 #include "expr/inline.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
+#include "kernel/sort.h"
 #include "eager/operation.h"
 
 enum { SLOTS = KN_MAX_PARAMS + 3 };
 
-static const kn_value *argument_of(const kn_parser *p, const kn_called *c, int k)
+const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k)
 {
     return &p->argument[c->first + k];
 }
 
-static kiln_status refuse(const kn_parser *p, const kn_called *c, const char *message)
+kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message)
 {
     return kn_parser_refuse(p, c->at, c->length, "%.*s: %s", (int)c->name_length, c->name, message);
 }
@@ -62,14 +64,13 @@ static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const 
     return status;
 }
 
-/* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
-static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
-                         int n_names, int n_places)
+kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
+                          int n_names, int n_places)
 {
     for (int n = 0; n < n_names; ++n)
         slot[n] = (kn_value){.kind = KN_VALUE_ABSENT, .at = c->at, .length = c->length};
     for (int k = 0, place = 0; k < c->count; ++k) {
-        const kn_value *argument = argument_of(p, c, k);
+        const kn_value *argument = kn_call_argument(p, c, k);
         int n = argument->key_length ? find_keyword(p, c, argument, name, n_names) : place++;
         if (argument->key_length && n == n_names)
             return refuse_keyword(p, c, argument, name, n_names);
@@ -85,7 +86,7 @@ static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c,
     return KILN_OK;
 }
 
-static kiln_status need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name)
+kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name)
 {
     if (slot->kind != KN_VALUE_ABSENT)
         return KILN_OK;
@@ -95,7 +96,7 @@ static kiln_status need(const kn_parser *p, const kn_called *c, const kn_value *
 
 /* ---- axes ---- */
 
-static kiln_status read_axis(int *out, const kn_parser *p, const kn_value *value)
+kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value)
 {
     int64_t axis = 0;
     kiln_status status = kn_parser_whole(&axis, p, value, "axis");
@@ -112,7 +113,7 @@ static kiln_status read_axis_list(kn_node *node, const kn_parser *p, const kn_va
     if (count > KILN_MAX_NDIM)
         return kn_parser_refuse(p, item->at, item->length, "%d axes are more than an array has", count);
     for (int k = 0; k < count && status == KILN_OK; ++k)
-        status = read_axis(&node->axis[k], p, &item[k]);
+        status = kn_call_axis(&node->axis[k], p, &item[k]);
     node->n_axes = count;
     return status;
 }
@@ -159,8 +160,7 @@ static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
                : kn_parser_refuse(p, value->at, value->length, "a dtype was expected, such as float32");
 }
 
-/* Adds a cast unless dtype is absent or None. */
-static kiln_status cast_where_given(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype)
+kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype)
 {
     if (dtype->kind == KN_VALUE_ABSENT || dtype->kind == KN_VALUE_NONE)
         return KILN_OK;
@@ -213,12 +213,12 @@ static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, 
         ++*n_in;
     for (int k = *n_in; k < f->n_max; ++k)
         if (slot[k].kind != KN_VALUE_ABSENT)
-            return need(p, c, &slot[*n_in], f->param[*n_in].name);
+            return kn_call_need(p, c, &slot[*n_in], f->param[*n_in].name);
     if (f->arities >> *n_in & 1)
         return KILN_OK;
     if (*n_in < f->n_max)
-        return need(p, c, &slot[*n_in], f->param[*n_in].name);
-    return refuse(p, c, "another number of arguments was expected");
+        return kn_call_need(p, c, &slot[*n_in], f->param[*n_in].name);
+    return kn_call_refuse(p, c, "another number of arguments was expected");
 }
 
 /* Adds all outputs of a call: one value, or a tuple. */
@@ -346,7 +346,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     int n_reduced = f->is_reduction ? f->n_min : 0;
     kn_value dtype = {.kind = KN_VALUE_ABSENT};
     const kn_value absent = dtype;
-    kiln_status status = match(slot, p, c, name, n_names, n_places);
+    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_places);
     node.at = c->at;
     node.length = c->length;
     node.in = in;
@@ -359,7 +359,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     if (status == KILN_OK && f->is_reduction && !f->scans && node.kind == KN_NODE_CALL && node.n_in == 1)
         status = reduce_where(&slot[0], &node, p);
     for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* a value computed in a dtype has that dtype */
-        status = cast_where_given(&slot[k], p, c, &dtype);
+        status = kn_call_cast(&slot[k], p, c, &dtype);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status == KILN_OK && f->scans && node.kind == KN_NODE_CALL && !node.has_axes)
@@ -368,7 +368,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         return status;
     status =
         f->graph ? add_graph(out, p, f->graph, f->option_group, &node) : add_outputs(out, p, &node, f->n_out);
-    return status == KILN_OK ? cast_where_given(out, p, c, &dtype) : status;
+    return status == KILN_OK ? kn_call_cast(out, p, c, &dtype) : status;
 }
 
 static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *c,
@@ -428,10 +428,10 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
 static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, const kn_called *c,
                              const char *name)
 {
-    *item = argument_of(p, c, 1);
+    *item = kn_call_argument(p, c, 1);
     *count = c->count - 1;
     for (int k = 0; k < c->count; ++k) {
-        const kn_value *argument = argument_of(p, c, k);
+        const kn_value *argument = kn_call_argument(p, c, k);
         if (argument->key_length && (k != 1 || c->count > 2 || find_keyword(p, c, argument, &name, 1) != 0))
             return refuse_keyword(p, c, argument, &name, 1);
     }
@@ -443,7 +443,8 @@ static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, co
 static kiln_status start_view(kn_node *node, int *in, kn_node_kind kind, kn_parser *p, const kn_called *c)
 {
     *node = (kn_node){.kind = kind, .n_in = 1, .in = in, .at = c->at, .length = c->length};
-    return c->count > 0 ? kn_parser_node(in, p, argument_of(p, c, 0)) : refuse(p, c, "an array was expected");
+    return c->count > 0 ? kn_parser_node(in, p, kn_call_argument(p, c, 0))
+                        : kn_call_refuse(p, c, "an array was expected");
 }
 
 static kiln_status call_transpose(kn_value *out, kn_parser *p, const kn_called *c)
@@ -503,7 +504,7 @@ static kiln_status call_reshape(kn_value *out, kn_parser *p, const kn_called *c)
     const kn_value *item = NULL;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
     if (status == KILN_OK && c->count < 2)
-        return refuse(p, c, "a shape was expected");
+        return kn_call_refuse(p, c, "a shape was expected");
     if (status == KILN_OK)
         status = read_rest(&item, &count, p, c, "shape");
     return status == KILN_OK ? add_reshaped(out, p, node, item, count) : status;
@@ -516,7 +517,7 @@ static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
     int in;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
     if (status == KILN_OK && c->count > 1)
-        return refuse(p, c, "one argument was expected");
+        return kn_call_refuse(p, c, "one argument was expected");
     node.n_axes = 1;
     node.extent = extent;
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
@@ -559,7 +560,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     const kn_value *item;
     kiln_status status = start_view(&node, &in, KN_NODE_SLICE, p, c);
     if (status == KILN_OK)
-        status = match(slot, p, c, name, 2, 2);
+        status = kn_call_match(slot, p, c, name, 2, 2);
     bool is_all = status == KILN_OK && (slot[1].kind == KN_VALUE_ABSENT || slot[1].kind == KN_VALUE_NONE);
     if (is_all && kind == KN_SUBSCRIPT_ONE) {
         node.subscript = &(kn_subscript){.kind = KN_SUBSCRIPT_ONES};
@@ -567,7 +568,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
         return kn_parser_add(out, p, &node);
     }
     if (status == KILN_OK)
-        status = need(p, c, &slot[1], name[1]);
+        status = kn_call_need(p, c, &slot[1], name[1]);
     if (status != KILN_OK)
         return status;
     int count = kn_parser_items(&item, p, &slot[1]);
@@ -581,9 +582,9 @@ static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "dtype"};
     kn_value slot[2] = {{0}};
-    kiln_status status = match(slot, p, c, name, 2, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = need(p, c, &slot[k], name[k]);
+        status = kn_call_need(p, c, &slot[k], name[k]);
     if (status == KILN_OK)
         status = check_dtype(p, &slot[1]);
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], slot[1].dtype, false) : status;
@@ -594,9 +595,9 @@ static kiln_status call_dtype(kn_value *out, kn_parser *p, const kn_called *c, k
 {
     static const char *const name[] = {"x"};
     kn_value slot[1] = {{0}};
-    kiln_status status = match(slot, p, c, name, 1, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, 1, 1);
     if (status == KILN_OK)
-        status = need(p, c, &slot[0], name[0]);
+        status = kn_call_need(p, c, &slot[0], name[0]);
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], dtype, is_python) : status;
 }
 
@@ -642,9 +643,9 @@ static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_calle
 {
     static const char *const name[] = {"array", "shape"};
     kn_value slot[2] = {{0}};
-    kiln_status status = match(slot, p, c, name, 2, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = need(p, c, &slot[k], name[k]);
+        status = kn_call_need(p, c, &slot[k], name[k]);
     return status == KILN_OK ? add_broadcast(out, p, c, &slot[0], &slot[1]) : status;
 }
 
@@ -659,9 +660,9 @@ static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is
     const int n_names = value < 0 ? 3 : 2;
     kn_value slot[3] = {{0}};
     int in[2];
-    kiln_status status = match(slot, p, c, name, n_names, n_names);
+    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_names);
     for (int k = 0; k < n_names - 1 && status == KILN_OK; ++k)
-        status = need(p, c, &slot[k], name[k]);
+        status = kn_call_need(p, c, &slot[k], name[k]);
     kn_value *dtype = &slot[n_names - 1], *filled = &slot[1], number;
     if (status == KILN_OK && value >= 0) {
         status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
@@ -679,7 +680,7 @@ static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is
     }
     const kn_value usual = {.kind = value < 0 ? KN_VALUE_ABSENT : KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
     if (status == KILN_OK)
-        status = cast_where_given(filled, p, c, is_given ? dtype : &usual);
+        status = kn_call_cast(filled, p, c, is_given ? dtype : &usual);
     return status == KILN_OK ? add_broadcast(out, p, c, filled, &slot[0]) : status;
 }
 
@@ -712,7 +713,7 @@ static kiln_status call_measure(kn_value *out, kn_parser *p, const kn_called *c)
     int in;
     kiln_status status = start_view(&node, &in, (kn_node_kind)c->which, p, c);
     if (status == KILN_OK && c->count > 1)
-        return refuse(p, c, "one argument was expected");
+        return kn_call_refuse(p, c, "one argument was expected");
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
@@ -720,8 +721,8 @@ static kiln_status call_shape(kn_value *out, kn_parser *p, const kn_called *c)
 {
     *out = (kn_value){.kind = KN_VALUE_SHAPE, .at = c->at, .length = c->length};
     if (c->count != 1)
-        return refuse(p, c, "one argument was expected");
-    return kn_parser_node(&out->node, p, argument_of(p, c, 0));
+        return kn_call_refuse(p, c, "one argument was expected");
+    return kn_parser_node(&out->node, p, kn_call_argument(p, c, 0));
 }
 
 static kiln_status call_len(kn_value *out, kn_parser *p, const kn_called *c)
@@ -738,13 +739,13 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int in[3];
     kn_node node = {.kind = KN_NODE_ARANGE, .n_in = 3, .in = in, .at = c->at, .length = c->length};
-    kiln_status status = match(slot, p, c, name, 4, 4);
+    kiln_status status = kn_call_match(slot, p, c, name, 4, 4);
     if (status == KILN_OK && slot[1].kind == KN_VALUE_ABSENT) {
         slot[1] = slot[0];
         slot[0].kind = KN_VALUE_ABSENT;
     }
     if (status == KILN_OK)
-        status = need(p, c, &slot[1], name[1]);
+        status = kn_call_need(p, c, &slot[1], name[1]);
     for (int k = 0; k < 3 && status == KILN_OK; ++k) {
         if (slot[k].kind == KN_VALUE_ABSENT || (k == 2 && slot[k].kind == KN_VALUE_NONE))
             status = kn_parser_number(&slot[k], p, kiln_arg_int(k == 2), c->at, c->length);
@@ -753,7 +754,7 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
     }
     if (status == KILN_OK)
         status = kn_parser_add(out, p, &node);
-    return status == KILN_OK ? cast_where_given(out, p, c, &slot[3]) : status;
+    return status == KILN_OK ? kn_call_cast(out, p, c, &slot[3]) : status;
 }
 
 /* clip(x, low, high), where one bound may be None. */
@@ -762,9 +763,9 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const name[] = {"x", "low", "high"};
     kn_value slot[3] = {{0}};
     int in[3], n = 0;
-    kiln_status status = match(slot, p, c, name, 3, 3);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3);
     if (status == KILN_OK)
-        status = need(p, c, &slot[0], name[0]);
+        status = kn_call_need(p, c, &slot[0], name[0]);
     bool has[3] = {true};
     for (int k = 0; k < 3 && status == KILN_OK; ++k) {
         has[k] = slot[k].kind != KN_VALUE_ABSENT && slot[k].kind != KN_VALUE_NONE;
@@ -774,7 +775,7 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && !has[0])
         return kn_parser_node(&in[0], p, &slot[0]);
     if (status == KILN_OK && n == 1)
-        return refuse(p, c, "a lower or an upper bound was expected");
+        return kn_call_refuse(p, c, "a lower or an upper bound was expected");
     char operation[16];
     snprintf(operation, sizeof operation, "%s", n == 3 ? "clip" : has[1] ? "maximum" : "minimum");
     kn_node node = {
@@ -791,9 +792,9 @@ static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c
     int in[2];
     kn_node node = {.kind = KN_NODE_KERNEL, .n_in = count, .in = in, .at = c->at, .length = c->length};
     kiln_kernel *kernel = NULL;
-    kiln_status status = match(slot, p, c, names, count, count);
+    kiln_status status = kn_call_match(slot, p, c, names, count, count);
     for (int k = 0; k < count && status == KILN_OK; ++k)
-        status = slot[k].kind == KN_VALUE_ABSENT ? need(p, c, &slot[k], names[k])
+        status = slot[k].kind == KN_VALUE_ABSENT ? kn_call_need(p, c, &slot[k], names[k])
                                                  : kn_parser_node(&in[k], p, &slot[k]);
     if (status == KILN_OK)
         status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
@@ -880,19 +881,26 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
     return status;
 }
 
+static bool is_word(const kn_parser *p, const kn_value *value, const char *word)
+{
+    return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
+           memcmp(p->graph->text + value->at + 1, word, strlen(word)) == 0;
+}
+
 static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "v", "side"}, *const body[SIDES] = {
                                                                SEARCH_UP(BEFORE("e", "v")),
                                                                SEARCH_UP("!" BEFORE("v", "e"))};
     kn_value slot[3] = {{0}};
-    kiln_status status = match(slot, p, c, names, 3, 3);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = need(p, c, &slot[k], names[k]);
-    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && slot[2].kind != KN_VALUE_SIDE)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    const bool is_right = is_word(p, &slot[2], "right");
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && !is_right && !is_word(p, &slot[2], "left"))
         return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
     const kn_value *const in[] = {&slot[0], &slot[1]};
-    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, slot[2].is_right) : status;
+    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, is_right) : status;
 }
 
 /* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
@@ -904,9 +912,9 @@ static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c
                                                                    SEARCH_BINS(BEFORE("e", "x"))};
     kn_value slot[3] = {{0}};
     int64_t right = 0;
-    kiln_status status = match(slot, p, c, names, 3, 3);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = need(p, c, &slot[k], names[k]);
+        status = kn_call_need(p, c, &slot[k], names[k]);
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&right, p, &slot[2], names[2]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
@@ -974,16 +982,16 @@ static kiln_status call_diff(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     int64_t times = 1;
     int axis = -1;
-    kiln_status status = match(slot, p, c, names, 3, 3);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     if (status == KILN_OK)
-        status = need(p, c, &slot[0], names[0]);
+        status = kn_call_need(p, c, &slot[0], names[0]);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&times, p, &slot[1], names[1]);
     if (status == KILN_OK && (times < 0 || times > MOST_DIFFERENCES))
         return kn_parser_refuse(p, slot[1].at, slot[1].length, "n: %lld was given; 0 to %d were expected",
                                 (long long)times, MOST_DIFFERENCES);
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
-        status = read_axis(&axis, p, &slot[2]);
+        status = kn_call_axis(&axis, p, &slot[2]);
     *out = slot[0];
     for (int k = 0; k < times && status == KILN_OK; ++k) {
         const kn_value x = *out;
@@ -998,11 +1006,11 @@ static kiln_status call_trapezoid(kn_value *out, kn_parser *p, const kn_called *
     static const char *const names[] = {"y", "x", "dx", "axis"};
     kn_value slot[4] = {{0}}, apart, pairs, areas, two;
     int axis = -1, in;
-    kiln_status status = match(slot, p, c, names, 4, 4);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
     if (status == KILN_OK)
-        status = need(p, c, &slot[0], names[0]);
+        status = kn_call_need(p, c, &slot[0], names[0]);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
-        status = read_axis(&axis, p, &slot[3]);
+        status = kn_call_axis(&axis, p, &slot[3]);
     if (status != KILN_OK)
         return status;
     bool has_places = slot[1].kind != KN_VALUE_ABSENT && slot[1].kind != KN_VALUE_NONE;
@@ -1045,6 +1053,8 @@ static const struct {
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
     int which; /* of the functions that `call` computes */
 } functions[] = {{"arange", call_arange, 0},
+                 {"argpartition", kn_call_partition, KN_ARGPARTITION},
+                 {"argsort", kn_call_sort, KN_ARGSORT},
                  {"astype", call_astype, 0},
                  {"broadcast_to", call_broadcast_to, 0},
                  {"clip", call_clip, 0},
@@ -1060,7 +1070,12 @@ static const struct {
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
+                 {"lexsort", kn_call_lexsort, 0},
+                 {"median", kn_call_median, 0},
                  {"ndim", call_measure, KN_NODE_NDIM},
+                 {"partition", kn_call_partition, KN_PARTITION},
+                 {"percentile", kn_call_quantile, 1},
+                 {"quantile", kn_call_quantile, 0},
                  {"flatten", call_ravel, 0},
                  {"permute_dims", call_transpose, 0},
                  {"ravel", call_ravel, 0},
@@ -1068,9 +1083,12 @@ static const struct {
                  {"searchsorted", call_searchsorted, 0},
                  {"shape", call_shape, 0},
                  {"size", call_measure, KN_NODE_EXTENT},
+                 {"sort", kn_call_sort, KN_SORT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
+                 {"topk", kn_call_topk, 0},
                  {"transpose", call_transpose, 0},
-                 {"trapezoid", call_trapezoid, 0}};
+                 {"trapezoid", call_trapezoid, 0},
+                 {"unique", kn_call_unique, 0}};
 
 static bool is_called(const kn_called *c, const char *name)
 {

@@ -121,10 +121,12 @@ bool kn_find_operation(kn_known_operation *out, const char *name, size_t length)
 
 /* The names of functions that are no operations; NULL beyond the last. */
 static const char *const other_functions[] = {
-    "arange",  "astype",      "broadcast_to", "clip",      "diff",      "digitize",     "expand_dims",
-    "extract", "flatnonzero", "flatten",      "full",      "full_like", "len",          "ndim",
-    "ones",    "ones_like",   "permute_dims", "ravel",     "reshape",   "searchsorted", "shape",
-    "size",    "squeeze",     "transpose",    "trapezoid", "zeros",     "zeros_like",   NULL};
+    "arange",     "argpartition", "argsort",  "astype",      "broadcast_to", "clip",         "diff",
+    "digitize",   "expand_dims",  "extract",  "flatnonzero", "flatten",      "full",         "full_like",
+    "len",        "lexsort",      "median",   "ndim",        "ones",         "ones_like",    "partition",
+    "percentile", "permute_dims", "quantile", "ravel",       "reshape",      "searchsorted", "shape",
+    "size",       "sort",         "squeeze",  "topk",        "transpose",    "trapezoid",    "unique",
+    "zeros",      "zeros_like",   NULL};
 
 /* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {

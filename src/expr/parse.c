@@ -463,12 +463,7 @@ static kiln_status parse_text(kn_value *out, kn_parser *p)
     *out = (kn_value){.kind = KN_VALUE_DTYPE, .at = begin, .length = length};
     if (kn_find_dtype(&out->dtype, &is_python, text, length - 2))
         return next(p);
-    out->kind = KN_VALUE_SIDE;
-    out->is_right = length == 7 && memcmp(text, "right", 5) == 0;
-    if (!out->is_right && (length != 6 || memcmp(text, "left", 4) != 0))
-        return kn_parser_refuse(p, begin, length,
-                                "the name of a dtype was expected, such as 'float32', or a side: 'left' or "
-                                "'right'");
+    out->kind = KN_VALUE_WORD;
     return next(p);
 }
 

@@ -81,7 +81,7 @@ kiln_status kn_parser_node(int *out, const kn_parser *p, const kn_value *value)
 {
     static const char *const what[] = {
         [KN_VALUE_ABSENT] = "nothing", [KN_VALUE_TUPLE] = "a tuple", [KN_VALUE_NONE] = "None",
-        [KN_VALUE_DTYPE] = "a dtype",  [KN_VALUE_SIDE] = "a side",   [KN_VALUE_SHAPE] = "a shape"};
+        [KN_VALUE_DTYPE] = "a dtype",  [KN_VALUE_WORD] = "a word",   [KN_VALUE_SHAPE] = "a shape"};
     if (value->kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected, not %s",
                                 what[value->kind]);

@@ -12,7 +12,7 @@ typedef enum kn_value_kind {
     KN_VALUE_TUPLE,
     KN_VALUE_NONE,
     KN_VALUE_DTYPE,
-    KN_VALUE_SIDE, /* 'left' or 'right', of equal elements */
+    KN_VALUE_WORD, /* in quotes: 'left', the method 'linear' */
     KN_VALUE_SHAPE /* x.shape: only its items are values; a call determines their number */
 } kn_value_kind;
 
@@ -21,7 +21,6 @@ typedef struct kn_value {
     int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE: of this node */
     kiln_dtype dtype; /* KN_VALUE_DTYPE */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
-    bool is_right;    /* KN_VALUE_SIDE */
     int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
     size_t at, length;
     size_t key_at, key_length; /* the name of an argument that is given by name */

@@ -1,4 +1,4 @@
-/* kiln_map and kiln_select: kernels that are remembered by their texts. */
+/* kiln_map, kiln_select and others by name: kernels that are remembered by their texts. */
 #include "kernel/kernel.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/unload.h"
+#include "kernel/sort.h"
 
 /* More than people write; a program that generates texts exceeds it, and the table is emptied. */
 enum { REMEMBERED_MAX = 1024 };
@@ -39,8 +40,27 @@ typedef struct texts {
     const char *name; /* of a map; NULL: map */
 } texts;
 
-static kiln_status create(kiln_kernel **out, const texts *t)
+kiln_status kn_kernel_remembered(kiln_kernel **out, const kn_str *key,
+                                 kiln_status (*make)(kiln_kernel **out, const void *of), const void *of)
 {
+    kiln_status status = kn_str_status(key, "the texts of a kernel");
+    if (status != KILN_OK)
+        return status;
+    kn_lock_take(KN_LOCK_MAPPED);
+    kiln_kernel *known = remembered ? kn_map_get(remembered, key->data, key->length) : NULL;
+    if (!known)
+        status = make(out, of);
+    if (!known && status == KILN_OK)
+        remember(key, *out);
+    if (known)
+        *out = kiln_kernel_retain(known);
+    kn_lock_give(KN_LOCK_MAPPED);
+    return status;
+}
+
+static kiln_status create(kiln_kernel **out, const void *of)
+{
+    const texts *t = of;
     return t->is_selection ? kn_select_create(out, t->in_params, t->out_params, t->keep, t->body,
                                               t->is_mask ? "masked" : "select", t->is_mask, NULL)
                            : kiln_elementwise_create(out, t->in_params, t->out_params, t->body,
@@ -55,18 +75,7 @@ static kiln_status find_kernel(kiln_kernel **out, const texts *t)
         kn_str_append_n(&key, text[k] ? text[k] : "", text[k] ? strlen(text[k]) + 1 : 1);
     kn_str_append_n(&key, "m", t->is_mask);
     kn_str_append(&key, t->name ? t->name : "");
-    kiln_status status = kn_str_status(&key, "the texts of a kernel");
-    if (status != KILN_OK)
-        return status;
-    kn_lock_take(KN_LOCK_MAPPED);
-    kiln_kernel *known = remembered ? kn_map_get(remembered, key.data, key.length) : NULL;
-    if (!known)
-        status = create(out, t);
-    if (!known && status == KILN_OK)
-        remember(&key, *out);
-    if (known)
-        *out = kiln_kernel_retain(known);
-    kn_lock_give(KN_LOCK_MAPPED);
+    kiln_status status = kn_kernel_remembered(out, &key, create, t);
     kn_str_free(&key);
     return status;
 }

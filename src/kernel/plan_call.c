@@ -354,6 +354,15 @@ static void set_raw_outputs(kn_resolved *r, const kn_binding *b)
         }
 }
 
+/* The rows of counts and places have numbers: those of other kernels, and of the words of a sort. */
+static kn_space_order order_of(const kn_program *p)
+{
+    return kn_pattern_has_rows(p->pattern) ? KN_IN_C_ORDER
+           : !kn_program_scans(p)          ? KN_ANY_ORDER
+           : p->is_reversed                ? KN_BACKWARD
+                                           : KN_FORWARD;
+}
+
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
                        const kn_target *target)
 {
@@ -375,11 +384,8 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     status = gather_all(&v, b, r);
     if (status != KILN_OK)
         return status;
-    if (kn_program_scans(p))
-        kn_space_make_in_order(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count,
-                               kn_layout_indices(p), p->is_reversed);
-    else
-        kn_space_make(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, kn_layout_indices(p));
+    kn_space_make_in_order(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, kn_layout_indices(p),
+                           order_of(p));
     r->spec.program = p;
     memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
     r->spec.n_arrays = b->n_arrays;

@@ -3,13 +3,15 @@
  * Keys become unsigned integers (src/codegen/prelude/both_sort.cpp), while all their digits are counted. A
  * pass gives each element its place among those of its row, ordered stably by one digit. Passes go from the
  * last digit of the last key to the first one; elements are indices until then. The last pass computes the
- * body of an element at its place. */
+ * body of an element at its place. Small elements that have one key, and whose body asks for no index, are
+ * moved themselves, and their keys computed again in each pass. */
+#include <stdio.h>
 #include <string.h>
 
-#include <kiln/sort.h>
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernel/algorithm.h"
+#include "kernel/sort.h"
 #include "program/program.h"
 #include "schedule/sort_tile.h"
 #include "space/shape.h"
@@ -17,6 +19,8 @@
 
 enum {
     MOST_KEYS = 16,
+    MOST_MOVED = 4, /* inputs that are moved, and their bytes together */
+    MOST_MOVED_BYTES = 16,
     PARTS = 2, /* of a key: complex128 has 128 bits */
     DIRECT = 0,
     BY_ORDER = 1,          /* the first key that is sorted by, and those before it */
@@ -32,6 +36,12 @@ typedef struct sorting {
     kn_program *signature; /* the user's parameters */
     sort_key key[MOST_KEYS];
     int n_keys;
+    kn_sort_along along;
+    /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
+    int moved[MOST_MOVED], n_moved;
+    kiln_kernel *rank; /* a short row at once (CUDA); NULL: there are several keys */
+    kiln_kernel *count_moved;
+    kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
 } sorting;
 
@@ -47,9 +57,6 @@ static kiln_status check_input(const sorting *s, int k, const kn_described *in)
     const kn_program *p = s->signature;
     const kn_param *param = param_of(s, k);
     kiln_dtype expected = kn_described_dtype(p, param, in);
-    if (in[k].is_number && !param->is_raw)
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is a number here; an array was expected", p->name,
-                        param->name);
     if (in[k].is_number || in[k].dtype == expected)
         return KILN_OK;
     return kn_error(KILN_ERROR_TYPE, "%s: '%s' is %s here, but an array of %s was given", p->name,
@@ -74,11 +81,39 @@ static kiln_status find_shape(int *ndim, int64_t *shape, const sorting *s, const
                                 "%s: the inputs have no axes; an axis to sort along was expected", p->name);
 }
 
+/* *out: counted from the first axis. */
+static kiln_status find_axis(int *out, const sorting *s, int ndim, int axis)
+{
+    if (axis < -ndim || axis >= ndim)
+        return kn_error(KILN_ERROR_SHAPE, "%s: %s: axis %d was given, but there are %d axes",
+                        s->signature->name, s->along.has_axis ? "axis" : "options.axes", axis, ndim);
+    *out = axis < 0 ? axis + ndim : axis;
+    return KILN_OK;
+}
+
+/* The extent of results along the axis of a sort by name. */
+static kiln_status cut_shape(int ndim, int64_t *shape, const sorting *s)
+{
+    int axis = 0;
+    if (!s->along.has_axis)
+        return KILN_OK;
+    kiln_status status = find_axis(&axis, s, ndim, s->along.axis);
+    if (status == KILN_OK && shape[axis] < s->along.least)
+        return kn_error(KILN_ERROR_SHAPE, "%s: %s asks for %lld elements, but axis %d has %lld",
+                        s->signature->name, s->along.asked, (long long)s->along.least, axis,
+                        (long long)shape[axis]);
+    if (status == KILN_OK && s->along.count != KN_SORT_ALL)
+        shape[axis] = s->along.count;
+    return status;
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const sorting *s = context;
     const kn_program *p = s->signature;
     kiln_status status = find_shape(&out->ndim, out->shape, s, in);
+    if (status == KILN_OK)
+        status = cut_shape(out->ndim, out->shape, s);
     out->dtype = kn_described_dtype(p, param_of(s, p->n_in + j), in);
     if (status == KILN_OK && !out->dtype)
         return kn_error(KILN_ERROR_TYPE, "%s: output '%s': no input settles type %c", p->name,
@@ -98,26 +133,79 @@ typedef struct lowering {
     int64_t shape[KILN_MAX_NDIM]; /* of the views */
     int64_t rows, length;
     kiln_dtype order, word; /* of indices along a row, and of counts */
-    int keys[2], orders[2], counts, words;
-    int from; /* the buffer of keys, and of orders, that the next pass reads */
+    int keys[2], orders[2], words, moved[MOST_MOVED][2];
+    int number[KN_MAX_PARAMS]; /* by input: its buffer, if it is a number */
+    int from;                  /* the buffer of keys, and of orders, that the next pass reads */
     bool has_order;
-    size_t counts_size, words_size;
+    /* Of each digit, in `words`: the counts of all, then the words that a pass has for its tiles. */
+    int64_t counts, tile_words;
+    int digits; /* of the key that is being sorted by */
 } lowering;
 
-static kiln_status find_axis(lowering *l)
+static kiln_status settle_axis(lowering *l)
 {
     const kiln_call_options *o = l->call->options;
-    int axis = -1;
+    const sorting *s = l->s;
+    if (o && o->axes && s->along.has_axis)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: options.axes was given, but the kernel has an axis of its own",
+                        s->signature->name);
     if (o && o->axes && o->n_axes != 1)
         return kn_error(KILN_ERROR_INVALID, "%s: options.axes: %d were given; a sort has one axis",
-                        l->s->signature->name, o->n_axes);
-    if (o && o->axes)
-        axis = o->axes[0];
-    if (axis < -l->ndim || axis >= l->ndim)
-        return kn_error(KILN_ERROR_SHAPE, "%s: options.axes: axis %d was given, but there are %d axes",
-                        l->s->signature->name, axis, l->ndim);
-    l->axis = axis < 0 ? axis + l->ndim : axis;
+                        s->signature->name, o->n_axes);
+    return find_axis(&l->axis, s, l->ndim,
+                     s->along.has_axis ? s->along.axis
+                     : o && o->axes    ? o->axes[0]
+                                       : -1);
+}
+
+static kiln_dtype number_dtype(const lowering *l, int k)
+{
+    return kn_described_dtype(l->s->signature, param_of(l->s, k), l->in);
+}
+
+/* A number, which has been put into a buffer of its own: an element that is broadcast. */
+static kiln_status bind_number(kn_lowered_part *part, int at, int k, const lowering *l)
+{
+    static const int64_t strides[KILN_MAX_NDIM] = {0};
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->number[k]};
+    return kn_lowered_bind(part, at, l->call, &source, number_dtype(l, k), l->ndim, l->shape, strides);
+}
+
+/* value: a buffer, the number that is put there, and its bytes. */
+static kiln_status put_number(kn_device *device, const void *const *value, void *stream)
+{
+    int64_t bytes;
+    memcpy(&bytes, value[2], sizeof bytes);
+    return device->backend->fill(device, (void *)(uintptr_t)value[0], value[1], (size_t)bytes, 1, stream);
+}
+
+static kiln_status add_number(lowering *l, int k)
+{
+    kiln_dtype dtype = number_dtype(l, k);
+    const kiln_arg bytes = kiln_arg_int64((int64_t)kiln_dtype_size(dtype));
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_buffer(&l->number[k], l->out, kiln_dtype_size(dtype));
+    if (status == KILN_OK)
+        status = kn_lowered_add_function(&part, l->out, "number", put_number, 3);
+    if (status == KILN_OK)
+        status = bind_number(part, 0, k, l);
+    if (status != KILN_OK)
+        return status;
+    part->binding.operand[1] = (kn_operand){.pass = KN_PASS_SCALAR, .seen = dtype, .dtype = dtype};
+    part->source[1] = (kn_source){.kind = KN_FROM_INPUT, .index = k};
+    kn_lowered_bind_number(part, 2, KILN_INT64, &bytes);
     return KILN_OK;
+}
+
+/* Passes find elements by their index: a number becomes an array. */
+static kiln_status add_numbers(lowering *l)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < l->s->signature->n_in && status == KILN_OK; ++k)
+        if (l->call->in[k].kind != KILN_ARG_ARRAY && !param_of(l->s, k)->is_raw)
+            status = add_number(l, k);
+    return status;
 }
 
 /* Moves the sorted axis behind the others. */
@@ -134,6 +222,8 @@ static kiln_status bind_user_input(kn_lowered_part *part, int at, int k, const l
 {
     const kn_source source = {.kind = KN_FROM_INPUT, .index = k};
     int64_t strides[KILN_MAX_NDIM] = {0}, moved[KILN_MAX_NDIM];
+    if (l->call->in[k].kind != KILN_ARG_ARRAY && !param_of(l->s, k)->is_raw)
+        return bind_number(part, at, k, l);
     if (l->call->in[k].kind != KILN_ARG_ARRAY) {
         part->binding.operand[at] = (kn_operand){
             .pass = KN_PASS_SCALAR, .dtype = kn_described_dtype(l->s->signature, param_of(l->s, k), l->in)};
@@ -149,6 +239,20 @@ static kiln_status bind_user_input(kn_lowered_part *part, int at, int k, const l
     return kn_lowered_bind(part, at, l->call, &source, a->dtype, l->ndim, l->shape, moved);
 }
 
+/* Along the axis: passes never store those behind them. */
+static int64_t results(const lowering *l)
+{
+    return l->s->along.count == KN_SORT_ALL ? l->length : l->s->along.count;
+}
+
+/* The number of results, which the last pass of such a sort has. */
+static void bind_results(kn_lowered_part *part, int *at, const lowering *l)
+{
+    const kiln_arg count = kiln_arg_int64(l->s->along.count);
+    if (l->s->along.count != KN_SORT_ALL)
+        kn_lowered_bind_number(part, (*at)++, KILN_INT64, &count);
+}
+
 static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const lowering *l)
 {
     const kn_program *p = l->s->signature;
@@ -158,7 +262,7 @@ static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const 
     int64_t shape[KILN_MAX_NDIM], dense[KILN_MAX_NDIM], moved[KILN_MAX_NDIM];
     int at_axis = 0;
     for (int a = 0; a < l->ndim; ++a) /* in the order of the result's axes */
-        shape[a] = a == l->axis ? l->length : l->shape[at_axis++];
+        shape[a] = a == l->axis ? results(l) : l->shape[at_axis++];
     kn_shape_c_strides(l->ndim, shape, (int64_t)kiln_dtype_size(dtype), dense);
     move_axis(moved, given ? given->strides : dense, l);
     return kn_lowered_bind(part, at, l->call, &source, dtype, l->ndim, l->shape, moved);
@@ -170,13 +274,22 @@ static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l,
     return kn_lowered_bind(part, at, l->call, &source, dtype, l->ndim, l->shape, NULL);
 }
 
-/* Words of a pass, or all counts: a dense array of one axis. */
-static kiln_status bind_words(kn_lowered_part *part, int at, const lowering *l, int buffer, int64_t first,
-                              int64_t count)
+/* Counts, or words of a pass: a dense array of one axis. */
+static kiln_status bind_words(kn_lowered_part *part, int at, const lowering *l, int64_t first, int64_t count)
 {
     const kn_source source = {
-        .kind = KN_FROM_BUFFER, .index = buffer, .shift = first * (int64_t)kiln_dtype_size(l->word)};
+        .kind = KN_FROM_BUFFER, .index = l->words, .shift = first * (int64_t)kiln_dtype_size(l->word)};
     return kn_lowered_bind(part, at, l->call, &source, l->word, 1, &count, NULL);
+}
+
+static kiln_status bind_counts(kn_lowered_part *part, int at, const lowering *l, int digit, int digits)
+{
+    return bind_words(part, at, l, digit * l->counts, digits * l->counts);
+}
+
+static kiln_status bind_tile_words(kn_lowered_part *part, int at, const lowering *l, int digit)
+{
+    return bind_words(part, at, l, l->digits * l->counts + digit * l->tile_words, l->tile_words);
 }
 
 static kiln_status clear(kn_device *device, const void *const *value, void *stream)
@@ -187,15 +300,20 @@ static kiln_status clear(kn_device *device, const void *const *value, void *stre
     return device->backend->fill(device, (void *)(uintptr_t)value[0], &zero, 1, (size_t)bytes, stream);
 }
 
-static kiln_status add_clear(lowering *l, int buffer, size_t bytes)
+/* The counts and words of a key's digits, at once. Tasks of the host leave words to those that come later, and
+ * look at no others. */
+static kiln_status add_clear(lowering *l, int digits)
 {
+    const bool is_host = l->call->target->backend == KN_HOST;
+    const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words));
+    const kiln_arg bytes = kiln_arg_int64(words * (int64_t)kiln_dtype_size(l->word));
     kn_lowered_part *part;
-    const kiln_arg number = kiln_arg_int64((int64_t)bytes);
     kiln_status status = kn_lowered_add_function(&part, l->out, "clear", clear, 2);
+    l->digits = digits;
     if (status == KILN_OK)
-        status = bind_words(part, 0, l, buffer, 0, (int64_t)(bytes / kiln_dtype_size(l->word)));
+        status = bind_words(part, 0, l, 0, words);
     if (status == KILN_OK)
-        kn_lowered_bind_number(part, 1, KILN_INT64, &number);
+        kn_lowered_bind_number(part, 1, KILN_INT64, &bytes);
     return status;
 }
 
@@ -221,22 +339,32 @@ static kiln_status bind_user_inputs(kn_lowered_part *part, int *at, const loweri
     return status;
 }
 
-/* The keys of all elements, and the counts of their digits. */
-static kiln_status add_count(lowering *l, const sort_key *key, int part_of_key, kiln_dtype bits)
+/* A parameter that is never read, and says the dtype of keys: the first of the words. */
+static kiln_status bind_type(kn_lowered_part *part, int at, const lowering *l, kiln_dtype bits)
 {
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->words};
+    const int64_t one = 1;
+    return kn_lowered_bind(part, at, l->call, &source, bits, 1, &one, NULL);
+}
+
+/* The counts of the digits of all keys, and these themselves, unless the elements are moved. */
+static kiln_status add_count(lowering *l, const kiln_kernel *kernel, kiln_dtype bits)
+{
+    const bool has_keys = kernel != l->s->count_moved;
     kn_lowered_part *part;
     int at = 0, digits = (int)kiln_dtype_size(bits);
-    kiln_status status = add_clear(l, l->counts, l->counts_size);
+    kiln_status status = add_clear(l, digits);
     if (status == KILN_OK)
-        status = add_part(&part, l, key->count[part_of_key][l->has_order ? BY_ORDER : DIRECT]);
+        status = add_part(&part, l, kernel);
     if (status == KILN_OK && l->has_order)
         status = bind_buffer(part, at++, l, l->orders[l->from], l->order);
+    if (status == KILN_OK && !has_keys)
+        status = bind_type(part, at++, l, bits);
     if (status == KILN_OK)
         status = bind_user_inputs(part, &at, l);
-    if (status == KILN_OK)
+    if (status == KILN_OK && has_keys)
         status = bind_buffer(part, at++, l, l->keys[l->from], bits);
-    return status == KILN_OK ? bind_words(part, at, l, l->counts, 0, digits * l->rows * KN_SORT_DIGITS)
-                             : status;
+    return status == KILN_OK ? bind_counts(part, at, l, 0, digits) : status;
 }
 
 /* The parameters of a pass: keys, orders if there are some, counts, the digit's first bit; then `last`: the
@@ -248,21 +376,20 @@ static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_las
                                 : l->has_order ? s->middle
                                                : s->first;
     const kiln_arg shift = kiln_arg_int32(8 * digit);
-    const int64_t counts = l->rows * KN_SORT_DIGITS;
     kn_lowered_part *part;
     int at = 0;
-    kiln_status status = add_clear(l, l->words, l->words_size);
-    if (status == KILN_OK)
-        status = add_part(&part, l, kernel);
+    kiln_status status = add_part(&part, l, kernel);
     if (status == KILN_OK)
         status = bind_buffer(part, at++, l, l->keys[l->from], bits);
     if (status == KILN_OK && l->has_order)
         status = bind_buffer(part, at++, l, l->orders[l->from], l->order);
     if (status == KILN_OK)
-        status = bind_words(part, at++, l, l->counts, digit * counts, counts);
+        status = bind_counts(part, at++, l, digit, 1);
     if (status != KILN_OK)
         return status;
     kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
+    if (is_last)
+        bind_results(part, &at, l);
     if (is_last)
         status = bind_user_inputs(part, &at, l);
     for (int j = 0; is_last && j < s->signature->n_out && status == KILN_OK; ++j)
@@ -273,9 +400,7 @@ static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_las
         status = bind_buffer(part, at++, l, l->orders[!l->from], l->order);
     l->from = !l->from;
     l->has_order = true;
-    return status == KILN_OK
-               ? bind_words(part, at, l, l->words, 0, (int64_t)(l->words_size / kiln_dtype_size(l->word)))
-               : status;
+    return status == KILN_OK ? bind_tile_words(part, at, l, digit) : status;
 }
 
 static kiln_dtype key_dtype(const sorting *s, int k, const kn_described *in)
@@ -296,6 +421,89 @@ static kiln_dtype bits_of(kiln_dtype key)
     return by_size[size < 8 ? size : 8];
 }
 
+/* The bytes of an element that is moved; 0: elements are found by their index. */
+static int moved_bytes(const lowering *l)
+{
+    int bytes = 0;
+    for (int m = 0; m < l->s->n_moved; ++m)
+        bytes += (int)kiln_dtype_size(l->in[l->s->moved[m]].dtype);
+    return bytes <= MOST_MOVED_BYTES && parts_of(key_dtype(l->s, 0, l->in)) == 1 ? bytes : 0;
+}
+
+/* The number of an input among those that are moved; -1. */
+static int moved_number(const sorting *s, int k)
+{
+    for (int m = 0; m < s->n_moved; ++m)
+        if (s->moved[m] == k)
+            return m;
+    return -1;
+}
+
+/* The parameters of a pass that moves elements: counts, the digit's first bit, inputs, the user's outputs or
+ * buffers, words. */
+static kiln_status add_move(lowering *l, int digit, bool is_last)
+{
+    const sorting *s = l->s;
+    const kn_program *p = s->signature;
+    const kiln_arg shift = kiln_arg_int32(8 * digit);
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = add_part(&part, l, s->move[is_last]);
+    if (status == KILN_OK)
+        status = bind_counts(part, at++, l, digit, 1);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
+    if (is_last)
+        bind_results(part, &at, l);
+    for (int k = 0; k < p->n_in && status == KILN_OK; ++k, ++at) {
+        int m = moved_number(s, k);
+        status = m >= 0 && digit > 0 ? bind_buffer(part, at, l, l->moved[m][l->from], l->in[k].dtype)
+                                     : bind_user_input(part, at, k, l);
+    }
+    for (int j = 0; is_last && j < p->n_out && status == KILN_OK; ++j)
+        status = bind_user_output(part, at++, j, l);
+    for (int m = 0; !is_last && m < s->n_moved && status == KILN_OK; ++m)
+        status = bind_buffer(part, at++, l, l->moved[m][!l->from], l->in[s->moved[m]].dtype);
+    l->from = !l->from;
+    return status == KILN_OK ? bind_tile_words(part, at, l, digit) : status;
+}
+
+static kiln_status add_moves(lowering *l)
+{
+    kiln_dtype bits = bits_of(key_dtype(l->s, 0, l->in));
+    int digits = (int)kiln_dtype_size(bits);
+    kiln_status status = add_count(l, l->s->count_moved, bits);
+    for (int d = 0; d < digits && status == KILN_OK; ++d)
+        status = add_move(l, d, d == digits - 1);
+    return status;
+}
+
+static bool are_rows_short(const lowering *l)
+{
+    return l->s->rank && l->call->target->backend == KN_CUDA && l->length <= KN_SORT_ROW &&
+           parts_of(key_dtype(l->s, 0, l->in)) == 1;
+}
+
+/* The parameters of a sort of short rows: the dtype of keys, the user's inputs and outputs. */
+static kiln_status add_rank(lowering *l)
+{
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = kn_lowered_add_buffer(&l->words, l->out, sizeof(uint64_t));
+    if (status == KILN_OK)
+        status = add_part(&part, l, l->s->rank);
+    if (status == KILN_OK)
+        status = bind_type(part, at++, l, bits_of(key_dtype(l->s, 0, l->in)));
+    if (status != KILN_OK)
+        return status;
+    bind_results(part, &at, l);
+    status = bind_user_inputs(part, &at, l);
+    for (int j = 0; j < l->s->signature->n_out && status == KILN_OK; ++j)
+        status = bind_user_output(part, at++, j, l);
+    return status;
+}
+
 /* Sorts by key k, the last ones first. */
 static kiln_status add_key(lowering *l, int k)
 {
@@ -303,7 +511,7 @@ static kiln_status add_key(lowering *l, int k)
     kiln_status status = KILN_OK;
     for (int part = parts_of(key) - 1; part >= 0 && status == KILN_OK; --part) {
         int digits = (int)kiln_dtype_size(bits);
-        status = add_count(l, &l->s->key[k], part, bits);
+        status = add_count(l, l->s->key[k].count[part][l->has_order ? BY_ORDER : DIRECT], bits);
         for (int d = 0; d < digits && status == KILN_OK; ++d)
             status = add_pass(l, d, bits, k == 0 && part == 0 && d == digits - 1);
     }
@@ -317,16 +525,20 @@ static kiln_status add_buffers(lowering *l)
         size_t size = kiln_dtype_size(bits_of(key_dtype(l->s, k, l->in)));
         key = size > key ? size : key;
     }
-    int64_t tile = kn_sort_tile((int)(key + order)), tiles = (l->length + tile - 1) / tile;
+    int moved = moved_bytes(l);
+    int64_t tile = kn_sort_tile(moved ? moved : (int)(key + order)), tiles = (l->length + tile - 1) / tile;
     size_t elements = (size_t)(l->rows * l->length);
-    l->counts_size = key * (size_t)l->rows * KN_SORT_DIGITS * word;
-    l->words_size = (size_t)(l->rows * tiles) * KN_SORT_DIGITS * word;
-    kiln_status status = kn_lowered_add_buffer(&l->counts, l->out, l->counts_size);
-    if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&l->words, l->out, l->words_size);
+    l->counts = l->rows * KN_SORT_DIGITS;
+    l->tile_words = l->rows * tiles * KN_SORT_DIGITS;
+    kiln_status status =
+        kn_lowered_add_buffer(&l->words, l->out, key * (size_t)(l->counts + l->tile_words) * word);
     for (int b = 0; b < 2 && status == KILN_OK; ++b) {
-        status = kn_lowered_add_buffer(&l->keys[b], l->out, elements * key);
-        if (status == KILN_OK)
+        for (int m = 0; moved && m < l->s->n_moved && status == KILN_OK; ++m)
+            status = kn_lowered_add_buffer(&l->moved[m][b], l->out,
+                                           elements * kiln_dtype_size(l->in[l->s->moved[m]].dtype));
+        if (status == KILN_OK && !moved)
+            status = kn_lowered_add_buffer(&l->keys[b], l->out, elements * key);
+        if (status == KILN_OK && !moved)
             status = kn_lowered_add_buffer(&l->orders[b], l->out, elements * order);
     }
     return status;
@@ -337,15 +549,21 @@ static kiln_status lower_call(lowering *l)
     int64_t shape[KILN_MAX_NDIM];
     kiln_status status = find_shape(&l->ndim, shape, l->s, l->in);
     if (status == KILN_OK)
-        status = find_axis(l);
-    if (status != KILN_OK || kn_shape_size(l->ndim, shape) == 0)
+        status = settle_axis(l);
+    if (status != KILN_OK || kn_shape_size(l->ndim, shape) == 0 || l->s->along.count == 0)
         return status;
     move_axis(l->shape, shape, l);
     l->length = l->shape[l->ndim - 1];
     l->rows = kn_shape_size(l->ndim, shape) / l->length;
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
-    status = add_buffers(l);
+    status = add_numbers(l);
+    if (status == KILN_OK && are_rows_short(l))
+        return add_rank(l);
+    if (status == KILN_OK)
+        status = add_buffers(l);
+    if (status == KILN_OK && moved_bytes(l))
+        return add_moves(l);
     for (int k = l->s->n_keys - 1; k >= 0 && status == KILN_OK; --k)
         status = add_key(l, k);
     return status;
@@ -373,6 +591,10 @@ static void release(void *context)
         for (int part = 0; part < PARTS; ++part)
             for (int by = DIRECT; by <= BY_ORDER; ++by)
                 kiln_kernel_free(s->key[k].count[part][by]);
+    kiln_kernel_free(s->rank);
+    kiln_kernel_free(s->count_moved);
+    kiln_kernel_free(s->move[0]);
+    kiln_kernel_free(s->move[1]);
     kiln_kernel_free(s->first);
     kiln_kernel_free(s->middle);
     kiln_kernel_free(s->last[DIRECT]);
@@ -429,17 +651,20 @@ static void put_reads(kn_str *out, const kn_program *p, const char *text)
         }
 }
 
-/* A function of the elements that the text names: its parameters, and the elements, at `at` for inputs and at
- * `to` for outputs. */
-static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, const char *text, int end,
-                         const char *at, const char *to)
+/* A function of the elements that the text names: its parameters, and the elements, at `at` in its row for
+ * inputs, and at their place for outputs. */
+static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, const char *text, int first,
+                         int end, const char *at)
 {
-    for (int k = 0; k < end; ++k) {
+    for (int k = first; k < end; ++k) {
         bool is_output = k >= p->n_in;
         if ((p->param[k].is_raw && !is_output) || !kn_text_has_word(text, p->param[k].name))
             continue;
         kn_str_printf(params, "%sauto &%s, ", is_output ? "" : "const ", p->param[k].name);
-        kn_str_printf(elements, "%s[i - _J + %s], ", p->param[k].name, is_output ? to : at);
+        if (is_output)
+            kn_str_printf(elements, "%s[kn_to], ", p->param[k].name);
+        else
+            kn_str_printf(elements, "%s[i - _J + %s], ", p->param[k].name, at);
     }
 }
 
@@ -511,7 +736,7 @@ static void put_key(texts *t, const making *m, int k, int part)
     kn_str_printf(&t->key, ">(%s\n))", m->keys[k].key);
 }
 
-static kiln_status make_count(const making *m, int k, int part, int by)
+static kiln_status make_count(kiln_kernel **out, const making *m, int k, int part, int by, bool has_keys)
 {
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
@@ -520,7 +745,7 @@ static kiln_status make_count(const making *m, int k, int part, int by)
         kn_str inner = KN_STR_INIT;
         kn_str_printf(&t.in, "%c _order, ", m->letter.order);
         put_key(&t, m, k, part);
-        put_elements(&t.params, &t.elements, p, m->keys[k].key, p->n_in, "_order", "");
+        put_elements(&t.params, &t.elements, p, m->keys[k].key, 0, p->n_in, "_order");
         kn_str_printf(&inner, "[&](%sint) { return %s; }(%s0)", kn_str_text(&t.params), kn_str_text(&t.key),
                       kn_str_text(&t.elements));
         kn_str_free(&t.key);
@@ -531,8 +756,12 @@ static kiln_status make_count(const making *m, int k, int part, int by)
         put_reads(&t.reads, p, m->keys[k].key);
         reads = kn_str_text(&t.reads);
     }
+    if (!has_keys)
+        kn_str_printf(&t.in, "raw %c _type, ", m->letter.key);
     put_params(&t.in, p, 0, p->n_in, by == BY_ORDER);
-    kn_str_printf(&t.outs, "%c _keys, raw %c _counts", m->letter.key, m->letter.word);
+    if (has_keys)
+        kn_str_printf(&t.outs, "%c _keys, ", m->letter.key);
+    kn_str_printf(&t.outs, "raw %c _counts", m->letter.word);
     kn_str_printf(&t.values, "%c _kn_key", m->letter.key);
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION,
@@ -541,12 +770,35 @@ static kiln_status make_count(const making *m, int k, int part, int by)
          .gives = "_kn_key",
          .body = kn_str_text(&t.key)},
         {.kind = KN_COUNT, .label = "count", .reads = "_kn_key", .gives = "_counts", .body = ""},
-        {.kind = KN_MAP, .label = "put", .reads = "_kn_key", .gives = "_keys", .body = "_keys = kn_key"}};
+        {.kind = KN_MAP,
+         .label = "put",
+         .reads = has_keys ? "_kn_key" : "",
+         .gives = has_keys ? "_keys" : "",
+         .body = has_keys ? "_keys = kn_key" : ""}};
     kiln_status status = check(&t);
     if (status == KILN_OK)
-        status = make_kernel(&m->s->key[k].count[part][by], m, kn_str_text(&t.in), kn_str_text(&t.outs),
-                             kn_str_text(&t.values), stages);
+        status =
+            make_kernel(out, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values), stages);
     return finish(&t, status);
+}
+
+static bool has_results(const making *m)
+{
+    return m->s->along.count != KN_SORT_ALL;
+}
+
+static void put_results(kn_str *out, const making *m)
+{
+    kn_str_append(out, has_results(m) ? ", int64 _results" : "");
+}
+
+/* The body at an element's place: a call of a function whose parameters have been written, and `i`, unless
+ * that is "". */
+static void put_body(texts *t, const making *m, const char *i, const char *at)
+{
+    kn_str_printf(&t->put, "%s[&](%s%s) {\n%s;\n}(%s%s)",
+                  has_results(m) ? "if (kn_to - (i - _J) < _results) " : "", kn_str_text(&t->params), i,
+                  m->body, kn_str_text(&t->elements), at);
 }
 
 /* A pass that stores `put`, whose parameters are the user's too if it is the last one. */
@@ -558,6 +810,7 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
         kn_str_printf(&t->in, "%c _order, ", m->letter.order);
     kn_str_printf(&t->in, "raw %c _counts, int32 _shift", m->letter.word);
     if (is_last) {
+        put_results(&t->in, m);
         kn_str_append(&t->in, ", ");
         put_params(&t->in, p, 0, p->n_in, true);
         put_params(&t->outs, p, p->n_in, p->n_in + p->n_out, true);
@@ -565,7 +818,8 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
         kn_str_printf(&t->outs, "raw %c _keys, raw %c _orders", m->letter.key, m->letter.order);
     }
     kn_str_printf(&t->outs, ", raw %c _words", m->letter.word);
-    kn_str_printf(&t->reads, "_kn_to%s%s", is_last ? "" : ", _key", has_order ? ", _order" : "");
+    kn_str_printf(&t->reads, "_kn_to%s%s%s", is_last ? "" : ", _key", has_order ? ", _order" : "",
+                  is_last && has_results(m) ? ", _results" : "");
     const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
                                      .label = "bits",
                                      .reads = "_key, _shift",
@@ -590,8 +844,7 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
 static kiln_status make_inner(kiln_kernel **out, const making *m, bool has_order)
 {
     texts t = {.in = KN_STR_INIT};
-    kn_str_printf(&t.put, "_keys[i - _J + kn_to] = _key; _orders[i - _J + kn_to] = %s",
-                  has_order ? "_order" : "_J");
+    kn_str_printf(&t.put, "_keys[kn_to] = _key; _orders[kn_to] = %s", has_order ? "_order" : "_J");
     return finish(&t, make_pass(out, m, &t, has_order, false));
 }
 
@@ -600,16 +853,147 @@ static kiln_status make_last(kiln_kernel **out, const making *m, bool has_order)
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
     const char *at = has_order ? "_order" : "_J";
-    put_elements(&t.params, &t.elements, p, m->body, p->n_in + p->n_out, at, "kn_to");
-    kn_str_printf(&t.put, "[&](%sconst long long i) {\n%s;\n}(%s%s)", kn_str_text(&t.params), m->body,
-                  kn_str_text(&t.elements), at);
+    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, at);
+    put_body(&t, m, "const long long i", at);
     return finish(&t, make_pass(out, m, &t, has_order, true));
+}
+
+/* A pass that moves elements. Inputs that are not moved are raw. */
+static kiln_status make_move(const making *m, bool is_last)
+{
+    const kn_program *p = m->s->signature;
+    texts t = {.in = KN_STR_INIT};
+    kn_str key_reads = KN_STR_INIT;
+    kn_str_printf(&t.in, "raw %c _counts, int32 _shift", m->letter.word);
+    if (is_last)
+        put_results(&t.in, m);
+    for (int k = 0; k < p->n_in; ++k) {
+        kn_param param = p->param[k];
+        param.is_raw = moved_number(m->s, k) < 0;
+        kn_str_append(&t.in, ", ");
+        kn_param_format(&t.in, &param);
+    }
+    if (is_last) {
+        put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
+        put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "");
+        put_body(&t, m, "int", "0");
+    }
+    for (int k = 0; k < m->s->n_moved && !is_last; ++k) {
+        kn_param param = p->param[m->s->moved[k]];
+        param.is_raw = true;
+        kn_str_printf(&t.put, "_to%d[kn_to] = %s; ", k, param.name);
+        snprintf(param.name, sizeof param.name, "_to%d", k);
+        kn_str_append(&t.outs, k > 0 ? ", " : "");
+        kn_param_format(&t.outs, &param);
+    }
+    kn_str_printf(&t.outs, ", raw %c _words", m->letter.word);
+    put_key(&t, m, 0, 0);
+    kn_str digit = KN_STR_INIT;
+    kn_str_printf(&digit, "(unsigned)(%s >> _shift)", kn_str_text(&t.key));
+    put_reads(&key_reads, p, m->keys[0].key);
+    kn_str_printf(&key_reads, "%s_shift", kn_str_text(&key_reads)[0] ? ", " : "");
+    kn_str_append(&t.reads, is_last && has_results(m) ? "_kn_to, _results" : "_kn_to");
+    for (int k = 0; k < m->s->n_moved; ++k)
+        if (!is_last || kn_text_has_word(m->body, p->param[m->s->moved[k]].name))
+            kn_str_printf(&t.reads, ", %s", p->param[m->s->moved[k]].name);
+    const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
+                                     .label = "bits",
+                                     .reads = kn_str_text(&key_reads),
+                                     .gives = "_kn_digit",
+                                     .body = kn_str_text(&digit)},
+                                    {.kind = KN_PLACE,
+                                     .label = "place",
+                                     .reads = "_kn_digit, _counts",
+                                     .gives = "_kn_to, _words",
+                                     .body = ""},
+                                    {.kind = KN_MAP,
+                                     .label = "put",
+                                     .reads = kn_str_text(&t.reads),
+                                     .gives = "",
+                                     .body = kn_str_text(&t.put)}};
+    kiln_status status =
+        key_reads.failed || digit.failed ? kn_error_memory(digit.length, "a sort's texts") : check(&t);
+    if (status == KILN_OK)
+        status = make_kernel(&m->s->move[is_last], m, kn_str_text(&t.in), kn_str_text(&t.outs),
+                             "uint32 _kn_digit, int64 _kn_to", stages);
+    kn_str_free(&key_reads);
+    kn_str_free(&digit);
+    return finish(&t, status);
+}
+
+/* Inputs are read at the element that comes to a place, outputs stored there. */
+static kiln_status make_rank(const making *m)
+{
+    const kn_program *p = m->s->signature;
+    texts t = {.in = KN_STR_INIT};
+    kn_str body_reads = KN_STR_INIT;
+    kn_str_printf(&t.in, "raw %c _type", m->letter.key);
+    put_results(&t.in, m);
+    kn_str_append(&t.in, ", ");
+    put_params(&t.in, p, 0, p->n_in, false);
+    put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
+    put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "");
+    put_body(&t, m, "const long long i", "_J");
+    put_key(&t, m, 0, 0);
+    put_reads(&t.reads, p, m->keys[0].key);
+    put_reads(&body_reads, p, m->body);
+    kn_str_printf(&body_reads, "%s_kn_to%s", kn_str_text(&body_reads)[0] ? ", " : "",
+                  has_results(m) ? ", _results" : "");
+    kn_str_printf(&t.values, "%c _kn_key, int64 _kn_to", m->letter.key);
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "key",
+         .reads = kn_str_text(&t.reads),
+         .gives = "_kn_key",
+         .body = kn_str_text(&t.key)},
+        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = ""},
+        {.kind = KN_MAP,
+         .label = "put",
+         .reads = kn_str_text(&body_reads),
+         .gives = "",
+         .body = kn_str_text(&t.put)}};
+    kiln_status status = body_reads.failed ? kn_error_memory(body_reads.length, "a sort's texts") : check(&t);
+    if (status == KILN_OK)
+        status = make_kernel(&m->s->rank, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values),
+                             stages);
+    kn_str_free(&body_reads);
+    return finish(&t, status);
+}
+
+/* The inputs that the key and the body name are moved, if these are few. */
+static kiln_status make_moves(const making *m)
+{
+    sorting *s = m->s;
+    const kn_program *p = s->signature;
+    if (s->n_keys != 1 || kn_text_has_word(m->body, "i") || kn_text_has_word(m->keys[0].key, "i"))
+        return KILN_OK;
+    for (int k = 0; k < p->n_in; ++k) {
+        const char *name = p->param[k].name;
+        if (p->param[k].is_raw ||
+            (!kn_text_has_word(m->body, name) && !kn_text_has_word(m->keys[0].key, name)))
+            continue;
+        if (s->n_moved == MOST_MOVED) {
+            s->n_moved = 0;
+            return KILN_OK;
+        }
+        s->moved[s->n_moved++] = k;
+    }
+    if (s->n_moved == 0)
+        return KILN_OK;
+    kiln_status status = make_count(&s->count_moved, m, 0, 0, DIRECT, false);
+    for (int is_last = 0; is_last < 2 && status == KILN_OK; ++is_last)
+        status = make_move(m, is_last);
+    return status;
 }
 
 static kiln_status make_kernels(const making *m)
 {
     sorting *s = m->s;
-    kiln_status status = make_inner(&s->first, m, false);
+    kiln_status status = s->n_keys == 1 ? make_rank(m) : KILN_OK;
+    if (status == KILN_OK)
+        status = make_moves(m);
+    if (status == KILN_OK)
+        status = make_inner(&s->first, m, false);
     if (status == KILN_OK)
         status = make_inner(&s->middle, m, true);
     for (int by = DIRECT; by <= BY_ORDER && status == KILN_OK; ++by)
@@ -617,7 +1001,7 @@ static kiln_status make_kernels(const making *m)
     for (int k = 0; k < s->n_keys; ++k)
         for (int part = 0; part < PARTS; ++part)
             for (int by = DIRECT; by <= BY_ORDER && status == KILN_OK; ++by)
-                status = make_count(m, k, part, by);
+                status = make_count(&s->key[k].count[part][by], m, k, part, by, true);
     return status;
 }
 
@@ -734,6 +1118,13 @@ kiln_status kiln_sort_create(kiln_kernel **out, const char *in_params, const cha
                              const kiln_sort_key *keys, int n_keys, const char *body, const char *name,
                              const kiln_kernel_options *options)
 {
+    return kn_sort_create(out, in_params, out_params, keys, n_keys, body, name, NULL, options);
+}
+
+kiln_status kn_sort_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                           const kiln_sort_key *keys, int n_keys, const char *body, const char *name,
+                           const kn_sort_along *along, const kiln_kernel_options *options)
+{
     kiln_kernel_options o;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
@@ -750,6 +1141,7 @@ kiln_status kiln_sort_create(kiln_kernel **out, const char *in_params, const cha
     sorting *s = kn_calloc(1, sizeof *s);
     if (!s)
         return kn_error_memory(sizeof *s, "a sort");
+    s->along = along ? *along : (kn_sort_along){.count = KN_SORT_ALL};
     making m = {.s = s, .name = name, .body = body, .keys = keys, .options = &o};
     status = make_sorting(&m, in_params, out_params, n_keys, &o);
     if (status != KILN_OK) {

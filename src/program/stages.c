@@ -12,7 +12,8 @@ static const struct {
                                  [KN_SCAN] = {"scan", 's', 's'},
                                  [KN_SCAN_EXCLUSIVE] = {"exclusive", 's', 's'},
                                  [KN_COUNT] = {"count", 'c', 'c'},
-                                 [KN_PLACE] = {"place", 'p', 'p'}};
+                                 [KN_PLACE] = {"place", 'p', 'p'},
+                                 [KN_RANK] = {"rank", 'o', 'o'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
@@ -36,7 +37,12 @@ bool kn_stage_scans(kn_stage_kind kind)
 
 bool kn_pattern_scans(const char *pattern)
 {
-    return strpbrk(pattern, "scp") != NULL;
+    return strpbrk(pattern, "scpo") != NULL;
+}
+
+bool kn_pattern_has_rows(const char *pattern)
+{
+    return strpbrk(pattern, "cpo") != NULL;
 }
 
 bool kn_program_scans(const kn_program *program)

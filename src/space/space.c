@@ -229,10 +229,8 @@ static void scatter(kn_space *out, const axes *x)
     }
 }
 
-typedef enum axis_order { ANY_ORDER, FORWARD, BACKWARD } axis_order;
-
 static void make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes, const kn_view *view,
-                 int count, unsigned indices, axis_order order)
+                 int count, unsigned indices, kn_space_order order)
 {
     axes x;
     gather(&x, ndim, shape, reduction_axes, view, count, indices);
@@ -242,11 +240,15 @@ static void make(kn_space *out, int ndim, const int64_t *shape, uint64_t reducti
     memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
     memset(out->after, 0, (size_t)x.operands * sizeof *out->after);
     if (out->size > 0) {
-        flip_axes(&x, out->offset, order == ANY_ORDER ? x.count : x.n_output_axes);
-        for (int a = x.n_output_axes; a < x.count && order == BACKWARD; ++a)
+        flip_axes(&x, out->offset,
+                  order == KN_ANY_ORDER    ? x.count
+                  : order == KN_IN_C_ORDER ? 0
+                                           : x.n_output_axes);
+        for (int a = x.n_output_axes; a < x.count && order == KN_BACKWARD; ++a)
             flip_axis(&x, out->offset, a);
-        sort_axes(&x, 0, x.n_output_axes);
-        if (order == ANY_ORDER)
+        if (order != KN_IN_C_ORDER)
+            sort_axes(&x, 0, x.n_output_axes);
+        if (order == KN_ANY_ORDER)
             sort_axes(&x, x.n_output_axes, x.count);
         merge_axes(&x);
     }
@@ -256,13 +258,13 @@ static void make(kn_space *out, int ndim, const int64_t *shape, uint64_t reducti
 void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
                    const kn_view *view, int count, unsigned indices)
 {
-    make(out, ndim, shape, reduction_axes, view, count, indices, ANY_ORDER);
+    make(out, ndim, shape, reduction_axes, view, count, indices, KN_ANY_ORDER);
 }
 
 void kn_space_make_in_order(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
-                            const kn_view *view, int count, unsigned indices, bool is_reversed)
+                            const kn_view *view, int count, unsigned indices, kn_space_order order)
 {
-    make(out, ndim, shape, reduction_axes, view, count, indices, is_reversed ? BACKWARD : FORWARD);
+    make(out, ndim, shape, reduction_axes, view, count, indices, order);
 }
 
 int64_t kn_space_output_size(const kn_space *space)

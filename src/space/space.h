@@ -57,9 +57,11 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduc
                    const kn_view *view, int count, unsigned indices);
 
 /* The same for scans along the reduction axes: these keep their order, and their elements go from the first
- * to the last in C order, or the other way round. */
+ * to the last in C order, or the other way round. KN_IN_C_ORDER: so do the results too, whose number a kernel
+ * has to know. */
+typedef enum kn_space_order { KN_ANY_ORDER, KN_FORWARD, KN_BACKWARD, KN_IN_C_ORDER } kn_space_order;
 void kn_space_make_in_order(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
-                            const kn_view *view, int count, unsigned indices, bool is_reversed);
+                            const kn_view *view, int count, unsigned indices, kn_space_order order);
 
 /* Elements along the output axes: of each result. */
 int64_t kn_space_output_size(const kn_space *space);

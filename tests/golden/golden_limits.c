@@ -92,7 +92,8 @@ static void make_space(kn_space *out, kn_access *access, const call *c)
         view[o] = (kn_view){c->access[o].is_output ? results : c->extent, c->stride[o], from->ndim,
                             c->access[o].is_output};
     if (kn_program_scans(c->spec.program))
-        kn_space_make_in_order(out, from->ndim, c->extent, reduced, view, c->count, from->indices, false);
+        kn_space_make_in_order(out, from->ndim, c->extent, reduced, view, c->count, from->indices,
+                               kn_pattern_has_rows(c->spec.program->pattern) ? KN_IN_C_ORDER : KN_FORWARD);
     else
         kn_space_make(out, from->ndim, c->extent, reduced, view, c->count, from->indices);
     for (int o = 0; o < c->count; ++o) {

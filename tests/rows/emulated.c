@@ -288,6 +288,28 @@ static kiln_status run_step(kn_lowered_part *part, const kiln_arg *in, unsigned 
 
 int emulated_steps;
 
+/* Bytes behind each buffer, which no step may change. */
+enum { GUARD = 4096, GUARD_BYTE = 0x5b };
+
+static unsigned char *take_buffer(size_t size)
+{
+    size_t bytes = (size + GUARD + 511) / 256 * 256;
+    unsigned char *buffer = aligned_alloc(256, bytes);
+    memset(buffer + size, GUARD_BYTE, bytes - size);
+    return buffer;
+}
+
+static kiln_status check_buffers(const kn_lowered *lowered, unsigned char *const *buffer, int step)
+{
+    for (int k = 0; k < lowered->n_buffers; ++k)
+        for (size_t at = lowered->buffer[k].size; at < lowered->buffer[k].size + GUARD; ++at)
+            if (buffer[k][at] != GUARD_BYTE)
+                return kn_error(KILN_ERROR_INTERNAL,
+                                "step %d (%s) writes behind buffer %d, of %zu bytes, at %zu", step,
+                                lowered->part[step].label, k, lowered->buffer[k].size, at);
+    return KILN_OK;
+}
+
 static kiln_status run_steps(const kiln_kernel *kernel, kiln_array **out, const kiln_arg *in,
                              const kiln_call_options *options, const kn_target *target)
 {
@@ -297,9 +319,12 @@ static kiln_status run_steps(const kiln_kernel *kernel, kiln_array **out, const 
     kiln_status status = kn_lower_call(&lowered, kernel, &call);
     unsigned char **buffer = calloc((size_t)lowered.n_buffers + 1, sizeof *buffer);
     for (int k = 0; k < lowered.n_buffers; ++k)
-        buffer[k] = aligned_alloc(256, (lowered.buffer[k].size + 511) / 256 * 256);
-    for (int p = 0; p < lowered.n_parts && status == KILN_OK; ++p)
+        buffer[k] = take_buffer(lowered.buffer[k].size);
+    for (int p = 0; p < lowered.n_parts && status == KILN_OK; ++p) {
         status = run_step(&lowered.part[p], in, buffer, target);
+        if (status == KILN_OK)
+            status = check_buffers(&lowered, buffer, p);
+    }
     emulated_steps = lowered.n_parts;
     for (int k = 0; k < lowered.n_buffers; ++k)
         free(buffer[k]);

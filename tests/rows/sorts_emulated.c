@@ -84,6 +84,7 @@ static bool run_one(void)
 {
 
     int dtype = KILN_BOOL + (int)draw(14), axis = (int)draw(AXES), n_keys = 1 + (int)draw(2);
+    bool moves = draw(2);
     int64_t shape[AXES];
     for (int a = 0; a < AXES; ++a)
         shape[a] = 1 + (int64_t)draw(a == axis ? (draw(3) ? 300 : 9000) : 4);
@@ -99,8 +100,8 @@ static bool run_one(void)
         return true;
     bool right = make(&x, (kiln_dtype)dtype, shape) && make(&w, KILN_INT16, shape);
     if (right)
-        right = kiln_sort_create(&kernel, "T x, int16 w", "T y, int64 at", by, n_keys, "y = x; at = i",
-                                 "sorted", NULL) == KILN_OK;
+        right = kiln_sort_create(&kernel, "T x, int16 w", moves ? "T y, int16 v" : "T y, int64 at", by,
+                                 n_keys, moves ? "y = x; v = w" : "y = x; at = i", "sorted", NULL) == KILN_OK;
     const kiln_arg in[] = {kiln_arg_array(x.array), kiln_arg_array(w.array)};
     right = right && kiln_kernel_call(kernel, host, 2, in, 2, &options) == KILN_OK;
     right = say(right, "host", shape, (kiln_dtype)dtype, axis) &&

@@ -65,10 +65,24 @@ static void put_operand(kn_writer *w, int k)
     }
 }
 
+/* Elements have their number in the tile if the last stage has it: their index, or results at their place. */
+static void put_numbers(kn_writer *w)
+{
+    bool has_numbers = w->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        has_numbers = has_numbers || (kn_array_of(w, k) >= 0 && kn_is_output(w, k));
+    if (has_numbers) {
+        kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", -1);
+    }
+    kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_element_of[kn_s]" : "0");
+}
+
 static void fill(kn_writer *w)
 {
     kn_put_sort_names(w);
     put_places(w);
+    put_numbers(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_operand(w, k);

@@ -1,0 +1,29 @@
+/* expr/call.h - the arguments of a call in an expression, for functions in files of their own. */
+#ifndef KN_EXPR_CALL_H
+#define KN_EXPR_CALL_H
+
+#include "expr/parser.h"
+
+/* Argument k as it was given. */
+const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k);
+/* An error about the whole call. */
+kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
+/* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
+kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
+                          int n_names, int n_places);
+/* An error if the argument is absent. */
+kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name);
+kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
+/* Adds a cast unless dtype is absent or None. */
+kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
+
+/* Functions by sorts (sorted_functions.c); which: a row of a table there. */
+kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_partition(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_topk(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c);
+
+#endif

@@ -1,0 +1,307 @@
+/* Functions of expressions that sort: each is a node of a kernel that is remembered, whose axis is its own. */
+#include "expr/call.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "kernel/quantile.h"
+#include "kernel/unique.h"
+
+/* sort(a, axis=-1): an axis of None means all elements, in C order, along one axis. */
+static kiln_status read_one_axis(int *axis, kn_value *of, kn_parser *p, const kn_called *c,
+                                 const kn_value *given)
+{
+    int64_t all = -1;
+    int in;
+    kn_node flat = {.kind = KN_NODE_RESHAPE,
+                    .n_in = 1,
+                    .in = &in,
+                    .n_axes = 1,
+                    .extent = &all,
+                    .at = c->at,
+                    .length = c->length};
+    *axis = -1;
+    if (given->kind == KN_VALUE_ABSENT)
+        return KILN_OK;
+    if (given->kind != KN_VALUE_NONE)
+        return kn_call_axis(axis, p, given);
+    kiln_status status = kn_parser_node(&in, p, of);
+    return status == KILN_OK ? kn_parser_add(of, p, &flat) : status;
+}
+
+/* Adds the results of a kernel, which is freed: one value, or a tuple. */
+static kiln_status add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
+                              const int *in, int n_in)
+{
+    const int n_out = kernel->program->n_out;
+    int read[KN_MAX_PARAMS];
+    kn_node node = {
+        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
+    kn_value one,
+        tuple = {
+            .kind = KN_VALUE_TUPLE, .first = p->n_items, .count = n_out, .at = c->at, .length = c->length};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < n_in; ++k)
+        read[k] = in[k];
+    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
+        node.index = j;
+        status = kn_parser_add(&one, p, &node);
+        if (status == KILN_OK && n_out > 1)
+            status = kn_parser_push_item(p, &one);
+    }
+    *out = n_out > 1 ? tuple : one;
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status add_sort(kn_value *out, kn_parser *p, const kn_called *c, kn_named_sort *sort,
+                            kn_value *of, const kn_value *axis)
+{
+    kiln_kernel *kernel = NULL;
+    int in = 0;
+    sort->along.has_axis = true;
+    kiln_status status = read_one_axis(&sort->along.axis, of, p, c, axis);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, of);
+    if (status == KILN_OK)
+        status = kn_sort_find(&kernel, sort);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, &in, 1) : status;
+}
+
+static kiln_status read_flag(bool *out, const kn_parser *p, const kn_value *value, const char *name)
+{
+    int64_t number = *out;
+    kiln_status status = value->kind == KN_VALUE_ABSENT ? KILN_OK : kn_parser_whole(&number, p, value, name);
+    *out = number != 0;
+    return status;
+}
+
+/* sort(a, axis=-1, descending=False), argsort */
+kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "axis", "descending"};
+    kn_named_sort sort = {.name = (kn_sort_name)c->which, .along.count = KN_SORT_ALL};
+    kn_value slot[3] = {{0}};
+    bool is_down = false;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = read_flag(&is_down, p, &slot[2], names[2]);
+    sort.flags = is_down ? KILN_SORT_DESCENDING : 0;
+    return status == KILN_OK ? add_sort(out, p, c, &sort, &slot[0], &slot[1]) : status;
+}
+
+/* partition(a, kth, axis=-1), argpartition; kth: a number, or several */
+kiln_status kn_call_partition(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "kth", "axis"};
+    kn_named_sort sort = {.name = (kn_sort_name)c->which, .along.count = KN_SORT_ALL};
+    kn_value slot[3] = {{0}};
+    const kn_value *item;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    int count = status == KILN_OK ? kn_parser_items(&item, p, &slot[1]) : 0;
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        int64_t kth = 0;
+        status = kn_parser_whole(&kth, p, &item[k], names[1]);
+        kn_sort_set_place(&sort, kth);
+    }
+    return status == KILN_OK ? add_sort(out, p, c, &sort, &slot[0], &slot[2]) : status;
+}
+
+/* topk(x, k, axis=-1, largest=True): values and indices */
+kiln_status kn_call_topk(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "k", "axis", "largest"};
+    kn_named_sort sort = {.name = KN_TOPK};
+    kn_value slot[4] = {{0}};
+    int64_t count = 0;
+    bool is_down = true;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = kn_parser_whole(&count, p, &slot[1], names[1]);
+    if (status == KILN_OK && count < 0)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "k: %lld was given; a number from 0 on was expected", (long long)count);
+    if (status == KILN_OK)
+        status = read_flag(&is_down, p, &slot[3], names[3]);
+    if (status == KILN_OK)
+        status = kn_sort_set_count(&sort, count);
+    sort.flags = is_down ? KILN_SORT_DESCENDING : 0;
+    return status == KILN_OK ? add_sort(out, p, c, &sort, &slot[0], &slot[2]) : status;
+}
+
+/* lexsort((least, ..., most important), axis=-1) */
+kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"keys", "axis"};
+    kn_value slot[2] = {{0}};
+    const kn_value *item;
+    kiln_kernel *kernel = NULL;
+    int axis = -1, in[KN_MAX_PARAMS];
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK && slot[0].kind != KN_VALUE_TUPLE)
+        return kn_parser_refuse(
+            p, slot[0].at, slot[0].length,
+            "lexsort: keys: several in brackets were expected, the most important one last: "
+            "lexsort((b, a))");
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
+        status = kn_call_axis(&axis, p, &slot[1]);
+    int count = status == KILN_OK ? kn_parser_items(&item, p, &slot[0]) : 0;
+    if (status == KILN_OK)
+        status = kn_lexsort_find(&kernel, count, axis);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &item[k]);
+    if (status == KILN_OK)
+        return add_kernel(out, p, c, kernel, in, count);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+/* ---- quantiles ---- */
+
+static kiln_status read_axes(kn_quantile *q, const kn_parser *p, const kn_value *axis)
+{
+    const kn_value *item;
+    kiln_status status = KILN_OK;
+    q->is_all = axis->kind == KN_VALUE_ABSENT || axis->kind == KN_VALUE_NONE;
+    q->n_axes = q->is_all ? 0 : kn_parser_items(&item, p, axis);
+    if (q->n_axes > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, axis->at, axis->length, "%d axes are more than an array has", q->n_axes);
+    for (int k = 0; k < q->n_axes && status == KILN_OK; ++k)
+        status = kn_call_axis(&q->axis[k], p, &item[k]);
+    return status;
+}
+
+/* The kernel's own error, at its place in the text. */
+static kiln_status refuse_with(kiln_status status, const kn_parser *p, size_t at, size_t length)
+{
+    char message[512] = "";
+    if (status != KILN_ERROR_INVALID)
+        return status;
+    strncat(message, kiln_error_message(), sizeof message - 1);
+    return kn_parser_refuse(p, at, length, "%s", message);
+}
+
+static kiln_status find_quantile(kiln_kernel **out, const kn_parser *p, const kn_called *c,
+                                 const kn_quantile *q)
+{
+    return refuse_with(kn_quantile_find(out, q), p, c->at, c->length);
+}
+
+static kiln_status add_quantile(kn_value *out, kn_parser *p, const kn_called *c, const kn_quantile *q,
+                                const kn_value *x, const kn_value *second)
+{
+    kiln_kernel *kernel = NULL;
+    int in[2], n_in = 0;
+    kiln_status status = kn_parser_node(&in[n_in++], p, x);
+    if (status == KILN_OK && second)
+        status = kn_parser_node(&in[n_in++], p, second);
+    if (status == KILN_OK)
+        status = find_quantile(&kernel, p, c, q);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
+}
+
+/* median(a, axis=None, keepdims=False) */
+kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "axis", "keepdims"};
+    kn_quantile q = {.is_median = true};
+    kn_value slot[3] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = read_axes(&q, p, &slot[1]);
+    if (status == KILN_OK)
+        status = read_flag(&q.keepdims, p, &slot[2], names[2]);
+    return status == KILN_OK ? add_quantile(out, p, c, &q, &slot[0], NULL) : status;
+}
+
+static kiln_status read_number(double *out, const kn_parser *p, const kn_value *value)
+{
+    if (kn_parser_is_number(p, value))
+        return kn_scalar_store(out, KILN_FLOAT64, &p->graph->node[value->node].number, "q");
+    return kn_parser_refuse(p, value->at, value->length,
+                            "q: a number that stands in the expression was expected");
+}
+
+/* Several numbers in brackets: a list. One number stands for itself, and is checked. */
+static kiln_status read_list(kn_quantile *q, const kn_parser *p, const kn_value *value)
+{
+    const kn_value *item;
+    const int count = kn_parser_items(&item, p, value);
+    double number;
+    kiln_status status = KILN_OK;
+    q->has_list = value->kind == KN_VALUE_TUPLE;
+    q->n_list = q->has_list ? count : 0;
+    if (!q->has_list && kn_parser_is_number(p, value)) {
+        status = read_number(&number, p, value);
+        return status == KILN_OK ? refuse_with(kn_quantile_check(q, number), p, value->at, value->length)
+                                 : status;
+    }
+    if (q->n_list > KN_MOST_QUANTILES)
+        return kn_parser_refuse(p, value->at, value->length,
+                                "q: %d were given; at most %d, or an array, were expected", q->n_list,
+                                KN_MOST_QUANTILES);
+    for (int k = 0; k < q->n_list && status == KILN_OK; ++k)
+        status = read_number(&q->list[k], p, &item[k]);
+    return status;
+}
+
+/* quantile(a, q, axis=None, method='linear', keepdims=False), percentile */
+kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "q", "axis", "method", "keepdims"};
+    kn_quantile q = {.is_percentile = c->which};
+    char method[32] = "linear";
+    kn_value slot[5] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 5, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_axes(&q, p, &slot[2]);
+    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT) {
+        if (slot[3].kind != KN_VALUE_WORD || slot[3].length - 2 >= sizeof method)
+            return kn_parser_refuse(p, slot[3].at, slot[3].length,
+                                    "method: a name in quotes was expected, such as 'linear'");
+        memcpy(method, p->graph->text + slot[3].at + 1, slot[3].length - 2);
+        method[slot[3].length - 2] = '\0';
+    }
+    q.method = method;
+    if (status == KILN_OK)
+        status = read_flag(&q.keepdims, p, &slot[4], names[4]);
+    if (status == KILN_OK)
+        status = read_list(&q, p, &slot[1]);
+    return status == KILN_OK ? add_quantile(out, p, c, &q, &slot[0], q.has_list ? NULL : &slot[1]) : status;
+}
+
+/* unique(x, return_index=False, return_inverse=False, return_counts=False) */
+kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "return_index", "return_inverse", "return_counts"};
+    kn_value slot[4] = {{0}};
+    kiln_kernel *kernel = NULL;
+    unsigned flags = 0;
+    int in = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    for (int k = 1; k < 4 && status == KILN_OK; ++k) {
+        bool is_wanted = false;
+        status = read_flag(&is_wanted, p, &slot[k], names[k]);
+        flags |= (unsigned)is_wanted << (k - 1);
+    }
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot[0]);
+    if (status == KILN_OK)
+        status = kn_unique_find(&kernel, flags);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, &in, 1) : status;
+}

@@ -1,0 +1,431 @@
+/* Median, quantile and percentile: rows are sorted, then a map picks elements of each, or goes between two. */
+#include "kernel/quantile.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "kernel/sort_rows.h"
+#include "program/program.h"
+#include "space/shape.h"
+#include "types/dtype.h"
+
+/* Hyndman and Fan's methods and others, under NumPy's names: the place of a quantile p among the elements 0 to
+ * n - 1. A discrete one (gamma NULL) is that of an element; otherwise gamma, by default the fraction g of v,
+ * weighs the element behind v against the one before it. */
+#define BETWEEN(alpha, beta) "f * p + (" alpha " + p * (1.0 - " alpha " - " beta ")) - 1"
+static const struct {
+    const char *name, *place, *gamma;
+} methods[] = {
+    {"linear", "(f - 1) * p", "g"},
+    {"lower", "floor((f - 1) * p)", NULL},
+    {"higher", "ceil((f - 1) * p)", NULL},
+    {"nearest", "rint((f - 1) * p)", NULL},
+    {"midpoint", "0.5 * (floor((f - 1) * p) + ceil((f - 1) * p))", "(g == 0 ? 0.0 : 0.5)"},
+    {"inverted_cdf", "ceil(f * p - 1)", NULL},
+    {"averaged_inverted_cdf", "f * p - 1", "(g == 0 ? 0.5 : 1.0)"},
+    {"closest_observation", "closest(f * p - 1 - 0.5)", NULL},
+    {"interpolated_inverted_cdf", BETWEEN("0.0", "1.0"), "g"},
+    {"hazen", BETWEEN("0.5", "0.5"), "g"},
+    {"weibull", BETWEEN("0.0", "0.0"), "g"},
+    {"median_unbiased", BETWEEN("(1 / 3.0)", "(1 / 3.0)"), "g"},
+    {"normal_unbiased", BETWEEN("(3 / 8.0)", "(3 / 8.0)"), "g"},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+/* The next element, or the one before where v is that and its number is odd. */
+static const char preamble[] = "static __device__ inline double closest(double v)\n"
+                               "{\n"
+                               "    const double low = floor(v);\n"
+                               "    return v == low && fabs(fmod(low, 2.0)) == 1 ? low : low + 1;\n"
+                               "}\n";
+
+/* NaN, which comes last, is the result of its row. Rows follow each other, for each q. */
+#define ROW                                                                                                  \
+    "const int64 row = i % rows * n;\n"                                                                      \
+    "const T last = s[row + n - 1];\n"
+#define WITHIN "(v >= f - 1 ? n - 1 : v < 0 ? 0 : (int64)v)"
+
+typedef struct quantile {
+    kn_quantile of;
+    bool is_discrete;
+    kiln_kernel *sort, *copy, *pick;
+} quantile;
+
+static const char *name_of(const kn_quantile *q)
+{
+    return q->is_median ? "median" : q->is_percentile ? "percentile" : "quantile";
+}
+
+/* ---- results ---- */
+
+static kiln_status find_axes(uint64_t *out, const kn_quantile *q, int ndim)
+{
+    *out = q->is_all ? ndim < 64 ? (UINT64_C(1) << ndim) - 1 : UINT64_MAX : 0;
+    for (int k = 0; k < q->n_axes && !q->is_all; ++k) {
+        int axis = q->axis[k] < 0 ? q->axis[k] + ndim : q->axis[k];
+        if (axis < 0 || axis >= ndim)
+            return kn_error(KILN_ERROR_SHAPE, "%s: axis: axis %d was given, but there are %d axes",
+                            name_of(q), q->axis[k], ndim);
+        if (*out >> axis & 1)
+            return kn_error(KILN_ERROR_INVALID, "%s: axis: axis %d is given twice", name_of(q), axis);
+        *out |= UINT64_C(1) << axis;
+    }
+    return KILN_OK;
+}
+
+static kiln_status refuse_x(const kn_quantile *q, const kn_described *x)
+{
+    if (x->is_number)
+        return kn_error(KILN_ERROR_TYPE, "%s: 'x' is a number here; an array was expected", name_of(q));
+    if (kn_dtype_info_of(x->dtype)->kind == KN_KIND_COMPLEX && !q->is_median)
+        return kn_error(KILN_ERROR_TYPE, "%s: 'x' is an array of %s; real numbers were expected", name_of(q),
+                        kiln_dtype_name(x->dtype));
+    return KILN_OK;
+}
+
+/* The dtype of elements where these are computed: integers become float64. */
+static kiln_status find_dtype(kiln_dtype *out, const quantile *q, const kn_described *in)
+{
+    kn_dtype_kind kind = kn_dtype_info_of(in[0].dtype)->kind;
+    bool is_whole = kind != KN_KIND_FLOAT && kind != KN_KIND_COMPLEX;
+    *out = q->is_discrete || !is_whole ? in[0].dtype : KILN_FLOAT64;
+    if (q->is_discrete || q->of.is_median || q->of.has_list || in[1].is_number)
+        return KILN_OK;
+    return kn_dtype_info_of(in[1].dtype)->kind == KN_KIND_FLOAT
+               ? kiln_dtype_promote(out, in[0].dtype, in[1].dtype)
+               : KILN_OK;
+}
+
+static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
+{
+    const quantile *q = context;
+    uint64_t along = 0;
+    (void)j;
+    kiln_status status = refuse_x(&q->of, &in[0]);
+    if (status == KILN_OK)
+        status = find_axes(&along, &q->of, in[0].ndim);
+    if (status == KILN_OK)
+        status = find_dtype(&out->dtype, q, in);
+    if (status != KILN_OK)
+        return status;
+    int64_t length = 1, shape[3 * KILN_MAX_NDIM];
+    int ndim = 0;
+    if (q->of.has_list)
+        shape[ndim++] = q->of.n_list;
+    for (int a = 0; !q->of.is_median && !q->of.has_list && a < in[1].ndim; ++a)
+        shape[ndim++] = in[1].shape[a];
+    for (int a = 0; a < in[0].ndim; ++a) {
+        bool is_left = !(along >> a & 1);
+        length *= is_left ? 1 : in[0].shape[a];
+        if (is_left || q->of.keepdims)
+            shape[ndim++] = is_left ? in[0].shape[a] : 1;
+    }
+    if (ndim > KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "%s: the result has %d axes, more than the %d that an array may have",
+                        name_of(&q->of), ndim, KILN_MAX_NDIM);
+    out->ndim = ndim;
+    memcpy(out->shape, shape, (size_t)ndim * sizeof *shape);
+    return length > 0 || kn_shape_size(ndim, shape) == 0
+               ? KILN_OK
+               : kn_error(KILN_ERROR_INVALID,
+                          "%s: 'x' has no elements along the axes; one at least was expected",
+                          name_of(&q->of));
+}
+
+/* ---- lowering ---- */
+
+typedef struct lowering {
+    kn_lowered *out;
+    const quantile *q;
+    const kn_lowering_call *call;
+    kn_sort_rows rows;
+    int sorted; /* the buffer */
+    kn_described result;
+    int64_t strides[KILN_MAX_NDIM]; /* of the result */
+} lowering;
+
+/* The result's axes without those that stay with extent 1: of q, then those that are left. */
+static int list_axes(int64_t *shape, int64_t *strides, const lowering *l, uint64_t along, int n_q)
+{
+    int count = 0;
+    for (int a = 0; a < l->result.ndim; ++a) {
+        bool is_kept = a >= n_q && l->q->of.keepdims && along >> (a - n_q) & 1;
+        if (is_kept)
+            continue;
+        shape[count] = l->result.shape[a];
+        strides[count++] = l->strides[a];
+    }
+    return count;
+}
+
+static void bind_count(kn_lowered_part *part, int at, int64_t count)
+{
+    const kiln_arg number = kiln_arg_int64(count);
+    kn_lowered_bind_number(part, at, KILN_INT64, &number);
+}
+
+/* The parameters of `pick`: the sorted rows, q unless it is a median, the length and number of rows; the
+ * result. q: where a list has it; NULL: the call's input. */
+static kiln_status add_pick(lowering *l, const double *q, int64_t shift, int ndim, const int64_t *shape,
+                            const int64_t *strides)
+{
+    const kn_source sorted = {.kind = KN_FROM_BUFFER, .index = l->sorted},
+                    to = {.kind = KN_FROM_OUTPUT, .index = 0, .shift = shift};
+    const kiln_arg *in = l->call->in;
+    int64_t q_strides[KILN_MAX_NDIM] = {0};
+    const int64_t elements = l->rows.rows * l->rows.length;
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->q->pick);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, at++, l->call, &sorted, l->rows.dtype, 1, &elements, NULL);
+    if (status == KILN_OK && q) {
+        const kiln_arg number = kiln_arg_float(*q);
+        kn_lowered_bind_number(part, at++, KILN_FLOAT64, &number);
+    } else if (status == KILN_OK && !l->q->of.is_median && in[1].kind == KILN_ARG_ARRAY) {
+        const kiln_array *a = in[1].value.array;
+        const kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
+        memcpy(q_strides, a->strides, (size_t)a->ndim * sizeof *q_strides);
+        status = kn_lowered_bind(part, at++, l->call, &source, a->dtype, ndim, shape, q_strides);
+    } else if (status == KILN_OK && !l->q->of.is_median) {
+        part->binding.operand[at] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = KILN_FLOAT64};
+        part->source[at++] = (kn_source){.kind = KN_FROM_INPUT, .index = 1};
+    }
+    if (status != KILN_OK)
+        return status;
+    bind_count(part, at++, l->rows.length);
+    bind_count(part, at++, l->rows.rows);
+    kn_lowered_set_shape(part, ndim, shape);
+    return kn_lowered_bind(part, at, l->call, &to, l->result.dtype, ndim, shape, strides);
+}
+
+static kiln_status add_picks(lowering *l, uint64_t along)
+{
+    const kn_quantile *q = &l->q->of;
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    int n_q = q->has_list                                             ? 1
+              : q->is_median || l->call->in[1].kind != KILN_ARG_ARRAY ? 0
+                                                                      : l->call->in[1].value.array->ndim;
+    kn_shape_c_strides(l->result.ndim, l->result.shape, (int64_t)kiln_dtype_size(l->result.dtype),
+                       l->strides);
+    if (given)
+        memcpy(l->strides, given->strides, (size_t)l->result.ndim * sizeof *l->strides);
+    int ndim = list_axes(shape, strides, l, along, n_q);
+    kiln_status status = q->has_list ? KILN_OK : add_pick(l, NULL, 0, ndim, shape, strides);
+    for (int k = 0; k < q->n_list && q->has_list && status == KILN_OK; ++k)
+        status = add_pick(l, &q->list[k], k * strides[0], ndim - 1, shape + 1, strides + 1);
+    return status;
+}
+
+static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    const quantile *q = context;
+    lowering l = {.out = out, .q = q, .call = call};
+    kn_described *in = kn_calloc(3, sizeof *in);
+    uint64_t along = 0;
+    if (!in)
+        return kn_error_memory(3 * sizeof *in, "a quantile");
+    kn_describe_arguments(in, call->in, q->of.is_median || q->of.has_list ? 1 : 2);
+    kiln_status status = describe(&l.result, q, 0, in);
+    if (status == KILN_OK)
+        status = find_axes(&along, &q->of, in[0].ndim);
+    kn_free(in);
+    if (status != KILN_OK || kn_shape_size(l.result.ndim, l.result.shape) == 0)
+        return status;
+    status = kn_sort_rows_find(&l.rows, out, call, 0, along, q->copy);
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&l.sorted, out,
+                                       (size_t)(l.rows.rows * l.rows.length) * kiln_dtype_size(l.rows.dtype));
+    if (status == KILN_OK)
+        status = kn_sort_rows_add(out, &l.rows, call, q->sort, &l.sorted, &l.rows.dtype, 1);
+    return status == KILN_OK ? add_picks(&l, along) : status;
+}
+
+static void release(void *context)
+{
+    quantile *q = context;
+    if (!q)
+        return;
+    kiln_kernel_free(q->sort);
+    kiln_kernel_free(q->copy);
+    kiln_kernel_free(q->pick);
+    kn_free(q);
+}
+
+static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .free = release};
+
+/* ---- making ---- */
+
+static void put_body(kn_str *out, const kn_quantile *q, int method)
+{
+    const char *gamma = methods[method].gamma;
+    kn_str_append(out, ROW);
+    if (q->is_median) {
+        kn_str_append(out, "const R a = (R)s[row + (n - 1) / 2], b = (R)s[row + n / 2];\n"
+                           "y = last != last ? (R)last : n % 2 ? b : (R)((a + b) / (R)2)");
+        return;
+    }
+    kn_str_printf(out,
+                  "const float64 f = n, given = %s, p = given > 0 ? given < 1 ? given : 1 : 0, v = %s;\n",
+                  q->is_percentile ? "(float64)q / 100" : "(float64)q", methods[method].place);
+    if (!gamma) {
+        kn_str_append(out, "y = last != last ? last : s[row + " WITHIN "]");
+        return;
+    }
+    kn_str_printf(out,
+                  "const float64 g = v - floor(v), w = %s;\n"
+                  "const R a = (R)s[row + " WITHIN
+                  "], b = (R)s[row + (v >= f - 1 ? n - 1 : v < 0 ? 0 : (int64)v + 1)], d = (R)(b - a);\n"
+                  "y = last != last ? (R)last : a == b ? a : w >= 0.5 ? (R)(b - (R)(d * (R)(1 - w))) : (R)(a "
+                  "+ (R)(d * (R)w))",
+                  gamma);
+}
+
+/* Products are rounded before sums, so that a place which is a whole number is one. */
+static kiln_status make_pick(quantile *q, int method)
+{
+    kn_str body = KN_STR_INIT;
+    kn_str ins = KN_STR_INIT;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    o.flags = KILN_KERNEL_NO_FMA;
+    o.preamble = preamble;
+    put_body(&body, &q->of, method);
+    kn_str_printf(&ins, "raw T s, %sint64 n, int64 rows", q->of.is_median ? "" : "Q q, ");
+    kiln_status status = kn_str_status(&body, "the texts of a quantile");
+    if (status == KILN_OK)
+        status = kn_str_status(&ins, "the texts of a quantile");
+    if (status == KILN_OK)
+        status = kiln_elementwise_create(&q->pick, kn_str_text(&ins), q->is_discrete ? "T y" : "R y",
+                                         kn_str_text(&body), name_of(&q->of), &o);
+    kn_str_free(&body);
+    kn_str_free(&ins);
+    return status;
+}
+
+static kiln_status find_method(int *out, const kn_quantile *q)
+{
+    kn_str list = KN_STR_INIT;
+    const char *method = q->method ? q->method : methods[0].name;
+    for (*out = 0; *out < METHODS && strcmp(methods[*out].name, method) != 0;)
+        ++*out;
+    if (*out < METHODS)
+        return KILN_OK;
+    for (int m = 0; m < METHODS; ++m)
+        kn_str_printf(&list, "%s%s", m > 0 ? ", " : "", methods[m].name);
+    kiln_status status = kn_error(KILN_ERROR_INVALID, "%s: method: '%s' was given; there are: %s", name_of(q),
+                                  method, kn_str_text(&list));
+    kn_str_free(&list);
+    return status;
+}
+
+kiln_status kn_quantile_check(const kn_quantile *q, double p)
+{
+    const double most = q->is_percentile ? 100 : 1;
+    return p >= 0 && p <= most
+               ? KILN_OK
+               : kn_error(KILN_ERROR_INVALID, "%s: q: %g was given; a number from 0 to %g was expected",
+                          name_of(q), p, most);
+}
+
+static kiln_status make(kiln_kernel **out, const void *of)
+{
+    static const char *const ins[] = {"x", "q"}, *const outs[] = {"y"};
+    const kiln_sort_key key = {.key = "x"};
+    kn_program *prototype = NULL;
+    int method = 0;
+    quantile *q = kn_calloc(1, sizeof *q);
+    if (!q)
+        return kn_error_memory(sizeof *q, "a quantile");
+    q->of = *(const kn_quantile *)of;
+    kiln_status status = find_method(&method, &q->of);
+    if (status == KILN_OK) {
+        q->is_discrete = !q->of.is_median && !methods[method].gamma;
+        q->of.method = methods[method].name;
+        status = kn_sort_create(&q->sort, "T x", "T y", &key, 1, "y = x", "sort", NULL, NULL);
+    }
+    if (status == KILN_OK)
+        status = kn_sort_rows_copy_create(&q->copy);
+    if (status == KILN_OK)
+        status = make_pick(q, method);
+    if (status == KILN_OK)
+        status = kn_prototype_create(&prototype, name_of(&q->of), ins,
+                                     q->of.is_median || q->of.has_list ? 1 : 2, outs, 1);
+    if (status == KILN_OK)
+        return kn_kernel_create_algorithm(out, prototype, &algorithm, q);
+    release(q);
+    return status;
+}
+
+kiln_status kn_quantile_find(kiln_kernel **out, const kn_quantile *q)
+{
+    kn_str text = KN_STR_INIT;
+    kiln_status status =
+        q->is_all || q->n_axes > 0
+            ? KILN_OK
+            : kn_error(KILN_ERROR_INVALID, "%s: axis: there is none; one at least was expected", name_of(q));
+    kn_str_printf(&text, "%s %s %d %d", name_of(q), q->method ? q->method : "", q->is_all, q->keepdims);
+    for (int k = 0; k < q->n_axes && !q->is_all; ++k)
+        kn_str_printf(&text, " %d", q->axis[k]);
+    kn_str_append(&text, q->has_list ? " of" : "");
+    for (int k = 0; k < q->n_list && q->has_list && status == KILN_OK; ++k) {
+        kn_str_printf(&text, " %a", q->list[k]);
+        status = kn_quantile_check(q, q->list[k]);
+    }
+    if (status == KILN_OK)
+        status = kn_kernel_remembered(out, &text, make, q);
+    kn_str_free(&text);
+    return status;
+}
+
+/* ---- C ---- */
+
+static kiln_status call(kiln_array **out, kn_quantile *q, kiln_arg x, const kiln_arg *p, const int *axes,
+                        int n_axes)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_arg in[2] = {x};
+    if (n_axes < 0 || n_axes > KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_INVALID, "%s: n_axes: %d was given; 0 to %d were expected", name_of(q),
+                        n_axes, KILN_MAX_NDIM);
+    q->is_all = !axes;
+    q->n_axes = axes ? n_axes : 0;
+    for (int k = 0; k < q->n_axes; ++k)
+        q->axis[k] = axes[k];
+    if (p)
+        in[1] = *p;
+    kiln_status status = kn_quantile_find(&kernel, q);
+    return status == KILN_OK ? kn_call_by_name(out, 1, kernel, in, p ? 2 : 1, false) : status;
+}
+
+kiln_status kiln_median(kiln_array **out, kiln_arg x, const int *axes, int n_axes, bool keepdims)
+{
+    kn_quantile q = {.is_median = true, .keepdims = keepdims};
+    return call(out, &q, x, NULL, axes, n_axes);
+}
+
+static kiln_status call_quantile(kiln_array **out, kn_quantile *q, kiln_arg x, kiln_arg p, const int *axes,
+                                 int n_axes)
+{
+    double number = 0;
+    kiln_status status = p.kind == KILN_ARG_ARRAY ? KILN_OK : kn_scalar_store(&number, KILN_FLOAT64, &p, "q");
+    if (status == KILN_OK)
+        status = kn_quantile_check(q, number);
+    return status == KILN_OK ? call(out, q, x, &p, axes, n_axes) : status;
+}
+
+kiln_status kiln_quantile(kiln_array **out, kiln_arg x, kiln_arg q, const char *method, const int *axes,
+                          int n_axes, bool keepdims)
+{
+    kn_quantile of = {.method = method, .keepdims = keepdims};
+    return call_quantile(out, &of, x, q, axes, n_axes);
+}
+
+kiln_status kiln_percentile(kiln_array **out, kiln_arg x, kiln_arg q, const char *method, const int *axes,
+                            int n_axes, bool keepdims)
+{
+    kn_quantile of = {.method = method, .is_percentile = true, .keepdims = keepdims};
+    return call_quantile(out, &of, x, q, axes, n_axes);
+}

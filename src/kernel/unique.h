@@ -1,0 +1,11 @@
+/* kernel/unique.h - the distinct elements of an array. */
+#ifndef KN_KERNEL_UNIQUE_H
+#define KN_KERNEL_UNIQUE_H
+
+#include "kernel/kernel.h"
+
+/* A remembered kernel of x, one more reference: its results are the distinct elements, and those of KILN_UNIQUE_*
+ * in that order. */
+kiln_status kn_unique_find(kiln_kernel **out, unsigned flags);
+
+#endif

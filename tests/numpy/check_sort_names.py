@@ -1,0 +1,197 @@
+"""sort, argsort, lexsort, topk, partition, argpartition, median, quantile, percentile and unique in expressions over random arrays of all of NumPy's dtypes,
+against NumPy: special values and many equal elements, all axes, several of them, none, any strides, all methods; twice, the same bits.
+check_sort_names.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+import argparse
+import ctypes
+import os
+import random
+import warnings
+
+import numpy as np
+
+from check_searches import drawn, placed
+from check_sorts import order_of
+from host_kernels import Argument, Arrays, in_threads
+
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+METHODS = ("linear lower higher nearest midpoint inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull median_unbiased "
+           "normal_unbiased").split()
+DISCRETE = {"lower", "higher", "nearest", "inverted_cdf", "closest_observation"}
+
+
+class Names(Arrays):
+    def results(self, text, arrays, rng, n_out):
+        """The results of an expression of x, y and q."""
+        kernel, held, out = ctypes.c_void_p(), [], (ctypes.c_void_p * n_out)()
+        self.check(self.c.kiln_expression_create(ctypes.byref(kernel), ", ".join(arrays).encode(), text.encode(), None), text)
+        given = (Argument * len(arrays))(*[Argument(1, 0, placed(self, rng, np.ascontiguousarray(a), held).value) for a in arrays.values()])
+        all_results = []
+        for _ in range(2):
+            self.check(self.c.kiln_kernel_call(kernel, out, n_out, given, len(arrays), None), text)
+            results = []
+            for j in range(n_out):
+                shape = [self.c.kiln_array_shape(out[j])[k] for k in range(self.c.kiln_array_ndim(out[j]))]
+                got = np.empty(shape, self.numpy_dtype(self.c.kiln_array_dtype(out[j])))
+                self.check(self.c.kiln_array_to_host(out[j], got.ctypes.data_as(ctypes.c_void_p), got.nbytes), "download")
+                self.c.kiln_array_free(out[j])
+                out[j] = None
+                results.append(got)
+            all_results.append(results)
+        for a, b in zip(*all_results):
+            assert a.tobytes() == b.tobytes(), f"{text}: other bits again"
+        for handle in reversed(held):
+            self.c.kiln_array_free(handle)
+        self.c.kiln_kernel_free(kernel)
+        return all_results[0]
+
+    def numpy_dtype(self, number):
+        return next(d for d in DTYPES if self.dtype_number(d) == number)
+
+
+def same(got, right):
+    """Equal numbers, NaN among them; 0 is -0, and a NaN any NaN."""
+    right = np.asarray(right)
+    return got.shape == right.shape and got.dtype == right.dtype and np.array_equal(got, right, equal_nan=right.dtype.kind in "fc")
+
+
+def near(got, right):
+    """Computed: the last bits may differ."""
+    right = np.asarray(right)
+    if got.shape != right.shape or got.dtype != right.dtype:
+        return False
+    step = np.finfo(right.dtype).eps if right.dtype.kind in "fc" else 0
+    return np.allclose(got, right, rtol=4 * step, atol=64 * step, equal_nan=True)
+
+
+def drawn_axis(rng, ndim, several):
+    """An axis as it is written, and NumPy's."""
+    kind = rng.random()
+    if kind < 0.3:
+        return None
+    if several and kind < 0.6 and ndim > 1:
+        axes = tuple(rng.sample(range(ndim), rng.randrange(1, ndim + 1)))
+        return tuple(a - ndim * rng.randrange(2) for a in axes)
+    return rng.randrange(-ndim, ndim)
+
+
+def finite(x):
+    """Without infinities, and without integers whose difference has no room."""
+    if x.dtype.kind in "fc":
+        part = x.view(f"f{x.dtype.itemsize // (2 if x.dtype.kind == 'c' else 1)}")
+        part[np.isinf(part)] = 7
+    return x % 100 if x.dtype.kind == "u" else x // (np.iinfo(x.dtype).max // 50) if x.dtype.kind == "i" else x
+
+
+def sorts(rng, x):
+    axis, which = drawn_axis(rng, x.ndim, False), rng.choice(["sort", "argsort"])
+    down = rng.random() < 0.4
+    flat, along = (x.reshape(-1), 0) if axis is None else (x, axis)
+    order = order_of([flat], along, [down])
+    text = f"{which}(x, axis={axis}{', descending=True' if down else ''})" if rng.random() < 0.7 or down or axis != x.ndim - 1 else f"x.{which}()"
+    return text, [np.take_along_axis(flat, order, along) if which == "sort" else order], same
+
+
+def topks(rng, x):
+    axis = drawn_axis(rng, x.ndim, False)
+    flat, along = (x.reshape(-1), 0) if axis is None else (x, axis)
+    k, down = rng.randrange(0, flat.shape[along] + 1), rng.random() < 0.7
+    order = np.take(order_of([flat], along, [down]), range(k), along)
+    return f"topk(x, {k}, axis={axis}{'' if down else ', largest=False'})", [np.take_along_axis(flat, order, along), order], same
+
+
+def partitions(rng, x):
+    axis, which = drawn_axis(rng, x.ndim, False), rng.choice(["partition", "argpartition"])
+    flat, along = (x.reshape(-1), 0) if axis is None else (x, axis)
+    n = flat.shape[along]
+    if n == 0:
+        return None
+    kth = [rng.randrange(-n, n) for _ in range(rng.choice([1, 1, 2]))]
+    lies = np.sort(flat, along)
+
+    def is_partition(got, _):
+        got = got if which == "partition" else np.take_along_axis(flat, got, along)
+        for k in kth:
+            k %= n
+            rows, rights = np.moveaxis(got, along, -1).reshape(-1, n), np.moveaxis(lies, along, -1).reshape(-1, n)
+            for row, right in zip(rows, rights):
+                if not same(row[k], right[k]) or not same(np.sort(row[:k]), right[:k]) or not same(np.sort(row[k:]), right[k:]):
+                    return False
+        return True
+    return f"{which}(x, {kth[0] if len(kth) == 1 else tuple(kth)}, axis={axis})", [None], is_partition
+
+
+def medians(rng, x):
+    axis, keep, x = drawn_axis(rng, x.ndim, True), rng.random() < 0.4, finite(x)
+    if x.size == 0:
+        return None
+    return f"median(x, axis={axis}{', keepdims=True' if keep else ''})", [np.median(x, axis=axis, keepdims=keep)], near
+
+
+def quantiles(rng, x):
+    axis, keep, method, x = drawn_axis(rng, x.ndim, True), rng.random() < 0.4, rng.choice(METHODS), finite(x)
+    if x.size == 0 or x.dtype.kind == "c" or (x.dtype.kind == "b" and method not in DISCRETE):
+        return None
+    which, most = rng.choice([("quantile", 1), ("percentile", 100)])
+    q = [rng.choice([0, 0.1, 0.25, 0.5, 0.9, 1, rng.random()]) * most for _ in range(rng.choice([1, 2, 3]))]
+    by_array = rng.random() < 0.3
+    given = np.array(q).reshape(rng.choice([(-1,), (1, -1)])) if by_array else q[0] if len(q) == 1 else q
+    arrays = {"q": given} if by_array else {}
+    right = np.asarray(getattr(np, which)(x, given, axis=axis, method=method, keepdims=keep))
+    if not by_array and method not in DISCRETE and x.dtype.kind == "f":
+        right = right.astype(x.dtype)  # numbers in brackets are numbers
+    text = f"{which}(x, {'q' if by_array else given}, axis={axis}, method='{method}'{', keepdims=True' if keep else ''})"
+    return text, [right], same if method in DISCRETE else near, arrays
+
+
+def uniques(rng, x):
+    wanted = [name for name in ("return_index", "return_inverse", "return_counts") if rng.random() < 0.5]
+    right = np.unique(x, **{name: True for name in wanted})
+    return f"unique(x{''.join(f', {name}=True' for name in wanted)})", list(right) if wanted else [right], same
+
+
+def lexsorts(rng, x):
+    axis = rng.randrange(-x.ndim, x.ndim)
+    y = np.random.default_rng(rng.randrange(2 ** 32)).integers(0, 4, x.shape).astype("i2")
+    keys = rng.choice([("x", "y"), ("y", "x"), ("x", "y", "x"), ("x",)])
+    arrays = {"x": x, "y": y}
+    order = order_of([arrays[k] for k in reversed(keys)], axis, [False] * len(keys))
+    return f"lexsort(({', '.join(keys)},), axis={axis})", [order], same, {"y": y} if "y" in keys else {}
+
+
+def check_case(kiln, seed, index):
+    rng = random.Random(seed * 1000003 + index)
+    dtype = DTYPES[index % len(DTYPES)]
+    shape = [rng.choice([0, 1, 2, 3, 7, 40, 300][rng.random() < 0.9:]) for _ in range(rng.choice([1, 1, 2, 3]))]
+    x = drawn(rng, shape if rng.random() < 0.9 else [rng.randrange(5000)], dtype)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        kept = x.copy()
+        case = rng.choice([sorts, sorts, topks, partitions, medians, quantiles, quantiles, uniques, lexsorts])(rng, x)
+        if case is None:
+            return
+        text, rights, alike, *more = case
+        x = finite(kept.copy()) if text[0] in "mqp" and "partition" not in text else kept
+    arrays = {"x": x, **(more[0] if more else {})}
+    what = f"--seed {seed} --first {index} --count 1: {text} of {dtype} {x.shape}"
+    got = kiln.results(text, arrays, rng, len(rights))
+    for one, right in zip(got, rights):
+        assert alike(one, right), f"{what}: {one} ({one.dtype}), not {right} ({getattr(right, 'dtype', '')}); x = {x}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("--count", type=int, default=3000 if os.environ.get("KILN_SOAK") == "1" else 140)
+    parser.add_argument("--seed", type=int, default=31)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
+    o = parser.parse_args()
+    if o.target:
+        os.environ["KILN_TARGET"] = o.target
+    kiln = Names(o.library)
+    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    print(f"{o.count} sorts by name, none wrong")
+
+
+if __name__ == "__main__":
+    main()
