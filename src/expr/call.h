@@ -6,6 +6,8 @@
 
 /* Argument k as it was given. */
 const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k);
+/* An error about the whole call. */
+kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
 /* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
 kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
                           int n_names, int n_places);
