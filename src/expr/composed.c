@@ -1,5 +1,5 @@
-/* Functions of expressions that are expressions themselves. The nodes of a row's text are added in place of the
- * call, so that they fuse with what stands around them as if they had been written there. */
+/* Functions of expressions that are expressions themselves. The nodes of a row's text are added in place of
+ * the call, so that they fuse with what stands around them as if they had been written there. */
 #include "expr/composed.h"
 
 #include <string.h>
@@ -10,9 +10,10 @@
 
 enum { MOST_PARAMS = 6, NAME_SIZE = 16 };
 
-/* params: names, each with "#" where a number has to be whole, and "=VALUE" where it may be absent; those behind "*" are given by name. Of several rows of
- * one name the first one that the arguments fit is taken. text: statements over the parameters; the last one is the
- * value. Formulas are NumPy's (its manual and what it computes), so that dtypes and roundings are, too. */
+/* params: names, each with "#" where a number has to be whole, and "=VALUE" where it may be absent; those
+ * behind "*" are given by name. Of several rows of one name the first one that the arguments fit is taken.
+ * text: statements over the parameters; the last one is the value. Formulas are NumPy's (its manual and the
+ * results it gives), so that dtypes and roundings are, too. */
 typedef struct composed {
     const char *name, *params, *text;
 } composed;
@@ -127,7 +128,7 @@ static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c,
 
 /* ---- calls ---- */
 
-/* The text's names are its parameters and what it assigns alone: the caller's variables and kernels are out of
+/* The names of the text are its parameters and its own: the caller's variables and kernels are out of
  * sight. */
 static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const params *of, kn_value *slot)
 {

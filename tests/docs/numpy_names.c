@@ -1,6 +1,6 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
- * (of the table), "function" (of expressions; "composed" of others), "instead TEXT" or "missing". tools/numpy_page makes
- * docs/numpy.md of them. */
+ * (of the table), "function" (of expressions; "composed" of others), "instead TEXT" or "missing".
+ * tools/numpy_page makes docs/numpy.md of them. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
