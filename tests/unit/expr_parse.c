@@ -546,7 +546,7 @@ static void near_names_are_suggested(void **state)
     assert_refused("absolut(x)", "did you mean 'absolute'?");
     assert_refused("nam", "did you mean 'nan'?");
     assert_refused("roll(x)", "there is no function 'roll'; NumPy's is not there yet\n");
-    assert_refused("x.sort()", "there is no function 'sort'; NumPy's is not there yet\n");
+    assert_refused("x.roll()", "there is no function 'roll'; NumPy's is not there yet\n");
     assert_refused("median(x)", "there is no function 'median'; NumPy's is not there yet\n");
     assert_refused("np.fft(x)", "there is no function 'fft'; NumPy's is not there yet\n");
     assert_refused("outer(x, 2)", "there is no function 'outer'; write x[:, None] * y\n");
