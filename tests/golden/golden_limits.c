@@ -319,7 +319,23 @@ static void resize_elements(call *c, int log_to, int log_from)
     }
 }
 
-/* Other extents, inputs that are broadcast along another axis, addresses off alignment; many elements. */
+/* Inputs whose inner one of two axes becomes the outer one. */
+static void transpose_inputs(call *c, int a, int b)
+{
+    for (int o = 0; o < c->count; ++o) {
+        int64_t *stride = c->stride[o];
+        bool is_free =
+            !c->access[o].is_output && c->after[o] == 0 && (o + 1 == c->count || c->after[o + 1] == 0);
+        int inner = llabs(stride[a]) < llabs(stride[b]) ? a : b, outer = a + b - inner;
+        if (!is_free || a == b || stride[a] == 0 || stride[b] == 0)
+            continue;
+        stride[outer] = stride[inner];
+        stride[inner] = stride[inner] * c->extent[outer];
+    }
+}
+
+/* Elements of another size, other extents, inputs that are transposed or broadcast along another axis, addresses
+ * off alignment; many elements. */
 static void change_at_random(call *c, uint64_t *dice, bool is_large)
 {
     int64_t size = 1;
@@ -337,6 +353,8 @@ static void change_at_random(call *c, uint64_t *dice, bool is_large)
         int a = roll(dice, c->from->space.ndim);
         set_extent(c, &before, a, 2 * before.extent[a]);
     }
+    if (roll(dice, 3) == 0)
+        transpose_inputs(c, roll(dice, c->from->space.ndim), roll(dice, c->from->space.ndim));
     for (int o = 0; o < c->count; ++o) {
         int axis = roll(dice, 2 * c->from->space.ndim);
         bool is_free =
