@@ -1,5 +1,6 @@
 /* schedules/scan/row_elements.h - where an element of a row is, for kinds that go along rows one by one:
- * selections, tallies, the passes of sorts. Their parts are dense, stepped, in_row, from_row, item, go_along. */
+ * selections, tallies and the passes of sorts. Their parts are dense, stepped, in_row, from_row, item and
+ * go_along. */
 #ifndef KN_SCHEDULES_SCAN_ROW_ELEMENTS_H
 #define KN_SCHEDULES_SCAN_ROW_ELEMENTS_H
 
