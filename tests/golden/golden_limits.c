@@ -334,8 +334,8 @@ static void transpose_inputs(call *c, int a, int b)
     }
 }
 
-/* Elements of another size, other extents, inputs that are transposed or broadcast along another axis, addresses
- * off alignment; many elements. */
+/* Elements of another size, other extents, inputs that are transposed or broadcast along another axis,
+ * addresses off alignment; many elements. */
 static void change_at_random(call *c, uint64_t *dice, bool is_large)
 {
     int64_t size = 1;
