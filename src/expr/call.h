@@ -17,6 +17,14 @@ kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
 /* Adds a cast unless dtype is absent or None. */
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
 
+/* x[1:] - x[:-1] along the last axis. */
+kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
+
+/* Functions that count into bins (histogram_functions.c). */
+kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c);

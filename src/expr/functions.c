@@ -974,6 +974,11 @@ static kiln_status add_of_neighbours(kn_value *out, kn_parser *p, const kn_calle
     return status == KILN_OK ? add_of_two(out, p, c, operation, &later, &earlier) : status;
 }
 
+kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x)
+{
+    return add_of_neighbours(out, p, c, "subtract", x, -1);
+}
+
 enum { MOST_DIFFERENCES = 16 };
 
 static kiln_status call_diff(kn_value *out, kn_parser *p, const kn_called *c)
@@ -1056,6 +1061,7 @@ static const struct {
                  {"argpartition", kn_call_partition, KN_ARGPARTITION},
                  {"argsort", kn_call_sort, KN_ARGSORT},
                  {"astype", call_astype, 0},
+                 {"bincount", kn_call_bincount, 0},
                  {"broadcast_to", call_broadcast_to, 0},
                  {"clip", call_clip, 0},
                  {"full", call_filled, FILL_VALUE},
@@ -1070,6 +1076,8 @@ static const struct {
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
+                 {"histogram", kn_call_histogram, 0},
+                 {"histogram_bin_edges", kn_call_bin_edges, 0},
                  {"lexsort", kn_call_lexsort, 0},
                  {"median", kn_call_median, 0},
                  {"ndim", call_measure, KN_NODE_NDIM},

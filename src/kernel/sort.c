@@ -300,8 +300,8 @@ static kiln_status clear(kn_device *device, const void *const *value, void *stre
     return device->backend->fill(device, (void *)(uintptr_t)value[0], &zero, 1, (size_t)bytes, stream);
 }
 
-/* The counts and words of a key's digits, at once. Tasks of the host leave words to those that come later, and
- * look at no others. */
+/* The counts and words of a key's digits, at once. Tasks of the host leave words to later ones, and look
+ * at no others. */
 static kiln_status add_clear(lowering *l, int digits)
 {
     const bool is_host = l->call->target->backend == KN_HOST;
@@ -612,22 +612,6 @@ static const kn_algorithm algorithm = {
 typedef struct letters {
     char key, order, word;
 } letters;
-
-/* The next letter from `from` on that no parameter and no text has. */
-static char free_letter(char from, const kn_param *param, int count, const char *const *texts)
-{
-    for (char letter = from; letter <= 'Z'; ++letter) {
-        const char word[] = {letter, '\0'};
-        bool is_taken = false;
-        for (int k = 0; k < count; ++k)
-            is_taken = is_taken || (param[k].type == KN_TYPE_PLACEHOLDER && param[k].placeholder == letter);
-        for (int t = 0; texts[t]; ++t)
-            is_taken = is_taken || kn_text_has_word(texts[t], word);
-        if (!is_taken)
-            return letter;
-    }
-    return '\0';
-}
 
 /* "float32 x, raw T w": all inputs, or outputs, raw ones for steps that find elements by their index. */
 static void put_params(kn_str *out, const kn_program *p, int first, int end, bool are_raw)
@@ -1081,9 +1065,9 @@ static void choose_letters(making *m, const kiln_kernel_options *o)
     const kn_program *p = m->s->signature;
     for (int k = 0; k < m->s->n_keys; ++k)
         texts[2 + k] = m->keys[k].key;
-    m->letter.key = free_letter('A', p->param, p->n_in + p->n_out, texts);
-    m->letter.order = free_letter((char)(m->letter.key + 1), p->param, p->n_in + p->n_out, texts);
-    m->letter.word = free_letter((char)(m->letter.order + 1), p->param, p->n_in + p->n_out, texts);
+    m->letter.key = kn_free_letter('A', p->param, p->n_in + p->n_out, texts);
+    m->letter.order = kn_free_letter((char)(m->letter.key + 1), p->param, p->n_in + p->n_out, texts);
+    m->letter.word = kn_free_letter((char)(m->letter.order + 1), p->param, p->n_in + p->n_out, texts);
 }
 
 static kiln_status make_sorting(making *m, const char *in_params, const char *out_params, int n_keys,

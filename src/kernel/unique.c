@@ -91,8 +91,8 @@ static kiln_status add_buffers(lowering *l)
     return status == KILN_OK ? kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t)) : status;
 }
 
-/* The parameters of `find`: sorted elements, where they were, sorted elements again, to be read at other places;
- * values, and what else is wanted; their number. */
+/* The parameters of `find`: sorted elements, where they were, sorted elements again, to be read at other
+ * places; values, and what else is wanted; their number. */
 static kiln_status add_find(lowering *l)
 {
     const int64_t n = l->rows.length;
