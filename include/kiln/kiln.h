@@ -20,6 +20,7 @@
 #include <kiln/stream.h>
 #include <kiln/memory.h>
 #include <kiln/graph.h>
+#include <kiln/histogram.h>
 #include <kiln/array.h>
 #include <kiln/dlpack.h>
 #include <kiln/arg.h>

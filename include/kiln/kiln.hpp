@@ -45,6 +45,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
@@ -1413,6 +1414,44 @@ class kernel {
     check((kiln_unique)(made.out(), x.arg(),
                         KILN_UNIQUE_INDEX | KILN_UNIQUE_INVERSE | KILN_UNIQUE_COUNTS));
     return made.take();
+/** How often each number occurs in an array of integers: kiln_bincount. */
+[[nodiscard]] inline array bincount(const array &x, std::int64_t minlength = 0)
+{
+    array counts;
+    check(kiln_bincount(counts.out(), kiln_arg_array(x.get()), kiln_arg_none(), minlength));
+    return counts;
+}
+/** ... the sums of their weights. */
+[[nodiscard]] inline array bincount(const array &x, const array &weights, std::int64_t minlength = 0)
+{
+    const kiln_arg w = kiln_arg_array(weights.get());
+    array sums;
+    check(kiln_bincount(sums.out(), kiln_arg_array(x.get()), w, minlength));
+    return sums;
+}
+
+namespace priv {
+inline std::array<array, 2> histogram(const array &x, std::int64_t bins, const double *range)
+{
+    const kiln_arg in = kiln_arg_array(x.get());
+    std::array<array, 2> z;
+    check(kiln_histogram(z[0].out(), z[1].out(), in, bins, range, kiln_arg_none()));
+    return z;
+}
+} // namespace priv
+
+/** Counts of so many bins, equally wide, from the least element to the greatest, and their edges:
+ * kiln_histogram. */
+[[nodiscard]] inline std::array<array, 2> histogram(const array &x, std::int64_t bins = 10)
+{
+    return priv::histogram(x, bins, nullptr);
+}
+/** ... of [low, high]. */
+[[nodiscard]] inline std::array<array, 2> histogram(const array &x, std::int64_t bins, double low,
+                                                    double high)
+{
+    const double range[] = {low, high};
+    return priv::histogram(x, bins, range);
 }
 
 /** An elementwise kernel, remembered by its texts, and a call of it: kiln_map. */

@@ -78,7 +78,10 @@
     X(ROW, row, false)                                                                                       \
     X(LEVELS, levels, false)                                                                                 \
     X(IDENTITY, identity, false)                                                                             \
-    X(EXCLUSIVE, exclusive, false)
+    X(EXCLUSIVE, exclusive, false)                                                                           \
+    X(IS_ATOMIC, is_atomic, false)                                                                           \
+    X(IS_COUNT, is_count, false)                                                                             \
+    X(TALLY, tally, false)
 enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
     KN_SLOTS(KN_SLOT_ID)

@@ -6,6 +6,8 @@
 
 /* Argument k as it was given. */
 const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k);
+/* An error about the whole call. */
+kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
 /* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
 kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
                           int n_names, int n_places);
@@ -14,6 +16,14 @@ kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value 
 kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
 /* Adds a cast unless dtype is absent or None. */
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
+
+/* x[1:] - x[:-1] along the last axis. */
+kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
+
+/* Functions that count into bins (histogram_functions.c). */
+kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);

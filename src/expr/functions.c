@@ -21,7 +21,7 @@ const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k)
     return &p->argument[c->first + k];
 }
 
-static kiln_status refuse(const kn_parser *p, const kn_called *c, const char *message)
+kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message)
 {
     return kn_parser_refuse(p, c->at, c->length, "%.*s: %s", (int)c->name_length, c->name, message);
 }
@@ -218,7 +218,7 @@ static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, 
         return KILN_OK;
     if (*n_in < f->n_max)
         return kn_call_need(p, c, &slot[*n_in], f->param[*n_in].name);
-    return refuse(p, c, "another number of arguments was expected");
+    return kn_call_refuse(p, c, "another number of arguments was expected");
 }
 
 /* Adds all outputs of a call: one value, or a tuple. */
@@ -444,7 +444,7 @@ static kiln_status start_view(kn_node *node, int *in, kn_node_kind kind, kn_pars
 {
     *node = (kn_node){.kind = kind, .n_in = 1, .in = in, .at = c->at, .length = c->length};
     return c->count > 0 ? kn_parser_node(in, p, kn_call_argument(p, c, 0))
-                        : refuse(p, c, "an array was expected");
+                        : kn_call_refuse(p, c, "an array was expected");
 }
 
 static kiln_status call_transpose(kn_value *out, kn_parser *p, const kn_called *c)
@@ -504,7 +504,7 @@ static kiln_status call_reshape(kn_value *out, kn_parser *p, const kn_called *c)
     const kn_value *item = NULL;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
     if (status == KILN_OK && c->count < 2)
-        return refuse(p, c, "a shape was expected");
+        return kn_call_refuse(p, c, "a shape was expected");
     if (status == KILN_OK)
         status = read_rest(&item, &count, p, c, "shape");
     return status == KILN_OK ? add_reshaped(out, p, node, item, count) : status;
@@ -517,7 +517,7 @@ static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
     int in;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
     if (status == KILN_OK && c->count > 1)
-        return refuse(p, c, "one argument was expected");
+        return kn_call_refuse(p, c, "one argument was expected");
     node.n_axes = 1;
     node.extent = extent;
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
@@ -713,7 +713,7 @@ static kiln_status call_measure(kn_value *out, kn_parser *p, const kn_called *c)
     int in;
     kiln_status status = start_view(&node, &in, (kn_node_kind)c->which, p, c);
     if (status == KILN_OK && c->count > 1)
-        return refuse(p, c, "one argument was expected");
+        return kn_call_refuse(p, c, "one argument was expected");
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
@@ -721,7 +721,7 @@ static kiln_status call_shape(kn_value *out, kn_parser *p, const kn_called *c)
 {
     *out = (kn_value){.kind = KN_VALUE_SHAPE, .at = c->at, .length = c->length};
     if (c->count != 1)
-        return refuse(p, c, "one argument was expected");
+        return kn_call_refuse(p, c, "one argument was expected");
     return kn_parser_node(&out->node, p, kn_call_argument(p, c, 0));
 }
 
@@ -775,7 +775,7 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && !has[0])
         return kn_parser_node(&in[0], p, &slot[0]);
     if (status == KILN_OK && n == 1)
-        return refuse(p, c, "a lower or an upper bound was expected");
+        return kn_call_refuse(p, c, "a lower or an upper bound was expected");
     char operation[16];
     snprintf(operation, sizeof operation, "%s", n == 3 ? "clip" : has[1] ? "maximum" : "minimum");
     kn_node node = {
@@ -974,6 +974,11 @@ static kiln_status add_of_neighbours(kn_value *out, kn_parser *p, const kn_calle
     return status == KILN_OK ? add_of_two(out, p, c, operation, &later, &earlier) : status;
 }
 
+kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x)
+{
+    return add_of_neighbours(out, p, c, "subtract", x, -1);
+}
+
 enum { MOST_DIFFERENCES = 16 };
 
 static kiln_status call_diff(kn_value *out, kn_parser *p, const kn_called *c)
@@ -1056,6 +1061,7 @@ static const struct {
                  {"argpartition", kn_call_partition, KN_ARGPARTITION},
                  {"argsort", kn_call_sort, KN_ARGSORT},
                  {"astype", call_astype, 0},
+                 {"bincount", kn_call_bincount, 0},
                  {"broadcast_to", call_broadcast_to, 0},
                  {"clip", call_clip, 0},
                  {"full", call_filled, FILL_VALUE},
@@ -1070,6 +1076,8 @@ static const struct {
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
+                 {"histogram", kn_call_histogram, 0},
+                 {"histogram_bin_edges", kn_call_bin_edges, 0},
                  {"lexsort", kn_call_lexsort, 0},
                  {"median", kn_call_median, 0},
                  {"ndim", call_measure, KN_NODE_NDIM},

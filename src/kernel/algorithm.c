@@ -75,6 +75,35 @@ void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
     }
 }
 
+kiln_status kn_describe_elements(int *ndim, int64_t *shape, const kn_program *p, const kn_described *in,
+                                 const char *purpose)
+{
+    bool has_array = false;
+    *ndim = 0;
+    for (int k = 0; k < p->n_in; ++k) {
+        if (in[k].is_number || p->param[k].is_raw)
+            continue;
+        has_array = true;
+        if (!kn_shape_broadcast(ndim, shape, in[k].ndim, in[k].shape))
+            return kn_error(KILN_ERROR_SHAPE, "%s: '%s' does not broadcast against the arguments before it",
+                            p->name, p->param[k].name);
+    }
+    return has_array ? KILN_OK
+                     : kn_error(KILN_ERROR_INVALID, "%s: no input is an array; there is nothing to %s",
+                                p->name, purpose);
+}
+
+kiln_status kn_describe_check_inputs(const kn_program *p, const kn_described *in)
+{
+    for (int k = 0; k < p->n_in; ++k) {
+        kiln_dtype expected = kn_described_dtype(p, &p->param[k], in);
+        if (!in[k].is_number && in[k].dtype != expected)
+            return kn_error(KILN_ERROR_TYPE, "%s: '%s' is %s here, but an array of %s was given", p->name,
+                            p->param[k].name, kiln_dtype_name(expected), kiln_dtype_name(in[k].dtype));
+    }
+    return KILN_OK;
+}
+
 /* Options that the algorithm itself determines. */
 static kiln_status check_options(const char *name, bool takes_axes, const kiln_call_options *o)
 {

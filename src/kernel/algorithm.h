@@ -46,6 +46,13 @@ void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in);
 /* The dtype of a parameter: its own, or that of the first input of its type, arrays before numbers. */
 kiln_dtype kn_described_dtype(const kn_program *program, const kn_param *param, const kn_described *in);
 
+/* The shape that the inputs that are not raw broadcast to. KILN_ERROR_SHAPE; KILN_ERROR_INVALID if none of
+ * them is an array: `purpose` says what there is to do, "select from". */
+kiln_status kn_describe_elements(int *ndim, int64_t *shape, const kn_program *p, const kn_described *in,
+                                 const char *purpose);
+/* KILN_ERROR_TYPE unless the arrays have the dtypes of the program's inputs. */
+kiln_status kn_describe_check_inputs(const kn_program *p, const kn_described *in);
+
 /* A program without stages, for the names of the parameters. *out is NULL before. */
 kiln_status kn_prototype_create(kn_program **out, const char *name, const char *const *in, int n_in,
                                 const char *const *outs, int n_out);
@@ -84,6 +91,12 @@ kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, 
 kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call *call,
                             const kn_source *source, kiln_dtype dtype, int ndim, const int64_t *shape,
                             const int64_t *strides);
+/* Binds parameter k of the part to input j of the call as it is; dtype: of a number. */
+kiln_status kn_lowered_bind_input(kn_lowered_part *part, int k, const kn_lowering_call *call, int j,
+                                  kiln_dtype dtype);
+/* Binds parameter k of the part to output j of the call, with this shape. */
+kiln_status kn_lowered_bind_output(kn_lowered_part *part, int k, const kn_lowering_call *call, int j,
+                                   kiln_dtype dtype, int ndim, const int64_t *shape);
 /* Binds parameter k of the part to a number that follows from the call's shapes. The caller checks that the
  * dtype holds it. */
 void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, const kiln_arg *number);

@@ -141,6 +141,27 @@ kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call
                            strides);
 }
 
+kiln_status kn_lowered_bind_input(kn_lowered_part *part, int k, const kn_lowering_call *call, int j,
+                                  kiln_dtype dtype)
+{
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = j};
+    if (call->in[j].kind != KILN_ARG_ARRAY) {
+        part->binding.operand[k] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = dtype};
+        part->source[k] = source;
+        return KILN_OK;
+    }
+    const kiln_array *a = call->in[j].value.array;
+    return kn_lowered_bind(part, k, call, &source, a->dtype, a->ndim, a->shape, a->strides);
+}
+
+kiln_status kn_lowered_bind_output(kn_lowered_part *part, int k, const kn_lowering_call *call, int j,
+                                   kiln_dtype dtype, int ndim, const int64_t *shape)
+{
+    const kn_source source = {.kind = KN_FROM_OUTPUT, .index = j};
+    const kiln_array *given = call->out ? call->out[j] : NULL;
+    return kn_lowered_bind(part, k, call, &source, dtype, ndim, shape, given ? given->strides : NULL);
+}
+
 void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, const kiln_arg *number)
 {
     part->binding.operand[k] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = dtype};

@@ -14,15 +14,6 @@ typedef struct selection {
 
 /* ---- results ---- */
 
-static kiln_status check_input(const kn_param *param, const kn_described *in, kiln_dtype expected,
-                               const char *name)
-{
-    if (in->is_number || in->dtype == expected)
-        return KILN_OK;
-    return kn_error(KILN_ERROR_TYPE, "%s: '%s' is %s here, but an array of %s was given", name, param->name,
-                    kiln_dtype_name(expected), kiln_dtype_name(in->dtype));
-}
-
 /* x[mask]: NumPy does not broadcast masks. */
 static kiln_status check_mask(const kn_program *p, const kn_described *in)
 {
@@ -44,20 +35,11 @@ static kiln_status check_mask(const kn_program *p, const kn_described *in)
 static kiln_status count_elements(int64_t *out, const kn_program *p, const kn_described *in)
 {
     int64_t shape[KILN_MAX_NDIM];
-    int ndim = 0;
-    bool has_array = false;
-    for (int k = 0; k < p->n_in; ++k) {
-        has_array = has_array || (!in[k].is_number && !p->param[k].is_raw);
-        if (!in[k].is_number && !p->param[k].is_raw &&
-            !kn_shape_broadcast(&ndim, shape, in[k].ndim, in[k].shape))
-            return kn_error(KILN_ERROR_SHAPE, "%s: '%s' does not broadcast against the arguments before it",
-                            p->name, p->param[k].name);
-    }
-    if (!has_array)
-        return kn_error(KILN_ERROR_INVALID, "%s: no input is an array; there is nothing to select from",
-                        p->name);
-    *out = kn_shape_size(ndim, shape);
-    return KILN_OK;
+    int ndim;
+    kiln_status status = kn_describe_elements(&ndim, shape, p, in, "select from");
+    if (status == KILN_OK)
+        *out = kn_shape_size(ndim, shape);
+    return status;
 }
 
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
@@ -67,8 +49,8 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     kiln_status status = ((const selection *)context)->is_mask ? check_mask(p, in) : KILN_OK;
     if (status == KILN_OK)
         status = count_elements(&out->shape[0], p, in);
-    for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
-        status = check_input(&p->param[k], &in[k], kn_described_dtype(p, &p->param[k], in), p->name);
+    if (status == KILN_OK)
+        status = kn_describe_check_inputs(p, in);
     out->dtype = kn_described_dtype(p, &p->param[p->n_in + j], in);
     out->ndim = is_count ? 0 : 1;
     out->is_late = out->takes_any = !is_count;
@@ -94,27 +76,12 @@ static kiln_status add_clear(kn_lowered *out, const kn_lowering_call *call, cons
     return status == KILN_OK ? kn_lowered_bind(part, 0, call, count, KILN_INT64, 0, NULL, NULL) : status;
 }
 
-static kiln_status bind_input(kn_lowered_part *part, int k, const kn_lowering_call *call, kiln_dtype dtype)
-{
-    const kn_source source = {.kind = KN_FROM_INPUT, .index = k};
-    if (call->in[k].kind != KILN_ARG_ARRAY) {
-        part->binding.operand[k] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = dtype};
-        part->source[k] = source;
-        return KILN_OK;
-    }
-    const kiln_array *a = call->in[k].value.array;
-    return kn_lowered_bind(part, k, call, &source, a->dtype, a->ndim, a->shape, a->strides);
-}
-
 static kiln_status bind_output(kn_lowered_part *part, int j, const kn_lowering_call *call,
                                const kn_described *result)
 {
-    const kn_program *p = part->program;
-    const kn_source source = {.kind = KN_FROM_OUTPUT, .index = j};
     const kiln_array *given = call->out ? call->out[j] : NULL;
     int64_t size = given && result->ndim > 0 ? given->shape[0] : result->shape[0];
-    return kn_lowered_bind(part, p->n_in + j, call, &source, result->dtype, result->ndim, &size,
-                           given ? given->strides : NULL);
+    return kn_lowered_bind_output(part, part->program->n_in + j, call, j, result->dtype, result->ndim, &size);
 }
 
 static kiln_status add_scan(kn_lowered *out, const selection *s, const kn_lowering_call *call,
@@ -124,7 +91,7 @@ static kiln_status add_scan(kn_lowered *out, const selection *s, const kn_loweri
     kn_lowered_part *part;
     kiln_status status = kn_lowered_add_kernel(&part, out, s->kernel);
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
-        status = bind_input(part, k, call, kn_described_dtype(p, &p->param[k], in));
+        status = kn_lowered_bind_input(part, k, call, k, kn_described_dtype(p, &p->param[k], in));
     for (int j = 0; j < p->n_out && status == KILN_OK; ++j) {
         kn_described result = {.ndim = 0};
         status = describe(&result, s, j, in);

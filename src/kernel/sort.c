@@ -613,22 +613,6 @@ typedef struct letters {
     char key, order, word;
 } letters;
 
-/* The next letter from `from` on that no parameter and no text has. */
-static char free_letter(char from, const kn_param *param, int count, const char *const *texts)
-{
-    for (char letter = from; letter <= 'Z'; ++letter) {
-        const char word[] = {letter, '\0'};
-        bool is_taken = false;
-        for (int k = 0; k < count; ++k)
-            is_taken = is_taken || (param[k].type == KN_TYPE_PLACEHOLDER && param[k].placeholder == letter);
-        for (int t = 0; texts[t]; ++t)
-            is_taken = is_taken || kn_text_has_word(texts[t], word);
-        if (!is_taken)
-            return letter;
-    }
-    return '\0';
-}
-
 /* "float32 x, raw T w": all inputs, or outputs, raw ones for steps that find elements by their index. */
 static void put_params(kn_str *out, const kn_program *p, int first, int end, bool are_raw)
 {
@@ -1081,9 +1065,9 @@ static void choose_letters(making *m, const kiln_kernel_options *o)
     const kn_program *p = m->s->signature;
     for (int k = 0; k < m->s->n_keys; ++k)
         texts[2 + k] = m->keys[k].key;
-    m->letter.key = free_letter('A', p->param, p->n_in + p->n_out, texts);
-    m->letter.order = free_letter((char)(m->letter.key + 1), p->param, p->n_in + p->n_out, texts);
-    m->letter.word = free_letter((char)(m->letter.order + 1), p->param, p->n_in + p->n_out, texts);
+    m->letter.key = kn_free_letter('A', p->param, p->n_in + p->n_out, texts);
+    m->letter.order = kn_free_letter((char)(m->letter.key + 1), p->param, p->n_in + p->n_out, texts);
+    m->letter.word = kn_free_letter((char)(m->letter.order + 1), p->param, p->n_in + p->n_out, texts);
 }
 
 static kiln_status make_sorting(making *m, const char *in_params, const char *out_params, int n_keys,

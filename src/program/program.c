@@ -356,7 +356,8 @@ static kiln_status check_expression(const kn_program *p, const kn_stage *s)
     int first = p->n_in + p->n_out;
     bool gives_one = s->n_given == 1 && s->value[s->n_read] >= first;
     bool reads_one = s->n_read == 1 && s->value[0] >= first;
-    if (s->kind == KN_COUNT || s->kind == KN_PLACE || s->kind == KN_RANK) /* kiln's own */
+    if (s->kind == KN_COUNT || s->kind == KN_PLACE || s->kind == KN_RANK ||
+        s->kind == KN_TALLY) /* kiln's own */
         return KILN_OK;
     if (s->kind == KN_MAP || (gives_one && (s->kind == KN_MAP_EXPRESSION || reads_one)))
         return KILN_OK;
@@ -460,7 +461,9 @@ static kiln_status check_arguments(const kn_program_text *given, const kiln_kern
 kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_options *given)
 {
     *out = (kiln_kernel_options)KILN_KERNEL_OPTIONS_INIT;
-    return kn_sized_read(out, sizeof *out, given, "options", "KILN_KERNEL_OPTIONS_INIT");
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_KERNEL_OPTIONS_INIT");
+    out->struct_size = sizeof *out; /* so that a copy with other members set can be read again */
+    return status;
 }
 
 kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_kernel_options *given)

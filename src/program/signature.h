@@ -59,5 +59,8 @@ kiln_status kn_snippet_check(const char *text, const char *what);
 /* Writes one parameter as the grammar has it. */
 struct kn_str;
 void kn_param_format(struct kn_str *out, const kn_param *param);
+/* A placeholder for a program that kiln writes around these: the next letter from `from` on that no parameter
+ * and no text has; the texts end with NULL. '\0': there is none. */
+char kn_free_letter(char from, const kn_param *param, int count, const char *const *texts);
 
 #endif

@@ -10,6 +10,7 @@
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
 #include "schedules/stencil/stencil_kinds.h"
+#include "schedules/tally/tally_kinds.h"
 #include "schedules/transpose/transpose_kinds.h"
 
 #endif

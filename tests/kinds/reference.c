@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "reference_call.h"
+#include "schedule/tally.h"
 #include "stage_parts.h"
 
 typedef void (*reference_function)(const reference_call *call);
@@ -249,6 +250,43 @@ static void write_rank(FILE *to, const declarations *l, const kn_stage_text *sta
         value, value, value, value, given_by(l, stage->gives)->name);
 }
 
+/* The bins beyond which kernels combine in memory, into what is there: those that shared memory has, if there
+ * is an atomic function. */
+static int64_t most_shared(const description *d, const declared *bins)
+{
+    kn_target target;
+    kiln_dtype dtype = kn_dtype_find(bins->type, strlen(bins->type));
+    trouble_unless(kn_target_parse(&target, d->target) == KILN_OK && dtype, "a tally of %s for %s",
+                   bins->type, d->target);
+    return target.backend == KN_CUDA && kn_tally_atomic(d->stage[d->n_stages - 1].body, dtype)
+               ? kn_tally_shared(&target) / (int64_t)kiln_dtype_size(dtype)
+               : INT64_MAX;
+}
+
+/* The elements of a part, combined by bins, and its bins in the raw operand; those have no placeholder. */
+static void write_tally(FILE *to, const declarations *l, const description *d, const kn_stage_text *stage)
+{
+    char bin[32];
+    int raw = raw_number(l, stage->gives);
+    const char *type = l->at[raw].type;
+    snprintf(bin, sizeof bin, "%.*s", (int)strcspn(stage->reads, ","), stage->reads);
+    fprintf(to,
+            "%s *const kn_all = (%s *)kn->view[%d].at;\nconst long long kn_n_bins = kn->view[%d].shape[1];\n"
+            "const bool kn_is_in_memory = kn_n_bins > %lldLL;\n"
+            "const long long kn_parts = kn_is_in_memory ? 1 : kn->view[%d].shape[0];\n"
+            "const long long kn_chunk = (kn->length + kn_parts - 1) / kn_parts;\n"
+            "for (long long kn_k = 0; !kn_is_in_memory && kn_k < kn_parts * kn_n_bins; ++kn_k)\n"
+            "kn_all[kn_k] = %s;\n",
+            type, type, raw, raw, (long long)most_shared(d, &l->at[raw]), raw, stage->identity);
+    fprintf(to,
+            "for (long long kn_j = 0; kn_j < kn->length; ++kn_j) {\nconst long long kn_at = kn_%s[kn_j];\n"
+            "if (kn_at < 0 || kn_at >= kn_n_bins) continue;\n"
+            "%s &kn_of = kn_all[kn_j / kn_chunk * kn_n_bins + kn_at];\n"
+            "const %s a = kn_of, b = kn_%s[kn_j];\nkn_of = %s;\n}\n",
+            given_by(l, bin)->name, type, type, given_by(l, strchr(stage->reads, ',') + 2)->name,
+            stage->body);
+}
+
 /* One iteration for each element, or for each result. */
 static void write_map(FILE *to, const declarations *l, const description *d, const kn_stage_text *stage)
 {
@@ -290,6 +328,8 @@ static void write_function(FILE *to, const description *d, int number)
             write_place(to, &l, &s.at[k]);
         else if (s.at[k].kind == KN_RANK)
             write_rank(to, &l, &s.at[k]);
+        else if (s.at[k].kind == KN_TALLY)
+            write_tally(to, &l, d, &s.at[k]);
         else
             write_map(to, &l, d, &s.at[k]);
     fprintf(to, "}\n}\n}\n");
@@ -420,6 +460,7 @@ static void make_view(reference_view *v, const axes *x, const stage *s, const op
 {
     int64_t stride[KILN_MAX_NDIM] = {0};
     v->dtype = o->dtype;
+    v->shape = o->shape;
     if (o->is_scalar)
         v->at = (char *)(uintptr_t)o->scalar;
     else

@@ -9,6 +9,7 @@ typedef struct reference_view {
     char *at;
     kiln_dtype dtype;
     const int64_t *row, *element;
+    const int64_t *shape; /* of raw operands */
 } reference_view;
 
 /* Rows are what is not reduced, in C order; a row's elements are what is, in C order too. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <complex>
 
 #include "reference_call.h"
@@ -23,6 +24,8 @@ typedef uint64_t uint64;
 typedef std::complex<float> complex64;
 typedef std::complex<double> complex128;
 typedef long long _index;
+using std::max;
+using std::min;
 
 static inline float rsqrt(float x)
 {

@@ -170,6 +170,40 @@ static inline unsigned long long atomicAdd(unsigned long long *to, unsigned long
 {
     return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
 }
+static inline long long min(long long a, long long b)
+{
+    return a < b ? a : b;
+}
+static inline long long max(long long a, long long b)
+{
+    return a < b ? b : a;
+}
+template <class T> static inline T emulated_put(T *to, T value)
+{
+    T old = *to;
+    *to = value;
+    return old;
+}
+template <class T> static inline T atomicMin(T *to, T x)
+{
+    return emulated_put(to, x < *to ? x : *to);
+}
+template <class T> static inline T atomicMax(T *to, T x)
+{
+    return emulated_put(to, *to < x ? x : *to);
+}
+template <class T> static inline T atomicAnd(T *to, T x)
+{
+    return emulated_put(to, *to & x);
+}
+template <class T> static inline T atomicOr(T *to, T x)
+{
+    return emulated_put(to, *to | x);
+}
+template <class T> static inline T atomicXor(T *to, T x)
+{
+    return emulated_put(to, *to ^ x);
+}
 static inline int min(int a, int b)
 {
     return a < b ? a : b;

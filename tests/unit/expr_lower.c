@@ -144,6 +144,20 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"m = mean(x[:256], axis=0, keepdims=True); x[:256] - m, m", "sm_90", 1, "schedule=\"row_columns\""},
         {"(x - mean(x, axis=0, keepdims=True)) / std(x, axis=0, keepdims=True)", "sm_90", 2,
          "struct moments"},
+        /* a kernel that holds its rows has variances by distances from the mean, others by moments */
+        {"x - std(x, axis=1, keepdims=True)", "sm_90", 1, "float32 _r1,"},
+        {"x / var(x, axis=1, keepdims=True)", "sm_90", 1, "float32 _r1,"},
+        {"v = var(x[:256], axis=0); v, (x[:256] - mean(x[:256], axis=0)) / v", "sm_90", 1, "float32 _r1,"},
+        {"x / std(x, axis=1, keepdims=True)", "host", 1, "struct moments"},
+        {"x / std(x, axis=1, keepdims=True, ddof=1)", "sm_90", 1, "struct moments"},
+        {"x / std(x, axis=0, keepdims=True)", "sm_90", 2, "struct moments"},
+        {"var(x, axis=1)", "sm_90", 1, "struct moments"},
+        /* a few terms of each of more results are a map: not many terms, nor fewer results than elements */
+        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "sm_90", 1, "schedule=\"rows\""},
+        {"argmax(x[:, None, :3] - x[None, :99, :3], axis=-1) + 1", "sm_90", 1, "schedule=\"rows\""},
+        {"sum((x[:, None, :9] - x[None, :99, :9])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
+        {"sum((x[:, None, :4] - x[None, :3, :4])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
+        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "schedule=\"reduce\""},
         /* rows in pieces */
         {"y = x.reshape(128, 16, 2048); y - mean(y, axis=(0, 2), keepdims=True)", "sm_90", 1, "pieces=\"1\""},
         /* another axis, another base, other elements: these are no variances and sums of exponentials */

@@ -1,30 +1,8 @@
 /* emit_sort_rows.c - sort_rows.cu. */
 #include "codegen/writer.h"
 
+#include "schedules/scan/elements.h"
 #include "schedules/sort/sort_kinds.h"
-
-static bool is_one_axis(const kn_writer *w)
-{
-    return kn_sort_rows_config_of(&w->spec->schedule)->one_axis;
-}
-
-static const char *offset_of(const kn_writer *w)
-{
-    return is_one_axis(w) ? "in_row" : "from_row";
-}
-
-static void put_offset(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, offset_of(w), k);
-}
-
-static void put_element(const kn_writer *w, kn_str *out, int k)
-{
-    if (kn_access_of(w, k) == KN_DENSE)
-        kn_put_part(w, out, "dense", k);
-    else
-        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
-}
 
 static void fill(kn_writer *w)
 {
@@ -42,10 +20,9 @@ static void fill(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_access_of(w, k) == KN_DENSE)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-    if (!is_one_axis(w))
-        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "go_along", -1, "operands=%d", operands);
-    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, put_element, offset_of(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_element, offset_of(w));
+    kn_elements_go_along(w, KN_SLOT_FROM);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, kn_put_element, kn_elements_offset(w));
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, kn_put_element, kn_elements_offset(w));
 }
 
 KN_CONFIG_TABLE(kn_sort_rows_config, KN_SORT_ROWS_CONFIG);

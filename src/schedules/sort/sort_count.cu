@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-enum { kn_digits = ${depth}, kn_of_block = ${block} * 64 };
+enum { kn_digits = ${depth}, kn_of_block = ${block} * ${items} };
 
 ${begin}
     typedef ${type} kn_word;

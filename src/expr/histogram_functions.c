@@ -1,0 +1,242 @@
+/* Functions of expressions that count into bins: each is a node of a kernel that is remembered. */
+#include "expr/call.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "kernel/histogram.h"
+
+enum { USUAL_BINS = 10 /* of NumPy */ };
+
+static bool is_given(const kn_value *value)
+{
+    return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
+}
+
+/* Adds a call of the kernel, which is freed. */
+static kiln_status add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
+                              const kn_value *const *in, int n_in)
+{
+    int read[5];
+    const kn_node node = {
+        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        status = kn_parser_node(&read[k], p, in[k]);
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status add_operator(kn_value *out, kn_parser *p, const kn_called *c, const char *name,
+                                const kn_value *a, const kn_value *b)
+{
+    const kn_value in[] = {*a, *b};
+    return kn_parser_operator(out, p, name, in, 2, c->at, c->length);
+}
+
+static kiln_status read_count(int64_t *out, const kn_parser *p, const kn_value *value, const char *what,
+                              int64_t least)
+{
+    kiln_status status = kn_parser_whole(out, p, value, what);
+    if (status == KILN_OK && *out < least)
+        return kn_parser_refuse(p, value->at, value->length, "%s: %lld was given; at least %lld was expected",
+                                what, (long long)*out, (long long)least);
+    return status;
+}
+
+/* bincount(x, weights=None, minlength=0, length=): shapes do not depend on elements, so that the number of
+ * bins has to be said; what is beyond them, or below 0, is left out. */
+kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "weights", "minlength", "length"};
+    kn_value slot[4] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int64_t least = 0, length = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK && is_given(&slot[2]))
+        status = read_count(&least, p, &slot[2], names[2], 0);
+    if (status == KILN_OK && !is_given(&slot[3]))
+        return kn_call_refuse(p, c,
+                              "the argument 'length' is missing, the number of bins: shapes do not depend on "
+                              "elements; kiln_bincount counts as many as x has");
+    if (status == KILN_OK)
+        status = read_count(&length, p, &slot[3], names[3], 1);
+    bool has_weights = is_given(&slot[1]);
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    if (status == KILN_OK)
+        status = kn_histogram_find(&kernel, KN_BINCOUNT, has_weights, length > least ? length : least);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 1 + has_weights) : status;
+}
+
+/* The bins of histogram and histogram_bin_edges. */
+typedef struct bins {
+    kn_histogram_name name;
+    int64_t count;
+    kn_value x, low, high, edges; /* the range, or, of KN_HISTOGRAM_EDGES, the edges */
+    kn_value number;              /* count, as a value */
+} bins;
+
+static kiln_status add_reduction(kn_value *out, kn_parser *p, const kn_called *c, char *name,
+                                 const kn_value *x)
+{
+    int in = 0;
+    const kn_node node = {
+        .kind = KN_NODE_CALL, .n_in = 1, .in = &in, .name = name, .at = c->at, .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, x);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* The ends of a given range are float64; those of the elements have their dtype. */
+static kiln_status read_range(bins *b, kn_parser *p, const kn_called *c, const kn_value *range)
+{
+    static char least[] = "min", greatest[] = "max";
+    const kn_value float64 = {.kind = KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
+    const kn_value *item;
+    kiln_status status;
+    if (!is_given(range)) {
+        b->name = KN_HISTOGRAM_WHOLE;
+        status = add_reduction(&b->low, p, c, least, &b->x);
+        return status == KILN_OK ? add_reduction(&b->high, p, c, greatest, &b->x) : status;
+    }
+    if (kn_parser_items(&item, p, range) != 2)
+        return kn_parser_refuse(p, range->at, range->length, "range: two numbers were expected, (low, high)");
+    b->name = KN_HISTOGRAM;
+    b->low = item[0];
+    b->high = item[1];
+    status = kn_call_cast(&b->low, p, c, &float64);
+    return status == KILN_OK ? kn_call_cast(&b->high, p, c, &float64) : status;
+}
+
+/* 0, 1 and so on: so many. */
+static kiln_status add_numbers(kn_value *out, kn_parser *p, const kn_called *c, int64_t count)
+{
+    const kiln_arg numbers[] = {kiln_arg_int(0), kiln_arg_int(count), kiln_arg_int(1)};
+    int in[3];
+    const kn_node node = {.kind = KN_NODE_ARANGE, .n_in = 3, .in = in, .at = c->at, .length = c->length};
+    kn_value number;
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < 3 && status == KILN_OK; ++k) {
+        status = kn_parser_number(&number, p, numbers[k], c->at, c->length);
+        if (status == KILN_OK)
+            status = kn_parser_node(&in[k], p, &number);
+    }
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* Edges of bins that are equally wide. */
+static kiln_status add_edges(bins *b, kn_parser *p, const kn_called *c)
+{
+    kn_value one, low, high, number;
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_parser_number(&one, p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_operator(&low, p, c, "multiply", &b->low, &one);
+    if (status == KILN_OK)
+        status = add_operator(&high, p, c, "multiply", &b->high, &one);
+    if (status == KILN_OK)
+        status = add_numbers(&number, p, c, b->count + 1);
+    if (status == KILN_OK)
+        status = kn_histogram_find_edges(&kernel);
+    const kn_value *const in[] = {&low, &high, &b->number, &number};
+    return status == KILN_OK ? add_kernel(&b->edges, p, c, kernel, in, 4) : status;
+}
+
+/* Reads `bins` and `range`: as many bins, or their edges. */
+static kiln_status read_bins(bins *b, kn_parser *p, const kn_called *c, const kn_value *given,
+                             const kn_value *range)
+{
+    kiln_status status = KILN_OK;
+    b->count = USUAL_BINS;
+    if (is_given(given) && !kn_parser_is_number(p, given)) {
+        b->name = KN_HISTOGRAM_EDGES;
+        b->edges = *given;
+        return is_given(range) ? kn_parser_refuse(p, range->at, range->length,
+                                                  "range: was given beside the edges of the bins")
+                               : KILN_OK;
+    }
+    if (is_given(given))
+        status = read_count(&b->count, p, given, "bins", 1);
+    if (status == KILN_OK)
+        status = kn_parser_number(&b->number, p, kiln_arg_int64(b->count), c->at, c->length);
+    if (status == KILN_OK)
+        status = read_range(b, p, c, range);
+    return status == KILN_OK ? add_edges(b, p, c) : status;
+}
+
+static kiln_status add_counts(kn_value *out, kn_parser *p, const kn_called *c, const bins *b,
+                              const kn_value *weights)
+{
+    kiln_kernel *kernel = NULL;
+    const kn_value *in[5] = {&b->x};
+    int n_in = 1;
+    if (b->name == KN_HISTOGRAM_EDGES) {
+        in[n_in++] = &b->edges;
+    } else {
+        in[n_in++] = &b->low;
+        in[n_in++] = &b->high;
+        in[n_in++] = &b->number;
+    }
+    if (is_given(weights))
+        in[n_in++] = weights;
+    kiln_status status = kn_histogram_find(&kernel, b->name, is_given(weights), b->count);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
+}
+
+/* counts / diff(edges) / sum(counts) */
+static kiln_status add_density(kn_value *counts, kn_parser *p, const kn_called *c, const kn_value *edges)
+{
+    static char sum[] = "sum";
+    kn_value widths, by_width, all;
+    kiln_status status = kn_call_add_differences(&widths, p, c, edges);
+    if (status == KILN_OK)
+        status = add_operator(&by_width, p, c, "divide", counts, &widths);
+    if (status == KILN_OK)
+        status = add_reduction(&all, p, c, sum, counts);
+    return status == KILN_OK ? add_operator(counts, p, c, "divide", &by_width, &all) : status;
+}
+
+/* histogram(a, bins=10, range=None, density=False, weights=None): counts and edges */
+kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "bins", "range", "density", "weights"};
+    kn_value slot[5] = {{0}}, counts;
+    bins b = {0};
+    int64_t is_density = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 5, 5);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    b.x = slot[0];
+    if (status == KILN_OK && is_given(&slot[3]))
+        status = kn_parser_whole(&is_density, p, &slot[3], names[3]);
+    if (status == KILN_OK)
+        status = read_bins(&b, p, c, &slot[1], &slot[2]);
+    if (status == KILN_OK)
+        status = add_counts(&counts, p, c, &b, &slot[4]);
+    if (status == KILN_OK && is_density)
+        status = add_density(&counts, p, c, &b.edges);
+    *out =
+        (kn_value){.kind = KN_VALUE_TUPLE, .first = p->n_items, .count = 2, .at = c->at, .length = c->length};
+    if (status == KILN_OK)
+        status = kn_parser_push_item(p, &counts);
+    return status == KILN_OK ? kn_parser_push_item(p, &b.edges) : status;
+}
+
+/* histogram_bin_edges(a, bins=10, range=None) */
+kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "bins", "range"};
+    kn_value slot[3] = {{0}};
+    bins b = {0};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    b.x = slot[0];
+    if (status == KILN_OK)
+        status = read_bins(&b, p, c, &slot[1], &slot[2]);
+    *out = b.edges;
+    return status;
+}

@@ -1,0 +1,629 @@
+/* kernel/histogram.c - elements combined by bins, by an algorithm of two steps.
+ *
+ * A tally combines each part of the elements into bins of its own; a reduction combines these. On CUDA bins
+ * of integers that do not fit in shared memory are combined by atomic functions in memory, as one part. If
+ * the order would matter there, elements are sorted by their bins and scanned, so that each bin's last one
+ * has what they are combined to. */
+#include <string.h>
+
+#include <kiln/histogram.h>
+#include <kiln/sort.h>
+#include "base/alloc.h"
+#include "base/error.h"
+#include "kernel/algorithm.h"
+#include "kernel/histogram.h"
+#include "program/program.h"
+#include "schedule/tally.h"
+#include "space/shape.h"
+#include "types/dtype.h"
+
+/* Names of kiln's own, which no text of the user's has. */
+#define SUMS "_sums" /* what bins are combined to, by part and bin */
+
+typedef struct histogram {
+    int64_t bins;  /* 0: as the given result says */
+    int edges;     /* 1 + the input that has them, of one axis; 0: none has */
+    kn_param type; /* of what is combined */
+    bool is_count; /* each element counts one */
+    char *reduce;
+    kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
+    kiln_kernel *clear;              /* gives bins the identity */
+    kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
+} histogram;
+
+/* ---- results ---- */
+
+static const kn_program *inputs_of(const histogram *h)
+{
+    return h->tally->program;
+}
+
+static const kn_param *output_of(const histogram *h, int j)
+{
+    return &h->last->program->param[h->last->program->n_in + j];
+}
+
+/* The dtype of a parameter that may have the placeholder of an input. */
+static kiln_status find_dtype(kiln_dtype *out, const histogram *h, const kn_param *param,
+                              const kn_described *in)
+{
+    *out = kn_described_dtype(inputs_of(h), param, in);
+    return *out ? KILN_OK
+                : kn_error(KILN_ERROR_TYPE, "%s: output '%s': no input settles type %c", inputs_of(h)->name,
+                           param->name, param->placeholder);
+}
+
+/* 0: the given result says how many. */
+static kiln_status count_bins(int64_t *out, const histogram *h, const kn_described *in)
+{
+    const kn_described *edges = h->edges ? &in[h->edges - 1] : NULL;
+    *out = h->bins;
+    if (!edges)
+        return KILN_OK;
+    if (edges->ndim != 1 || edges->shape[0] < 2)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "%s: '%s' has %d axes%s; one axis of at least two edges was expected",
+                        inputs_of(h)->name, inputs_of(h)->param[h->edges - 1].name, edges->ndim,
+                        edges->ndim == 1 ? ", of fewer than two elements" : "");
+    *out = edges->shape[0] - 1;
+    return KILN_OK;
+}
+
+static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
+{
+    const histogram *h = context;
+    int64_t shape[KILN_MAX_NDIM];
+    int ndim;
+    kiln_status status = kn_describe_elements(&ndim, shape, inputs_of(h), in, "count");
+    if (status == KILN_OK)
+        status = kn_describe_check_inputs(inputs_of(h), in);
+    if (status == KILN_OK)
+        status = find_dtype(&out->dtype, h, output_of(h, j), in);
+    if (status == KILN_OK)
+        status = count_bins(&out->shape[0], h, in);
+    out->ndim = 1;
+    out->takes_any = out->shape[0] == 0;
+    return status;
+}
+
+/* ---- lowering ---- */
+
+typedef struct lowering {
+    kn_lowered *out;
+    const histogram *h;
+    const kn_lowering_call *call;
+    kn_described *in;
+    int ndim;
+    int64_t shape[KILN_MAX_NDIM], elements; /* that the inputs broadcast to */
+    int64_t bins;
+    kiln_dtype combined;
+    int sums; /* the buffer, and its extents */
+    int64_t extents[2];
+} lowering;
+
+static kiln_status find_bins(lowering *l)
+{
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    const kn_program *last = l->h->last->program;
+    kiln_status status = count_bins(&l->bins, l->h, l->in);
+    if (status != KILN_OK || l->bins > 0)
+        return status;
+    if (!given)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: the number of bins was not given; neither when the kernel was made, nor by an "
+                        "array for '%s'",
+                        last->name, output_of(l->h, 0)->name);
+    l->bins = given->shape[0];
+    for (int j = 1; j < last->n_out; ++j)
+        if (!l->call->out[j] || l->call->out[j]->shape[0] != l->bins)
+            return kn_error(KILN_ERROR_SHAPE, "%s: '%s': an array of %lld elements was expected, as '%s' has",
+                            last->name, output_of(l->h, j)->name, (long long)l->bins,
+                            output_of(l->h, 0)->name);
+    return KILN_OK;
+}
+
+static kiln_status find_combined(lowering *l)
+{
+    kiln_dtype dtype = KILN_UINT32;
+    kiln_status status = l->h->is_count ? KILN_OK : find_dtype(&dtype, l->h, &l->h->type, l->in);
+    l->combined = kn_dtype_is_half(dtype) ? KILN_FLOAT32 : dtype;
+    return status;
+}
+
+/* Binds parameter k to the bins of all parts, or, flat, to those of the only one. */
+static kiln_status bind_sums(kn_lowered_part *part, int k, const lowering *l, bool is_flat)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->sums};
+    return kn_lowered_bind(part, k, l->call, &source, l->combined, is_flat ? 1 : 2, l->extents + is_flat,
+                           NULL);
+}
+
+static kiln_status bind_inputs(kn_lowered_part *part, const lowering *l)
+{
+    const kn_program *p = inputs_of(l->h);
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
+        status = kn_lowered_bind_input(part, k, l->call, k, kn_described_dtype(p, &p->param[k], l->in));
+    return status;
+}
+
+static kiln_status add_buffer(lowering *l)
+{
+    size_t size = (size_t)(l->extents[0] * l->extents[1]) * kiln_dtype_size(l->combined);
+    return kn_lowered_add_buffer(&l->sums, l->out, size);
+}
+
+static kiln_status add_clear(lowering *l)
+{
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->clear);
+    return status == KILN_OK ? bind_sums(part, 0, l, true) : status;
+}
+
+static kiln_status add_tally(lowering *l)
+{
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->tally);
+    if (status == KILN_OK)
+        status = bind_inputs(part, l);
+    return status == KILN_OK ? bind_sums(part, inputs_of(l->h)->n_in, l, false) : status;
+}
+
+/* The narrowest number of a bin, with one more for elements that are left out: each byte is a pass. */
+static kiln_dtype key_of(int64_t bins)
+{
+    return bins < UINT8_MAX ? KILN_UINT8 : bins < UINT16_MAX ? KILN_UINT16 : KILN_UINT32;
+}
+
+/* Binds a parameter to one of the buffers of all elements, flat or in their shape. */
+static kiln_status bind_elements(kn_lowered_part *part, int k, const lowering *l, int buffer,
+                                 kiln_dtype dtype, bool is_flat)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
+    return kn_lowered_bind(part, k, l->call, &source, dtype, is_flat ? 1 : l->ndim,
+                           is_flat ? &l->elements : l->shape, NULL);
+}
+
+/* Binds parameters from k on to the keys and the values. */
+static kiln_status bind_pair(kn_lowered_part *part, int k, const lowering *l, const int *buffer, bool is_flat)
+{
+    kiln_status status = bind_elements(part, k, l, buffer[0], key_of(l->bins), is_flat);
+    return status == KILN_OK ? bind_elements(part, k + 1, l, buffer[1], l->combined, is_flat) : status;
+}
+
+static kiln_status add_scan(lowering *l, const int *sorted)
+{
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->scan);
+    if (status == KILN_OK)
+        status = bind_pair(part, 0, l, sorted, true);
+    if (status == KILN_OK)
+        status = bind_elements(part, 2, l, sorted[0], key_of(l->bins), true);
+    return status == KILN_OK ? bind_sums(part, 3, l, true) : status;
+}
+
+/* Keys and values of all elements, in the order of keys; the last one of a key has what all are combined
+ * to. */
+static kiln_status add_ordered(lowering *l)
+{
+    kn_lowered_part *part;
+    int pair[4]; /* keys and values, then those that are sorted */
+    kiln_status status = KILN_OK;
+    for (int b = 0; b < 4 && status == KILN_OK; ++b)
+        status = kn_lowered_add_buffer(&pair[b], l->out,
+                                       (size_t)l->elements *
+                                           kiln_dtype_size(b % 2 == 0 ? key_of(l->bins) : l->combined));
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->h->read);
+    if (status == KILN_OK)
+        status = bind_inputs(part, l);
+    if (status == KILN_OK)
+        status = bind_pair(part, inputs_of(l->h)->n_in, l, pair, false);
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->h->sort);
+    if (status == KILN_OK)
+        status = bind_pair(part, 0, l, pair, true);
+    if (status == KILN_OK)
+        status = bind_pair(part, 2, l, pair + 2, true);
+    return status == KILN_OK ? add_scan(l, pair + 2) : status;
+}
+
+static kiln_status add_last(lowering *l)
+{
+    static const int parts_axis = 0;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->last);
+    if (status != KILN_OK)
+        return status;
+    part->options.axes = &parts_axis;
+    part->options.n_axes = 1;
+    status = bind_sums(part, 0, l, false);
+    for (int j = 0; j < l->h->last->program->n_out && status == KILN_OK; ++j) {
+        kn_described result = {.ndim = 0};
+        status = describe(&result, l->h, j, l->in);
+        if (status == KILN_OK)
+            status = kn_lowered_bind_output(part, 1 + j, l->call, j, result.dtype, 1, &l->bins);
+    }
+    return status;
+}
+
+/* Bytes of the bins that a block of CUDA needs: threads have their own where there is no atomic function. */
+static int64_t shared_for(const lowering *l, bool is_atomic)
+{
+    return l->bins * (int64_t)kiln_dtype_size(l->combined) * (is_atomic ? 1 : KN_TALLY_THREADS);
+}
+
+static kiln_status lower_call(lowering *l)
+{
+    bool is_host = l->call->target->backend == KN_HOST, is_atomic, fits;
+    kiln_status status = kn_describe_elements(&l->ndim, l->shape, inputs_of(l->h), l->in, "count");
+    if (status == KILN_OK)
+        status = find_bins(l);
+    if (status == KILN_OK)
+        status = find_combined(l);
+    if (status != KILN_OK || l->bins == 0)
+        return status;
+    l->elements = kn_shape_size(l->ndim, l->shape);
+    is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
+    fits = is_host || shared_for(l, is_atomic) <= kn_tally_shared(l->call->target);
+    l->extents[0] = l->elements == 0 || !fits ? 1
+                    : is_host                 ? kn_tally_tasks(l->elements, l->bins)
+                                              : kn_tally_parts(l->elements);
+    l->extents[1] = l->bins;
+    status = add_buffer(l);
+    if (status == KILN_OK && (l->elements == 0 || !fits))
+        status = add_clear(l);
+    if (status == KILN_OK && l->elements > 0)
+        status = fits || is_atomic ? add_tally(l) : add_ordered(l);
+    return status == KILN_OK ? add_last(l) : status;
+}
+
+static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    lowering l = {.out = out, .h = context, .call = call};
+    size_t bytes = (size_t)(inputs_of(l.h)->n_in + 1) * sizeof *l.in;
+    l.in = kn_calloc(1, bytes);
+    if (!l.in)
+        return kn_error_memory(bytes, "a histogram");
+    kn_describe_arguments(l.in, call->in, inputs_of(l.h)->n_in);
+    kiln_status status = lower_call(&l);
+    kn_free(l.in);
+    return status;
+}
+
+static void release(void *context)
+{
+    histogram *h = context;
+    if (!h)
+        return;
+    kiln_kernel *const kernels[] = {h->tally, h->last, h->clear, h->read, h->sort, h->scan};
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
+        kiln_kernel_free(kernels[k]);
+    kn_free(h->reduce);
+    kn_free(h);
+}
+
+static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .free = release};
+
+/* ---- making ---- */
+
+typedef struct making {
+    histogram *h;
+    const char *in, *outs, *bin, *value, *reduce, *post, *identity, *name;
+    const kiln_kernel_options *options; /* without reduce_type */
+    const char *reduce_type;
+    char combined, key; /* placeholders of kiln's own: of what is combined, and of a bin's number */
+} making;
+
+static kiln_status make_kernel(kiln_kernel **out, const kn_program_text *text)
+{
+    kn_program *program = NULL;
+    kiln_status status = kn_program_create(&program, text);
+    if (status != KILN_OK)
+        return status;
+    program->left_outputs = 0;
+    return kn_kernel_create(out, program);
+}
+
+static kiln_status make_tally(const making *m)
+{
+    kn_str outs = KN_STR_INIT, values = KN_STR_INIT;
+    kn_str_printf(&outs, "raw %c " SUMS, m->combined);
+    kn_str_printf(&values, "int64 _kn_bin, %c _kn_value", m->combined);
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION, .label = "bin", .gives = "_kn_bin", .body = m->bin},
+        {.kind = KN_MAP_EXPRESSION, .label = "value", .gives = "_kn_value", .body = m->value},
+        {.kind = KN_TALLY,
+         .label = "reduce",
+         .reads = "_kn_bin, _kn_value",
+         .gives = SUMS,
+         .body = m->reduce,
+         .identity = m->identity}};
+    const kn_program_text text = {.name = m->name,
+                                  .in = m->in,
+                                  .out = kn_str_text(&outs),
+                                  .values = kn_str_text(&values),
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = KN_REDUCED_BY_CALL,
+                                  .options = m->options};
+    kiln_status status = outs.failed || values.failed ? kn_error_memory(values.length, "a histogram's texts")
+                                                      : make_kernel(&m->h->tally, &text);
+    kn_str_free(&outs);
+    kn_str_free(&values);
+    return status;
+}
+
+/* A kernel of a program's own function, which is given what all of them take. */
+static kiln_status made(kiln_kernel **out, kiln_status status, kn_program *program)
+{
+    return status == KILN_OK ? kn_kernel_create(out, program) : status;
+}
+
+static kiln_status make_last(const making *m)
+{
+    kiln_kernel_options o = *m->options;
+    kn_program *program = NULL;
+    char in[] = "? _sum";
+    in[0] = m->combined;
+    o.reduce_type = m->h->is_count ? "int64" : m->reduce_type;
+    kiln_status status =
+        kn_program_reduction(&program, in, m->outs, "_sum", m->reduce, m->post, m->identity, m->name, &o);
+    return made(&m->h->last, status, program);
+}
+
+static kiln_status make_clear(const making *m)
+{
+    kn_str outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_program *program = NULL;
+    kn_str_printf(&outs, "%c _sum", m->combined);
+    kn_str_printf(&body, "_sum = %s", m->identity);
+    kiln_status status = kn_str_status(&body, "a histogram's texts");
+    if (status == KILN_OK)
+        status =
+            kn_program_elementwise(&program, "", kn_str_text(&outs), kn_str_text(&body), m->name, m->options);
+    kn_str_free(&outs);
+    kn_str_free(&body);
+    return made(&m->h->clear, status, program);
+}
+
+static kiln_status make_read(const making *m)
+{
+    kn_str outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_program *program = NULL;
+    kn_str_printf(&outs, "%c _key, %c _value", m->key, m->combined);
+    kn_str_printf(&body,
+                  "const int64 kn_bin = (%s\n), kn_most = static_cast<%c>(~static_cast<%c>(0));\n"
+                  "_key = kn_bin < 0 || kn_bin > kn_most ? kn_most : kn_bin;\n_value = (%s\n)",
+                  m->bin, m->key, m->key, m->value);
+    kiln_status status = kn_str_status(&body, "a histogram's texts");
+    if (status == KILN_OK)
+        status = kn_program_elementwise(&program, m->in, kn_str_text(&outs), kn_str_text(&body), m->name,
+                                        m->options);
+    kn_str_free(&outs);
+    kn_str_free(&body);
+    return made(&m->h->read, status, program);
+}
+
+static kiln_status make_sort(const making *m)
+{
+    static const kiln_sort_key key = {"key", NULL, 0};
+    char in[] = "? key, ? value", outs[] = "? key_there, ? value_there";
+    in[0] = outs[0] = m->key;
+    strchr(in + 1, '?')[0] = strchr(outs + 1, '?')[0] = m->combined;
+    return kiln_sort_create(&m->h->sort, in, outs, &key, 1, "key_there = key; value_there = value", m->name,
+                            m->options);
+}
+
+static kiln_status make_scan(const making *m)
+{
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, reduce = KN_STR_INIT, preamble = KN_STR_INIT;
+    kiln_kernel_options o = *m->options;
+    kn_program *program = NULL;
+    kn_str_printf(&in, "%c _key, %c _value, raw %c _keys", m->key, m->combined, m->key);
+    kn_str_printf(&outs, "raw %c " SUMS, m->combined);
+    kn_str_printf(&preamble, "%s\nstruct kn_of_bin {\n    unsigned bin;\n    %c value;\n};",
+                  o.preamble ? o.preamble : "", m->combined);
+    kn_str_printf(&reduce,
+                  "a.bin == b.bin ? kn_of_bin{b.bin, [&](const %c a, const %c b) { return %s\n; }(a.value, "
+                  "b.value)} : b",
+                  m->combined, m->combined, m->reduce);
+    o.preamble = kn_str_text(&preamble);
+    o.reduce_type = "kn_of_bin";
+    kiln_status status =
+        in.failed || outs.failed || preamble.failed || reduce.failed
+            ? kn_error_memory(reduce.length, "a histogram's texts")
+            : kn_program_scan(&program, kn_str_text(&in), kn_str_text(&outs), "kn_of_bin{_key, _value}",
+                              kn_str_text(&reduce),
+                              "if ((uint64)_key < (uint64)" SUMS
+                              ".size() && (_J + 1 == _keys.size() || _keys[_J + 1] != _key)) " SUMS
+                              "[_key] = a.value",
+                              NULL, m->name, &o);
+    kn_str_free(&in);
+    kn_str_free(&outs);
+    kn_str_free(&reduce);
+    kn_str_free(&preamble);
+    if (status == KILN_OK)
+        program->left_outputs = 0;
+    return made(&m->h->scan, status, program);
+}
+
+static kiln_status make_kernels(const making *m)
+{
+    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear,
+                                                          make_read,  make_sort, make_scan};
+    kiln_status status = KILN_OK;
+    for (size_t k = 0; k < sizeof make / sizeof make[0] && status == KILN_OK; ++k)
+        status = make[k](m);
+    return status;
+}
+
+/* The type of what is combined: that of the option, else the first output's. */
+static kiln_status find_type(making *m, const kn_param *param, int n_in)
+{
+    const char *type = m->reduce_type;
+    m->h->type = param[n_in];
+    if (!type)
+        return KILN_OK;
+    m->h->type.type = type[0] && !type[1] ? KN_TYPE_PLACEHOLDER : KN_TYPE_DTYPE;
+    m->h->type.placeholder = type[0];
+    m->h->type.dtype = kn_dtype_find(type, strlen(type));
+    bool is_known = m->h->type.type == KN_TYPE_DTYPE && m->h->type.dtype;
+    for (int k = 0; k < n_in; ++k)
+        is_known = is_known || (m->h->type.type == KN_TYPE_PLACEHOLDER &&
+                                param[k].type == KN_TYPE_PLACEHOLDER && param[k].placeholder == type[0]);
+    return is_known ? KILN_OK
+                    : kn_error(KILN_ERROR_TYPE,
+                               "%s: options.reduce_type: '%s' was given; a dtype, or the placeholder of an "
+                               "input, was expected",
+                               m->name, type);
+}
+
+static kiln_status check_params(const making *m, const kn_param *param, int n_in, int n_out)
+{
+    for (int k = 0; k < n_in + n_out; ++k)
+        if (param[k].type == KN_TYPE_STRUCT || param[k].is_non_const || (k >= n_in && param[k].is_raw))
+            return kn_error(KILN_ERROR_INVALID,
+                            "%s: '%s' is %s; a histogram has inputs of a dtype, and outputs that are not raw",
+                            m->name, param[k].name,
+                            param[k].type == KN_TYPE_STRUCT ? "a struct"
+                            : param[k].is_non_const         ? "_non_const"
+                                                            : "a raw output");
+    return n_out > 0 ? KILN_OK
+                     : kn_error(KILN_ERROR_INVALID,
+                                "%s: the output signature is empty: a histogram needs at "
+                                "least one output",
+                                m->name);
+}
+
+/* Letters that neither the user's signatures nor texts have. */
+static void choose_letters(making *m, const kn_param *param, int count)
+{
+    const char *const texts[] = {m->bin,  m->value,    m->reduce,
+                                 m->post, m->identity, m->options->preamble ? m->options->preamble : "",
+                                 NULL};
+    m->combined = kn_free_letter('A', param, count, texts);
+    m->key = kn_free_letter((char)(m->combined + 1), param, count, texts);
+}
+
+/* The texts that were not given are those of a count, or of a sum. */
+static kiln_status settle_texts(making *m, kn_str *post, const char *first_output)
+{
+    if (m->reduce && !m->identity)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: identity: NULL was given with reduce: \"%s\"; what a bin without elements has "
+                        "was expected, an expression",
+                        m->name, m->reduce);
+    kn_str_printf(post, "%s = a", first_output);
+    m->value = m->value ? m->value : "1";
+    m->reduce = m->reduce ? m->reduce : "a + b";
+    m->identity = m->identity ? m->identity : "0";
+    m->post = m->post ? m->post : kn_str_text(post);
+    m->h->is_count = strcmp(m->value, "1") == 0 && strcmp(m->reduce, "a + b") == 0 &&
+                     strcmp(m->identity, "0") == 0 && !m->reduce_type;
+    m->h->reduce = kn_strdup(m->reduce);
+    return m->h->reduce ? kn_str_status(post, "a histogram's texts")
+                        : kn_error_memory(strlen(m->reduce) + 1, "a histogram");
+}
+
+static kiln_status make_histogram(making *m)
+{
+    kn_param param[KN_MAX_PARAMS];
+    kn_str post = KN_STR_INIT;
+    int n_in = 0, n_out = 0;
+    kiln_status status =
+        kn_signature_parse(param, 0, KN_MAX_PARAMS, &n_in, m->in, "input", m->options->preamble);
+    if (status == KILN_OK)
+        status = kn_signature_parse(param, n_in, KN_MAX_PARAMS - 1, &n_out, m->outs, "output",
+                                    m->options->preamble);
+    if (status != KILN_OK) {
+        kn_error_context("%s", m->name);
+        return status;
+    }
+    status = check_params(m, param, n_in, n_out);
+    if (status == KILN_OK)
+        status = settle_texts(m, &post, param[n_in].name);
+    if (status == KILN_OK)
+        status = find_type(m, param, n_in);
+    if (status == KILN_OK) {
+        choose_letters(m, param, n_in + n_out);
+        status = make_kernels(m);
+    }
+    kn_str_free(&post);
+    return status;
+}
+
+static kiln_status make_prototype(kiln_kernel **out, histogram *h)
+{
+    const kn_program *in = inputs_of(h), *last = h->last->program;
+    const char *names[KN_MAX_PARAMS];
+    kn_program *prototype = NULL;
+    for (int k = 0; k < in->n_in; ++k)
+        names[k] = in->param[k].name;
+    for (int j = 0; j < last->n_out; ++j)
+        names[in->n_in + j] = output_of(h, j)->name;
+    kiln_status status =
+        kn_prototype_create(&prototype, in->name, names, in->n_in, names + in->n_in, last->n_out);
+    if (status == KILN_OK)
+        return kn_kernel_create_algorithm(out, prototype, &algorithm, h);
+    release(h);
+    return status;
+}
+
+kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text,
+                                const kiln_kernel_options *options)
+{
+    kiln_kernel_options o;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
+    kiln_status status =
+        kn_require_texts("in_params", text->in, "out_params", text->outs, "bin", text->bin, NULL);
+    if (status == KILN_OK)
+        status = kn_program_read_own_options(&o, options);
+    if (status != KILN_OK)
+        return status;
+    const char *name = text->name ? text->name : "kernel";
+    if (text->bins < 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: bins: %lld was given; a number that is not negative was expected", name,
+                        (long long)text->bins);
+    histogram *h = kn_calloc(1, sizeof *h);
+    if (!h)
+        return kn_error_memory(sizeof *h, "a histogram");
+    h->bins = text->bins;
+    h->edges = text->edges;
+    making m = {.h = h,
+                .in = text->in,
+                .outs = text->outs,
+                .bin = text->bin,
+                .value = text->value,
+                .reduce = text->reduce,
+                .post = text->post,
+                .identity = text->identity,
+                .name = name,
+                .options = &o,
+                .reduce_type = o.reduce_type};
+    o.reduce_type = NULL;
+    status = make_histogram(&m);
+    if (status == KILN_OK)
+        return make_prototype(out, h);
+    release(h);
+    return status;
+}
+
+kiln_status kiln_histogram_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                                  const char *bin, const char *value, const char *reduce, const char *post,
+                                  const char *identity, int64_t bins, const char *name,
+                                  const kiln_kernel_options *options)
+{
+    const kn_histogram_text text = {.in = in_params,
+                                    .outs = out_params,
+                                    .bin = bin,
+                                    .value = value,
+                                    .reduce = reduce,
+                                    .post = post,
+                                    .identity = identity,
+                                    .name = name,
+                                    .bins = bins};
+    return kn_histogram_create(out, &text, options);
+}

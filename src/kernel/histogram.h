@@ -1,0 +1,31 @@
+/* kernel/histogram.h - histograms of NumPy's, by name: kernels that are remembered. */
+#ifndef KN_KERNEL_HISTOGRAM_H
+#define KN_KERNEL_HISTOGRAM_H
+
+#include "kernel/kernel.h"
+
+/* The texts of a histogram, as kiln_histogram_create takes them. */
+typedef struct kn_histogram_text {
+    const char *in, *outs, *bin, *value, *reduce, *post, *identity, *name;
+    int64_t bins;
+    int edges; /* 1 + the input that has the edges of the bins: one more than there are bins; 0: none has */
+} kn_histogram_text;
+kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text,
+                                const kiln_kernel_options *options);
+
+typedef enum kn_histogram_name {
+    KN_BINCOUNT,        /* inputs x, then weights */
+    KN_HISTOGRAM,       /* x, the ends of its range (float64), the number of bins (int64), weights */
+    KN_HISTOGRAM_WHOLE, /* the same where the ends are the least and the greatest of x, in its dtype */
+    KN_HISTOGRAM_EDGES, /* x, edges in the dtype of x, weights */
+    KN_HISTOGRAM_NAMES
+} kn_histogram_name;
+
+/* The kernel, one more reference. bins: 0: as the given result says; ignored where there are edges. */
+kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool has_weights, int64_t bins);
+
+/* The kernel of the edges of bins that are equally wide, as NumPy's linspace has them: of the ends of the
+ * range, of one dtype of floats, the number of bins, and those of the edges (both int64). */
+kiln_status kn_histogram_find_edges(kiln_kernel **out);
+
+#endif

@@ -1,0 +1,42 @@
+/* schedule/tally.h - the parts into which a tally's elements are cut: the algorithm has bins for each of them
+ * (kernel/histogram.c), and the kinds have a block, or a task, for each. */
+#ifndef KN_SCHEDULE_TALLY_H
+#define KN_SCHEDULE_TALLY_H
+
+#include "base/target.h"
+#include "space/numbers.h"
+#include "types/dtype.h"
+
+enum {
+    KN_TALLY_BLOCK = 512,     /* threads of a part (CUDA) */
+    KN_TALLY_PARTS = 264,     /* two for each multiprocessor of an H100; the same on every device */
+    KN_TALLY_LEAST = 1 << 13, /* elements of a part */
+    KN_TALLY_THREADS = 32,    /* that have bins of their own, at least, where order matters */
+    KN_TALLY_HOST_PARTS = 64  /* tasks */
+};
+
+/* CUDA's atomic function of an operator whose result does not depend on the order, for integers of 4 and 8
+ * bytes; NULL: there is none. */
+const char *kn_tally_atomic(const char *reduce, kiln_dtype dtype);
+
+/* Bytes of shared memory for the bins of a block: two blocks share a multiprocessor. */
+static inline int kn_tally_shared(const kn_target *target)
+{
+    int half = target->shared_memory_per_multiprocessor / 2 - target->shared_memory_reserved;
+    return half < target->shared_memory_per_block ? half : target->shared_memory_per_block;
+}
+
+/* Parts on CUDA. */
+static inline int64_t kn_tally_parts(int64_t elements)
+{
+    int64_t least = kn_divide_up(elements, INT64_C(1) << 31); /* a block counts its elements by 32 bits */
+    return kn_clamp(kn_divide_up(elements, KN_TALLY_LEAST), 1, kn_most(least, KN_TALLY_PARTS));
+}
+
+/* Tasks on the host: bins are cleared, and combined, for each of them. */
+static inline int64_t kn_tally_tasks(int64_t elements, int64_t bins)
+{
+    return kn_clamp(elements / kn_most(4 * bins, 2 * KN_TALLY_LEAST), 1, KN_TALLY_HOST_PARTS);
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* emit_tally.c - tally.cu, and the words that both targets' templates have. */
+#include "codegen/writer.h"
+
+#include <string.h>
+
+#include "schedule/tally.h"
+#include "schedules/scan/scan_kinds.h"
+#include "schedules/tally/tally_kinds.h"
+
+void kn_put_tally_names(kn_writer *w)
+{
+    const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
+    int bin = s->value[0], value = s->value[1], bins = s->value[2];
+    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", bin);
+    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", value);
+    kn_put_value(w, &w->slot[KN_SLOT_INDEX], bin);
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], value);
+    kn_put_type(w, &w->slot[KN_SLOT_TYPE], bins);
+    kn_put_function(w, &w->slot[KN_SLOT_REDUCE], KN_TALLY_TALLY);
+    kn_str_printf(&w->slot[KN_SLOT_IDENTITY], "kn_%s_identity", s->label);
+    kn_str_append(&w->slot[KN_SLOT_RESULT], w->program->param[bins].name);
+}
+
+static bool is_one_axis(const kn_writer *w)
+{
+    return kn_tally_config_of(&w->spec->schedule)->one_axis;
+}
+
+static const char *offset_of(const kn_writer *w)
+{
+    return is_one_axis(w) ? "in_row" : "from_row";
+}
+
+static void put_offset(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, offset_of(w), k);
+}
+
+static void put_far(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_access_of(w, k) == KN_DENSE)
+        kn_put_part(w, out, "dense", k);
+    else
+        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
+}
+
+static void put_item(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "item", k);
+}
+
+/* Unsigned integers, but for what depends on the sign. */
+static const char *word_of(const char *atomic, const kn_dtype_info *info)
+{
+    bool is_compared = !strcmp(atomic, "atomicMin") || !strcmp(atomic, "atomicMax");
+    return is_compared ? info->c_name : info->size == 4 ? "unsigned" : "unsigned long long";
+}
+
+/* Threads whose operator has an atomic function share bins; others have bins of their own. */
+static void put_operator(kn_writer *w)
+{
+    const kn_program *p = w->program;
+    const kn_stage *s = &p->stage[KN_TALLY_TALLY];
+    kiln_dtype dtype = w->spec->operand[s->value[2]].dtype;
+    const char *atomic = kn_tally_atomic(s->body, dtype);
+    bool is_count = atomic && !strcmp(s->body, "a + b") && !strcmp(p->stage[KN_TALLY_VALUE].body, "1");
+    kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], atomic ? "by_atomics" : "by_threads", -1,
+                     "function=%s word=%s reduce=%s", atomic ? atomic : "",
+                     atomic ? word_of(atomic, kn_dtype_info_of(dtype)) : "",
+                     kn_str_text(&w->slot[KN_SLOT_REDUCE]));
+    kn_str_append(&w->slot[KN_SLOT_IS_ATOMIC], atomic ? "1" : "0");
+    kn_str_append(&w->slot[KN_SLOT_IS_COUNT], is_count ? "1" : "0");
+}
+
+static void fill(kn_writer *w)
+{
+    kn_put_tally_names(w);
+    put_operator(w);
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0)
+            continue;
+        if (kn_access_of(w, k) == KN_DENSE)
+            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
+                         kn_text_by(w, put_far, k));
+    }
+    if (!is_one_axis(w))
+        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "go_along", -1, "operands=%d",
+                         kn_layout_space_operands(w->spec));
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_BIN, put_item, offset_of(w));
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_VALUE, put_item, offset_of(w));
+}
+
+KN_CONFIG_TABLE(kn_tally_config, KN_TALLY_CONFIG);
+
+const kn_recipe kn_recipe_tally = {.template_name = "schedules/tally/tally.cu",
+                                   .fill = fill,
+                                   .parts = "schedules/tally/tally_parts.cu",
+                                   .more_parts = "schedules/scan/scan_parts.cu",
+                                   .preludes = "kn_reduce_block kn_look_back"};

@@ -1,0 +1,105 @@
+/* histograms_emulated - random histograms by the kernels that a GPU would run, twice, against the host's,
+ * which tests/numpy/check_histograms.py compares with NumPy: bins that threads have of their own, that a block
+ * shares, in memory, and that elements are sorted by; all axes and strides, skewed and constant bins.
+ *
+ * usage: histograms_emulated [COUNT [SEED]] */
+#include "emulated.h"
+
+#include <kiln/kiln.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AXES = 2, WAYS = 5 };
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % below;
+}
+
+/* All weights are whole, so that sums of floats are exact in any order. */
+static const struct way {
+    const char *out, *value, *reduce, *identity;
+} ways[WAYS] = {{"int64 z", NULL, NULL, NULL},
+                {"int32 z", "w", NULL, NULL},
+                {"float32 z", "w", NULL, NULL},
+                {"float64 z", "(float64)w", "a > b ? a : b", "-1"},
+                {"uint32 z", "1u << w", "a | b", "0u"}};
+
+/* Bins from -1 on, beyond the last one too: evenly, most of them one, or all. */
+static void fill(int32_t *bin, int16_t *weight, int64_t count, int64_t bins)
+{
+    uint64_t skew = draw(4), usual = draw((uint64_t)bins);
+    for (int64_t k = 0; k < count; ++k) {
+        bool is_usual = skew == 0 || (skew == 1 && draw(10) > 0);
+        bin[k] = (int32_t)(is_usual ? usual : draw((uint64_t)bins + 2)) - (is_usual ? 0 : 1);
+        weight[k] = (int16_t)draw(9);
+    }
+}
+
+static kiln_status wrap(kiln_array **out, void *data, kiln_dtype dtype, const int64_t *shape, bool is_turned)
+{
+    int64_t item = (int64_t)kiln_dtype_size(dtype);
+    int64_t strides[AXES] = {is_turned ? item : item * shape[1], is_turned ? item * shape[0] : item};
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    spec.dtype = dtype;
+    spec.ndim = AXES;
+    spec.shape = shape;
+    spec.strides = strides;
+    spec.device = KILN_DEVICE_HOST;
+    return kiln_array_wrap(out, data, &spec, NULL, NULL);
+}
+
+static bool same(const kiln_array *a, const kiln_array *b)
+{
+    return memcmp(kiln_array_data(a), kiln_array_data(b), kiln_array_nbytes(a)) == 0;
+}
+
+static bool run_one(long number)
+{
+    static const int64_t some_bins[] = {1, 5, 100, 700, 3000, 60000};
+    const struct way *w = &ways[number % WAYS];
+    const int64_t bins = some_bins[draw(6)],
+                  shape[] = {1 + (int64_t)draw(3), 1 + (int64_t)draw(draw(3) ? 900 : 30000)};
+    int64_t count = shape[0] * shape[1];
+    int32_t *bin = malloc((size_t)count * sizeof *bin);
+    int16_t *weight = malloc((size_t)count * sizeof *weight);
+    kiln_array *array[2] = {NULL, NULL}, *host[1] = {NULL}, *cuda[1] = {NULL}, *again[1] = {NULL};
+    kiln_kernel *kernel = NULL;
+    fill(bin, weight, count, bins);
+    bool right = wrap(&array[0], bin, KILN_INT32, shape, draw(2)) == KILN_OK &&
+                 wrap(&array[1], weight, KILN_INT16, shape, draw(2)) == KILN_OK &&
+                 kiln_histogram_create(&kernel, "int32 k, int16 w", w->out, "k", w->value, w->reduce, NULL,
+                                       w->identity, bins, "binned", NULL) == KILN_OK;
+    const kiln_arg in[] = {kiln_arg_array(array[0]), kiln_arg_array(array[1])};
+    right = right && kiln_kernel_call(kernel, host, 1, in, 2, NULL) == KILN_OK &&
+            emulated_call("sm_90", kernel, cuda, 1, in, 2, NULL) == KILN_OK &&
+            emulated_call("sm_90", kernel, again, 1, in, 2, NULL) == KILN_OK;
+    const char *what = !right                     ? kiln_error_message()
+                       : !same(host[0], cuda[0])  ? "not as on the host"
+                       : !same(cuda[0], again[0]) ? "other bits again"
+                                                  : NULL;
+    if (what)
+        printf("FAILED: %s: %lld,%lld elements, %lld bins: %s\n", w->out, (long long)shape[0],
+               (long long)shape[1], (long long)bins, what);
+    kiln_array *const all[] = {host[0], cuda[0], again[0], array[0], array[1]};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
+        kiln_array_free(all[k]);
+    kiln_kernel_free(kernel);
+    free(bin);
+    free(weight);
+    return !what;
+}
+
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? atol(argv[1]) : 10, failed = 0;
+    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    for (long k = 0; k < count; ++k)
+        failed += !run_one(k);
+    printf("%ld random histograms, %ld failed\n", count, failed);
+    return failed > 0;
+}
