@@ -1414,6 +1414,8 @@ class kernel {
     check((kiln_unique)(made.out(), x.arg(),
                         KILN_UNIQUE_INDEX | KILN_UNIQUE_INVERSE | KILN_UNIQUE_COUNTS));
     return made.take();
+}
+
 /** How often each number occurs in an array of integers: kiln_bincount. */
 [[nodiscard]] inline array bincount(const array &x, std::int64_t minlength = 0)
 {
