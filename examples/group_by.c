@@ -1,6 +1,6 @@
 /* group_by.c - statistics of the groups of a table: how many rows each has, their sum, median and greatest.
- * Rows are sorted by group and price; a running sum and the groups' places give the rest. The reference is a loop
- * over the table. */
+ * Rows are sorted by group and price; a running sum and the groups' places give the rest. The reference is a
+ * loop over the table. */
 #include <kiln/kiln.h>
 
 #include <math.h>

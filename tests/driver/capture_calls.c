@@ -442,8 +442,8 @@ static void scans_and_selections_are_captured(void **state)
     kiln_stream_set_current(before);
 }
 
-/* Sorts of one launch and of several, into given arrays: each replay launches what a call does, and clears the
- * words of its tiles. */
+/* Sorts of one launch and of several, into given arrays: each replay launches what a call does, and clears
+ * the words of its tiles. */
 enum { SORTS = 4, MANY = 5000 };
 
 static void sort_all(kiln_kernel *const *kernel, kiln_array *const *x, kiln_array **out)
