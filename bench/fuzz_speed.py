@@ -61,7 +61,7 @@ import numpy as np  # noqa: E402
 import speed_cases  # noqa: E402
 import speed_peers  # noqa: E402
 from host_kernels import Arrays  # noqa: E402
-from speed_call import Call  # noqa: E402
+from speed_call import Call, prepare  # noqa: E402
 from speed_report import OWN, first_line, line_of, ratio_of, say, show  # noqa: E402
 
 FEWEST_ROUNDS, SAMPLE, HOPELESS = 4, 300e-6, 1.6  # rounds; seconds; of the best peer's time, from which on another is not measured further

@@ -6,6 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -178,12 +179,17 @@ class Gpu:
 # ---- processes that compile ahead ----
 
 def in_processes(work, count, until, arguments=()):
-    """Runs this program as so many workers, each with its part of the cases; those that last too long are ended."""
-    running = [subprocess.Popen([sys.executable, *sys.argv, *arguments, "--worker", f"{work}:{k}:{count}"], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, env=os.environ) for k in range(count)]
-    for worker in running:
+    """Runs this program as so many workers, each with its part of the cases; those that last too long are ended. Of one that fails its last line is said."""
+    running = []
+    for k in range(count):
+        said = tempfile.TemporaryFile()
+        running.append((subprocess.Popen([sys.executable, *sys.argv, *arguments, "--worker", f"{work}:{k}:{count}"], stdout=subprocess.DEVNULL,
+                                         stderr=said, env=os.environ), said))
+    for worker, said in running:
         try:
-            worker.wait(max(until - time.monotonic(), 0.1))
+            if worker.wait(max(until - time.monotonic(), 0.1)):
+                said.seek(0)
+                speed_report.say(f"# a worker failed ({work}): {(said.read().decode(errors='replace').strip().splitlines() or ['it said nothing'])[-1]}")
         except subprocess.TimeoutExpired:
             worker.kill()
             worker.wait()

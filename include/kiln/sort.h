@@ -82,7 +82,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_percentile(kiln_array **out, kiln_arg x
 
 enum {
     KILN_UNIQUE_INDEX = 1,   /* int64: where each distinct element is first in x, in C order */
-    KILN_UNIQUE_INVERSE = 2, /* int64, in the shape of x: the number of each element's distinct one */
+    KILN_UNIQUE_INVERSE = 2, /* int64, in the shape of x: each element's number among them */
     KILN_UNIQUE_COUNTS = 4   /* int64: how many there are of each */
 };
 /* The distinct elements of all of x, sorted; NaNs are one. out: as many arrays as flags ask for,

@@ -128,10 +128,7 @@ static kiln_status put_head(kn_writer *w)
     if (w->is_cuda)
         kn_str_printf(types, "%s %s %s ", kn_has_divisors(w) ? "kn_divisor" : "",
                       kn_gathers(w) && !is_wide && !w->recipe->has_places_alone ? "kn_gather" : "",
-                      strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
-                              (!is_wide || w->program->n_in > 1)
-                          ? "kn_load_along"
-                          : "");
+                      !is_wide && strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
     const kn_program *p = w->program;
     const char *texts[KN_TEXT_STAGE + 2 * KN_MAX_STAGES + 1];
     int n_texts = kn_program_texts(p);

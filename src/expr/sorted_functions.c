@@ -1,4 +1,4 @@
-/* Functions of expressions that sort: each is a node of a kernel that is remembered, whose axis is its own. */
+/* Functions of expressions that sort: each is a node of a remembered kernel, whose axis is its own. */
 #include "expr/call.h"
 
 #include <string.h>

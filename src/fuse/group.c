@@ -106,6 +106,7 @@ bool kn_lower_state_make(kn_lower_state *s)
     s->is_buffered = kn_arena_take(s->arena, nodes);
     s->is_opaque = kn_arena_take(s->arena, nodes);
     s->is_raw = kn_arena_take(s->arena, nodes);
+    s->is_terms = kn_arena_take(s->arena, nodes);
     if (!c)
         return false;
     c->use = kn_arena_take(s->arena, nodes * sizeof(kn_use *));
@@ -749,8 +750,8 @@ static void expand(building *b, kn_use *u)
     switch (n->kind) {
     case KN_NODE_CALL:
     case KN_NODE_KERNEL:
-        if (reduces_singles(s, u->node))
-            use_unrolled(b, u, 1);
+        if (reduces_singles(s, u->node) || s->is_terms[u->node])
+            use_unrolled(b, u, (int)reduced_count(s, u->node));
         else if (s->typed[u->node].is_reduction)
             use_reduction(b, u);
         else if (s->typed[u->node].scans)

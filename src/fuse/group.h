@@ -89,6 +89,7 @@ typedef struct kn_lower_state {
     bool *is_raw;      /* by node: a kernel of the user's reads it as a whole array, in its own dtype */
     bool *is_opaque;   /* by node: its texts cannot be fused with others (op.h), so it has a kernel of its
                           own */
+    bool *is_terms;    /* by node: a reduction that is a map, of its few elements (use_unrolled) */
     unsigned flags;    /* the expression's options */
     kn_group_scratch *scratch;
 } kn_lower_state;

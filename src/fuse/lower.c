@@ -12,6 +12,7 @@
 #include "fuse/cut.h"
 #include "fuse/direct.h"
 #include "fuse/fusion.h"
+#include "fuse/held.h"
 #include "fuse/opaque.h"
 #include "graph/op.h"
 #include "fuse/report.h"
@@ -35,17 +36,23 @@ typedef struct placed {
     kn_fusion_times times; /* of one kernel and of several, if these were compared */
 } placed;
 
-/* The graph whose reductions are replaced (direct.h), for a program that is several kernels. */
+/* The forms of an expression's graph. Variances are written for kernels that hold rows (held.h); if one of
+ * these would be several kernels after all, as they were, or so that reductions need one reading
+ * (direct.h). */
+typedef enum form { HELD, AS_WRITTEN, DIRECT } form;
+
+/* The form that is wanted, and its graph, if that is not the expression's. */
 typedef struct replacement {
     kn_arena arena;
     kn_graph graph;
-    bool is_made;
+    form form;
 } replacement;
 
 typedef struct lowering {
     kn_lower_state state;
     const kn_expression *expression;
     const kn_graph *graph; /* the expression's, or that of the replacement */
+    form form;
     replacement *replacement;
     const kn_lowering_call *call;
     kn_arena arena;
@@ -689,16 +696,48 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
     return false;
 }
 
+/* Makes a reduction of few elements a map of so many terms, if it has more results than it reads elements:
+ * kinds of reductions are made for results that are fewer. False: it is none. */
+enum { MOST_TERMS = 8 };
+static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group *g)
+{
+    int64_t terms = 1, results = 1, elements = 0;
+    if (l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "mrk") != 0 ||
+        l->expression->options.flags & KILN_KERNEL_ROUND_EACH)
+        return false;
+    for (int a = 0; a < g->ndim; ++a)
+        *(g->reduced >> a & 1 ? &terms : &results) *= g->extent[a];
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        elements += elements_of(g, leaf);
+    if (terms > MOST_TERMS || terms == 0 || elements > results || results < MANY_GATHERED)
+        return false;
+    const kn_group_size one = kn_group_measure(g);
+    const kn_group_size all = {one.uses * (int)terms, one.leaves * (int)terms, one.params * (int)terms,
+                               one.levels, one.reductions};
+    if (!kn_group_size_fits(&all))
+        return false;
+    for (const kn_use *u = g->first_use; u; u = u->after)
+        if (u->is_own_reduction)
+            l->state.is_terms[u->node] = true;
+    l->is_again = true;
+    if (l->own[g->root[0]])
+        drop_own(l, g->root[0]);
+    return true;
+}
+
 /* True if the lowering starts anew, with reductions that need no other's result: several kernels read their
  * input one time less then, and one kernel would gain nothing. On the host exponentials cost more than bytes.
  */
 static bool starts_anew(lowering *l, const kn_group *g)
 {
     replacement *r = l->replacement;
-    if (g->n_levels < 2 || l->state.is_host || l->graph == &r->graph)
+    if (g->n_levels < 2 || l->state.is_host || l->form == DIRECT)
         return false;
-    r->is_made = kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena);
-    return r->is_made;
+    if (l->form == HELD && l->graph == &r->graph)
+        r->form = AS_WRITTEN;
+    else if (kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
+        r->form = DIRECT;
+    return r->form != l->form;
 }
 
 /* Splits a kernel that would pass over long rows several times, leave most of the device idle, gather
@@ -710,7 +749,7 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
     bool takes_any_layout = status == KILN_OK && r->spec.schedule.kind->takes_any_layout;
-    if (!takes_any_layout && turn_input(l, part, &at->group)) {
+    if (make_terms(l, part, &at->group) || (!takes_any_layout && turn_input(l, part, &at->group))) {
         kn_free(r);
         return KILN_OK;
     }
@@ -772,7 +811,7 @@ static kiln_status make_part(lowering *l, int at)
 
 static bool must_start_anew(const lowering *l)
 {
-    return l->replacement->is_made && l->graph != &l->replacement->graph;
+    return l->replacement->form != l->form;
 }
 
 static kiln_status make_parts(lowering *l)
@@ -967,7 +1006,20 @@ static kiln_status report(lowering *l)
     return status;
 }
 
-/* Lowers the expression, or its replacement if there is one. */
+/* Takes the form for kernels that hold rows, where it is another one. */
+static kiln_status hold(lowering *l)
+{
+    replacement *r = l->replacement;
+    if (l->form != HELD || l->call->target->backend == KN_HOST ||
+        !kn_held_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
+        return r->arena.failed ? no_memory() : KILN_OK;
+    l->graph = &r->graph;
+    kn_free(l->typed);
+    l->typed = NULL;
+    return infer(l);
+}
+
+/* Lowers the expression in the wanted form. Another one may be wanted in the end. */
 static kiln_status lower(kn_lowered *out, const kn_expression *expression, const kn_lowering_call *call,
                          replacement *r)
 {
@@ -975,11 +1027,14 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     if (!l)
         return no_memory();
     l->expression = expression;
-    l->graph = r->is_made ? &r->graph : expression->graph;
+    l->graph = r->form == DIRECT ? &r->graph : expression->graph;
+    l->form = r->form;
     l->replacement = r;
     l->call = call;
     l->out = out;
     kiln_status status = infer(l);
+    if (status == KILN_OK)
+        status = hold(l);
     if (status == KILN_OK)
         status = prepare(l);
     if (status == KILN_OK && !out->layout) /* the same for both graphs */
@@ -1008,10 +1063,13 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
 
 kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
-    replacement r = {.arena = KN_ARENA_INIT};
-    kiln_status status = lower(out, context, call, &r);
-    if (status == KILN_OK && r.is_made)
+    replacement r = {.arena = KN_ARENA_INIT, .form = HELD};
+    kiln_status status;
+    form form;
+    do {
+        form = r.form;
         status = lower(out, context, call, &r);
+    } while (status == KILN_OK && r.form != form);
     kn_arena_free(&r.arena);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Median, quantile and percentile: rows are sorted, then a map picks elements of each, or goes between two. */
+/* Median, quantile and percentile: rows are sorted; a map picks an element of each, or goes between two. */
 #include "kernel/quantile.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "space/shape.h"
 #include "types/dtype.h"
 
-/* Hyndman and Fan's methods and others, under NumPy's names: the place of a quantile p among the elements 0 to
- * n - 1. A discrete one (gamma NULL) is that of an element; otherwise gamma, by default the fraction g of v,
- * weighs the element behind v against the one before it. */
+/* Hyndman and Fan's methods and others, under NumPy's names: the place of a quantile p among the elements 0
+ * to n - 1. A discrete one (gamma NULL) is that of an element; otherwise gamma, of the fraction g of v, weighs
+ * the element behind v against the one before it. */
 #define BETWEEN(alpha, beta) "f * p + (" alpha " + p * (1.0 - " alpha " - " beta ")) - 1"
 static const struct {
     const char *name, *place, *gamma;

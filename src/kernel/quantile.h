@@ -6,8 +6,8 @@
 
 enum { KN_MOST_QUANTILES = 64 };
 
-/* A median has one input, x, and no method. Quantiles have q behind it: an array or a number; unless there is a
- * list of them, which comes first among the axes of the result. */
+/* A median has one input, x, and no method. Quantiles have q behind it: an array or a number; unless there is
+ * a list of them, which comes first among the axes of the result. */
 typedef struct kn_quantile {
     const char *method; /* NumPy's name; NULL: linear */
     bool is_median, is_percentile;
@@ -18,8 +18,8 @@ typedef struct kn_quantile {
     double list[KN_MOST_QUANTILES]; /* of 0 to 1, or 0 to 100 */
 } kn_quantile;
 
-/* A remembered kernel: one more reference. KILN_ERROR_INVALID for another method, a number in the list that is
- * out of range, an axis twice, and no axes. */
+/* A remembered kernel: one more reference. KILN_ERROR_INVALID for another method, a number in the list that
+ * is out of range, an axis twice, and no axes. */
 kiln_status kn_quantile_find(kiln_kernel **out, const kn_quantile *quantile);
 /* KILN_ERROR_INVALID for a number that is out of range. */
 kiln_status kn_quantile_check(const kn_quantile *quantile, double q);

@@ -39,6 +39,7 @@ typedef struct sorting {
     kn_sort_along along;
     /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
     int moved[MOST_MOVED], n_moved;
+    kiln_kernel *rank; /* a short row at once (CUDA); NULL: there are several keys */
     kiln_kernel *count_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
@@ -299,8 +300,8 @@ static kiln_status clear(kn_device *device, const void *const *value, void *stre
     return device->backend->fill(device, (void *)(uintptr_t)value[0], &zero, 1, (size_t)bytes, stream);
 }
 
-/* The counts and words of a key's digits, at once. Tasks of the host leave words to those that come later, and
- * look at no others. */
+/* The counts and words of a key's digits, at once. Tasks of the host leave words to later ones, and look
+ * at no others. */
 static kiln_status add_clear(lowering *l, int digits)
 {
     const bool is_host = l->call->target->backend == KN_HOST;
@@ -478,6 +479,31 @@ static kiln_status add_moves(lowering *l)
     return status;
 }
 
+static bool are_rows_short(const lowering *l)
+{
+    return l->s->rank && l->call->target->backend == KN_CUDA && l->length <= KN_SORT_ROW &&
+           parts_of(key_dtype(l->s, 0, l->in)) == 1;
+}
+
+/* The parameters of a sort of short rows: the dtype of keys, the user's inputs and outputs. */
+static kiln_status add_rank(lowering *l)
+{
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = kn_lowered_add_buffer(&l->words, l->out, sizeof(uint64_t));
+    if (status == KILN_OK)
+        status = add_part(&part, l, l->s->rank);
+    if (status == KILN_OK)
+        status = bind_type(part, at++, l, bits_of(key_dtype(l->s, 0, l->in)));
+    if (status != KILN_OK)
+        return status;
+    bind_results(part, &at, l);
+    status = bind_user_inputs(part, &at, l);
+    for (int j = 0; j < l->s->signature->n_out && status == KILN_OK; ++j)
+        status = bind_user_output(part, at++, j, l);
+    return status;
+}
+
 /* Sorts by key k, the last ones first. */
 static kiln_status add_key(lowering *l, int k)
 {
@@ -532,6 +558,8 @@ static kiln_status lower_call(lowering *l)
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
     status = add_numbers(l);
+    if (status == KILN_OK && are_rows_short(l))
+        return add_rank(l);
     if (status == KILN_OK)
         status = add_buffers(l);
     if (status == KILN_OK && moved_bytes(l))
@@ -563,6 +591,7 @@ static void release(void *context)
         for (int part = 0; part < PARTS; ++part)
             for (int by = DIRECT; by <= BY_ORDER; ++by)
                 kiln_kernel_free(s->key[k].count[part][by]);
+    kiln_kernel_free(s->rank);
     kiln_kernel_free(s->count_moved);
     kiln_kernel_free(s->move[0]);
     kiln_kernel_free(s->move[1]);
@@ -606,17 +635,20 @@ static void put_reads(kn_str *out, const kn_program *p, const char *text)
         }
 }
 
-/* A function of the elements that the text names: its parameters, and the elements, at `at` for inputs and at
- * `to` for outputs. */
+/* A function of the elements that the text names: its parameters, and the elements, at `at` in its row for
+ * inputs, and at their place for outputs. */
 static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, const char *text, int first,
-                         int end, const char *at, const char *to)
+                         int end, const char *at)
 {
     for (int k = first; k < end; ++k) {
         bool is_output = k >= p->n_in;
         if ((p->param[k].is_raw && !is_output) || !kn_text_has_word(text, p->param[k].name))
             continue;
         kn_str_printf(params, "%sauto &%s, ", is_output ? "" : "const ", p->param[k].name);
-        kn_str_printf(elements, "%s[i - _J + %s], ", p->param[k].name, is_output ? to : at);
+        if (is_output)
+            kn_str_printf(elements, "%s[kn_to], ", p->param[k].name);
+        else
+            kn_str_printf(elements, "%s[i - _J + %s], ", p->param[k].name, at);
     }
 }
 
@@ -697,7 +729,7 @@ static kiln_status make_count(kiln_kernel **out, const making *m, int k, int par
         kn_str inner = KN_STR_INIT;
         kn_str_printf(&t.in, "%c _order, ", m->letter.order);
         put_key(&t, m, k, part);
-        put_elements(&t.params, &t.elements, p, m->keys[k].key, 0, p->n_in, "_order", "");
+        put_elements(&t.params, &t.elements, p, m->keys[k].key, 0, p->n_in, "_order");
         kn_str_printf(&inner, "[&](%sint) { return %s; }(%s0)", kn_str_text(&t.params), kn_str_text(&t.key),
                       kn_str_text(&t.elements));
         kn_str_free(&t.key);
@@ -748,8 +780,9 @@ static void put_results(kn_str *out, const making *m)
  * that is "". */
 static void put_body(texts *t, const making *m, const char *i, const char *at)
 {
-    kn_str_printf(&t->put, "%s[&](%s%s) {\n%s;\n}(%s%s)", has_results(m) ? "if (kn_to < _results) " : "",
-                  kn_str_text(&t->params), i, m->body, kn_str_text(&t->elements), at);
+    kn_str_printf(&t->put, "%s[&](%s%s) {\n%s;\n}(%s%s)",
+                  has_results(m) ? "if (kn_to - (i - _J) < _results) " : "", kn_str_text(&t->params), i,
+                  m->body, kn_str_text(&t->elements), at);
 }
 
 /* A pass that stores `put`, whose parameters are the user's too if it is the last one. */
@@ -795,8 +828,7 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
 static kiln_status make_inner(kiln_kernel **out, const making *m, bool has_order)
 {
     texts t = {.in = KN_STR_INIT};
-    kn_str_printf(&t.put, "_keys[i - _J + kn_to] = _key; _orders[i - _J + kn_to] = %s",
-                  has_order ? "_order" : "_J");
+    kn_str_printf(&t.put, "_keys[kn_to] = _key; _orders[kn_to] = %s", has_order ? "_order" : "_J");
     return finish(&t, make_pass(out, m, &t, has_order, false));
 }
 
@@ -805,7 +837,7 @@ static kiln_status make_last(kiln_kernel **out, const making *m, bool has_order)
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
     const char *at = has_order ? "_order" : "_J";
-    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, at, "kn_to");
+    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, at);
     put_body(&t, m, "const long long i", at);
     return finish(&t, make_pass(out, m, &t, has_order, true));
 }
@@ -827,13 +859,13 @@ static kiln_status make_move(const making *m, bool is_last)
     }
     if (is_last) {
         put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
-        put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "", "kn_to");
+        put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "");
         put_body(&t, m, "int", "0");
     }
     for (int k = 0; k < m->s->n_moved && !is_last; ++k) {
         kn_param param = p->param[m->s->moved[k]];
         param.is_raw = true;
-        kn_str_printf(&t.put, "_to%d[i - _J + kn_to] = %s; ", k, param.name);
+        kn_str_printf(&t.put, "_to%d[kn_to] = %s; ", k, param.name);
         snprintf(param.name, sizeof param.name, "_to%d", k);
         kn_str_append(&t.outs, k > 0 ? ", " : "");
         kn_param_format(&t.outs, &param);
@@ -873,6 +905,45 @@ static kiln_status make_move(const making *m, bool is_last)
     return finish(&t, status);
 }
 
+/* Inputs are read at the element that comes to a place, outputs stored there. */
+static kiln_status make_rank(const making *m)
+{
+    const kn_program *p = m->s->signature;
+    texts t = {.in = KN_STR_INIT};
+    kn_str body_reads = KN_STR_INIT;
+    kn_str_printf(&t.in, "raw %c _type", m->letter.key);
+    put_results(&t.in, m);
+    kn_str_append(&t.in, ", ");
+    put_params(&t.in, p, 0, p->n_in, false);
+    put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
+    put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "");
+    put_body(&t, m, "const long long i", "_J");
+    put_key(&t, m, 0, 0);
+    put_reads(&t.reads, p, m->keys[0].key);
+    put_reads(&body_reads, p, m->body);
+    kn_str_printf(&body_reads, "%s_kn_to%s", kn_str_text(&body_reads)[0] ? ", " : "",
+                  has_results(m) ? ", _results" : "");
+    kn_str_printf(&t.values, "%c _kn_key, int64 _kn_to", m->letter.key);
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "key",
+         .reads = kn_str_text(&t.reads),
+         .gives = "_kn_key",
+         .body = kn_str_text(&t.key)},
+        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = ""},
+        {.kind = KN_MAP,
+         .label = "put",
+         .reads = kn_str_text(&body_reads),
+         .gives = "",
+         .body = kn_str_text(&t.put)}};
+    kiln_status status = body_reads.failed ? kn_error_memory(body_reads.length, "a sort's texts") : check(&t);
+    if (status == KILN_OK)
+        status = make_kernel(&m->s->rank, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values),
+                             stages);
+    kn_str_free(&body_reads);
+    return finish(&t, status);
+}
+
 /* The inputs that the key and the body name are moved, if these are few. */
 static kiln_status make_moves(const making *m)
 {
@@ -902,7 +973,9 @@ static kiln_status make_moves(const making *m)
 static kiln_status make_kernels(const making *m)
 {
     sorting *s = m->s;
-    kiln_status status = make_moves(m);
+    kiln_status status = s->n_keys == 1 ? make_rank(m) : KILN_OK;
+    if (status == KILN_OK)
+        status = make_moves(m);
     if (status == KILN_OK)
         status = make_inner(&s->first, m, false);
     if (status == KILN_OK)

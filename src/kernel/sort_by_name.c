@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "kernel/sort.h"
 
-/* Selections by sorts are stable sorts too: elements behind the wanted ones are not stored, or are in order. */
+/* Partitions are sorts too; of topk, elements behind the wanted ones are not stored. */
 static const struct {
     const char *name, *outs, *body;
 } names[] = {[KN_SORT] = {"sort", "T y", "y = x"},

@@ -5,7 +5,7 @@
 #include "kernel/algorithm.h"
 #include "kernel/sort.h"
 
-/* An input's elements: `rows` of `length`. The last axis goes along a row, the others are those that are left. */
+/* An input's elements: `rows` of `length`. The last axis goes along a row; the others are left. */
 typedef struct kn_sort_rows {
     kn_source source;
     kiln_dtype dtype;
@@ -14,7 +14,7 @@ typedef struct kn_sort_rows {
     int64_t rows, length;
 } kn_sort_rows;
 
-/* The rows of input k, an array, along some axes (bits), fewer than KILN_MAX_NDIM of which are left. If no one
+/* The rows of input k, an array, along some axes (bits), which leave fewer than KILN_MAX_NDIM. If no one
  * stride goes along all of a row, `copy` puts the elements into a buffer. */
 kiln_status kn_sort_rows_find(kn_sort_rows *out, kn_lowered *lowered, const kn_lowering_call *call, int k,
                               uint64_t along, const kiln_kernel *copy);

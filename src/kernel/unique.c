@@ -91,8 +91,8 @@ static kiln_status add_buffers(lowering *l)
     return status == KILN_OK ? kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t)) : status;
 }
 
-/* The parameters of `find`: sorted elements, where they were, sorted elements again, to be read at other places;
- * values, and what else is wanted; their number. */
+/* The parameters of `find`: sorted elements, where they were, sorted elements again, to be read at other
+ * places; values, and what else is wanted; their number. */
 static kiln_status add_find(lowering *l)
 {
     const int64_t n = l->rows.length;
@@ -209,7 +209,8 @@ static kiln_status make_find(unique *u)
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
-                                  .is_selection = true};
+                                  /* selections run their body for distinct elements alone */
+                                  .is_selection = !is_wanted(u, INVERSE)};
     kiln_status status = kn_str_status(&put, "the texts of unique");
     if (status == KILN_OK)
         status = kn_str_status(&outs, "the texts of unique");

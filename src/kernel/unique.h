@@ -4,8 +4,8 @@
 
 #include "kernel/kernel.h"
 
-/* A remembered kernel of x, one more reference: its results are the distinct elements, and those of KILN_UNIQUE_*
- * in that order. */
+/* A remembered kernel of x, one more reference: its results are the distinct elements, and those of
+ * KILN_UNIQUE_* in that order. */
 kiln_status kn_unique_find(kiln_kernel **out, unsigned flags);
 
 #endif

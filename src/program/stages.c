@@ -13,6 +13,7 @@ static const struct {
                                  [KN_SCAN_EXCLUSIVE] = {"exclusive", 's', 's'},
                                  [KN_COUNT] = {"count", 'c', 'c'},
                                  [KN_PLACE] = {"place", 'p', 'p'},
+                                 [KN_RANK] = {"rank", 'o', 'o'},
                                  [KN_TALLY] = {"tally", 't', 't'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
@@ -37,12 +38,12 @@ bool kn_stage_scans(kn_stage_kind kind)
 
 bool kn_pattern_scans(const char *pattern)
 {
-    return strpbrk(pattern, "scpt") != NULL;
+    return strpbrk(pattern, "scpot") != NULL;
 }
 
 bool kn_pattern_has_rows(const char *pattern)
 {
-    return strpbrk(pattern, "cp") != NULL;
+    return strpbrk(pattern, "cpo") != NULL;
 }
 
 bool kn_program_scans(const kn_program *program)

@@ -15,12 +15,13 @@ typedef enum kn_stage_kind {
     KN_SCAN,           /* the same of each element and those before it, in their order, for each element */
     KN_SCAN_EXCLUSIVE, /* ... of those before it alone; of the first one the identity */
     KN_COUNT, /* counts one value's digits of 8 bits in a raw output of zeros: by digit, row, and its value */
-    KN_PLACE, /* gives the index among all elements of a row, if these are sorted stably by one value, a
-                  digit. Reads their counts too, a raw input, and needs a raw output of zeros: 256 words a tile */
+    KN_PLACE, /* gives the C-order index of an element's place, if its row is sorted stably by one value, a
+                 digit. Reads their counts, a raw input, and needs a raw output of zeros: 256 words a tile */
+    KN_RANK, /* the same, if they are sorted by all of one value, an unsigned integer. Rows are short (CUDA) */
     KN_TALLY /* combines the second value of all elements of a bin, which the first one numbers, two by two in
                  any order, in a raw output of two axes: parts of the elements, each with all bins */
 } kn_stage_kind;
-enum { KN_STAGE_KINDS = 8, KN_MAX_STAGES = 32 };
+enum { KN_STAGE_KINDS = 9, KN_MAX_STAGES = 32 };
 
 /* The iterations of a stage: one for each element of the space, or one for each result, for all elements
  * along the reduction axes. */
@@ -95,7 +96,7 @@ const char *kn_value_name(const kn_param *value);
 /* "map": a kind of stage, as specialisations write it. */
 const char *kn_stage_kind_name(kn_stage_kind kind);
 /* The stage's letter in a program's pattern: 'm' for a map of each element, 'k' for a map of each result,
- * 'r', 's' for a scan, 'c' for counts, 'p' for places, and 't' for a tally. */
+ * 'r', 's' for a scan, 'c' for counts, 'p' for places, 'o' for ranks, and 't' for a tally. */
 char kn_stage_letter(kn_stage_kind kind, kn_over over);
 /* True if a stage of that kind combines values two by two; if it scans. */
 bool kn_stage_combines(kn_stage_kind kind);

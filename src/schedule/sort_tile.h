@@ -8,7 +8,8 @@ enum {
     KN_SORT_SHARED = 34 << 10, /* bytes of shared memory for its elements, beside the counts of digits */
     KN_SORT_BESIDE = 3,        /* bytes of an element there, besides its operands */
     KN_SORT_ITEMS = 16,        /* elements of a thread, at most */
-    KN_SORT_DIGITS = 256       /* words of a tile: a digit has 8 bits */
+    KN_SORT_DIGITS = 256,      /* words of a tile: a digit has 8 bits */
+    KN_SORT_ROW = 4096         /* elements of a row that one block sorts (CUDA), at most */
 };
 
 /* bytes: of an element's operands. */

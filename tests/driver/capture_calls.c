@@ -328,6 +328,45 @@ static void what_would_compile_is_refused(void **state)
     kiln_stream_set_current(before);
 }
 
+/* An input that the output covers partly is copied by a kernel only if it is not contiguous. For a target
+ * without a device there is nothing to copy. */
+static void copies_are_prepared_where_a_kernel_makes_them(void **state)
+{
+    static const struct {
+        const char *in, *target;
+        int compiles;
+    } cases[] = {{":-1", NULL, 1}, {":0:-1", "sm_80", 1}, {":0:-1", NULL, 2}, {":-1", "sm_80", 1}};
+    kiln_array *shorts = NULL, *out = NULL;
+    const int64_t shape[] = {COUNT};
+    (void)state;
+    OK(kiln_array_zeros(&shorts, KILN_INT16, 1, shape, KILN_DEVICE_CUDA(0)));
+    OK(kiln_array_index(&out, shorts, "1:"));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        kiln_prepare_options options = KILN_PREPARE_OPTIONS_INIT;
+        char body[32];
+        snprintf(body, sizeof body, "z = x + %d", (int)k);
+        kiln_kernel *kernel = elementwise("int16 x", "int16 z", body, "shifted");
+        kiln_array *x = NULL;
+        OK(kiln_array_index(&x, shorts, cases[k].in));
+        const kiln_arg in = kiln_arg_array(x);
+        options.target = cases[k].target;
+        long compiled = fake_compiles();
+        OK(kiln_kernel_prepare(kernel, &out, 1, &in, 1, NULL, &options));
+        if (fake_compiles() - compiled != cases[k].compiles)
+            fail_msg("x[%s] for %s: %ld kernels are compiled instead of %d\n", cases[k].in,
+                     cases[k].target ? cases[k].target : "the device", fake_compiles() - compiled,
+                     cases[k].compiles);
+        compiled = fake_compiles();
+        if (!cases[k].target)
+            OK(kiln_kernel_call(kernel, &out, 1, &in, 1, NULL));
+        assert_int_equal(fake_compiles(), compiled);
+        kiln_kernel_free(kernel);
+        kiln_array_free(x);
+    }
+    kiln_array_free(out);
+    kiln_array_free(shorts);
+}
+
 /* Calls on arrays need kernels of the library's own. */
 static void what_arrays_need_is_named(void **state)
 {
@@ -640,6 +679,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_would_compile_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(copies_are_prepared_where_a_kernel_makes_them, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hundred_mixed_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_in_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_arrays_need_is_named, set_up, tear_down),

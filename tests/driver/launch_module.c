@@ -200,6 +200,41 @@ static void name_expressions_by_any_spacing(void **state)
     kiln_module_free(mine);
 }
 
+/* Without its log a compile is as good as with it. */
+static void each_function_of_the_compiler_may_fail(void **state)
+{
+    static const struct {
+        const char *function;
+        kiln_status status;
+    } rows[] = {{"nvrtcCreateProgram", KILN_ERROR_COMPILE},
+                {"nvrtcAddNameExpression", KILN_ERROR_INVALID},
+                {"nvrtcCompileProgram", KILN_ERROR_COMPILE},
+                {"nvrtcGetCUBINSize", KILN_ERROR_COMPILE},
+                {"nvrtcGetCUBIN", KILN_ERROR_COMPILE},
+                {"nvrtcGetLoweredName", KILN_ERROR_NOT_FOUND},
+                {"nvrtcGetProgramLogSize", KILN_OK},
+                {"nvrtcGetProgramLog", KILN_OK},
+                {"none", KILN_OK}};
+    static const char *const expression = "t<int>";
+    kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+    (void)state;
+    options.name_expressions = &expression;
+    options.n_name_expressions = 1;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        kiln_module *made = NULL;
+        char source[64];
+        snprintf(source, sizeof source, "// templates without %s\n", rows[r].function);
+        setenv("FAKE_NVRTC_FAILS", rows[r].function, 1);
+        kiln_status status = kiln_module_create(&made, source, 0, &options);
+        if (status != rows[r].status || (status == KILN_OK) != (made != NULL))
+            fail_msg("%s: %s: %s", rows[r].function, kiln_status_name(status), kiln_error_message());
+        if (status != KILN_OK)
+            assert_non_null(strstr(kiln_error_message(), "a fake error"));
+        kiln_module_free(made);
+    }
+    unsetenv("FAKE_NVRTC_FAILS");
+}
+
 static void native_handles(void **state)
 {
     (void)state;
@@ -582,6 +617,7 @@ int main(void)
         cmocka_unit_test(arguments_are_handed_over),
         cmocka_unit_test(weak_integers_fit),
         cmocka_unit_test(name_expressions_by_any_spacing),
+        cmocka_unit_test(each_function_of_the_compiler_may_fail),
         cmocka_unit_test(native_handles),
         cmocka_unit_test(relocatable_code_is_linked),
         cmocka_unit_test(arguments_that_do_not_fit),

@@ -60,6 +60,7 @@ static void take_stage(description *d, char *kind)
                  {"exclusive", KN_SCAN_EXCLUSIVE, KN_OVER_ALL},
                  {"count", KN_COUNT, KN_OVER_ALL},
                  {"place", KN_PLACE, KN_OVER_ALL},
+                 {"rank", KN_RANK, KN_OVER_ALL},
                  {"tally", KN_TALLY, KN_OVER_ALL}};
     static const char *const labels[DESCRIBED_STAGES] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
     size_t k = 0, count = sizeof kinds / sizeof kinds[0];

@@ -286,11 +286,36 @@ static int roll(uint64_t *dice, int count)
     return (int)((*dice >> 33) % (uint64_t)count);
 }
 
+/* All elements half as large, or twice, and so on, with dtypes of these sizes. */
+static void resize_elements(call *c, int log_to, int log_from)
+{
+    static const kiln_dtype of_size[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64,
+                                         KILN_COMPLEX128};
+    for (int o = 0; o < c->count; ++o) {
+        int to = c->access[o].item_size << log_to >> log_from;
+        if (to < 1 || to > 16)
+            return;
+    }
+    for (int o = 0; o < c->count && log_to != log_from; ++o) {
+        int *size = &c->access[o].item_size, log_size = 0;
+        for (*size = *size << log_to >> log_from; 1 << log_size < *size;)
+            ++log_size;
+        for (int a = 0; a < c->from->space.ndim; ++a)
+            c->stride[o][a] = c->stride[o][a] * (1 << log_to) / (1 << log_from);
+        if (c->after[o] != KN_SAME_ARRAY)
+            c->after[o] = c->after[o] * (1 << log_to) / (1 << log_from);
+        for (int k = 0; k < c->spec.program->n_in + c->spec.program->n_out; ++k)
+            if (c->spec.operand[k].array == o)
+                c->spec.operand[k].dtype = c->spec.operand[k].seen = of_size[log_size];
+    }
+}
+
 /* Other extents, inputs that are broadcast along another axis, addresses off alignment; many elements. */
 static void change_at_random(call *c, uint64_t *dice, bool is_large)
 {
     int64_t size = 1;
     static const int extents[] = {2, 3, 4, 8, 15, 16, 32, 60, 64, 100, 128, 256, 1000, 1024, 4096, 30000};
+    resize_elements(c, roll(dice, 4), roll(dice, 4));
     for (int a = 0; a < c->from->space.ndim; ++a)
         if (roll(dice, 2)) {
             call before = *c;

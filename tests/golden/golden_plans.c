@@ -45,7 +45,7 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -109,6 +109,8 @@ static void read_word(call *c, const char *word)
         c->is_count = true;
     else if (!strcmp(word, "sort_place"))
         c->is_place = true;
+    else if (!strcmp(word, "sort_rank"))
+        c->is_rank = true;
     else if (!strncmp(word, "scan=", 5))
         c->scan = atoi(word + 5);
     else
@@ -164,19 +166,26 @@ static void make_row_program(kn_program **out, const char *in_params, const char
     kn_str_free(&sum);
 }
 
-/* A pass of a sort: digits counted, or places by them. */
+/* A pass of a sort: digits counted, or places by them; or the ranks of all elements. */
 static void make_sort_program(kn_program **out, const char *in_params, const char *out_params,
                               const char *body, const call *c)
 {
     kn_str in = KN_STR_INIT, outs = KN_STR_INIT;
-    kn_str_printf(&in, "%s, raw uint32 counts", in_params);
-    kn_str_printf(&outs, "%s%sraw uint32 words", out_params, *out_params ? ", " : "");
+    kn_str_printf(&in, "%s%s", in_params, c->is_rank ? "" : ", raw uint32 counts");
+    kn_str_printf(&outs, "%s%s", out_params,
+                  c->is_rank    ? ""
+                  : *out_params ? ", raw uint32 words"
+                                : "raw uint32 words");
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION, .label = "m0", .gives = "_d", .body = "1"},
-        {.kind = c->is_count ? KN_COUNT : KN_PLACE,
+        {.kind = c->is_count  ? KN_COUNT
+                 : c->is_rank ? KN_RANK
+                              : KN_PLACE,
          .label = "s0",
-         .reads = c->is_count ? "_d" : "_d, counts",
-         .gives = c->is_count ? "words" : "_p, words",
+         .reads = c->is_place ? "_d, counts" : "_d",
+         .gives = c->is_count  ? "words"
+                  : c->is_rank ? "_p"
+                               : "_p, words",
          .body = ""},
         {.kind = KN_MAP, .label = "m1", .reads = c->is_count ? "_d" : "_p", .gives = "v1", .body = body}};
     const kn_program_text text = {.name = "k",
@@ -212,7 +221,7 @@ static kn_program *make_program(const call *c)
             if (c->operand[k].is_output)
                 kn_str_printf(&text[2], "v%d = v + r; ", k);
         make_row_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
-    } else if (c->is_count || c->is_place) {
+    } else if (c->is_count || c->is_place || c->is_rank) {
         make_sort_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
     } else if (c->reduced || c->scan) {
         kn_str_clear(&text[2]);

@@ -229,12 +229,25 @@ static void write_place(FILE *to, const declarations *l, const kn_stage_text *st
     char digit[32], place[32];
     snprintf(digit, sizeof digit, "%.*s", (int)strcspn(stage->reads, ","), stage->reads);
     snprintf(place, sizeof place, "%.*s", (int)strcspn(stage->gives, ","), stage->gives);
+    fprintf(to,
+            "long long kn_next[257] = {};\nfor (int kn_d = 0; kn_d < 256; ++kn_d)\nkn_next[kn_d + 1] = "
+            "kn_next[kn_d] + ((const uint32 *)kn->view[%d].at)[kn_row * 256 + kn_d];\n"
+            "for (long long kn_j = 0; kn_j < kn->length; ++kn_j)\nkn_%s[kn_j] = kn_row * kn->length + "
+            "kn_next[kn_%s[kn_j] & 255]++;\n",
+            raw_number(l, stage->reads), given_by(l, place)->name, given_by(l, digit)->name);
+}
+
+/* The elements with lesser values, and those before with the same one. */
+static void write_rank(FILE *to, const declarations *l, const kn_stage_text *stage)
+{
+    const char *value = given_by(l, stage->reads)->name;
     fprintf(
         to,
-        "long long kn_next[257] = {};\nfor (int kn_d = 0; kn_d < 256; ++kn_d)\nkn_next[kn_d + 1] = "
-        "kn_next[kn_d] + ((const uint32 *)kn->view[%d].at)[kn_row * 256 + kn_d];\n"
-        "for (long long kn_j = 0; kn_j < kn->length; ++kn_j)\nkn_%s[kn_j] = kn_next[kn_%s[kn_j] & 255]++;\n",
-        raw_number(l, stage->reads), given_by(l, place)->name, given_by(l, digit)->name);
+        "for (long long kn_j = 0; kn_j < kn->length; ++kn_j) {\nlong long kn_rank = 0;\nfor (long long kn_k "
+        "= "
+        "0; kn_k < kn->length; ++kn_k)\nkn_rank += kn_%s[kn_k] < kn_%s[kn_j] || (kn_k < kn_j && kn_%s[kn_k] "
+        "== kn_%s[kn_j]);\nkn_%s[kn_j] = kn_row * kn->length + kn_rank;\n}\n",
+        value, value, value, value, given_by(l, stage->gives)->name);
 }
 
 /* The bins beyond which kernels combine in memory, into what is there: those that shared memory has, if there
@@ -313,6 +326,8 @@ static void write_function(FILE *to, const description *d, int number)
             write_count(to, &l, &s.at[k]);
         else if (s.at[k].kind == KN_PLACE)
             write_place(to, &l, &s.at[k]);
+        else if (s.at[k].kind == KN_RANK)
+            write_rank(to, &l, &s.at[k]);
         else if (s.at[k].kind == KN_TALLY)
             write_tally(to, &l, d, &s.at[k]);
         else

@@ -429,6 +429,8 @@ static void emulated_do(const char *text, const emulated_operand *o)
         emulated_give(o[0], *(const unsigned long long *)o[1].value);
     } else if (is("ld.shared.")) {
         emulated_take(text + strlen("ld.shared."), o);
+    } else if (is("mov.b32 %0, %1")) {
+        *(unsigned *)o[0].at = (unsigned)o[1].value;
     } else if (is("cvt.s32.s8")) {
         emulated_give(o[0], (int)emulated_value<signed char>(o[1]));
     } else if (is("cvt.f32.f16")) {

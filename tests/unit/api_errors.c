@@ -1,7 +1,6 @@
 /* Errors that public headers name and no other test provokes; tests/docs/check_errors.py says which. */
 #include <kiln/kiln.h>
 
-#include "base/alloc.h"
 #include "base/os.h"
 
 #include <setjmp.h>
@@ -15,30 +14,13 @@
 
 #include <cmocka.h>
 
+#include "each_allocation.h"
 #include "ok.h"
 
 #define MESSAGE_HAS(words)                                                                                   \
     do {                                                                                                     \
         if (!strstr(kiln_error_message(), words))                                                            \
             fail_msg("\"%s\" is not in \"%s\"", words, kiln_error_message());                                \
-    } while (0)
-
-/* Each allocation of a call fails: it says so, or does without. `undo` gives back what a call made. */
-#define EACH_ALLOCATION(call, status, undo)                                                                  \
-    do {                                                                                                     \
-        unsigned long refusals = 0, made, nth = 0;                                                           \
-        do {                                                                                                 \
-            kn_alloc_fail_at(++nth, 0);                                                                      \
-            const kiln_status said = (call);                                                                 \
-            made = kn_alloc_fail_at(0, 0);                                                                   \
-            if (said != KILN_OK && (said != (status) || made < nth))                                         \
-                fail_msg("%s: allocation %lu: %s: %s", #call, nth, kiln_status_name(said),                   \
-                         kiln_error_message());                                                              \
-            refusals += said != KILN_OK;                                                                     \
-            if (said == KILN_OK)                                                                             \
-                undo;                                                                                        \
-        } while (made >= nth);                                                                               \
-        assert_true(refusals > 0);                                                                           \
     } while (0)
 
 static char folder[200];

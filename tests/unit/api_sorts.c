@@ -120,8 +120,159 @@ static void sorts_are_refused(void **state)
     assert_null(k);
 }
 
+/* ---- by name ---- */
+
+static kiln_arg array_of(const char *type, int ndim, const int64_t *shape)
+{
+    kiln_dtype dtype = KILN_DTYPE_NONE;
+    kiln_array *a = NULL;
+    OK(kiln_dtype_from_name(&dtype, type));
+    OK(kiln_array_empty(&a, dtype, ndim, shape, KILN_DEVICE_HOST));
+    memset(kiln_array_data(a), 0, kiln_array_nbytes(a));
+    return kiln_arg_array(a);
+}
+
+static kiln_arg doubles(const double *from, int64_t count)
+{
+    kiln_arg x = array_of("float64", 1, &count);
+    memcpy(kiln_array_data(x.value.array), from, (size_t)count * sizeof *from);
+    return x;
+}
+
+static void expect_doubles(kiln_array *got, const double *right, int64_t count)
+{
+    assert_int_equal(kiln_array_size(got), count);
+    for (int64_t k = 0; k < count; ++k)
+        assert_true(((const double *)kiln_array_data(got))[k] == right[k]);
+    kiln_array_free(got);
+}
+
+static void expect_numbers(kiln_array *got, const int64_t *right, int64_t count)
+{
+    assert_int_equal(kiln_array_size(got), count);
+    assert_int_equal(kiln_array_dtype(got), KILN_INT64);
+    assert_memory_equal(kiln_array_data(got), right, (size_t)count * sizeof *right);
+    kiln_array_free(got);
+}
+
+static void sorts_by_name(void **state)
+{
+    const double x[] = {3, 1, 2, 3, 0, 1};
+    const kiln_arg a = doubles(x, 6), b = doubles((const double[]){1, 0, 1, 0, 1, 0}, 6);
+    kiln_array *y = NULL, *both[2] = {NULL, NULL}, *all[4] = {NULL};
+    (void)state;
+    OK(kiln_sort(&y, a, -1, 0));
+    expect_doubles(y, (const double[]){0, 1, 1, 2, 3, 3}, 6);
+    y = NULL;
+    OK(kiln_argsort(&y, a, KILN_ALL_AXES, KILN_SORT_DESCENDING));
+    expect_numbers(y, (const int64_t[]){0, 3, 2, 1, 5, 4}, 6);
+    y = NULL;
+    OK(kiln_lexsort(&y, (const kiln_arg[]){a, b}, 2, 0));
+    expect_numbers(y, (const int64_t[]){1, 5, 3, 4, 2, 0}, 6);
+    y = NULL;
+    OK(kiln_topk(both, a, 2, 0, KILN_SORT_DESCENDING));
+    expect_doubles(both[0], (const double[]){3, 3}, 2);
+    expect_numbers(both[1], (const int64_t[]){0, 3}, 2);
+    OK(kiln_partition(&y, a, -2, 0));
+    assert_true(((const double *)kiln_array_data(y))[4] == 3);
+    kiln_array_free(y);
+    y = NULL;
+    OK(kiln_argpartition(&y, a, 0, 0));
+    assert_int_equal(((const int64_t *)kiln_array_data(y))[0], 4);
+    kiln_array_free(y);
+    y = NULL;
+    OK(kiln_median(&y, a, NULL, 0, true));
+    assert_int_equal(kiln_array_ndim(y), 1);
+    expect_doubles(y, (const double[]){1.5}, 1);
+    y = NULL;
+    OK(kiln_quantile(&y, a, kiln_arg_float(0.5), "higher", (const int[]){0}, 1, false));
+    expect_doubles(y, (const double[]){2}, 1);
+    y = NULL;
+    OK(kiln_percentile(&y, a, kiln_arg_int(100), NULL, NULL, 0, false));
+    expect_doubles(y, (const double[]){3}, 1);
+    OK(kiln_unique(all, a, KILN_UNIQUE_INDEX | KILN_UNIQUE_INVERSE | KILN_UNIQUE_COUNTS));
+    expect_doubles(all[0], (const double[]){0, 1, 2, 3}, 4);
+    expect_numbers(all[1], (const int64_t[]){4, 1, 2, 0}, 4);
+    expect_numbers(all[2], (const int64_t[]){3, 1, 2, 3, 0, 1}, 6);
+    expect_numbers(all[3], (const int64_t[]){1, 2, 1, 2}, 4);
+    kiln_array_free(a.value.array);
+    kiln_array_free(b.value.array);
+}
+
+/* Given arrays hold as many as they have room for; the number of elements is not asked for. */
+static void unique_elements_of_a_capacity(void **state)
+{
+    const int64_t capacity = 2;
+    const kiln_arg x = doubles((const double[]){5, 4, 4, 9}, 4), room = array_of("float64", 1, &capacity);
+    kiln_array *y = room.value.array;
+    (void)state;
+    OK(kiln_unique(&y, x, 0));
+    expect_doubles(y, (const double[]){4, 5}, 2);
+    kiln_array_free(x.value.array);
+}
+
+static void numbers_are_inputs(void **state)
+{
+    const kiln_sort_key key = {"abs(x - a)", NULL, 0};
+    const kiln_arg in[] = {doubles((const double[]){3, 1, 2}, 3), kiln_arg_float(1.75)};
+    kiln_kernel *k = NULL;
+    kiln_array *y = NULL;
+    (void)state;
+    OK(kiln_sort_create(&k, "T x, T a", "T y", &key, 1, "y = x + a", "near", NULL));
+    OK(kiln_kernel_call(k, &y, 1, in, 2, NULL));
+    expect_doubles(y, (const double[]){3.75, 2.75, 4.75}, 3);
+    y = NULL;
+    FAILS(kiln_kernel_call(k, &y, 1, (const kiln_arg[]){in[1], in[1]}, 2, NULL), KILN_ERROR_SHAPE,
+          "near: the inputs have no axes");
+    kiln_kernel_free(k);
+    kiln_array_free(in[0].value.array);
+}
+
+static void names_are_refused(void **state)
+{
+    const int64_t shape[] = {2, 3}, none[] = {0, 3};
+    const kiln_arg x = array_of("float32", 2, shape), empty = array_of("float32", 2, none),
+                   z = array_of("complex64", 2, shape), half = kiln_arg_float(0.5);
+    const int third[] = {2}, twice[] = {1, -1};
+    kiln_array *y = NULL, *both[2] = {NULL, NULL}, *all[4] = {NULL};
+    (void)state;
+    FAILS(kiln_sort(&y, x, 2, 0), KILN_ERROR_SHAPE, "sort: axis: axis 2 was given, but there are 2 axes");
+    FAILS(kiln_sort(&y, x, 0, 2), KILN_ERROR_INVALID, "sort: flags: 0x2 was given");
+    FAILS(kiln_argsort(&y, x, 0, 4), KILN_ERROR_INVALID, "argsort: flags: 0x4 was given");
+    FAILS(kiln_sort(&y, half, -1, 0), KILN_ERROR_SHAPE, "sort: the inputs have no axes");
+    FAILS(kiln_lexsort(&y, NULL, 1, 0), KILN_ERROR_INVALID, "lexsort: keys is NULL");
+    FAILS(kiln_lexsort(&y, &x, 17, 0), KILN_ERROR_INVALID, "lexsort: keys: 17 were given; 1 to 16");
+    FAILS(kiln_topk(both, x, -1, 0, 0), KILN_ERROR_INVALID, "topk: k: -1 was given");
+    FAILS(kiln_topk(both, x, 4, 1, 0), KILN_ERROR_SHAPE, "topk: k asks for 4 elements, but axis 1 has 3");
+    FAILS(kiln_partition(&y, x, 2, 0), KILN_ERROR_SHAPE, "partition: kth asks for 3 elements");
+    FAILS(kiln_argpartition(&y, x, -4, 1), KILN_ERROR_SHAPE, "argpartition: kth asks for 4 elements");
+    FAILS(kiln_median(&y, x, third, 1, false), KILN_ERROR_SHAPE, "median: axis: axis 2 was given");
+    FAILS(kiln_median(&y, x, twice, 2, false), KILN_ERROR_INVALID, "median: axis: axis 1 is given twice");
+    FAILS(kiln_median(&y, x, twice, 0, false), KILN_ERROR_INVALID, "median: axis: there is none");
+    FAILS(kiln_median(&y, x, twice, 65, false), KILN_ERROR_INVALID, "median: n_axes: 65 was given");
+    FAILS(kiln_median(&y, empty, NULL, 0, false), KILN_ERROR_INVALID, "median: 'x' has no elements");
+    FAILS(kiln_median(&y, half, NULL, 0, false), KILN_ERROR_TYPE, "median: 'x' is a number here");
+    FAILS(kiln_quantile(&y, x, kiln_arg_float(1.5), NULL, NULL, 0, false), KILN_ERROR_INVALID,
+          "quantile: q: 1.5 was given; a number from 0 to 1");
+    FAILS(kiln_quantile(&y, x, half, "middle", NULL, 0, false), KILN_ERROR_INVALID,
+          "quantile: method: 'middle' was given; there are: linear, ");
+    FAILS(kiln_quantile(&y, z, half, NULL, NULL, 0, false), KILN_ERROR_TYPE,
+          "quantile: 'x' is an array of complex64");
+    FAILS(kiln_percentile(&y, x, kiln_arg_int(101), NULL, NULL, 0, false), KILN_ERROR_INVALID,
+          "percentile: q: 101 was given; a number from 0 to 100");
+    FAILS(kiln_unique(all, x, 8), KILN_ERROR_INVALID, "unique: flags: 0x8 was given");
+    FAILS(kiln_unique(all, half, 0), KILN_ERROR_TYPE, "unique: 'x' is a number here");
+    assert_null(y);
+    kiln_array_free(x.value.array);
+    kiln_array_free(empty.value.array);
+    kiln_array_free(z.value.array);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows), cmocka_unit_test(sorts_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_rows),       cmocka_unit_test(sorts_are_refused),
+        cmocka_unit_test(sorts_by_name),     cmocka_unit_test(numbers_are_inputs),
+        cmocka_unit_test(names_are_refused), cmocka_unit_test(unique_elements_of_a_capacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

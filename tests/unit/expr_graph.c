@@ -1,6 +1,5 @@
 /* Graphs: equal nodes are one, numbers of numbers are numbers, what nobody needs goes. */
 #include "graph/graph.h"
-#include "base/alloc.h"
 #include "graph_text.h"
 #include <math.h>
 #include <setjmp.h>
@@ -8,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "each_allocation.h"
 
 static kn_graph *make(const char *inputs)
 {
@@ -434,19 +434,9 @@ static kiln_status build(kn_graph **out)
 
 static void nth_allocation_fails(void **state)
 {
-    kiln_status status = KILN_ERROR_MEMORY;
-    unsigned long nth = 1;
+    kn_graph *g = NULL;
     (void)state;
-    for (; status != KILN_OK && nth < 200; ++nth) {
-        kn_graph *g = NULL;
-        kn_alloc_fail_at(nth, 0);
-        status = build(&g);
-        kn_alloc_fail_at(0, 0);
-        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
-        assert_int_equal(status == KILN_OK, g != NULL);
-        kn_graph_free(g);
-    }
-    assert_true(nth > 20 && nth < 200);
+    EACH_ALLOCATION_IS_NEEDED(build(&g), kn_graph_free(g));
 }
 
 int main(void)

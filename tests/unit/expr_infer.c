@@ -1,12 +1,12 @@
 /* Dtypes and shapes of expressions, for given arguments. */
 #include "graph/infer.h"
-#include "base/alloc.h"
 #include "infer_text.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "each_allocation.h"
 
 static kiln_kernel *squared, *scaled, *fixed, *mixed, *sum_of, *best, *open_type;
 
@@ -452,22 +452,12 @@ static void too_many_axes(void **state)
 
 static void nth_allocation_fails(void **state)
 {
-    kiln_status status = KILN_ERROR_MEMORY;
-    unsigned long nth = 1;
     kn_graph *g = parse("sum(x[:, None] + 1, axis=0, keepdims=True) * squared(y, 2), x.reshape(-1)");
     infer_arguments a;
+    kn_typed *t = NULL;
     (void)state;
     infer_read(&a, "float32[2,3] float32[3] float32");
-    for (; status != KILN_OK && nth < 100; ++nth) {
-        kn_typed *t = NULL;
-        kn_alloc_fail_at(nth, 0);
-        status = kn_graph_infer(&t, g, a.list);
-        kn_alloc_fail_at(0, 0);
-        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
-        assert_int_equal(status == KILN_OK, t != NULL);
-        kn_free(t);
-    }
-    assert_true(nth > 4 && nth < 100);
+    EACH_ALLOCATION(kn_graph_infer(&t, g, a.list), KILN_ERROR_MEMORY, kn_free(t));
     kn_graph_free(g);
 }
 

@@ -1,6 +1,5 @@
 /* Expression strings: what they mean as graphs, and what the errors say. */
 #include "graph/graph.h"
-#include "base/alloc.h"
 #include "graph_text.h"
 #include <pthread.h>
 #include "ops/numpy_names.h"
@@ -12,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "each_allocation.h"
 
 static kiln_kernel *squared, *sum_of, *pair_of, *raw_one;
 
@@ -709,20 +709,9 @@ static void nth_allocation_fails(void **state)
 {
     static const char text[] = "a, b = pair_of(x.T[1:, None]); c = sum(squared(a, 2) * 1.5, axis=(0, 1)); "
                                "c.reshape(x.shape[0], -1), arange(len(x)).astype(float32)";
-    kiln_status status = KILN_ERROR_MEMORY;
-    unsigned long nth = 1;
+    kn_graph *g = NULL;
     (void)state;
-    for (; status != KILN_OK && nth < 1000; ++nth) {
-        kn_graph *g = NULL;
-        kn_alloc_fail_at(nth, 0);
-        status = parse(&g, "x, y", text);
-        kn_alloc_fail_at(0, 0);
-        if (status != KILN_OK && status != KILN_ERROR_MEMORY)
-            fail_msg("%s", kiln_error_message());
-        assert_int_equal(status == KILN_OK, g != NULL);
-        kn_graph_free(g);
-    }
-    assert_true(nth > 50 && nth < 1000);
+    EACH_ALLOCATION_IS_NEEDED(parse(&g, "x, y", text), kn_graph_free(g));
 }
 
 /* The text behind "write ", to be freed; NULL where a message has none. */

@@ -2,7 +2,6 @@
  * Launches are in tests/driver. */
 #include <kiln/kiln.h>
 
-#include "base/alloc.h"
 #include "base/os.h"
 #include "store/build.h"
 #include "compile/compile.h"
@@ -14,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include "each_allocation.h"
 
 static char folder[512];
 
@@ -345,18 +345,10 @@ static void fails_cleanly_without_memory(void **state)
     options.compile_options = defines;
     options.include_folders = (const char *const[]){folder};
     options.n_name_expressions = options.n_compile_options = options.n_include_folders = 1;
-    kiln_status status = KILN_ERROR_MEMORY;
-    unsigned long nth = 0;
-    for (kn_alloc_fail_at(0, 0); status != KILN_OK && nth < 1000; kn_alloc_fail_at(0, 0)) {
-        kiln_module *module = NULL;
-        kn_alloc_fail_at(++nth, 0);
-        status = kiln_module_create(&module, "template<class T> __global__ void twice(T *x) { *x *= TWO; }",
-                                    0, &options);
-        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
-        assert_true((module != NULL) == (status == KILN_OK));
-        kiln_module_free(module);
-    }
-    assert_true(nth > 10 && nth < 1000);
+    kiln_module *module = NULL;
+    EACH_ALLOCATION(kiln_module_create(
+                        &module, "template<class T> __global__ void twice(T *x) { *x *= TWO; }", 0, &options),
+                    KILN_ERROR_MEMORY, kiln_module_free(module));
 }
 
 static void what_is_not_code(void **state)

@@ -1,6 +1,5 @@
 /* Programs: what a definition may be, what its body uses, and what its messages say. */
 #include "program/program.h"
-#include "base/alloc.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "each_allocation.h"
 
 static kn_program *make(const char *in, const char *out, const char *body, const kiln_kernel_options *options)
 {
@@ -143,22 +143,13 @@ static void nth_allocation_fails(void **state)
 {
     static const char *const list[] = {"-DA=1", "-DB=2"};
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
-    kiln_status status = KILN_ERROR_MEMORY;
+    kn_program *p = NULL;
     (void)state;
     options.preamble = "#define C 3";
     options.compile_options = options.header_names = options.header_texts = list;
     options.n_compile_options = options.n_headers = 2;
-    unsigned long nth = 1;
-    for (; status != KILN_OK && nth < 100; ++nth) {
-        kn_program *p = NULL;
-        kn_alloc_fail_at(nth, 0);
-        status = kn_program_elementwise(&p, "T x", "T z", "z = x", "k", &options);
-        kn_alloc_fail_at(0, 0);
-        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
-        assert_int_equal(status == KILN_OK, p != NULL);
-        kn_program_free(p);
-    }
-    assert_true(nth > 10 && nth < 100);
+    EACH_ALLOCATION_IS_NEEDED(kn_program_elementwise(&p, "T x", "T z", "z = x", "k", &options),
+                              kn_program_free(p));
 }
 
 /* ---- stages ---- */

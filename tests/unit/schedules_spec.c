@@ -5,7 +5,6 @@
 #include "program/program.h"
 #include "schedules/spec_text.h"
 #include "schedules/kinds.h"
-#include "base/alloc.h"
 #include "base/os.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "each_allocation.h"
 
 static kn_program *program(const char *in, const char *out, const char *body,
                            const kiln_kernel_options *options)
@@ -508,18 +508,9 @@ static void cut_lines_are_refused(void **state)
 static void nth_allocation_fails(void **state)
 {
     char *line = damaged("z = x", "z = x * 2");
-    kiln_status status = KILN_ERROR_MEMORY;
-    unsigned long nth = 1;
+    kn_parsed_spec parsed;
     (void)state;
-    for (; status != KILN_OK && nth < 100; ++nth) {
-        kn_parsed_spec parsed;
-        kn_alloc_fail_at(nth, 0);
-        status = kn_spec_parse(&parsed, line);
-        kn_alloc_fail_at(0, 0);
-        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
-        kn_parsed_spec_free(&parsed);
-    }
-    assert_true(nth > 5 && nth < 100);
+    EACH_ALLOCATION_IS_NEEDED(kn_spec_parse(&parsed, line), kn_parsed_spec_free(&parsed));
     kn_free(line);
 }
 

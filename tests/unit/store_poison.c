@@ -379,6 +379,116 @@ static void every_missing_end_is_found(void **state)
     kn_compile_result_free(&result);
 }
 
+/* ---- one field at a time ---- */
+
+/* The first or last segment of a type; its header is changed in place. */
+static Elf64_Phdr *segment_of(unsigned char *data, unsigned type, bool is_last)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr *found = NULL;
+    memcpy(&head, data, sizeof head);
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr *s = (Elf64_Phdr *)(void *)(data + head.e_phoff + i * sizeof *s);
+        if (s->p_type == type && (!found || is_last))
+            found = s;
+    }
+    return found;
+}
+
+static void each_field_of_segments_is_checked(void **state)
+{
+#define FIELD(member) offsetof(Elf64_Phdr, member), sizeof(((Elf64_Phdr *)NULL)->member)
+    static const struct {
+        const char *what;
+        unsigned type;
+        bool is_last, is_good;
+        size_t at, size;
+        uint64_t value;
+    } cases[] = {
+        {"ends beyond all addresses", PT_LOAD, true, false, FIELD(p_memsz), UINT64_C(1) << 47},
+        {"ends before that", PT_LOAD, true, true, FIELD(p_memsz), UINT64_C(1) << 46},
+        {"wraps around", PT_LOAD, true, false, FIELD(p_memsz), UINT64_MAX},
+        {"ends in the next", PT_LOAD, false, false, FIELD(p_memsz), 1 << 28},
+        {"cannot be read", PT_LOAD, false, false, FIELD(p_flags), 0},
+        {"no power of two", PT_LOAD, true, false, FIELD(p_align), 4096 + 8},
+        {"at another place of its page", PT_LOAD, true, false, FIELD(p_align), UINT64_C(1) << 40},
+        {"no alignment", PT_LOAD, true, true, FIELD(p_align), 0},
+        {"any alignment", PT_LOAD, true, true, FIELD(p_align), 1},
+        {"larger in memory", PT_NOTE, false, false, FIELD(p_memsz), 1 << 10},
+        {"not in the file", PT_NOTE, false, false, FIELD(p_vaddr), 1 << 28},
+        {"ends in a page", PT_GNU_RELRO, false, false, FIELD(p_memsz), 1},
+        {"not in memory", PT_GNU_RELRO, false, false, FIELD(p_vaddr), 1 << 28},
+        {"a program's", PT_GNU_RELRO, false, false, FIELD(p_type), PT_INTERP},
+        {"larger in the file", PT_GNU_RELRO, false, false, FIELD(p_type), PT_TLS},
+        {"no segment of the loader's", PT_GNU_RELRO, false, true, FIELD(p_type), PT_LOOS},
+        {"no dynamic section", PT_DYNAMIC, false, false, FIELD(p_type), PT_NULL},
+        {"not where it is loaded", PT_DYNAMIC, false, false, FIELD(p_vaddr), 8},
+        {"without an end", PT_DYNAMIC, false, false, FIELD(p_filesz), 2 * sizeof(Elf64_Dyn)},
+    };
+#undef FIELD
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    int tried = 0;
+    (void)state;
+    compile_adder(&result);
+    unsigned char *copy = malloc(result.code.size);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        memcpy(copy, result.code.data, result.code.size);
+        Elf64_Phdr *segment = segment_of(copy, cases[k].type, cases[k].is_last);
+        if (!segment)
+            continue; /* another linker's object */
+        tried++;
+        if (cases[k].value == PT_TLS && cases[k].size == 4)
+            segment->p_memsz = segment->p_filesz - 1;
+        memcpy((char *)segment + cases[k].at, &cases[k].value, cases[k].size);
+        if ((check(copy, result.code.size, KN_ELF_SHARED_OBJECT) == KILN_OK) != cases[k].is_good)
+            fail_msg("segment of type %x, %s: %s", cases[k].type, cases[k].what,
+                     cases[k].is_good ? "refused" : "taken");
+    }
+    assert_true(tried >= 9);
+    free(copy);
+    kn_compile_result_free(&result);
+}
+
+/* Each entry with values that no linker gives it, twice, and with a tag that no linker writes. */
+static void each_entry_of_the_dynamic_section_is_checked(void **state)
+{
+    static const uint64_t values[] = {UINT64_MAX, UINT64_C(1) << 46};
+    static const int64_t free_of_meaning[] = {DT_FLAGS, DT_FLAGS_1, DT_PLTGOT};
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    int tried = 0;
+    (void)state;
+    compile_adder(&result);
+    unsigned char *copy = malloc(result.code.size);
+    memcpy(copy, result.code.data, result.code.size);
+    Elf64_Phdr *segment = segment_of(copy, PT_DYNAMIC, false);
+    Elf64_Dyn *entry = (Elf64_Dyn *)(void *)(copy + segment->p_offset);
+    for (; entry->d_tag != DT_NULL; entry++, tried++) {
+        const Elf64_Dyn before = *entry, next = entry[1];
+        bool is_free = false;
+        for (size_t k = 0; k < sizeof free_of_meaning / sizeof *free_of_meaning; k++)
+            is_free = is_free || before.d_tag == free_of_meaning[k];
+        for (size_t k = 0; k < sizeof values / sizeof *values && !is_free; k++) {
+            entry->d_un.d_val = values[k];
+            if (check(copy, result.code.size, KN_ELF_SHARED_OBJECT) == KILN_OK)
+                fail_msg("entry %lx: %llx is taken\n", (long)before.d_tag, (unsigned long long)values[k]);
+        }
+        *entry = before;
+        entry->d_tag = 0x12345678;
+        if (check(copy, result.code.size, KN_ELF_SHARED_OBJECT) == KILN_OK)
+            fail_msg("entry %lx: an unknown tag is taken\n", (long)before.d_tag);
+        *entry = before;
+        entry[1] = before;
+        if (next.d_tag != DT_NULL && before.d_tag != DT_NEEDED &&
+            check(copy, result.code.size, KN_ELF_SHARED_OBJECT) == KILN_OK)
+            fail_msg("entry %lx is taken twice\n", (long)before.d_tag);
+        entry[1] = next;
+    }
+    assert_true(tried >= 5);
+    assert_int_equal(check(copy, result.code.size, KN_ELF_SHARED_OBJECT), KILN_OK);
+    free(copy);
+    kn_compile_result_free(&result);
+}
+
 /* A cubin as ptxas lays them out: sections, their headers, a segment's header. */
 typedef struct cubin {
     Elf64_Ehdr head;
@@ -465,6 +575,8 @@ int main(void)
         WITH_CACHE(every_truncation_is_found),
         WITH_CACHE(every_missing_end_is_found),
         WITH_CACHE(damaged_objects_end_no_process),
+        WITH_CACHE(each_field_of_segments_is_checked),
+        WITH_CACHE(each_entry_of_the_dynamic_section_is_checked),
         cmocka_unit_test(cubins_are_checked),
         cmocka_unit_test(random_headers),
     };

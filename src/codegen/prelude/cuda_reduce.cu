@@ -5,6 +5,56 @@
 // A number that is known to the compiler where it is handed over.
 template <int Number> struct kn_number { enum { value = Number }; };
 
+// A vector as it was loaded, in words; of a broadcast operand one element. A thread has several under way, each behind a condition: code that takes words apart or repeats an element,
+// there, would wait for each load before the next begins. So elements are made where they are read.
+template <class T, int N>
+struct alignas(sizeof(T) * N < 4 ? 4 : sizeof(T) * N < 16 ? sizeof(T) * N : 16) kn_loaded {
+    unsigned word[(sizeof(T) * N + 3) / 4];
+};
+
+template <int Bytes> struct kn_bits { typedef unsigned type; };
+template <> struct kn_bits<1> { typedef unsigned char type; };
+template <> struct kn_bits<2> { typedef unsigned short type; };
+
+template <class T, int N>
+__device__ __forceinline__ kn_loaded<T, N> kn_load_words(const T *from, bool is_along) {
+    kn_loaded<T, N> loaded;
+    if (is_along)
+        if constexpr (sizeof(T) * N < 4) {
+            loaded.word[0] = *reinterpret_cast<const typename kn_bits<sizeof(T) * N>::type *>(from);
+        } else {
+            loaded = *reinterpret_cast<const kn_loaded<T, N> *>(from);
+        }
+    else if constexpr (sizeof(T) < 4) {
+        loaded.word[0] = *reinterpret_cast<const typename kn_bits<sizeof(T)>::type *>(from);
+    } else {
+        const T one = *from;
+        memcpy(&loaded, &one, sizeof one);
+    }
+    return loaded;
+}
+
+// Element k, which is known to the compiler. A word of several elements is moved by an instruction of which the compiler knows nothing: it would put what takes the word apart behind
+// the load.
+template <class T, int N>
+__device__ __forceinline__ T kn_element_of(const kn_loaded<T, N> &loaded, int k, bool is_along) {
+    constexpr int words = sizeof(T) < 4 ? 1 : sizeof(T) / 4;
+    unsigned word[words];
+#pragma unroll
+    for (int j = 0; j < words; ++j) {
+        unsigned one = loaded.word[j], own = loaded.word[k * (int)sizeof(T) / 4 + j];
+        if constexpr (sizeof(T) < 4) {
+            asm("mov.b32 %0, %1;" : "=r"(own) : "r"(own));
+            one = __byte_perm(one, one, sizeof(T) == 1 ? 0 : 0x1010);
+        }
+        word[j] = is_along ? own : one;
+    }
+    word[0] >>= 8 * (k * (int)sizeof(T) % 4);
+    T element;
+    memcpy(&element, word, sizeof element);
+    return element;
+}
+
 // Division of numbers below 2^31: schedule/layout.h.
 struct kn_divider {
     unsigned extent, magic, shift, unused;

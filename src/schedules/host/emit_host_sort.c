@@ -2,18 +2,14 @@
 #include "codegen/writer.h"
 
 #include "schedules/host/host_kinds.h"
+#include "schedules/scan/elements.h"
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
-
-static bool is_one_axis(const kn_writer *w)
-{
-    return kn_host_sort_config_of(&w->spec->schedule)->one_axis;
-}
 
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part(w, out,
-                !is_one_axis(w)                  ? "anywhere"
+                !kn_elements_are_in_row(w)       ? "anywhere"
                 : kn_access_of(w, k) == KN_DENSE ? "dense"
                                                  : "stepped",
                 k);
@@ -21,14 +17,14 @@ static void put_element(const kn_writer *w, kn_str *out, int k)
 
 static void fill_host_sort(kn_writer *w)
 {
-    const char *offset = is_one_axis(w) ? "in_row" : "from_row";
+    const char *offset = kn_elements_offset(w);
     kn_put_sort_names(w);
-    if (is_one_axis(w))
+    if (kn_elements_are_in_row(w))
         kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "move_in_row", -1, "operands=%d",
                          kn_layout_space_operands(w->spec));
     else
         kn_put_part(w, &w->slot[KN_SLOT_FROM], "go_along", -1);
-    for (int k = 0; k < kn_param_count(w) && is_one_axis(w); ++k)
+    for (int k = 0; k < kn_param_count(w) && kn_elements_are_in_row(w); ++k)
         if (kn_array_of(w, k) >= 0)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "run_pointer", k);
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, put_element, offset);

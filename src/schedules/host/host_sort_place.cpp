@@ -52,7 +52,7 @@ ${begin}
                 __atomic_store_n(&kn.counters[1 + kn_row], (unsigned)kn_c + 1, __ATOMIC_RELEASE);
             for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
                 ${from}
-                const ${order} ${row} = (${order})kn_next[kn_digit[kn_k]]++;
+                const ${order} ${row} = kn_row * kn.length + (${order})kn_next[kn_digit[kn_k]]++;
                 ${stores}
             }
         }

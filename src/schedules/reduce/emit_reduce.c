@@ -43,12 +43,6 @@ static bool gathers_vectors(const kn_writer *w, int k)
            kn_access_of(w, k) == KN_GATHER && w->spec->schedule.vector > 1;
 }
 
-/* Element kn_k of item kn_u, which has been loaded. */
-static void place_loaded(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, reads_vectors(w, k) || gathers_vectors(w, k) ? "loaded_lane" : "loaded", k);
-}
-
 static void put_end(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part(w, out, "end", k);
@@ -74,16 +68,48 @@ static bool may_repeat(const kn_writer *w)
     return arrays > 1;
 }
 
+static const char ALONG[] = "kn.axis[0]", BESIDE[] = "kn.axis[kn.reduction_rank]";
+
+/* Whether a vector lies along the axis, or is one element that is repeated. */
+static kn_str *is_along_text(const kn_writer *w, int k, const char *axis)
+{
+    kn_str *text = kn_text(w);
+    if (may_repeat(w))
+        kn_put_part_with(w, text, "is_along", k, "along=%s", axis);
+    else
+        kn_str_append(text, "true");
+    return text;
+}
+
+static void place_loaded_from(const kn_writer *w, kn_str *out, int k, const char *axis)
+{
+    if (reads_vectors(w, k))
+        kn_put_part_with(w, out, "loaded_lane", k, "is_along=%s", kn_str_text(is_along_text(w, k, axis)));
+    else
+        kn_put_part(w, out, gathers_vectors(w, k) ? "gathered_lane" : "loaded", k);
+}
+
+static void place_loaded(const kn_writer *w, kn_str *out, int k)
+{
+    place_loaded_from(w, out, k, ALONG);
+}
+
+static void place_loaded_beside(const kn_writer *w, kn_str *out, int k)
+{
+    place_loaded_from(w, out, k, BESIDE);
+}
+
 /* Addresses of items and of their elements, by parts with offsets in bytes from the start of an operand. */
 typedef struct places {
     const char *item, *lane;
-    const char *axis; /* along which the elements of an item lie */
-    bool has_base;    /* a single input that is read by vectors has one base address for all items */
+    const char *axis;       /* along which the elements of an item lie */
+    kn_place_writer loaded; /* element kn_k of item kn_u, which has been loaded */
+    bool has_base;          /* a single input that is read by vectors has one base address for all items */
 } places;
 
-static const places along = {"item_along", "lane_along", "kn.axis[0]", false},
-                    beside = {"item_beside", "lane_beside", "kn.axis[kn.reduction_rank]", false},
-                    with_base = {"item_with_base", "lane_with_base", "kn.axis[0]", true};
+static const places along = {"item_along", "lane_along", ALONG, place_loaded, false},
+                    beside = {"item_beside", "lane_beside", BESIDE, place_loaded_beside, false},
+                    with_base = {"item_with_base", "lane_with_base", ALONG, place_loaded, true};
 
 /* Registers for the items of a thread, and the load of one item. */
 static void put_loads(kn_writer *w, const places *from)
@@ -94,17 +120,21 @@ static void put_loads(kn_writer *w, const places *from)
         if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
         bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
-        kn_put_part(w, packs, is_vector || gathers_vectors(w, k) ? "vectors" : "elements", k);
+        kn_put_part(w, packs,
+                    is_vector               ? "vectors"
+                    : gathers_vectors(w, k) ? "gathered_vectors"
+                                            : "elements",
+                    k);
         if (has_base)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
         kn_put_part(w, offset, from->item, k);
         kn_put_part_with(w, loads,
                          has_base                ? "load_from_base"
+                         : is_vector             ? "load_vector"
                          : gathers_vectors(w, k) ? "gather_vector"
-                         : !is_vector            ? "load_element"
-                         : may_repeat(w)         ? "load_along"
-                                                 : "load_vector",
-                         k, "offset=%s along=%s", kn_str_text(offset), from->axis);
+                                                 : "load_element",
+                         k, "offset=%s is_along=%s", kn_str_text(offset),
+                         kn_str_text(is_along_text(w, k, from->axis)));
     }
 }
 
@@ -170,7 +200,7 @@ static void put_mapped(const kn_writer *w, kn_str *out, kn_place_writer place, c
 static void put_lanes(kn_writer *w, const places *from, const char *part, const char *item)
 {
     kn_str *lane = kn_text(w), *out = &w->slot[KN_SLOT_LANES];
-    put_mapped(w, lane, place_loaded, from->lane);
+    put_mapped(w, lane, from->loaded, from->lane);
     kn_put_part_with(w, out, part, -1, "value_type=%s lane=%s mapped=%s next=%s item=%s",
                      kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(lane),
                      kn_str_text(&w->slot[KN_SLOT_MAPPED]), kn_str_text(&w->slot[KN_SLOT_NEXT]), item);

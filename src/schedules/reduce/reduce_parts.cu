@@ -1,6 +1,8 @@
 // Parts of the templates of reductions: emit_reduce.c. Items, and elements of them; offsets of operands are in bytes.
 #inline loaded kn_${name}_[kn_u]
-#inline loaded_lane kn_${name}_[kn_u].at[kn_k]
+#inline loaded_lane kn_element_of(kn_${name}_[kn_u], kn_k, ${is_along})
+#inline gathered_lane kn_${name}_[kn_u].at[kn_k]
+#inline is_along ${along}.stride[${array}] != 0
 #inline item_along kn_from.at[${array}]
 #inline lane_along kn_from.at[${array}] + kn_k * kn.axis[0].stride[${array}]
 #inline item_beside kn_from.at[${array}]
@@ -23,6 +25,9 @@
 #inline off (int)(((unsigned long long)kn.${name}_ + kn_from.at[${array}]) / ${size} & ${mask})
 
 #part vectors
+kn_loaded<${type}, ${vector}> kn_${name}_[kn_steps];
+
+#part gathered_vectors
 kn_pack<${type}, ${vector}> kn_${name}_[kn_steps];
 
 #part elements
@@ -32,13 +37,10 @@ ${type} kn_${name}_[kn_steps];
 const auto *const kn_${name}_at = (const kn_pack<${type}, ${vector}> *)((const char *)kn.${name}_ + kn_first.at[${array}]);
 
 #part load_from_base
-kn_${name}_[kn_u] = (kn_${name}_at + kn_q)[kn_u * ${block}];
+kn_${name}_[kn_u] = kn_load_words<${type}, ${vector}>((const ${type} *)(kn_${name}_at + kn_q + kn_u * ${block}), true);
 
 #part load_vector
-kn_${name}_[kn_u] = kn_load<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}));
-
-#part load_along
-kn_${name}_[kn_u] = kn_load_along<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}), ${along}.stride[${array}] != 0);
+kn_${name}_[kn_u] = kn_load_words<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}), ${is_along});
 
 #part load_element
 kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + ${offset});

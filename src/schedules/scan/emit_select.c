@@ -1,41 +1,8 @@
 /* emit_select.c - select.cu. */
 #include "codegen/writer.h"
 
+#include "schedules/scan/elements.h"
 #include "schedules/scan/scan_kinds.h"
-
-static bool is_one_axis(const kn_writer *w)
-{
-    return kn_select_config_of(&w->spec->schedule)->one_axis;
-}
-
-static const char *offset_of(const kn_writer *w)
-{
-    return is_one_axis(w) ? "in_row" : "from_row";
-}
-
-static void put_offset(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, offset_of(w), k);
-}
-
-static void put_far(const kn_writer *w, kn_str *out, int k)
-{
-    if (kn_access_of(w, k) == KN_DENSE)
-        kn_put_part(w, out, "dense", k);
-    else
-        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
-}
-
-static void put_item(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, "item", k);
-}
-
-static void put_places(kn_writer *w, enum kn_slot_id slot)
-{
-    if (!is_one_axis(w))
-        kn_put_part_with(w, &w->slot[slot], "go_along", -1, "operands=%d", kn_layout_space_operands(w->spec));
-}
 
 static void fill(kn_writer *w)
 {
@@ -50,13 +17,13 @@ static void fill(kn_writer *w)
         if (kn_scan_is_of_stage(w, KN_SCAN_MAP, k)) {
             kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
             kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                             kn_text_by(w, put_far, k));
+                             kn_text_by(w, kn_put_element, k));
         }
     }
-    put_places(w, KN_SLOT_FROM);
-    put_places(w, KN_SLOT_POST);
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, put_item, offset_of(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_far, offset_of(w));
+    kn_elements_go_along(w, KN_SLOT_FROM);
+    kn_elements_go_along(w, KN_SLOT_POST);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, kn_put_item, kn_elements_offset(w));
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, kn_put_element, kn_elements_offset(w));
 }
 
 KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);

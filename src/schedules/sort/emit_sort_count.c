@@ -1,6 +1,7 @@
 /* emit_sort_count.c - sort_count.cu, and the words that all kinds of sorts have. */
 #include "codegen/writer.h"
 
+#include "schedules/scan/elements.h"
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
 
@@ -23,24 +24,6 @@ void kn_put_sort_names(kn_writer *w)
     kn_put_value(w, &w->slot[KN_SLOT_ROW], s->value[s->n_read]);
 }
 
-static const char *offset_of(const kn_writer *w)
-{
-    return kn_sort_count_config_of(&w->spec->schedule)->one_axis ? "in_row" : "from_row";
-}
-
-static void put_offset(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, offset_of(w), k);
-}
-
-static void put_element(const kn_writer *w, kn_str *out, int k)
-{
-    if (kn_access_of(w, k) == KN_DENSE)
-        kn_put_part(w, out, "dense", k);
-    else
-        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
-}
-
 static void fill(kn_writer *w)
 {
     int operands = kn_layout_space_operands(w->spec);
@@ -49,10 +32,9 @@ static void fill(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_access_of(w, k) == KN_DENSE)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-    if (!kn_sort_count_config_of(&w->spec->schedule)->one_axis)
-        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "go_along", -1, "operands=%d", operands);
-    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, put_element, offset_of(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_element, offset_of(w));
+    kn_elements_go_along(w, KN_SLOT_FROM);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, kn_put_element, kn_elements_offset(w));
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, kn_put_element, kn_elements_offset(w));
 }
 
 KN_CONFIG_TABLE(kn_sort_count_config, KN_SORT_COUNT_CONFIG);

@@ -10,7 +10,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/sort/sort_kinds.h"
 
-enum { ITEMS = 64 /* of a thread; the same in sort_count.cu */ };
+enum { ITEMS = 64 /* of a thread */ };
 
 /* The kind's field. */
 #define MEMBERS                                                                                              \
@@ -26,7 +26,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     (void)params;
     out->block = KN_SORT_BLOCK;
     out->vector = 1;
-    kn_sort_count_config_in(out)->one_axis = kn_reduce_set_elements(out, c);
+    kn_sort_count_config *config = kn_sort_count_config_in(out);
+    config->items = ITEMS;
+    config->one_axis = kn_reduce_set_elements(out, c);
     return true;
 }
 
@@ -34,7 +36,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     count_field f = {.length = kn_reduce_size(part->space)};
-    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)s->block * ITEMS);
+    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)s->block * kn_sort_count_config_of(s)->items);
     f.rows = (uint32_t)kn_space_output_size(part->space);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;

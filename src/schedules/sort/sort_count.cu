@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-enum { kn_digits = ${depth}, kn_of_block = ${block} * 64 };
+enum { kn_digits = ${depth}, kn_of_block = ${block} * ${items} };
 
 ${begin}
     typedef ${type} kn_word;
@@ -16,28 +16,15 @@ ${begin}
     for (unsigned kn_k = threadIdx.x; kn_k < kn_digits * 256; kn_k += ${block})
         kn_counts[kn_k] = 0;
     __syncthreads();
-    /* All lanes of a warp go on together, so that they can ask each other. */
-#pragma unroll 1
-    for (unsigned kn_e = threadIdx.x; kn_e - threadIdx.x % 32 < kn_count; kn_e += ${block}) {
-        const bool kn_is_there = kn_e < kn_count;
-        const unsigned kn_j = kn_is_there ? kn_e : 0;
+#pragma unroll 4
+    for (unsigned kn_j = threadIdx.x; kn_j < kn_count; kn_j += ${block}) {
         ${from}
         ${loads}
         ${single}
 #pragma unroll
-        for (int kn_d = 0; kn_d < kn_digits; ++kn_d) {
-            const unsigned kn_digit = (unsigned)(${mapped} >> 8 * kn_d) & 255;
-            /* Upper digits are the same ones often, and atomics on one word wait for each other. */
-            const unsigned kn_first_digit = __shfl_sync(0xffffffffu, kn_digit, 0);
-            const unsigned kn_same = __ballot_sync(0xffffffffu, kn_is_there && kn_digit == kn_first_digit);
-            if (kn_is_there && kn_digit != kn_first_digit)
-                atomicAdd(&kn_counts[kn_d * 256 + kn_digit], 1u);
-            if (kn_same != 0 && threadIdx.x % 32 == 0)
-                atomicAdd(&kn_counts[kn_d * 256 + kn_first_digit], (unsigned)__popc(kn_same));
-        }
-        if (kn_is_there) {
-            ${stores}
-        }
+        for (int kn_d = 0; kn_d < kn_digits; ++kn_d)
+            atomicAdd(&kn_counts[kn_d * 256 + ((unsigned)(${mapped} >> 8 * kn_d) & 255)], 1u);
+        ${stores}
     }
     __syncthreads();
 #pragma unroll 1

@@ -1,22 +1,26 @@
 /* schedules/sort/sort_kinds.h - the kinds of this family, and how the source of each is written: the passes
- * of a radix sort. A map expression, counts or places, one map. */
+ * of a radix sort, and sorts of short rows. A map expression, counts, places or ranks, one map. */
 #ifndef KN_SCHEDULES_SORT_SORT_KINDS_H
 #define KN_SCHEDULES_SORT_SORT_KINDS_H
 
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
-extern const kn_kind kn_kind_sort_count, kn_kind_sort_place;
-extern const kn_recipe kn_recipe_sort_count, kn_recipe_sort_place;
+extern const kn_kind kn_kind_sort_count, kn_kind_sort_place, kn_kind_sort_rows;
+extern const kn_recipe kn_recipe_sort_count, kn_recipe_sort_place, kn_recipe_sort_rows;
 
 enum { KN_SORT_KEY, KN_SORT_SORT, KN_SORT_PUT }; /* the stages */
 
 /* one_axis: the elements of a row lie along one axis, or there is one alone. */
-#define KN_SORT_COUNT_CONFIG(X) X(one_axis, 1)
+#define KN_SORT_COUNT_CONFIG(X) X(items, 64) X(one_axis, 1)
 KN_CONFIG(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
 /* items: elements of a thread. */
 #define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(one_axis, 1)
 KN_CONFIG(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
+/* items: elements of a lane.
+ * lanes: those that share a row. */
+#define KN_SORT_ROWS_CONFIG(X) X(items, 16) X(lanes, 256) X(one_axis, 1)
+KN_CONFIG(kn_sort_rows_config, KN_SORT_ROWS_CONFIG);
 
 /* The words of both targets' templates: the key, the type of words, the raw operands. */
 void kn_put_sort_names(kn_writer *w);

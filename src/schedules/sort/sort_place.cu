@@ -9,7 +9,6 @@ ${begin}
     __shared__ unsigned kn_start[256];             /* of the tile's elements with lesser digits */
     __shared__ long long kn_base[256];             /* where the tile's elements of a digit go, less their place in the tile */
     __shared__ unsigned char kn_digit_of[kn_of_tile];
-    __shared__ unsigned short kn_element_of[kn_of_tile];
     ${tiles}
 
     /* Tickets, so that the tiles before this one run or have run. */
@@ -28,9 +27,9 @@ ${begin}
         ${from}
         ${step_loads}
     }
-#pragma unroll 1
-    for (unsigned kn_d = kn_lane; kn_d < 256; kn_d += 32)
-        kn_before[kn_warp][kn_d] = 0;
+#pragma unroll
+    for (unsigned kn_d = 0; kn_d < 256; kn_d += 32)
+        kn_before[kn_warp][kn_d + kn_lane] = 0;
     __syncwarp();
 
     /* The rank of an element among those of its digit that its warp has. Elements that are not there come last of all: their place in the tile is behind the others. */
@@ -42,7 +41,7 @@ ${begin}
         ${from}
         ${loads}
         ${lane}
-        const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255, kn_same = __match_any_sync(0xffffffffu, kn_digit);
+        const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255, kn_same = kn_lanes_of_digit(kn_digit);
         const unsigned kn_so_far = kn_before[kn_warp][kn_digit], kn_lower = kn_same & ((1u << kn_lane) - 1);
         __syncwarp();
         if (kn_lower == 0)
@@ -57,7 +56,7 @@ ${begin}
 #pragma unroll 1
     for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
         unsigned kn_sum = 0;
-#pragma unroll 1
+#pragma unroll
         for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
             const unsigned kn_of_warp = kn_before[kn_w][kn_d];
             kn_before[kn_w][kn_d] = kn_sum;
@@ -75,7 +74,6 @@ ${begin}
     for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
         const unsigned kn_digit = kn_rank[kn_r] >> 16, kn_at = kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
         kn_digit_of[kn_at] = (unsigned char)kn_digit;
-        kn_element_of[kn_at] = (unsigned short)(kn_begin + kn_r * 32);
         ${packs}
     }
     __syncthreads();
@@ -97,13 +95,16 @@ ${begin}
             } while (kn_seen >> kn_shift == 1);
             kn_put_down(kn_words + kn_d, kn_sum + kn_own | (kn_word)2 << kn_shift);
         }
-        kn_base[kn_d] += (long long)kn_sum - kn_start[kn_d];
+        kn_base[kn_d] += kn_row * kn.length + (long long)kn_sum - kn_start[kn_d];
     }
     __syncthreads();
     /* Neighbours in the tile go to neighbouring places, where they have one digit. */
-#pragma unroll 1
-    for (unsigned kn_s = threadIdx.x; kn_s < kn_count; kn_s += ${block}) {
-        [[maybe_unused]] const unsigned kn_j = kn_element_of[kn_s];
+#pragma unroll 4
+    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+        const unsigned kn_s = kn_r * ${block} + threadIdx.x;
+        if (kn_s >= kn_count)
+            break;
+        [[maybe_unused]] const unsigned kn_j = ${single};
         const ${order} ${row} = (${order})(kn_base[kn_digit_of[kn_s]] + kn_s);
         ${from}
         ${stores}
