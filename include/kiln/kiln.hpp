@@ -1310,7 +1310,7 @@ class kernel {
     return y;
 }
 
-/** How often each number occurs in an array of integers: kiln_bincount. */
+/** The counts of each number in an array of integers: kiln_bincount. */
 [[nodiscard]] inline array bincount(const array &x, std::int64_t minlength = 0)
 {
     array counts;

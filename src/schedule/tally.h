@@ -33,8 +33,8 @@ static inline int kn_tally_shared(const kn_target *target)
 /* The bins of `size` bytes, at most, that blocks have in shared memory. */
 static inline int64_t kn_tally_bins(const kn_target *target, int size, bool is_atomic)
 {
-    int64_t room = kn_tally_shared(target) / size;
-    return is_atomic ? room * KN_TALLY_RANGES : room / KN_TALLY_THREADS * KN_TALLY_OWN_RANGES;
+    int64_t words = kn_tally_shared(target) / size;
+    return is_atomic ? words * KN_TALLY_RANGES : words / KN_TALLY_THREADS * KN_TALLY_OWN_RANGES;
 }
 
 /* Parts on CUDA. */

@@ -11,11 +11,11 @@ ${begin}
     kn_word *const kn_bins = (kn_word *)kn_buffer, *const kn_of_all = kn.${result}_.first;
     const long long kn_n_bins = kn.${result}_.extents[1];
     /* Words of shared memory; bins that a block has there at a time: its elements are read again for each such range of bins, a few times. */
-    const unsigned kn_room = kn.shared / (unsigned)sizeof(kn_word), kn_at_a_time = kn_room / (kn_is_atomic ? 1 : kn.threads);
+    const unsigned kn_words = kn.shared / (unsigned)sizeof(kn_word), kn_at_a_time = kn_words / (kn_is_atomic ? 1 : kn.threads);
     const bool kn_is_in_memory = kn_is_atomic && kn_n_bins > (long long)kn_at_a_time * kn.ranges;
     /* Copies of the bins: neighbours are copies of one bin, so that threads with different ones never meet in a bank. */
     unsigned kn_copies = kn_is_in_memory ? 1 : kn_is_atomic ? 32 : ${block};
-    while (kn_copies > (kn_is_atomic ? 1 : kn.threads) && (unsigned long long)(kn_n_bins < kn_at_a_time ? kn_n_bins : kn_at_a_time) * kn_copies > kn_room)
+    while (kn_copies > (kn_is_atomic ? 1 : kn.threads) && (unsigned long long)(kn_n_bins < kn_at_a_time ? kn_n_bins : kn_at_a_time) * kn_copies > kn_words)
         kn_copies /= 2;
     /* Threads that have bins. */
     const unsigned kn_threads = kn_is_atomic ? ${block} : kn_copies, kn_copy = threadIdx.x % kn_copies;
