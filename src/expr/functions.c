@@ -1093,6 +1093,8 @@ static const struct {
                  {"size", call_measure, KN_NODE_EXTENT},
                  {"sort", kn_call_sort, KN_SORT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
+                 {"take", kn_call_take, 0},
+                 {"take_along_axis", kn_call_take_along_axis, 0},
                  {"topk", kn_call_topk, 0},
                  {"transpose", call_transpose, 0},
                  {"trapezoid", call_trapezoid, 0},
