@@ -7,7 +7,7 @@
 
 #include "base/lock.h"
 #include "base/nearest.h"
-#include "expr/composed.h"
+#include "expr/composed_table.h"
 #include "eager/operation.h"
 #include "types/dtype.h"
 #include "ops/numpy_name.h"
@@ -202,8 +202,8 @@ static void consider_all(kn_nearest *n, const kn_parser *p)
         kn_nearest_consider(n, kiln_kernel_name(p->kernel[k]), strlen(kiln_kernel_name(p->kernel[k])));
     for (int k = 0; other_functions[k]; ++k)
         kn_nearest_consider(n, other_functions[k], strlen(other_functions[k]));
-    for (int k = 0; kn_composed_name(k); ++k)
-        kn_nearest_consider(n, kn_composed_name(k), strlen(kn_composed_name(k)));
+    for (int k = 0; kn_composed_at(k); ++k)
+        kn_nearest_consider(n, kn_composed_at(k)->name, strlen(kn_composed_at(k)->name));
     for (int c = 0; c < CONSTANTS; ++c)
         kn_nearest_consider(n, constants[c].name, strlen(constants[c].name));
     for (int t = KILN_BOOL; kn_dtype_info_of((kiln_dtype)t); ++t)

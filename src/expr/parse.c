@@ -729,7 +729,7 @@ static kiln_status parse_statements(kn_value *out, kn_lexer *start, bool *is_ass
     return status;
 }
 
-kiln_status kn_parser_read(kn_value *out, kn_parser *p, const char *text)
+static kiln_status read_text(kn_value *out, kn_parser *p, const char *text)
 {
     const kn_lexer before = p->word;
     kn_lexer start;
@@ -791,7 +791,7 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
-    kn_parser p = {.depth = 0};
+    kn_parser p = {.read = read_text};
     kiln_status status = kn_require_texts("expression", text, "params", params, NULL);
     if (status != KILN_OK)
         return kn_error_context("expression");

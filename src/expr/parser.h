@@ -47,6 +47,8 @@ typedef struct kn_parser {
     int n_items, item_capacity;
     kn_value *argument; /* of the calls that are being read, the innermost last */
     int n_arguments, argument_capacity;
+    /* The value of another text, whose names are the variables; where the parser stands stays (parse.c). */
+    kiln_status (*read)(kn_value *out, struct kn_parser *p, const char *text);
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
 } kn_parser;
@@ -70,9 +72,6 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
 /* NULL: there is no variable of that name. */
 const kn_variable *kn_parser_find(const kn_parser *p, const char *name, size_t length);
 void kn_parser_free(kn_parser *p);
-
-/* The value of another text, whose names are the variables; where the parser stands stays. */
-kiln_status kn_parser_read(kn_value *out, kn_parser *p, const char *text);
 
 /* The node of a value; an error if it is none. */
 kiln_status kn_parser_node(int *out, const kn_parser *p, const kn_value *value);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "expr/composed.h"
+#include "expr/composed_table.h"
 #include "expr/names.h"
 #include "expr/parser.h"
 #include "ops/numpy_names.h"
@@ -14,9 +14,9 @@
 static bool is_composed(const char *name)
 {
     int k = 0;
-    while (kn_composed_name(k) && strcmp(kn_composed_name(k), name) != 0)
+    while (kn_composed_at(k) && strcmp(kn_composed_at(k)->name, name) != 0)
         k++;
-    return kn_composed_name(k) != NULL;
+    return kn_composed_at(k) != NULL;
 }
 
 static void put(const char *name)
