@@ -35,6 +35,12 @@ static const kn_composed rows[] = {
     {"iscomplex", "x", "imag(x) != 0"},
     {"isreal", "x", "imag(x) == 0"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
+    {"linspace", "start, stop, num#=50, *, endpoint#=True",
+     "i = arange(num); d = num - endpoint; "
+     "where((i == num - 1) & (num > 1) & endpoint, stop * 1.0, i * ((stop - start) / (d + (d == 0))) + "
+     "start)"},
+    {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
+     "base ** linspace(start, stop, num, endpoint=endpoint)"},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
     {"meshgrid", "x, y, z",
@@ -46,8 +52,17 @@ static const kn_composed rows[] = {
      "argmax(a == nanmin(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nancumprod", "a, axis=None", "cumprod(where(isnan(a), ones_like(a), a), axis=axis)"},
     {"nancumsum", "a, axis=None", "cumsum(where(isnan(a), zeros_like(a), a), axis=axis)"},
+    {"nanmean", "a, axis=None, *, keepdims#=False",
+     "t = nansum(a * 1.0, axis=axis, keepdims=keepdims); "
+     "full_like(t, t / sum(~isnan(a), axis=axis, keepdims=keepdims))"},
     {"nanprod", "a, axis=None, *, keepdims#=False",
      "prod(where(isnan(a), ones_like(a), a), axis=axis, keepdims=keepdims)"},
+    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False",
+     "sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims))"},
+    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False",
+     "a = a * 1.0; d = where(isnan(a), zeros_like(a), a - nanmean(a, axis, keepdims=True)); "
+     "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
+     "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
     {"tri", "N#, *, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(N), dtype)"},
     {"tri", "N#, M#, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},

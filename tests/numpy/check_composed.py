@@ -110,6 +110,30 @@ def nan_reduction(name):
     return case
 
 
+def nan_moment(name):
+    def case(rng, x, y):
+        axis, keep = drawn_axis(rng, x.ndim, True), rng.random() < 0.4
+        x = np.where(np.isnan(x), x, finite(x)).astype(x.dtype) if x.dtype.kind in "fc" else finite(x)
+        ddof = rng.choice([0, 1]) if name != "nanmean" else 0
+        words = {"ddof": ddof} if name != "nanmean" else {}
+        if x.dtype == "float16":
+            if x.size > 12 or np.isnan(x).all():
+                return None  # NumPy rounds to float16 in between
+            return f"{name}(x)", np.float16(getattr(np, name)(x.astype("f4"))), lambda got, right: got.dtype == right.dtype and np.allclose(got, right, 0.01, 0.01), {"x": x}
+        return f"{name}(x, axis={axis}{f', ddof={ddof}' if words else ''}{', keepdims=True' if keep else ''})", \
+            getattr(np, name)(x, axis=axis, keepdims=keep, **words), rough, {"x": x}
+    return case
+
+
+def spaced(name):
+    def case(rng, x, y):
+        start, stop, num, end = rng.choice([0, 1, -2.5, 3]), rng.choice([0, 1, 2.25, -3]), rng.choice([0, 1, 2, 7, 50]), rng.random() < 0.6
+        words = {"base": 2.0} if name == "logspace" and rng.random() < 0.5 else {}
+        text = f"{name}({start}, {stop}, {num}{'' if end else ', endpoint=False'}{', base=2.0' if words else ''})"
+        return text, getattr(np, name)(start, stop, num, endpoint=end, **words), rough
+    return case
+
+
 def meshgrid(rng, x, y):
     z = rng.random() < 0.4
     x, y = x.reshape(-1)[:40], y.reshape(-1)[:40]
@@ -155,6 +179,7 @@ CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == b
          **{name: window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")}, **{name: covs(name) for name in ("cov", "corrcoef")},
          **{name: cumulative(name) for name in ("cumulative_prod", "cumulative_sum")}, **{name: nan_scan(name) for name in ("nancumprod", "nancumsum")},
          **{name: nan_reduction(name) for name in ("nanargmax", "nanargmin", "nanprod")}, **{name: square(name) for name in ("eye", "identity", "tri")},
+         **{name: nan_moment(name) for name in ("nanmean", "nanstd", "nanvar")}, **{name: spaced(name) for name in ("linspace", "logspace")},
          **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
 
 
