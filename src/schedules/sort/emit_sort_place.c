@@ -51,7 +51,7 @@ static void put_numbers(kn_writer *w)
         kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", -1);
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", -1);
     }
-    kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_element_of[kn_s]" : "0");
+    kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_number_of[kn_s]" : "0");
 }
 
 static void fill(kn_writer *w)
