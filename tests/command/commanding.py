@@ -57,7 +57,7 @@ class CommandCase(unittest.TestCase):
         self.assertEqual(run.returncode, 0, f"{words}: {run.stdout}{run.stderr}")
         said, begin, self.report = run.stderr.partition("target: ")
         self.report = begin + self.report
-        self.assertEqual(bool(begin), words[0] in ("map", "reduce", "scan", "select", "eval") and not {"--quiet", "--json", "--help"} & set(words), run.stderr)
+        self.assertEqual(bool(begin), words[0] in ("map", "reduce", "scan", "select", "sort", "eval") and not {"--quiet", "--json", "--help"} & set(words), run.stderr)
         self.assertNotIn("kiln: ", self.report)
         if warning is None:
             self.assertEqual(said, "")

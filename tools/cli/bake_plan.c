@@ -247,7 +247,7 @@ static int read_hand_written(reading *r, const char *text)
     if (count < 1)
         code = refuse_line(r, text, count < 0 ? "a quote does not end" : "it has no words");
     else if (!cli_is_form(words[0]))
-        code = refuse_line(r, text, "that begins with map, reduce, scan, select or eval");
+        code = refuse_line(r, text, "that begins with map, reduce, scan, select, sort or eval");
     else
         code = read_words_of_call(r, count, words);
     free(line);

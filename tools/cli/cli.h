@@ -20,8 +20,8 @@ typedef struct cli_options {
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
         *size_scale, *seconds, *check, *from, *to, *raw, *header, *text;
     int repeat, jobs, time, memory;
-    bool help, json, fast_math, no_fma, round_each, keepdims, exclusive, reverse, list, explain, quiet,
-        checks, partial;
+    bool help, json, fast_math, no_fma, round_each, keepdims, exclusive, reverse, descending, list, explain,
+        quiet, checks, partial;
     uint64_t given; /* a bit for each row of the table of options that was read */
 } cli_options;
 
@@ -41,7 +41,8 @@ enum {
     CLI_SHOW = 2048,
     CLI_SCAN = 4096,
     CLI_SELECT = 8192,
-    CLI_ALL = 16383
+    CLI_SORT = 16384,
+    CLI_ALL = 32767
 };
 
 typedef struct cli_command {
@@ -180,6 +181,8 @@ kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options
 /* The same for kernels that scan, and for those that select. */
 kiln_status cli_call_define_scan(cli_call *call, const cli_options *options);
 kiln_status cli_call_define_selection(cli_call *call, const cli_options *options);
+/* ... of `IN OUT KEYS BODY`, where KEYS are "[TYPE:] EXPRESSION [desc]; ...". */
+kiln_status cli_call_define_sort(cli_call *call, const cli_options *options);
 /* CLI_FAILED, with a message, where a number among the arguments is beyond what 64 bits hold. */
 int cli_numbers_check(const cli_call *call, const cli_options *options);
 /* ... of `EXPRESSION NAME=ARGUMENT...`, where the words are known to be such. */
@@ -265,6 +268,7 @@ int cli_reduce_run(const cli_options *options);
 bool cli_is_form(const char *word);
 int cli_scan_run(const cli_options *options);
 int cli_select_run(const cli_options *options);
+int cli_sort_run(const cli_options *options);
 int cli_eval_run(const cli_options *options);
 int cli_show_run(const cli_options *options);
 int cli_source_run(const cli_options *options);

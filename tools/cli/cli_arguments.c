@@ -323,6 +323,72 @@ kiln_status cli_call_define_selection(cli_call *call, const cli_options *options
     return status == KILN_OK ? allocate_arrays(call, options, 4) : status;
 }
 
+/* Cuts blanks off both ends. */
+static char *trim(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return text + strspn(text, " \t\n");
+}
+
+/* The type in front of a key's colon, a placeholder or a dtype, is cut off; other colons are C++'s. */
+static const char *take_type(char **key)
+{
+    char *text = *key,
+         *end = text + strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    const char *colon = end + strspn(end, " ");
+    char name[16] = "";
+    kiln_dtype dtype;
+    if (*colon != ':' || end == text || (size_t)(end - text) >= sizeof name)
+        return NULL;
+    memcpy(name, text, (size_t)(end - text));
+    if ((!isupper((unsigned char)name[0]) || name[1]) && kiln_dtype_from_name(&dtype, name) != KILN_OK)
+        return NULL;
+    *key += colon + 1 - text;
+    *end = '\0';
+    return text;
+}
+
+/* One key: "float32: abs(x) desc". */
+static kiln_sort_key read_key(char *text, unsigned flags)
+{
+    kiln_sort_key key = {NULL, NULL, flags};
+    char *rest = trim(text);
+    key.type = take_type(&rest);
+    rest = trim(rest);
+    size_t length = strlen(rest);
+    if (length > 5 && strcmp(rest + length - 4, "desc") == 0 && isspace((unsigned char)rest[length - 5])) {
+        key.flags = KILN_SORT_DESCENDING;
+        rest[length - 5] = '\0';
+    }
+    key.key = rest;
+    return key;
+}
+
+kiln_status cli_call_define_sort(cli_call *call, const cli_options *options)
+{
+    enum { MOST_KEYS = 64 };
+    const kiln_kernel_options kernel = kernel_options(options);
+    const char *const *text = options->positional.items;
+    const unsigned flags = options->descending ? KILN_SORT_DESCENDING : 0;
+    kiln_sort_key keys[MOST_KEYS];
+    char *copy = strdup(text[2]), *at = copy, *next;
+    int count = 0;
+    if (!copy)
+        return cli_fail(KILN_ERROR_MEMORY, "no memory for KEYS");
+    for (; at && count < MOST_KEYS; at = next) {
+        next = strchr(at, ';');
+        if (next)
+            *next++ = '\0';
+        keys[count++] = read_key(at, flags);
+    }
+    kiln_status status =
+        kiln_sort_create(&call->kernel, text[0], text[1], keys, count, text[3], options->name, &kernel);
+    free(copy);
+    return status == KILN_OK ? allocate_arrays(call, options, 4) : status;
+}
+
 bool cli_word_has_name(const char *word, size_t *length)
 {
     *length = 0;

@@ -60,6 +60,21 @@ const cli_command cli_commands[] = {
      "  kiln select 'T x, T least' 'T y, int64 at' 'x >= least' 'y = x; at = i' x.npy 0.5 -o y.npy -o "
      "at.npy\n",
      4, -1, cli_select_run},
+    {CLI_SORT, "sort", "IN OUT KEYS BODY [ARGUMENT...] [--axis N] [--descending] [-o FILE...]",
+     "sort the elements of files by keys",
+     "KEYS, expressions of the inputs with semicolons between, say the order, the most important one first; "
+     "one\n"
+     "that ends with 'desc' goes down. Each has the dtype of the first input, or that in front of a colon:\n"
+     "'float32: abs(x) desc; y'. BODY, statements, assigns the outputs for the element that comes at their\n"
+     "place; i is its index along the axis before. Sorts are stable, and NaN comes last. ARGUMENTs are as "
+     "for\n"
+     "`kiln map`. Without -o the results are printed, those of more than 1000 elements without their "
+     "middle.\n"
+     "\n"
+     "  kiln sort 'T x' 'T y, int64 at' 'x' 'y = x; at = i' x.npy --axis 0 -o y.npy -o at.npy\n"
+     "  kiln sort 'T price, int32 shop' 'int32 best' 'shop; price desc' 'best = i' p.npy s.npy -o "
+     "order.npy\n",
+     4, -1, cli_sort_run},
     {CLI_EVAL, "eval", "EXPRESSION [NAME=ARGUMENT...] [-o [NAME=]FILE...]",
      "compute an expression in NumPy's syntax over files",
      "EXPRESSION is NumPy's: operators, functions and methods, slices, casts, reductions with axis= and "
@@ -85,10 +100,11 @@ const cli_command cli_commands[] = {
     {CLI_SOURCE, "source",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
      "scan IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] | select IN OUT KEEP BODY [ARGUMENT...] | "
-     "eval EXPRESSION "
+     "sort IN OUT KEYS BODY [ARGUMENT...] [--axis N] | eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "print the source that kiln generates for a kernel",
-     "What follows is what `kiln map`, `reduce`, `scan`, `select` or `eval` takes, and \"float32[200,300]\" "
+     "What follows is what `kiln map`, `reduce`, `scan`, `select`, `sort` or `eval` takes, and "
+     "\"float32[200,300]\" "
      "for an "
      "array of that "
      "dtype\n"
@@ -103,7 +119,7 @@ const cli_command cli_commands[] = {
     {CLI_EXPLAIN, "explain",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
      "scan IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] | select IN OUT KEEP BODY [ARGUMENT...] | "
-     "eval EXPRESSION "
+     "sort IN OUT KEYS BODY [ARGUMENT...] [--axis N] | eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "print the specialisation that a call needs, and what it launches",
      "Arguments as for `kiln source`. The first line is the key of the cache, each of the others a launch.\n",
@@ -133,7 +149,7 @@ const cli_command cli_commands[] = {
     {CLI_CACHE_EXPLAIN, "cache explain",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
      "scan IN OUT MAP SCAN POST IDENTITY [ARGUMENT...] [--axis N] | select IN OUT KEEP BODY [ARGUMENT...] | "
-     "eval EXPRESSION "
+     "sort IN OUT KEYS BODY [ARGUMENT...] [--axis N] | eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "say why a call finds its kernel in the cache or not",
      "Arguments as for `kiln source`. Where there is no entry, it compares the most similar entry of the "

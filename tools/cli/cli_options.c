@@ -19,7 +19,7 @@ typedef struct option {
 
 #define MEMBER(name) offsetof(cli_options, name)
 #define MAP_COMMANDS                                                                                         \
-    (CLI_MAP | CLI_REDUCE | CLI_SCAN | CLI_SELECT) /* whose kernels are defined by C++ texts */
+    (CLI_MAP | CLI_REDUCE | CLI_SCAN | CLI_SELECT | CLI_SORT) /* whose kernels are defined by C++ texts */
 #define RUN_COMMANDS (MAP_COMMANDS | CLI_EVAL)
 #define FILE_COMMANDS (RUN_COMMANDS | CLI_SHOW)
 #define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN | CLI_CACHE_EXPLAIN)
@@ -58,12 +58,16 @@ static const option table[] = {
      "axes along which is scanned, negative ones from the last on; may be given again; default: all, in C "
      "order",
      LIST, MEMBER(axes), CLI_SCAN, NULL},
+    {"axis", "N", "the axis along which is sorted, a negative one from the last on; default: the last", LIST,
+     MEMBER(axes), CLI_SORT, NULL},
     {"axis", "N[,N...]",
-     "axes that are reduced or scanned, negative ones from the last on, or none; may be given again; "
-     "default: all",
-     LIST, MEMBER(axes), TEXT_COMMANDS, "reduce scan"},
+     "axes that are reduced or scanned, or the one that is sorted along; negative ones from the last on, or "
+     "none; may be given again; default: all",
+     LIST, MEMBER(axes), TEXT_COMMANDS, "reduce scan sort"},
     {"exclusive", NULL, "each result is of the elements before its own, the first one's IDENTITY", FLAG,
      MEMBER(exclusive), SCAN_COMMANDS, "scan"},
+    {"descending", NULL, "the largest key first; of several keys all", FLAG, MEMBER(descending),
+     CLI_SORT | TEXT_COMMANDS, "sort"},
     {"reverse", NULL, "scans from the last element on", FLAG, MEMBER(reverse), SCAN_COMMANDS, "scan"},
     {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims), REDUCTION_COMMANDS,
      "reduce"},
@@ -77,17 +81,18 @@ static const option table[] = {
     {"arch", "ARCH", "an architecture to generate for without a device, for instance sm_90", TEXT,
      MEMBER(arch), TEXT_COMMANDS, NULL},
     {"type", "T=DTYPE", "the dtype of a placeholder of which no array says it", LIST, MEMBER(types),
-     DEFINED_COMMANDS & ~CLI_SELECT, "map reduce scan"},
+     DEFINED_COMMANDS & ~(CLI_SELECT | CLI_SORT), "map reduce scan"},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
-     TEXT_COMMANDS, "map reduce scan select"},
+     TEXT_COMMANDS, "map reduce scan select sort"},
     {"shape", "N,M,...",
      "the shape of the outputs, with --raw that of the files; default: what the arguments make it", TEXT,
-     MEMBER(shape), DEFINED_COMMANDS & ~CLI_SELECT, "map reduce scan"},
-    {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_SELECT, NULL},
+     MEMBER(shape), DEFINED_COMMANDS & ~(CLI_SELECT | CLI_SORT), "map reduce scan"},
+    {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_SELECT | CLI_SORT,
+     NULL},
     {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_EVAL | CLI_SHOW,
      NULL},
     {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), DEFINED_COMMANDS,
-     "map reduce scan select"},
+     "map reduce scan select sort"},
     {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS,
      NULL},
     {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
@@ -99,7 +104,7 @@ static const option table[] = {
     {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),
      KERNEL_COMMANDS, NULL},
     {"check", NULL, "check each index of raw operands (KILN_CHECK=1 does so everywhere)", FLAG,
-     MEMBER(checks), DEFINED_COMMANDS, "map reduce scan select"},
+     MEMBER(checks), DEFINED_COMMANDS, "map reduce scan select sort"},
     {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS, NULL},
     {"round-each", NULL,
      "round each operation on 16-bit floats, as NumPy does (KILN_ROUND=each does so everywhere)", FLAG,

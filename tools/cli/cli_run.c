@@ -1,5 +1,5 @@
-/* cli_run.c - `kiln map`, `kiln reduce`, `kiln scan`, `kiln select` and `kiln eval`: run a kernel over files
- * and say what it took. */
+/* cli_run.c - `kiln map`, `kiln reduce`, `kiln scan`, `kiln select`, `kiln sort` and `kiln eval`: run a kernel
+ * over files and say what it took. */
 #include "cli.h"
 #include "cli_glob.h"
 #include <stdlib.h>
@@ -18,6 +18,7 @@ static const job map_job = {"map", cli_call_define, false, false};
 static const job reduce_job = {"reduce", cli_call_define_reduction, false, false};
 static const job scan_job = {"scan", cli_call_define_scan, false, false};
 static const job select_job = {"select", cli_call_define_selection, false, true};
+static const job sort_job = {"sort", cli_call_define_sort, false, false};
 static const job eval_job = {"eval", cli_call_define_expression, true, false};
 
 /* Options of the call, and what they point to. */
@@ -302,6 +303,11 @@ int cli_scan_run(const cli_options *options)
 int cli_select_run(const cli_options *options)
 {
     return run(&select_job, options);
+}
+
+int cli_sort_run(const cli_options *options)
+{
+    return run(&sort_job, options);
 }
 
 int cli_eval_run(const cli_options *options)

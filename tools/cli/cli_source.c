@@ -63,6 +63,7 @@ static const form forms[] = {
     {"reduce", 6, "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'", cli_call_define_reduction, false},
     {"scan", 6, "IN OUT MAP SCAN POST IDENTITY behind 'scan'", cli_call_define_scan, false},
     {"select", 4, "IN OUT KEEP BODY behind 'select'", cli_call_define_selection, false},
+    {"sort", 4, "IN OUT KEYS BODY behind 'sort'", cli_call_define_sort, false},
     {"eval", 1, "EXPRESSION behind 'eval'", cli_call_define_expression, true},
 };
 

@@ -37,7 +37,7 @@ __device__ __forceinline__ kn_loaded<T, N> kn_load_words(const T *from, bool is_
 // Element k, which is known to the compiler. A word of several elements is moved by an instruction of which the compiler knows nothing: it would put what takes the word apart behind
 // the load.
 template <class T, int N>
-__device__ __forceinline__ T kn_element_of(const kn_loaded<T, N> &loaded, int k, bool is_along) {
+__device__ __forceinline__ T kn_loaded_element(const kn_loaded<T, N> &loaded, int k, bool is_along) {
     constexpr int words = sizeof(T) < 4 ? 1 : sizeof(T) / 4;
     unsigned word[words];
 #pragma unroll

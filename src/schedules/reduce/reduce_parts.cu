@@ -1,6 +1,6 @@
 // Parts of the templates of reductions: emit_reduce.c. Items, and elements of them; offsets of operands are in bytes.
 #inline loaded kn_${name}_[kn_u]
-#inline loaded_lane kn_element_of(kn_${name}_[kn_u], kn_k, ${is_along})
+#inline loaded_lane kn_loaded_element(kn_${name}_[kn_u], kn_k, ${is_along})
 #inline gathered_lane kn_${name}_[kn_u].at[kn_k]
 #inline is_along ${along}.stride[${array}] != 0
 #inline item_along kn_from.at[${array}]

@@ -32,7 +32,7 @@ ${type} *const kn_${name}_sorted = (${type} *)kn_${name}_bytes;
 kn_${name}_sorted[kn_at] = kn_${name}_all[kn_r];
 
 #part number_tile
-__shared__ unsigned short kn_element_of[kn_of_tile];
+__shared__ unsigned short kn_number_of[kn_of_tile];
 
 #part sort_number
-kn_element_of[kn_at] = (unsigned short)(kn_begin + kn_r * 32);
+kn_number_of[kn_at] = (unsigned short)(kn_begin + kn_r * 32);

@@ -21,12 +21,21 @@ ${begin}
     ${locate}
     ${pointers}
     ${step_packs}
+    /* What is not there is not loaded; addresses of a whole tile differ by constants. */
+    if (kn_count == kn_of_tile)
 #pragma unroll
-    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-        const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e < kn_count ? kn_e : 0; /* what is not there is not loaded */
-        ${from}
-        ${step_loads}
-    }
+        for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+            const unsigned kn_j = kn_begin + kn_r * 32;
+            ${from}
+            ${step_loads}
+        }
+    else
+#pragma unroll
+        for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+            const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e < kn_count ? kn_e : 0;
+            ${from}
+            ${step_loads}
+        }
 #pragma unroll
     for (unsigned kn_d = 0; kn_d < 256; kn_d += 32)
         kn_before[kn_warp][kn_d + kn_lane] = 0;

@@ -15,7 +15,7 @@ ${begin}
     __shared__ unsigned short kn_counts[kn_rows][kn_warps][256]; /* elements of a digit: those of a warp, then those of the warps before it */
     __shared__ unsigned kn_starts[kn_rows][256];                 /* of the row's elements with lesser digits */
     __shared__ kn_bits kn_held_of[kn_rows][kn_of_row];
-    __shared__ unsigned short kn_elements_of[kn_rows][kn_of_row];
+    __shared__ unsigned short kn_numbers_of[kn_rows][kn_of_row];
 
     const unsigned kn_t = threadIdx.x % kn_threads, kn_group = threadIdx.x / kn_threads, kn_row = blockIdx.x * kn_rows + kn_group;
     const unsigned kn_lane = threadIdx.x % 32, kn_warp = kn_t / 32, kn_begin = kn_warp * 32 * kn_items + kn_lane;
@@ -24,7 +24,7 @@ ${begin}
     unsigned short (*const kn_before)[256] = kn_counts[kn_group];
     unsigned *const kn_start = kn_starts[kn_group];
     kn_bits *const kn_held = kn_held_of[kn_group];
-    unsigned short *const kn_element_of = kn_elements_of[kn_group];
+    unsigned short *const kn_number_of = kn_numbers_of[kn_group];
     const long long kn_first = 0;
     const unsigned kn_count = (unsigned)kn.length;
     kn_place kn_here = {};
@@ -79,13 +79,13 @@ ${begin}
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_digit = (unsigned)(kn_own[kn_r] >> 8 * kn_d) & 255, kn_at = kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + kn_rank[kn_r];
             kn_held[kn_at] = kn_own[kn_r];
-            kn_element_of[kn_at] = kn_element[kn_r];
+            kn_number_of[kn_at] = kn_element[kn_r];
         }
         kn_meet_row();
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             kn_own[kn_r] = kn_held[kn_begin + kn_r * 32];
-            kn_element[kn_r] = kn_element_of[kn_begin + kn_r * 32];
+            kn_element[kn_r] = kn_number_of[kn_begin + kn_r * 32];
         }
     }
     /* Neighbours of the sorted row: elements are read again, from the cache. */
@@ -94,7 +94,7 @@ ${begin}
         const unsigned kn_s = kn_r * kn_threads + kn_t;
         if (kn_s >= kn_count)
             break;
-        [[maybe_unused]] const unsigned kn_j = kn_element_of[kn_s];
+        [[maybe_unused]] const unsigned kn_j = kn_number_of[kn_s];
         const ${order} ${row} = kn_row * kn.length + kn_s;
         ${from}
         ${stores}
