@@ -524,7 +524,7 @@ static void near_names_are_suggested(void **state)
     assert_refused("x.reshap(1)", "did you mean 'reshape'?");
     assert_refused("absolut(x)", "did you mean 'absolute'?");
     assert_refused("nam", "did you mean 'nan'?");
-    assert_refused("sort(x)", "there is no function 'sort'; NumPy's is not there yet\n");
+    assert_refused("kron(x)", "there is no function 'kron'; NumPy's is not there yet\n");
     assert_refused("x.sort()", "there is no function 'sort'; NumPy's is not there yet\n");
     assert_refused("median(x)", "there is no function 'median'; NumPy's is not there yet\n");
     assert_refused("np.fft(x)", "there is no function 'fft'; NumPy's is not there yet\n");
