@@ -1302,6 +1302,18 @@ class kernel {
     return at;
 }
 
+/** The indices along each axis of the elements that are not zero: kiln_nonzero. */
+[[nodiscard]] inline std::vector<array> nonzero(const array &x)
+{
+    constexpr int most = 16;
+    kiln_array *at[most] = {};
+    check(kiln_nonzero(at, kiln_arg_array(x.get())));
+    std::vector<array> list;
+    for (int a = 0; a < x.ndim(); ++a)
+        list.push_back(array(at[a]));
+    return list;
+}
+
 /** The elements for which the condition is not zero: kiln_extract. */
 [[nodiscard]] inline array extract(const array &condition, const array &x)
 {
@@ -1416,7 +1428,7 @@ class kernel {
     return made.take();
 }
 
-/** How often each number occurs in an array of integers: kiln_bincount. */
+/** The counts of each number in an array of integers: kiln_bincount. */
 [[nodiscard]] inline array bincount(const array &x, std::int64_t minlength = 0)
 {
     array counts;

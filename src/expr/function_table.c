@@ -22,6 +22,8 @@ static const struct {
                  {"percentile", kn_call_quantile, 1},
                  {"quantile", kn_call_quantile, 0},
                  {"sort", kn_call_sort, KN_SORT},
+                 {"take", kn_call_take, 0},
+                 {"take_along_axis", kn_call_take_along_axis, 0},
                  {"topk", kn_call_topk, 0},
                  {"unique", kn_call_unique, 0}};
 

@@ -107,8 +107,9 @@ static kiln_status read_range(bins *b, kn_parser *p, const kn_called *c, const k
     b->name = KN_HISTOGRAM;
     b->low = item[0];
     b->high = item[1];
-    status = kn_call_cast(&b->low, p, c, &float64);
-    return status == KILN_OK ? kn_call_cast(&b->high, p, c, &float64) : status;
+    status = kn_parser_is_number(p, &b->low) ? KILN_OK : kn_call_cast(&b->low, p, c, &float64);
+    return status == KILN_OK && !kn_parser_is_number(p, &b->high) ? kn_call_cast(&b->high, p, c, &float64)
+                                                                  : status;
 }
 
 /* 0, 1 and so on: so many. */
@@ -127,20 +128,20 @@ static kiln_status add_numbers(kn_value *out, kn_parser *p, const kn_called *c, 
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
-/* Edges of bins that are equally wide. */
+/* Edges of bins that are equally wide; integers are float64 then. */
 static kiln_status add_edges(bins *b, kn_parser *p, const kn_called *c)
 {
-    kn_value one, low, high, number;
+    kn_value one, low = b->low, high = b->high, number;
     kiln_kernel *kernel = NULL;
     kiln_status status = kn_parser_number(&one, p, kiln_arg_float(1), c->at, c->length);
-    if (status == KILN_OK)
+    if (status == KILN_OK && b->name == KN_HISTOGRAM_WHOLE)
         status = add_operator(&low, p, c, "multiply", &b->low, &one);
-    if (status == KILN_OK)
+    if (status == KILN_OK && b->name == KN_HISTOGRAM_WHOLE)
         status = add_operator(&high, p, c, "multiply", &b->high, &one);
     if (status == KILN_OK)
         status = add_numbers(&number, p, c, b->count + 1);
     if (status == KILN_OK)
-        status = kn_histogram_find_edges(&kernel);
+        status = kn_histogram_find_edges(&kernel, b->name == KN_HISTOGRAM);
     const kn_value *const in[] = {&low, &high, &b->number, &number};
     return status == KILN_OK ? add_kernel(&b->edges, p, c, kernel, in, 4) : status;
 }

@@ -247,12 +247,6 @@ static kiln_status add_last(lowering *l)
     return status;
 }
 
-/* Bytes of the bins that a block of CUDA needs: threads have their own where there is no atomic function. */
-static int64_t shared_for(const lowering *l, bool is_atomic)
-{
-    return l->bins * (int64_t)kiln_dtype_size(l->combined) * (is_atomic ? 1 : KN_TALLY_THREADS);
-}
-
 static kiln_status lower_call(lowering *l)
 {
     bool is_host = l->call->target->backend == KN_HOST, is_atomic, fits;
@@ -265,7 +259,7 @@ static kiln_status lower_call(lowering *l)
         return status;
     l->elements = kn_shape_size(l->ndim, l->shape);
     is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
-    fits = is_host || shared_for(l, is_atomic) <= kn_tally_shared(l->call->target);
+    fits = is_host || l->bins <= kn_tally_bins(l->call->target, (int)kiln_dtype_size(l->combined), is_atomic);
     l->extents[0] = l->elements == 0 || !fits ? 1
                     : is_host                 ? kn_tally_tasks(l->elements, l->bins)
                                               : kn_tally_parts(l->elements);

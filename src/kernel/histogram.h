@@ -25,7 +25,8 @@ typedef enum kn_histogram_name {
 kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool has_weights, int64_t bins);
 
 /* The kernel of the edges of bins that are equally wide, as NumPy's linspace has them: of the ends of the
- * range, of one dtype of floats, the number of bins, and those of the edges (both int64). */
-kiln_status kn_histogram_find_edges(kiln_kernel **out);
+ * range, of one dtype of floats (float64 if it is given), the number of bins, and those of the edges (both
+ * int64). */
+kiln_status kn_histogram_find_edges(kiln_kernel **out, bool is_given);
 
 #endif

@@ -88,23 +88,29 @@ kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool ha
     return status;
 }
 
-static kiln_status make_edges(kiln_kernel **out, const void *of)
+static kiln_status make_edges(kiln_kernel **out, const void *is_given)
 {
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.preamble = edges_text;
     o.flags = KILN_KERNEL_NO_FMA;
-    (void)of;
-    return kiln_elementwise_create(
-        out, "E low, E high, int64 bins, int64 k", "E edge",
-        "const E half = low == high ? (E)0.5 : (E)0; edge = kn_edge<E>(low - half, high + half, bins, k)",
-        "histogram_bin_edges", &o);
+    return *(const bool *)is_given
+               ? kiln_elementwise_create(out, "float64 low, float64 high, int64 bins, int64 k",
+                                         "float64 edge",
+                                         "const float64 half = low == high ? 0.5 : 0; edge = "
+                                         "kn_edge<float64>(low - half, high + half, bins, k)",
+                                         "histogram_bin_edges", &o)
+               : kiln_elementwise_create(
+                     out, "E low, E high, int64 bins, int64 k", "E edge",
+                     "const E half = low == high ? (E)0.5 : (E)0; edge = kn_edge<E>(low - "
+                     "half, high + half, bins, k)",
+                     "histogram_bin_edges", &o);
 }
 
-kiln_status kn_histogram_find_edges(kiln_kernel **out)
+kiln_status kn_histogram_find_edges(kiln_kernel **out, bool is_given)
 {
     kn_str key = KN_STR_INIT;
-    kn_str_append(&key, "histogram_bin_edges");
-    kiln_status status = kn_kernel_remembered(out, &key, make_edges, NULL);
+    kn_str_printf(&key, "histogram_bin_edges %d", is_given);
+    kiln_status status = kn_kernel_remembered(out, &key, make_edges, &is_given);
     kn_str_free(&key);
     return status;
 }

@@ -17,9 +17,9 @@ typedef enum kn_stage_kind {
     KN_COUNT, /* counts one value's digits of 8 bits in a raw output of zeros: by digit, row, and its value */
     KN_PLACE, /* gives the C-order index of an element's place, if its row is sorted stably by one value, a
                  digit. Reads their counts, a raw input, and needs a raw output of zeros: 256 words a tile */
-    KN_RANK,  /* the same, by all of one value, an unsigned integer. Rows are short (CUDA) */
-    KN_TALLY /* combines the second value of all elements of a bin, which the first one numbers, two by two in
-                 any order, in a raw output of two axes: parts of the elements, each with all bins */
+    KN_RANK, /* the same, if sorted by all of one value, an unsigned integer. Rows are short (CUDA) */
+    KN_TALLY /* combines the second value of all elements of a bin, which the first one numbers, two by two
+                 in any order, in a raw output of two axes: parts of the elements, each with all bins */
 } kn_stage_kind;
 enum { KN_STAGE_KINDS = 9, KN_MAX_STAGES = 32 };
 
@@ -101,7 +101,8 @@ char kn_stage_letter(kn_stage_kind kind, kn_over over);
 /* True if a stage of that kind combines values two by two; if it scans. */
 bool kn_stage_combines(kn_stage_kind kind);
 bool kn_stage_scans(kn_stage_kind kind);
-/* True if some stage of the program scans, counts, places or tallies: the axes of the call are in C order then. */
+/* True if some stage of the program scans, counts, places, ranks or tallies: the axes of the call are in C
+ * order then. */
 bool kn_program_scans(const kn_program *program);
 bool kn_pattern_scans(const char *pattern);
 /* True if some stage counts or places: rows have numbers then, in C order. */

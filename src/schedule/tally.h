@@ -3,6 +3,8 @@
 #ifndef KN_SCHEDULE_TALLY_H
 #define KN_SCHEDULE_TALLY_H
 
+#include <stdbool.h>
+
 #include "base/target.h"
 #include "space/numbers.h"
 #include "types/dtype.h"
@@ -11,8 +13,10 @@ enum {
     KN_TALLY_BLOCK = 512,     /* threads of a part (CUDA) */
     KN_TALLY_PARTS = 264,     /* two for each multiprocessor of an H100; the same on every device */
     KN_TALLY_LEAST = 1 << 13, /* elements of a part */
-    KN_TALLY_THREADS = 32,    /* that have bins of their own, at least, where order matters */
-    KN_TALLY_HOST_PARTS = 64  /* tasks */
+    KN_TALLY_THREADS = 128,   /* that have bins of their own, at least, where there is no atomic function */
+    KN_TALLY_RANGES = 4, /* ranges of bins that share shared memory, at most: elements are read for each */
+    KN_TALLY_OWN_RANGES = 8, /* the same where threads have bins of their own */
+    KN_TALLY_HOST_PARTS = 64 /* tasks */
 };
 
 /* CUDA's atomic function of an operator whose result does not depend on the order, for integers of 4 and 8
@@ -24,6 +28,13 @@ static inline int kn_tally_shared(const kn_target *target)
 {
     int half = target->shared_memory_per_multiprocessor / 2 - target->shared_memory_reserved;
     return half < target->shared_memory_per_block ? half : target->shared_memory_per_block;
+}
+
+/* The bins of `size` bytes, at most, that blocks have in shared memory. */
+static inline int64_t kn_tally_bins(const kn_target *target, int size, bool is_atomic)
+{
+    int64_t words = kn_tally_shared(target) / size;
+    return is_atomic ? words * KN_TALLY_RANGES : words / KN_TALLY_THREADS * KN_TALLY_OWN_RANGES;
 }
 
 /* Parts on CUDA. */

@@ -45,7 +45,7 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_tally, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -111,6 +111,8 @@ static void read_word(call *c, const char *word)
         c->is_place = true;
     else if (!strcmp(word, "sort_rank"))
         c->is_rank = true;
+    else if (!strcmp(word, "tally"))
+        c->is_tally = true;
     else if (!strncmp(word, "scan=", 5))
         c->scan = atoi(word + 5);
     else
@@ -200,6 +202,27 @@ static void make_sort_program(kn_program **out, const char *in_params, const cha
     kn_str_free(&outs);
 }
 
+/* Elements counted into bins, which are a raw output beside those of the call: it has none. */
+static void make_tally_program(kn_program **out, const char *in_params)
+{
+    const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION, .label = "m0", .gives = "_b", .body = "1"},
+                                    {.kind = KN_MAP_EXPRESSION, .label = "m1", .gives = "_v", .body = "1"},
+                                    {.kind = KN_TALLY,
+                                     .label = "s0",
+                                     .reads = "_b, _v",
+                                     .gives = "bins",
+                                     .body = "a + b",
+                                     .identity = "0"}};
+    const kn_program_text text = {.name = "k",
+                                  .in = in_params,
+                                  .out = "raw uint32 bins",
+                                  .values = "int64 _b, uint32 _v",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = KN_REDUCED_BY_CALL};
+    kn_program_create(out, &text);
+}
+
 /* Inputs first, as programs have them; the calls have them so too. */
 static kn_program *make_program(const call *c)
 {
@@ -223,6 +246,8 @@ static kn_program *make_program(const call *c)
         make_row_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
     } else if (c->is_count || c->is_place || c->is_rank) {
         make_sort_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
+    } else if (c->is_tally) {
+        make_tally_program(&program, kn_str_text(&text[0]));
     } else if (c->reduced || c->scan) {
         kn_str_clear(&text[2]);
         for (int k = 0; k < c->count; ++k)

@@ -134,6 +134,7 @@ static void views_and_elements()
     EXPECT(m[m > 9].shape() == kiln::extents({0}) &&
            kiln::flatnonzero(m).to_vector<int64_t>() == (places{1, 2, 3, 4, 5}));
     EXPECT(kiln::extract(m["0"] != 1, m).to_vector<int>() == (ints{0, 2, 3, 5}));
+    EXPECT(kiln::nonzero(m).size() == 2 && kiln::nonzero(m)[1].to_vector<int64_t>() == (places{1, 2, 0, 1, 2}));
     EXPECT(kiln::bincount(m, 7).to_vector<int64_t>() == (places{1, 1, 1, 1, 1, 1, 0}));
     EXPECT(kiln::bincount(m, m).to_vector<double>() == (std::vector<double>{0, 1, 2, 3, 4, 5}));
     EXPECT(kiln::histogram(m, 2)[0].to_vector<int64_t>() == (places{3, 3}) &&

@@ -259,7 +259,7 @@ static int64_t most_shared(const description *d, const declared *bins)
     trouble_unless(kn_target_parse(&target, d->target) == KILN_OK && dtype, "a tally of %s for %s",
                    bins->type, d->target);
     return target.backend == KN_CUDA && kn_tally_atomic(d->stage[d->n_stages - 1].body, dtype)
-               ? kn_tally_shared(&target) / (int64_t)kiln_dtype_size(dtype)
+               ? kn_tally_bins(&target, (int)kiln_dtype_size(dtype), true)
                : INT64_MAX;
 }
 

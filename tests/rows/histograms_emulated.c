@@ -1,6 +1,7 @@
-/* histograms_emulated - random histograms by the kernels that a GPU would run, twice, against the host's,
- * which tests/numpy/check_histograms.py compares with NumPy: bins that threads have of their own, that a block
- * shares, in memory, and that elements are sorted by; all axes and strides, skewed and constant bins.
+/* histograms_emulated - random histograms by the kernels that a GPU would run, twice, against those of the
+ * host, which tests/numpy/check_histograms.py compares with NumPy: bins that threads have of their own, that
+ * a block shares, in ranges and in memory, and that elements are sorted by; any strides, skewed and constant
+ * bins.
  *
  * usage: histograms_emulated [COUNT [SEED]] */
 #include "emulated.h"
@@ -40,10 +41,11 @@ static void fill(int32_t *bin, int16_t *weight, int64_t count, int64_t bins)
     }
 }
 
-static kiln_status wrap(kiln_array **out, void *data, kiln_dtype dtype, const int64_t *shape, bool is_turned)
+static kiln_status wrap(kiln_array **out, void *data, kiln_dtype dtype, const int64_t *shape,
+                        bool is_transposed)
 {
     int64_t item = (int64_t)kiln_dtype_size(dtype);
-    int64_t strides[AXES] = {is_turned ? item : item * shape[1], is_turned ? item * shape[0] : item};
+    int64_t strides[AXES] = {is_transposed ? item : item * shape[1], is_transposed ? item * shape[0] : item};
     kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
     spec.dtype = dtype;
     spec.ndim = AXES;

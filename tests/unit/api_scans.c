@@ -241,6 +241,42 @@ static void scans_share_kernels(void **state)
     kiln_array_free(y);
 }
 
+/* Indices along each axis, of an array whose axes lie in another order, and of none. */
+static void nonzero_has_an_array_for_each_axis(void **state)
+{
+    const int64_t shape[] = {2, 3, 2}, expected[3][4] = {{0, 0, 1, 1}, {0, 1, 0, 2}, {1, 1, 0, 1}},
+                  empty[] = {0, 3};
+    kiln_array *x = NULL, *none = NULL, *number = NULL, *transposed = NULL, *at[3] = {NULL},
+               *back[3] = {NULL};
+    const float three[] = {0, 2, 0, 5, 0, 0, 7, 0, 0, 0, 0, 1};
+    const int order[] = {2, 1, 0};
+    (void)state;
+    OK(kiln_array_from_host(&x, three, KILN_FLOAT32, 3, shape, KILN_DEVICE_HOST));
+    OK(kiln_nonzero(at, kiln_arg_array(x)));
+    for (int a = 0; a < 3; ++a) {
+        assert_int_equal(kiln_array_size(at[a]), 4);
+        assert_memory_equal(kiln_array_data(at[a]), expected[a], sizeof expected[a]);
+        kiln_array_free(at[a]);
+    }
+    OK(kiln_array_transpose(&transposed, x, order));
+    OK(kiln_nonzero(back, kiln_arg_array(transposed)));
+    assert_int_equal(((const int64_t *)kiln_array_data(back[2]))[0], 1); /* (0, 0, 1) is the first of all */
+    for (int a = 0; a < 3; ++a)
+        kiln_array_free(back[a]);
+    OK(kiln_array_zeros(&none, KILN_INT16, 2, empty, KILN_DEVICE_HOST));
+    OK(kiln_nonzero(at, kiln_arg_array(none)));
+    assert_int_equal(kiln_array_size(at[0]) + kiln_array_size(at[1]), 0);
+    kiln_array_free(at[0]);
+    kiln_array_free(at[1]);
+    OK(kiln_array_zeros(&number, KILN_INT16, 0, NULL, KILN_DEVICE_HOST));
+    FAILS(kiln_nonzero(at, kiln_arg_array(number)), KILN_ERROR_SHAPE, "x has 0 axes");
+    FAILS(kiln_nonzero(at, kiln_arg_int(3)), KILN_ERROR_TYPE, "x is no array");
+    FAILS(kiln_nonzero(NULL, kiln_arg_array(x)), KILN_ERROR_INVALID, "out is NULL");
+    kiln_array *const all[] = {x, none, number, transposed};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
+        kiln_array_free(all[k]);
+}
+
 static void selections_are_refused(void **state)
 {
     kiln_kernel *k = NULL;
@@ -366,6 +402,7 @@ int main(void)
                                        cmocka_unit_test(neighbours_by_name),
                                        cmocka_unit_test(directions),
                                        cmocka_unit_test(scans_are_nodes),
+                                       cmocka_unit_test(nonzero_has_an_array_for_each_axis),
                                        cmocka_unit_test(selections_are_refused),
                                        cmocka_unit_test(selections_by_name)};
     return cmocka_run_group_tests(tests, NULL, NULL);

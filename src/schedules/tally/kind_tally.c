@@ -10,11 +10,12 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/tally/tally_kinds.h"
 
-/* The kind's field. shared: bytes for the bins of a block. */
+/* The kind's field. shared: bytes for the bins of a block; threads: that have bins of their own, at least;
+ * ranges: of bins, at most. */
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     int reduction_rank;                                                                                      \
-    unsigned shared;
+    unsigned shared, threads, ranges;
 typedef struct tally_field {
     MEMBERS
 } tally_field;
@@ -32,6 +33,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     tally_field f = {.length = kn_reduce_size(part->space)};
     f.shared = (unsigned)kn_tally_shared(&part->spec->target);
+    f.threads = KN_TALLY_THREADS;
+    f.ranges = KN_TALLY_RANGES;
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
     out->grid[0] = (unsigned)kn_tally_parts(f.length);

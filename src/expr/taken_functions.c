@@ -1,0 +1,187 @@
+/* Functions of expressions that read elements by indices: each is a node of a kernel that is remembered. */
+#include "expr/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "kernel/sort.h"
+
+/* What is done with indices that are outside, behind the one that counts from the end. */
+typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
+static const struct {
+    const char *word, *text;
+} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;"},
+                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;"},
+                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;"}};
+
+enum { NO_AXIS = KILN_MAX_NDIM };
+
+/* Elements of all axes, in C order, or of one axis, at the place that the others have. */
+static void write_body(kn_str *out, mode m, int axis)
+{
+    if (axis == NO_AXIS) {
+        kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = a[k]", modes[m].text);
+        return;
+    }
+    kn_str_printf(out,
+                  "auto place = _ind.get();\n"
+                  "for (int d = 0; d < a.ndim; ++d) place.at[d] = a.shape()[d] == 1 ? 0 : place.at[d];\n"
+                  "const int axis = %d%s; const int64 n = a.shape()[axis]; int64 k = (int64)index;\n"
+                  "%s\nplace.at[axis] = k;\ny = a[place]",
+                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text);
+}
+
+typedef struct taking {
+    const char *name, *body;
+    mode mode;
+    bool has_axis;
+} taking;
+
+static kiln_status make(kiln_kernel **out, const void *of)
+{
+    const taking *t = of;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    o.flags = t->mode == RAISE ? KILN_KERNEL_CHECK : 0;
+    return kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index", "T y",
+                                   t->body, t->name, &o);
+}
+
+static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int axis)
+{
+    kn_str body = KN_STR_INIT, key = KN_STR_INIT;
+    write_body(&body, m, axis);
+    kn_str_printf(&key, "%s %d %s", name, (int)m, kn_str_text(&body));
+    const taking t = {name, kn_str_text(&body), m, axis != NO_AXIS};
+    kiln_status status = kn_str_status(&body, "a text");
+    if (status == KILN_OK)
+        status = kn_kernel_remembered(out, &key, make, &t);
+    kn_str_free(&body);
+    kn_str_free(&key);
+    return status;
+}
+
+static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *value)
+{
+    *out = RAISE;
+    if (value->kind == KN_VALUE_ABSENT)
+        return KILN_OK;
+    for (int m = 0; m < MODES && value->kind == KN_VALUE_WORD; ++m)
+        if (strlen(modes[m].word) == value->length - 2 &&
+            memcmp(modes[m].word, p->graph->text + value->at + 1, value->length - 2) == 0) {
+            *out = (mode)m;
+            return KILN_OK;
+        }
+    return kn_parser_refuse(p, value->at, value->length, "mode: 'raise', 'wrap' or 'clip' was expected");
+}
+
+/* x with a part of its axes, by subscripts. */
+static kiln_status add_slice(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                             kn_subscript *subscript, int count)
+{
+    int in;
+    const kn_node node = {.kind = KN_NODE_SLICE,
+                          .n_in = 1,
+                          .in = &in,
+                          .subscript = subscript,
+                          .n_subscripts = count,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, x);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* Subscripts that leave the axes beside `axis` as they are, with one for that in between; their number. */
+static int put_beside(kn_subscript *to, kn_subscript own, int axis)
+{
+    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE},
+                       rest = {.kind = KN_SUBSCRIPT_REST};
+    int count = 0;
+    if (axis < 0)
+        to[count++] = rest;
+    for (int a = 0; a < axis; ++a)
+        to[count++] = whole;
+    to[count++] = own;
+    for (int a = axis; a < -1; ++a)
+        to[count++] = whole;
+    return count;
+}
+
+/* `like`: the array with extent 1 along the axis, so that the other axes broadcast with those of indices. */
+static kiln_status add_along(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *a,
+                             const kn_value *index, mode m, int axis)
+{
+    kn_subscript subscript[KILN_MAX_NDIM + 1];
+    kn_value like = *a;
+    kiln_kernel *kernel = NULL;
+    char name[32];
+    int in[3], n_in = 0;
+    kiln_status status = KILN_OK;
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    if (axis != NO_AXIS)
+        status =
+            add_slice(&like, p, c, a, subscript,
+                      put_beside(subscript, (kn_subscript){KN_SUBSCRIPT_SLICE, 0, 1, KILN_SLICE_NONE}, axis));
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[n_in++], p, a);
+    if (status == KILN_OK && axis != NO_AXIS)
+        status = kn_parser_node(&in[n_in++], p, &like);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[n_in++], p, index);
+    if (status == KILN_OK)
+        status = find_kernel(&kernel, name, m, axis);
+    const kn_node node = {
+        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = in, .kernel = kernel, .at = c->at, .length = c->length};
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+/* take(a, indices, axis=None, mode='raise'): with an axis, which is counted from the end, indices have one axis
+ * of their own. */
+kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "indices", "axis", "mode"};
+    kn_subscript subscript[KILN_MAX_NDIM + 1];
+    kn_value slot[4] = {{0}}, index;
+    int axis = NO_AXIS;
+    mode m = RAISE;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_mode(&m, p, &slot[3]);
+    index = slot[1];
+    if (status != KILN_OK || slot[2].kind == KN_VALUE_ABSENT || slot[2].kind == KN_VALUE_NONE)
+        return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
+    status = kn_call_axis(&axis, p, &slot[2]);
+    if (status == KILN_OK && axis >= 0)
+        return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                "axis: %d was given; it is counted from the end here, from -1 on", axis);
+    int count = 0;
+    subscript[count++] =
+        (kn_subscript){KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    for (int a = axis; a < -1; ++a)
+        subscript[count++] = (kn_subscript){.kind = KN_SUBSCRIPT_NEW};
+    if (status == KILN_OK)
+        status = add_slice(&index, p, c, &slot[1], subscript, count);
+    return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
+}
+
+/* take_along_axis(arr, indices, axis=-1): both have the same number of axes, and broadcast. */
+kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"arr", "indices", "axis"};
+    kn_value slot[3] = {{0}};
+    int axis = -1;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && slot[2].kind == KN_VALUE_NONE)
+        axis = NO_AXIS;
+    else if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_call_axis(&axis, p, &slot[2]);
+    return status == KILN_OK ? add_along(out, p, c, &slot[0], &slot[1], RAISE, axis) : status;
+}
