@@ -157,12 +157,13 @@ def arithmetic(d):
         return name, d.inputs[name]["dtype"] == "bool"
 
     def part(depth):
-        """A text, and whether it is of bools, of which NumPy has no differences."""
+        """A text, and whether it is of bools: NumPy has no differences of these, and its sums are not those of PyTorch's integers."""
         if depth == 0:
             return leaf()
         (a, a_is_bool), (b, b_is_bool) = part(depth - 1), part(rng.randrange(depth))
         is_bool, last_is_bool = a_is_bool and b_is_bool, d.inputs[names[-1]]["dtype"] == "bool"
-        ways = [(f"({a} + {b})", is_bool), (f"({a} * {b})", is_bool), (f"({a} + {b})" if is_bool else f"({a} - {b})", is_bool)]
+        plus, minus = ("|", "|") if is_bool else ("+", "-")
+        ways = [(f"({a} {plus} {b})", is_bool), (f"({a} * {b})", is_bool), (f"({a} {minus} {b})", is_bool)]
         if d.is_complex:
             return rng.choice(ways)
         ways += [(f"maximum({a}, {names[0]})", False), (f"minimum({names[0]}, {a})", False),

@@ -1322,6 +1322,112 @@ class kernel {
     return y;
 }
 
+/** The elements in order, along an axis; KILN_ALL_AXES: all of them. flags: KILN_SORT_DESCENDING;
+ * kiln_sort. */
+[[nodiscard]] inline array sort(const operand &x, int axis = -1, unsigned flags = 0)
+{
+    array y;
+    check((kiln_sort)(y.out(), x.arg(), axis, flags));
+    return y;
+}
+/** Where each element of the sorted x was: kiln_argsort. */
+[[nodiscard]] inline array argsort(const operand &x, int axis = -1, unsigned flags = 0)
+{
+    array at;
+    check((kiln_argsort)(at.out(), x.arg(), axis, flags));
+    return at;
+}
+/** The order by several keys, the last one the most important: kiln_lexsort. */
+[[nodiscard]] inline array lexsort(std::initializer_list<operand> keys, int axis = -1)
+{
+    std::vector<kiln_arg> list;
+    for (const operand &key : keys)
+        list.push_back(key.arg());
+    array at;
+    check(kiln_lexsort(at.out(), list.data(), static_cast<int>(list.size()), axis));
+    return at;
+}
+/** The k largest elements, and where they were; with flags 0 the smallest ones: kiln_topk. */
+[[nodiscard]] inline auto topk(const operand &x, int64_t k, int axis = -1,
+                               unsigned flags = KILN_SORT_DESCENDING)
+{
+    priv::results<2> made;
+    check((kiln_topk)(made.out(), x.arg(), k, axis, flags));
+    return made.take();
+}
+/** The elements, the kth where it is in order, lesser ones before it: kiln_partition. */
+[[nodiscard]] inline array partition(const operand &x, int64_t kth, int axis = -1)
+{
+    array y;
+    check((kiln_partition)(y.out(), x.arg(), kth, axis));
+    return y;
+}
+/** Their indices: kiln_argpartition. */
+[[nodiscard]] inline array argpartition(const operand &x, int64_t kth, int axis = -1)
+{
+    array at;
+    check((kiln_argpartition)(at.out(), x.arg(), kth, axis));
+    return at;
+}
+/** The middle element, along these axes or all: kiln_median. */
+[[nodiscard]] inline array median(const operand &x, const axes &over = axes(),
+                                  bool keepdims = false)
+{
+    const kiln_axes list = over.get(keepdims);
+    array y;
+    check((kiln_median)(y.out(), x.arg(), list.axis, list.count, keepdims));
+    return y;
+}
+/** Quantiles, from 0 to 1, by one of NumPy's methods: kiln_quantile. */
+[[nodiscard]] inline array quantile(const operand &x, const operand &q, const axes &over = axes(),
+                                    text method = "linear", bool keepdims = false)
+{
+    const kiln_axes list = over.get(keepdims);
+    array y;
+    check(
+        (kiln_quantile)(y.out(), x.arg(), q.arg(), method.get(), list.axis, list.count, keepdims));
+    return y;
+}
+/** The same from 0 to 100: kiln_percentile. */
+[[nodiscard]] inline array percentile(const operand &x, const operand &q, const axes &over = axes(),
+                                      text method = "linear", bool keepdims = false)
+{
+    const kiln_axes list = over.get(keepdims);
+    array y;
+    check((kiln_percentile)(y.out(), x.arg(), q.arg(), method.get(), list.axis, list.count,
+                            keepdims));
+    return y;
+}
+/** The distinct elements, sorted: kiln_unique. */
+[[nodiscard]] inline array unique_values(const operand &x)
+{
+    array y;
+    check((kiln_unique)(y.out(), x.arg(), 0));
+    return y;
+}
+/** ... and how many there are of each. */
+[[nodiscard]] inline auto unique_counts(const operand &x)
+{
+    priv::results<2> made;
+    check((kiln_unique)(made.out(), x.arg(), KILN_UNIQUE_COUNTS));
+    return made.take();
+}
+/** ... and the number of each element among them, in the shape of x. */
+[[nodiscard]] inline auto unique_inverse(const operand &x)
+{
+    priv::results<2> made;
+    check((kiln_unique)(made.out(), x.arg(), KILN_UNIQUE_INVERSE));
+    return made.take();
+}
+/** ... where each is first, those numbers, and how many there are of each. */
+[[nodiscard]] inline auto unique_all(const operand &x)
+{
+    priv::results<4> made;
+    check((kiln_unique)(made.out(), x.arg(),
+                        KILN_UNIQUE_INDEX | KILN_UNIQUE_INVERSE | KILN_UNIQUE_COUNTS));
+    return made.take();
+}
+
 /** The counts of each number in an array of integers: kiln_bincount. */
 [[nodiscard]] inline array bincount(const array &x, std::int64_t minlength = 0)
 {

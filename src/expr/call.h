@@ -1,11 +1,26 @@
-/* expr/call.h - the arguments of a call in an expression, for functions in files of their own. */
+/* expr/call.h - calls in an expression: which function a name means (function_table.c), those that more than
+ * one file has (functions.c), and functions in files of their own. */
 #ifndef KN_EXPR_CALL_H
 #define KN_EXPR_CALL_H
 
+#include <string.h>
+
+#include "expr/names.h"
 #include "expr/parser.h"
 
-/* Argument k as it was given. */
-const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k);
+static inline bool kn_call_is(const kn_called *c, const char *name)
+{
+    return strlen(name) == c->name_length && memcmp(name, c->name, c->name_length) == 0;
+}
+
+/* ---- by functions.c ---- */
+
+/* True: a function of that file has the name, and has been called. */
+bool kn_call_own(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel);
+kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype, bool is_python);
+kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, const kn_known_operation *o);
+
 /* An error about the whole call. */
 kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
 /* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
@@ -19,6 +34,8 @@ kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, cons
 
 /* x[1:] - x[:-1] along the last axis. */
 kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
+
+/* ---- in files of their own ---- */
 
 /* Functions that count into bins (histogram_functions.c). */
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);

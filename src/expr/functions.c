@@ -16,7 +16,7 @@
 
 enum { SLOTS = KN_MAX_PARAMS + 3 };
 
-const kn_value *kn_call_argument(const kn_parser *p, const kn_called *c, int k)
+static const kn_value *argument_of(const kn_parser *p, const kn_called *c, int k)
 {
     return &p->argument[c->first + k];
 }
@@ -70,7 +70,7 @@ kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c
     for (int n = 0; n < n_names; ++n)
         slot[n] = (kn_value){.kind = KN_VALUE_ABSENT, .at = c->at, .length = c->length};
     for (int k = 0, place = 0; k < c->count; ++k) {
-        const kn_value *argument = kn_call_argument(p, c, k);
+        const kn_value *argument = argument_of(p, c, k);
         int n = argument->key_length ? find_keyword(p, c, argument, name, n_names) : place++;
         if (argument->key_length && n == n_names)
             return refuse_keyword(p, c, argument, name, n_names);
@@ -371,8 +371,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     return status == KILN_OK ? kn_call_cast(out, p, c, &dtype) : status;
 }
 
-static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *c,
-                                  const kn_known_operation *o)
+kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, const kn_known_operation *o)
 {
     kn_param param[KN_MAX_PARAMS];
     int n_in, n_out;
@@ -404,7 +403,7 @@ static kiln_status check_kernel(const kn_parser *p, const kn_called *c, const kn
         param->type == KN_TYPE_STRUCT ? "a struct" : "raw and _non_const, an array that it may write to");
 }
 
-static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel)
+kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel)
 {
     const kn_program *program = kernel->program;
     callee f = {.param = program->param,
@@ -428,10 +427,10 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
 static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, const kn_called *c,
                              const char *name)
 {
-    *item = kn_call_argument(p, c, 1);
+    *item = argument_of(p, c, 1);
     *count = c->count - 1;
     for (int k = 0; k < c->count; ++k) {
-        const kn_value *argument = kn_call_argument(p, c, k);
+        const kn_value *argument = argument_of(p, c, k);
         if (argument->key_length && (k != 1 || c->count > 2 || find_keyword(p, c, argument, &name, 1) != 0))
             return refuse_keyword(p, c, argument, &name, 1);
     }
@@ -443,7 +442,7 @@ static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, co
 static kiln_status start_view(kn_node *node, int *in, kn_node_kind kind, kn_parser *p, const kn_called *c)
 {
     *node = (kn_node){.kind = kind, .n_in = 1, .in = in, .at = c->at, .length = c->length};
-    return c->count > 0 ? kn_parser_node(in, p, kn_call_argument(p, c, 0))
+    return c->count > 0 ? kn_parser_node(in, p, argument_of(p, c, 0))
                         : kn_call_refuse(p, c, "an array was expected");
 }
 
@@ -590,8 +589,7 @@ static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], slot[1].dtype, false) : status;
 }
 
-static kiln_status call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype,
-                              bool is_python)
+kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype, bool is_python)
 {
     static const char *const name[] = {"x"};
     kn_value slot[1] = {{0}};
@@ -722,7 +720,7 @@ static kiln_status call_shape(kn_value *out, kn_parser *p, const kn_called *c)
     *out = (kn_value){.kind = KN_VALUE_SHAPE, .at = c->at, .length = c->length};
     if (c->count != 1)
         return kn_call_refuse(p, c, "one argument was expected");
-    return kn_parser_node(&out->node, p, kn_call_argument(p, c, 0));
+    return kn_parser_node(&out->node, p, argument_of(p, c, 0));
 }
 
 static kiln_status call_len(kn_value *out, kn_parser *p, const kn_called *c)
@@ -1058,10 +1056,7 @@ static const struct {
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
     int which; /* of the functions that `call` computes */
 } functions[] = {{"arange", call_arange, 0},
-                 {"argpartition", kn_call_partition, KN_ARGPARTITION},
-                 {"argsort", kn_call_sort, KN_ARGSORT},
                  {"astype", call_astype, 0},
-                 {"bincount", kn_call_bincount, 0},
                  {"broadcast_to", call_broadcast_to, 0},
                  {"clip", call_clip, 0},
                  {"full", call_filled, FILL_VALUE},
@@ -1076,14 +1071,7 @@ static const struct {
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
                  {"extract", call_extract, 0},
                  {"flatnonzero", call_flatnonzero, 0},
-                 {"histogram", kn_call_histogram, 0},
-                 {"histogram_bin_edges", kn_call_bin_edges, 0},
-                 {"lexsort", kn_call_lexsort, 0},
-                 {"median", kn_call_median, 0},
                  {"ndim", call_measure, KN_NODE_NDIM},
-                 {"partition", kn_call_partition, KN_PARTITION},
-                 {"percentile", kn_call_quantile, 1},
-                 {"quantile", kn_call_quantile, 0},
                  {"flatten", call_ravel, 0},
                  {"permute_dims", call_transpose, 0},
                  {"ravel", call_ravel, 0},
@@ -1091,49 +1079,20 @@ static const struct {
                  {"searchsorted", call_searchsorted, 0},
                  {"shape", call_shape, 0},
                  {"size", call_measure, KN_NODE_EXTENT},
-                 {"sort", kn_call_sort, KN_SORT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
-                 {"take", kn_call_take, 0},
-                 {"take_along_axis", kn_call_take_along_axis, 0},
-                 {"topk", kn_call_topk, 0},
                  {"transpose", call_transpose, 0},
-                 {"trapezoid", call_trapezoid, 0},
-                 {"unique", kn_call_unique, 0}};
+                 {"trapezoid", call_trapezoid, 0}};
 
-static bool is_called(const kn_called *c, const char *name)
+bool kn_call_own(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c)
 {
-    return strlen(name) == c->name_length && memcmp(name, c->name, c->name_length) == 0;
-}
-
-static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
-{
-    char hint[128];
-    if (kn_parser_find(p, c->name, c->name_length))
-        return kn_parser_refuse(p, c->at, c->name_length, "'%.*s' is a value, and cannot be called",
-                                (int)c->name_length, c->name);
-    return kn_parser_refuse(p, c->at, c->name_length, "there is no function '%.*s'%s", (int)c->name_length,
-                            c->name, kn_suggest(hint, sizeof hint, p, c->name, c->name_length));
-}
-
-kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    kn_known_operation operation;
-    kiln_dtype dtype;
-    bool is_python;
-    for (int k = 0; k < p->n_kernels; ++k)
-        if (is_called(c, kiln_kernel_name(p->kernel[k])))
-            return call_kernel(out, p, c, p->kernel[k]);
+    kn_called called = *c;
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
-        if (is_called(c, functions[f].name)) {
-            kn_called called = *c;
+        if (kn_call_is(c, functions[f].name)) {
             called.which = functions[f].which;
-            return functions[f].call(out, p, &called);
+            *status = functions[f].call(out, p, &called);
+            return true;
         }
-    if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
-        return call_dtype(out, p, c, dtype, is_python);
-    if (kn_find_operation(&operation, c->name, c->name_length))
-        return call_operation(out, p, c, &operation);
-    return refuse_name(p, c);
+    return false;
 }
 
 bool kn_parser_attribute(kiln_status *status, kn_value *out, kn_parser *p, const kn_value *of,

@@ -11,8 +11,8 @@
 #include "types/dtype.h"
 
 /* Hyndman and Fan's methods and others, under NumPy's names: the place of a quantile p among the elements 0
- * to n - 1. A discrete one (gamma NULL) is that of an element; otherwise gamma, of the fraction g of v, weighs
- * the element behind v against the one before it. */
+ * to n - 1. A discrete one (gamma NULL) is that of an element; else gamma, of the fraction g of v, weighs the
+ * element behind v against the one before it. */
 #define BETWEEN(alpha, beta) "f * p + (" alpha " + p * (1.0 - " alpha " - " beta ")) - 1"
 static const struct {
     const char *name, *place, *gamma;

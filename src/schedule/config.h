@@ -23,8 +23,6 @@ typedef struct kn_config_table {
 /* The schedule's numbers; NULL: its kind has another table. The first is for a kind that chooses them. */
 int *kn_config_in(kn_schedule *schedule, const kn_config_table *table);
 const int *kn_config_of(const kn_schedule *schedule, const kn_config_table *table);
-/* The number of that name, which several kinds have; 0: the schedule's kind has none. */
-int kn_config_number(const kn_schedule *schedule, const char *name);
 
 #define KN_CONFIG_MEMBER(name, most) int name;
 #define KN_CONFIG(type, list)                                                                                \

@@ -19,15 +19,6 @@ const int *kn_config_of(const kn_schedule *schedule, const kn_config_table *tabl
     return schedule->kind->config == table ? schedule->config : NULL;
 }
 
-int kn_config_number(const kn_schedule *schedule, const char *name)
-{
-    const kn_config_table *table = schedule->kind->config;
-    for (int k = 0; table && k < table->count; ++k)
-        if (strcmp(table->number[k].name, name) == 0)
-            return schedule->config[k];
-    return 0;
-}
-
 kiln_status kn_part_place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;

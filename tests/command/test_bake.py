@@ -104,24 +104,33 @@ class Bake(CommandCase):
         self.assertIn("[0 2 4 6 8]\n", self.ok("eval", "arange(5) * 2", "--target", "host", **alone))
         self.assertIn("KILN_COMPILE=never", self.refused(1, "eval", "x * x", "x=x.npy", "--target", "host", **alone))
 
-    def test_scans_and_selections(self):
+    def check_recorded(self, expression, wanted):
         """Recorded by a program, in the cache and in a bundle: neither needs a compiler again."""
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (2, 3), floats(1, 2, 3, 4, 5, 6)))
-        expression = "cumsum(x * 2, axis=1) + x, cummax(x[::-1], axis=0), extract(x > 2, x), flatnonzero(x < 3), searchsorted(x[0], x[1] - 2), sum(x[x > 2])"
-        results = [word for name in "abcdef" for word in ("-o", f"{name}.npy")]
+        names = "abcdef"[:len(wanted)]
+        results = [word for name in names for word in ("-o", f"{name}.npy")]
         words = ("eval", expression, "x=x.npy", *results, "--target", "host")
         self.ok(*words, KILN_RECORD="app.record")
-        wanted = [floats(3, 8, 15, 12, 23, 36), floats(4, 5, 6, 4, 5, 6), floats(3, 4, 5, 6), struct.pack("<2q", 0, 1), struct.pack("<3q", 1, 2, 3), floats(18)]
-        read = lambda: [(self.folder / f"{name}.npy").read_bytes()[-len(w):] for name, w in zip("abcdef", wanted)]
+        read = lambda: [(self.folder / f"{name}.npy").read_bytes()[-len(w):] for name, w in zip(names, wanted)]
         self.assertEqual(read(), wanted)
         self.ok("bake", "app.record", "--host", "host", "-o", "app.kiln")
         never = {"KILN_COMPILE": "never", "PATH": "/nonexistent", "KILN_CXX": "/nonexistent"}
         for alone in ({}, {"KILN_CACHE": "off", "KILN_BUNDLE_PATH": "app.kiln"}):
-            for name in "abcdef":
+            for name in names:
                 os.remove(self.folder / f"{name}.npy")
             self.ok(*words, **never, **alone)
             self.assertEqual(read(), wanted)
         self.refused(1, *words, KILN_CACHE="off", **never)
+
+    def test_scans_and_selections(self):
+        wanted = [floats(3, 8, 15, 12, 23, 36), floats(4, 5, 6, 4, 5, 6), floats(3, 4, 5, 6), struct.pack("<2q", 0, 1), struct.pack("<3q", 1, 2, 3), floats(18)]
+        self.check_recorded("cumsum(x * 2, axis=1) + x, cummax(x[::-1], axis=0), extract(x > 2, x), flatnonzero(x < 3), searchsorted(x[0], x[1] - 2), sum(x[x > 2])",
+                            wanted)
+
+    def test_sorts(self):
+        wanted = [floats(3, 2, 1, 6, 5, 4), struct.pack("<6q", 0, 0, 0, 1, 1, 1), struct.pack("<6q", 2, 1, 0, 2, 1, 0), floats(3.5), floats(2, 5), floats(1, 3, 4, 9)]
+        self.check_recorded("sort(x, descending=True), argsort(x, axis=0), lexsort((x, -x)), median(x), quantile(x, 0.5, axis=1), "
+                            "unique(where(x > 4, 9, where(x == 2, 1, x)))", wanted)
 
     def test_what_misses_is_named(self):
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
@@ -248,7 +257,7 @@ class Bake(CommandCase):
         for words, expected in [
                 (("bake", "none", "--host", "host", "-o", "x"), "none: No such file"),
                 (("bake", self.record("map 'T x"), "--host", "host", "-o", "x"), "a quote does not end"),
-                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce, scan, select or eval"),
+                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce, scan, select, sort or eval"),
                 (("bake", self.record("eval", "g"), "--host", "host", "-o", "x"), "needs EXPRESSION behind 'eval'"),
                 (("bake", self.record("eval x+y x=float32[3] float32[3]", "h"), "--host", "host", "-o", "x"), "'float32[3]': NAME=FILE"),
                 (("bake", self.record("eval x+y x=float32[3]", "i"), "--host", "host", "-o", "x"), "'y'"),

@@ -97,8 +97,9 @@ static int tear_down(void **state)
     assert_int_equal(s.used_bytes, 0);
     assert_int_equal(s.held_bytes, 0);
     static const fake_kind kinds[] = {FAKE_STREAM, FAKE_GRAPH, FAKE_EXEC, FAKE_USER_OBJECT};
+    /* One stream stays, once counters of a captured launch have been zeroed on it. */
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        assert_int_equal(fake_live(kinds[k]), 0);
+        assert_true(fake_live(kinds[k]) <= (kinds[k] == FAKE_STREAM));
     return 0;
 }
 
@@ -441,6 +442,68 @@ static void scans_and_selections_are_captured(void **state)
     kiln_stream_set_current(before);
 }
 
+/* Sorts of one launch and of several, into given arrays: each replay launches what a call does, and clears
+ * the words of its tiles. */
+enum { SORTS = 4, MANY = 5000 };
+
+static void sort_all(kiln_kernel *const *kernel, kiln_array *const *x, kiln_array **out)
+{
+    for (int k = 0; k < SORTS; ++k) {
+        const kiln_arg in = kiln_arg_array(x[k > 0]);
+        OK(kiln_kernel_call(kernel[k], &out[k], 1, &in, 1, NULL));
+    }
+}
+
+static void sorts_are_captured(void **state)
+{
+    static const struct {
+        const char *out, *body;
+        int n_keys, launches;
+        int64_t extent;
+    } sorts[SORTS] = {{"T y", "y = x", 1, 1, COUNT},
+                      {"T y", "y = x", 1, 5, MANY},
+                      {"int64 y", "y = i", 1, 5, MANY},
+                      {"T y", "y = x", 2, 10, MANY}};
+    const kiln_sort_key keys[] = {{"x", NULL, 0}, {"-x", NULL, KILN_SORT_DESCENDING}};
+    world *w = *state;
+    kiln_array *x[2] = {w->x, NULL}, *out[SORTS] = {NULL};
+    kiln_kernel *kernel[SORTS] = {NULL};
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *exec = NULL;
+    int launches = 0;
+    OK(kiln_array_ones(&x[1], KILN_FLOAT32, 1, (const int64_t[]){MANY}, KILN_DEVICE_CUDA(0)));
+    for (int k = 0; k < SORTS; ++k) {
+        OK(kiln_sort_create(&kernel[k], "T x", sorts[k].out, keys, sorts[k].n_keys, sorts[k].body, "sort",
+                            NULL));
+        OK(kiln_array_zeros(&out[k], k == 2 ? KILN_INT64 : KILN_FLOAT32, 1, &sorts[k].extent,
+                            KILN_DEVICE_CUDA(0)));
+        launches += sorts[k].launches;
+    }
+    OK(kiln_stream_synchronize(NULL));
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    fake_launches_clear();
+    sort_all(kernel, x, out);
+    assert_int_equal(fake_launch_count(), launches);
+    OK(kiln_capture_begin(NULL));
+    sort_all(kernel, x, out);
+    OK(kiln_capture_end(&graph, NULL));
+    OK(kiln_graph_instantiate(&exec, graph));
+    kiln_graph_free(graph);
+    for (int replay = 0; replay < 2; replay++) {
+        fake_launches_clear();
+        OK(kiln_graph_launch(exec, NULL));
+        OK(kiln_stream_synchronize(NULL));
+        assert_int_equal(fake_launch_count(), launches);
+    }
+    kiln_graph_exec_free(exec);
+    for (int k = 0; k < SORTS; ++k) {
+        kiln_kernel_free(kernel[k]);
+        kiln_array_free(out[k]);
+    }
+    kiln_array_free(x[1]);
+    kiln_stream_set_current(before);
+}
+
 static kiln_kernel *new_kernel(void)
 {
     static int count;
@@ -684,6 +747,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_in_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_arrays_need_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scans_and_selections_are_captured, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sorts_are_captured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_new_is_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_left_is_cleared, set_up, tear_down),

@@ -184,7 +184,6 @@ static void set_extent(call *to, const call *from, int axis, int64_t extent)
 
 static void vary(call *to, const call *from, const thing *t, int64_t value)
 {
-    static const char *const targets[] = {"sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"};
     *to = *from;
     if (!strcmp(t->name, "extent"))
         set_extent(to, from, t->axis, value);
@@ -195,7 +194,7 @@ static void vary(call *to, const call *from, const thing *t, int64_t value)
     else if (!strcmp(t->name, "block"))
         to->block = (int)value;
     else
-        trouble_unless(kn_target_parse(&to->spec.target, targets[value % 6]) == KILN_OK, "target");
+        trouble_unless(kn_target_known(&to->spec.target, (int)value), "target %d", (int)value);
     for (int o = 1; o < to->count; ++o)
         if (from->after[o] != 0 && from->after[o] != KN_SAME_ARRAY)
             to->after[o] = moved_distance(to, from, o);
@@ -265,6 +264,16 @@ static void put_extents(kn_str *out, const char *name, const call *c)
     }
 }
 
+/* The known targets of CUDA, which come first. */
+static int count_cuda_targets(void)
+{
+    kn_target target;
+    int count = 0;
+    while (kn_target_known(&target, count) && target.backend == KN_CUDA)
+        ++count;
+    return count;
+}
+
 static void put_things(kn_str *out, const char *name, const call *c)
 {
     put_extents(out, name, c);
@@ -276,7 +285,7 @@ static void put_things(kn_str *out, const char *name, const call *c)
     }
     if (c->spec.target.backend == KN_CUDA) {
         put_thing(out, name, c, &(thing){"block", -1, -1, 32, 32});
-        put_thing(out, name, c, &(thing){"target", -1, -1, 1, 5});
+        put_thing(out, name, c, &(thing){"target", -1, -1, 1, count_cuda_targets() - 1});
     }
 }
 
@@ -310,7 +319,23 @@ static void resize_elements(call *c, int log_to, int log_from)
     }
 }
 
-/* Other extents, inputs that are broadcast along another axis, addresses off alignment; many elements. */
+/* Inputs whose inner one of two axes becomes the outer one. */
+static void transpose_inputs(call *c, int a, int b)
+{
+    for (int o = 0; o < c->count; ++o) {
+        int64_t *stride = c->stride[o];
+        bool is_free =
+            !c->access[o].is_output && c->after[o] == 0 && (o + 1 == c->count || c->after[o + 1] == 0);
+        int inner = llabs(stride[a]) < llabs(stride[b]) ? a : b, outer = a + b - inner;
+        if (!is_free || a == b || stride[a] == 0 || stride[b] == 0)
+            continue;
+        stride[outer] = stride[inner];
+        stride[inner] = stride[inner] * c->extent[outer];
+    }
+}
+
+/* Elements of another size, other extents, inputs that are transposed or broadcast along another axis,
+ * addresses off alignment; many elements. */
 static void change_at_random(call *c, uint64_t *dice, bool is_large)
 {
     int64_t size = 1;
@@ -328,6 +353,8 @@ static void change_at_random(call *c, uint64_t *dice, bool is_large)
         int a = roll(dice, c->from->space.ndim);
         set_extent(c, &before, a, 2 * before.extent[a]);
     }
+    if (roll(dice, 3) == 0)
+        transpose_inputs(c, roll(dice, c->from->space.ndim), roll(dice, c->from->space.ndim));
     for (int o = 0; o < c->count; ++o) {
         int axis = roll(dice, 2 * c->from->space.ndim);
         bool is_free =

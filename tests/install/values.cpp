@@ -94,6 +94,31 @@ static void made_and_fetched()
     EXPECT(fails(KILN_ERROR_INVALID, "", [&] { x.to_host(back, 5); }));
 }
 
+static void sorts()
+{
+    const array x = array{3.0, 1.0, 2.0, 1.0}.reshape({2, 2});
+    using places = std::vector<int64_t>;
+    using doubles = std::vector<double>;
+    EXPECT(kiln::sort(x).to_vector<double>() == (doubles{1, 3, 1, 2}) &&
+           kiln::argsort(x, KILN_ALL_AXES, KILN_SORT_DESCENDING).to_vector<int64_t>() ==
+               (places{0, 2, 1, 3}));
+    EXPECT(kiln::lexsort({x, x}, 0).to_vector<int64_t>() == (places{1, 0, 0, 1}));
+    const auto [most, at] = kiln::topk(x, 1, 0);
+    EXPECT(most.to_vector<double>() == (doubles{3, 1}) && at.to_vector<int64_t>() == (places{0, 0}));
+    EXPECT(kiln::partition(x, 0, KILN_ALL_AXES).to_vector<double>()[0] == 1 &&
+           kiln::argpartition(x, -1, KILN_ALL_AXES).to_vector<int64_t>()[3] == 0);
+    EXPECT(kiln::median(x).item() == 1.5 && kiln::median(x, 1, true).shape() == kiln::extents({2, 1}));
+    EXPECT(kiln::quantile(x, 0.5, {0, 1}, "higher").item() == 2 && kiln::percentile(x, 100).item() == 3);
+    const auto [distinct, index, inverse, counts] = kiln::unique_all(x);
+    EXPECT(distinct.to_vector<double>() == (doubles{1, 2, 3}) &&
+           index.to_vector<int64_t>() == (places{1, 2, 0}) &&
+           inverse.to_vector<int64_t>() == (places{2, 0, 1, 0}) &&
+           counts.to_vector<int64_t>() == (places{2, 1, 1}));
+    EXPECT(kiln::unique_values(x).size() == 3 && std::get<1>(kiln::unique_counts(x)).size() == 3 &&
+           std::get<1>(kiln::unique_inverse(x)).ndim() == 2);
+    EXPECT(fails(KILN_ERROR_SHAPE, "k asks for 3", [&] { (void)kiln::topk(x, 3); }));
+}
+
 static void views_and_elements()
 {
     array m = kiln::arange(6, KILN_INT32).reshape({2, 3});
@@ -430,6 +455,7 @@ int main()
     try {
         made_and_fetched();
         views_and_elements();
+        sorts();
         indices();
         truths();
         extents();

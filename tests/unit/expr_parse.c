@@ -411,7 +411,7 @@ static void syntax_errors(void **state)
     assert_refused("x + float32", "not a dtype");
     assert_refused("x + (1, 2)", "not a tuple");
     assert_refused("()", "a result was expected");
-    assert_refused("x + 'abc'", "the name of a dtype was expected");
+    assert_refused("x + 'abc'", "not a word");
     assert_refused("x + 'abc", "the text does not end");
     assert_refused("x $ y", "the character '$' has no meaning here");
     assert_refused("x \x01 y", "the byte 0x01 has no meaning here");

@@ -1064,11 +1064,35 @@ static void few_elements_have_a_thread_each(void **state)
     setenv("KILN_KINDS", "-fewest", 1);
 }
 
+/* Calls of functions take the compiler's time, and kinds that repeat the body for a vector take it often. */
+static void few_functions_compile_soon(void **state)
+{
+    static const char *const bodies[] = {"z = x", "z = sin(x)", "z = cos(sin(x))", "z = exp(cos(sin(x)))",
+                                         "z = exp(exp(cos(sin(x))))"};
+    enum { MOST = 2 };
+    int soon = 0, kinds = 0;
+    (void)state;
+    for (int functions = 0; functions < (int)(sizeof bodies / sizeof *bodies); ++functions) {
+        kn_program *p = NULL;
+        assert_int_equal(kn_program_elementwise(&p, "T x", "T z", bodies[functions], "k", NULL), KILN_OK);
+        for (const kn_kind *const *kind = kn_kinds_of(KN_CUDA); *kind; ++kind) {
+            const kn_schedule s = {.kind = *kind};
+            if (kn_schedule_is_soon(&s, p) != ((*kind)->compiles_soon && functions <= MOST))
+                fail_msg("%s with %d functions", (*kind)->name, functions);
+            soon += (*kind)->compiles_soon;
+            ++kinds;
+        }
+        kn_program_free(p);
+    }
+    assert_true(soon > 0 && soon < kinds);
+}
+
 int main(void)
 {
     setenv("KILN_KINDS", "-fewest", 1); /* kinds take few elements, too */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_are_switched_off),
+        cmocka_unit_test(few_functions_compile_soon),
         cmocka_unit_test(few_elements_have_a_thread_each),
         cmocka_unit_test(every_wide_access_is_sound),
         cmocka_unit_test(the_host_has_two),

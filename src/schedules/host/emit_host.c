@@ -14,9 +14,9 @@ enum {
     STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
     STREAMED_RUN = 256,        /* fewest bytes of contiguous results */
     STREAMED_MOST = 4,         /* results: each has a buffer */
-    MOST_WIDENED = 8,          /* operands that are converted before the loop: each has a buffer */
-    EARLY_MOST = 64            /* operands for which kn_loop_nest_rows has bits */
+    MOST_WIDENED = 8           /* operands that are converted before the loop: each has a buffer */
 };
+_Static_assert(KN_MAX_PARAMS <= 64, "kn_loop_nest_rows has a bit for each operand");
 
 /* Compilers do not vectorise loops that copy structs, so structs of one member are read by bits. */
 static bool is_copied_by_bits(const kn_writer *w, int k)
@@ -240,7 +240,7 @@ static bool has_pieces(const kn_spec *spec)
 /* Inputs are prefetched. */
 static void put_asking(kn_writer *w)
 {
-    for (int k = 0, number = 0; k < w->program->n_in && number < EARLY_MOST; ++k) {
+    for (int k = 0, number = 0; k < w->program->n_in; ++k) {
         if (!has_pointer(w, k))
             continue;
         if (step_of(w, k) > 0)

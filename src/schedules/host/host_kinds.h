@@ -28,6 +28,10 @@ KN_CONFIG(kn_host_sort_config, KN_HOST_SORT_CONFIG);
 #define KN_HOST_TALLY_CONFIG(X) X(one_axis, 1)
 KN_CONFIG(kn_host_tally_config, KN_HOST_TALLY_CONFIG);
 
+/* Two maps over the elements of a row, which lie along one axis, or not. single, stores: their stages, and
+ * the slots that they go into. */
+void kn_put_host_rows(kn_writer *w, bool one_axis, int single, int stores);
+
 extern const kn_kind kn_kind_host_interleaved, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick,
     kn_kind_host_reduce, kn_kind_host_row_short, kn_kind_host_row, kn_kind_host_scan, kn_kind_host_sort_count,
     kn_kind_host_sort_place, kn_kind_host_tally;

@@ -1,11 +1,12 @@
 /* emit_select.c - select.cu. */
 #include "codegen/writer.h"
 
-#include "schedules/scan/elements.h"
+#include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
 
 static void fill(kn_writer *w)
 {
+    const kn_row_elements *elements = kn_row_elements_of(kn_select_config_of(&w->spec->schedule)->one_axis);
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", w->program->stage[KN_SCAN_SCAN].value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], w->program->stage[KN_SCAN_SCAN].value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], w->program->stage[KN_SCAN_SCAN].value[1]);
@@ -17,13 +18,13 @@ static void fill(kn_writer *w)
         if (kn_scan_is_of_stage(w, KN_SCAN_MAP, k)) {
             kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
             kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                             kn_text_by(w, kn_put_element, k));
+                             kn_text_by(w, elements->put, k));
         }
     }
-    kn_elements_go_along(w, KN_SLOT_FROM);
-    kn_elements_go_along(w, KN_SLOT_POST);
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, kn_put_item, kn_elements_offset(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, kn_put_element, kn_elements_offset(w));
+    kn_put_way_along(w, KN_SLOT_FROM, elements);
+    kn_put_way_along(w, KN_SLOT_POST, elements);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, kn_put_item, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, elements->put, elements->offset);
 }
 
 KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);

@@ -1,7 +1,7 @@
 /* emit_sort_count.c - sort_count.cu, and the words that all kinds of sorts have. */
 #include "codegen/writer.h"
 
-#include "schedules/scan/elements.h"
+#include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
 
@@ -26,15 +26,17 @@ void kn_put_sort_names(kn_writer *w)
 
 static void fill(kn_writer *w)
 {
+    const kn_row_elements *elements =
+        kn_row_elements_of(kn_sort_count_config_of(&w->spec->schedule)->one_axis);
     int operands = kn_layout_space_operands(w->spec);
     kn_put_sort_names(w);
     kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d", operands);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_access_of(w, k) == KN_DENSE)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-    kn_elements_go_along(w, KN_SLOT_FROM);
-    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, kn_put_element, kn_elements_offset(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, kn_put_element, kn_elements_offset(w));
+    kn_put_way_along(w, KN_SLOT_FROM, elements);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, elements->put, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, elements->put, elements->offset);
 }
 
 KN_CONFIG_TABLE(kn_sort_count_config, KN_SORT_COUNT_CONFIG);

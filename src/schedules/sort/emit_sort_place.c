@@ -1,15 +1,20 @@
 /* emit_sort_place.c - sort_place.cu. */
 #include "codegen/writer.h"
 
-#include "schedules/scan/elements.h"
+#include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
+
+static const kn_row_elements *elements_of(const kn_writer *w)
+{
+    return kn_row_elements_of(kn_sort_place_config_of(&w->spec->schedule)->one_axis);
+}
 
 /* Results are stored where they are; inputs are in shared memory, in the order of digits. */
 static void put_sorted(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_is_output(w, k))
-        kn_put_element(w, out, k);
+        elements_of(w)->put(w, out, k);
     else
         kn_put_part(w, out, "sorted", k);
 }
@@ -18,7 +23,7 @@ static void put_places(kn_writer *w)
 {
     int operands = kn_layout_space_operands(w->spec);
     kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d", operands);
-    kn_elements_go_along(w, KN_SLOT_FROM);
+    kn_put_way_along(w, KN_SLOT_FROM, elements_of(w));
 }
 
 static void put_operand(kn_writer *w, int k)
@@ -29,7 +34,7 @@ static void put_operand(kn_writer *w, int k)
         return;
     kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
     kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                     kn_text_by(w, kn_put_element, k));
+                     kn_text_by(w, elements_of(w)->put, k));
     if (kn_scan_is_of_stage(w, KN_SORT_PUT, k)) {
         kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "sorted_tile", k, "size=%d", kn_item_size(w, k));
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_item", k);
@@ -51,14 +56,15 @@ static void put_numbers(kn_writer *w)
 
 static void fill(kn_writer *w)
 {
+    const kn_row_elements *elements = elements_of(w);
     kn_put_sort_names(w);
     put_places(w);
     put_numbers(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_operand(w, k);
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SORT_KEY, kn_put_item, kn_elements_offset(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_sorted, kn_elements_offset(w));
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SORT_KEY, kn_put_item, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_sorted, elements->offset);
 }
 
 KN_CONFIG_TABLE(kn_sort_place_config, KN_SORT_PLACE_CONFIG);

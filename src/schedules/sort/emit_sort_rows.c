@@ -1,11 +1,13 @@
 /* emit_sort_rows.c - sort_rows.cu. */
 #include "codegen/writer.h"
 
-#include "schedules/scan/elements.h"
+#include "schedules/scan/row_elements.h"
 #include "schedules/sort/sort_kinds.h"
 
 static void fill(kn_writer *w)
 {
+    const kn_row_elements *elements =
+        kn_row_elements_of(kn_sort_rows_config_of(&w->spec->schedule)->one_axis);
     const kn_stage *s = &w->program->stage[KN_SORT_SORT];
     int operands = kn_layout_space_operands(w->spec);
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", s->value[0]);
@@ -20,9 +22,9 @@ static void fill(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_access_of(w, k) == KN_DENSE)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-    kn_elements_go_along(w, KN_SLOT_FROM);
-    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, kn_put_element, kn_elements_offset(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, kn_put_element, kn_elements_offset(w));
+    kn_put_way_along(w, KN_SLOT_FROM, elements);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, elements->put, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, elements->put, elements->offset);
 }
 
 KN_CONFIG_TABLE(kn_sort_rows_config, KN_SORT_ROWS_CONFIG);

@@ -5,7 +5,7 @@
 
 #include "program/cost.h"
 #include "schedule/tally.h"
-#include "schedules/scan/scan_kinds.h"
+#include "schedules/scan/row_elements.h"
 #include "schedules/tally/tally_kinds.h"
 
 enum { MOST_IN_FLIGHT = 16, FEW_IN_FLIGHT = 4 /* elements of a thread */, BYTES_IN_FLIGHT = 64 };
@@ -22,34 +22,6 @@ void kn_put_tally_names(kn_writer *w)
     kn_put_function(w, &w->slot[KN_SLOT_REDUCE], KN_TALLY_TALLY);
     kn_str_printf(&w->slot[KN_SLOT_IDENTITY], "kn_%s_identity", s->label);
     kn_str_append(&w->slot[KN_SLOT_RESULT], w->program->param[bins].name);
-}
-
-static bool is_one_axis(const kn_writer *w)
-{
-    return kn_tally_config_of(&w->spec->schedule)->one_axis;
-}
-
-static const char *offset_of(const kn_writer *w)
-{
-    return is_one_axis(w) ? "in_row" : "from_row";
-}
-
-static void put_offset(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, offset_of(w), k);
-}
-
-static void put_far(const kn_writer *w, kn_str *out, int k)
-{
-    if (kn_access_of(w, k) == KN_DENSE)
-        kn_put_part(w, out, "dense", k);
-    else
-        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, put_offset, k));
-}
-
-static void put_item(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, "item", k);
 }
 
 /* Unsigned integers, but for what depends on the sign. */
@@ -88,6 +60,7 @@ static int in_flight(const kn_writer *w)
 
 static void fill(kn_writer *w)
 {
+    const kn_row_elements *elements = kn_row_elements_of(kn_tally_config_of(&w->spec->schedule)->one_axis);
     kn_put_tally_names(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", in_flight(w));
     put_operator(w);
@@ -98,13 +71,11 @@ static void fill(kn_writer *w)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
         kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
         kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                         kn_text_by(w, put_far, k));
+                         kn_text_by(w, elements->put, k));
     }
-    if (!is_one_axis(w))
-        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "go_along", -1, "operands=%d",
-                         kn_layout_space_operands(w->spec));
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_BIN, put_item, offset_of(w));
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_VALUE, put_item, offset_of(w));
+    kn_put_way_along(w, KN_SLOT_FROM, elements);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_BIN, kn_put_item, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_VALUE, kn_put_item, elements->offset);
 }
 
 KN_CONFIG_TABLE(kn_tally_config, KN_TALLY_CONFIG);

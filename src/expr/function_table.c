@@ -1,0 +1,62 @@
+/* Finds the function that a call in an expression means. */
+#include "expr/call.h"
+
+#include "expr/functions.h"
+#include "expr/names.h"
+#include "kernel/kernel.h"
+#include "kernel/sort.h"
+
+/* Functions in files of their own. */
+static const struct {
+    const char *name;
+    kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
+    int which; /* of the functions that `call` computes */
+} functions[] = {{"argpartition", kn_call_partition, KN_ARGPARTITION},
+                 {"argsort", kn_call_sort, KN_ARGSORT},
+                 {"bincount", kn_call_bincount, 0},
+                 {"histogram", kn_call_histogram, 0},
+                 {"histogram_bin_edges", kn_call_bin_edges, 0},
+                 {"lexsort", kn_call_lexsort, 0},
+                 {"median", kn_call_median, 0},
+                 {"partition", kn_call_partition, KN_PARTITION},
+                 {"percentile", kn_call_quantile, 1},
+                 {"quantile", kn_call_quantile, 0},
+                 {"sort", kn_call_sort, KN_SORT},
+                 {"take", kn_call_take, 0},
+                 {"take_along_axis", kn_call_take_along_axis, 0},
+                 {"topk", kn_call_topk, 0},
+                 {"unique", kn_call_unique, 0}};
+
+static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
+{
+    char hint[128];
+    if (kn_parser_find(p, c->name, c->name_length))
+        return kn_parser_refuse(p, c->at, c->name_length, "'%.*s' is a value, and cannot be called",
+                                (int)c->name_length, c->name);
+    return kn_parser_refuse(p, c->at, c->name_length, "there is no function '%.*s'%s", (int)c->name_length,
+                            c->name, kn_suggest(hint, sizeof hint, p, c->name, c->name_length));
+}
+
+kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_known_operation operation;
+    kiln_dtype dtype;
+    bool is_python;
+    kiln_status status;
+    for (int k = 0; k < p->n_kernels; ++k)
+        if (kn_call_is(c, kiln_kernel_name(p->kernel[k])))
+            return kn_call_kernel(out, p, c, p->kernel[k]);
+    if (kn_call_own(&status, out, p, c))
+        return status;
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
+        if (kn_call_is(c, functions[f].name)) {
+            kn_called called = *c;
+            called.which = functions[f].which;
+            return functions[f].call(out, p, &called);
+        }
+    if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
+        return kn_call_dtype(out, p, c, dtype, is_python);
+    if (kn_find_operation(&operation, c->name, c->name_length))
+        return kn_call_operation(out, p, c, &operation);
+    return refuse_name(p, c);
+}

@@ -1,0 +1,50 @@
+/* emit_row_elements.c - the parts that say where an element of a row is, for kinds that go along rows one
+ * element after the other (kn_reduce_set_elements). */
+#include "schedules/scan/row_elements.h"
+
+static void put_in_row(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "in_row", k);
+}
+
+static void put_from_row(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "from_row", k);
+}
+
+static void put_place(const kn_writer *w, kn_str *out, int k,
+                      void (*offset)(const kn_writer *, kn_str *, int))
+{
+    if (kn_access_of(w, k) == KN_DENSE)
+        kn_put_part(w, out, "dense", k);
+    else
+        kn_put_part_with(w, out, "stepped", k, "offset=%s", kn_text_by(w, offset, k));
+}
+
+static void put_along_axis(const kn_writer *w, kn_str *out, int k)
+{
+    put_place(w, out, k, put_in_row);
+}
+
+static void put_along_axes(const kn_writer *w, kn_str *out, int k)
+{
+    put_place(w, out, k, put_from_row);
+}
+
+const kn_row_elements *kn_row_elements_of(bool one_axis)
+{
+    static const kn_row_elements along[] = {{false, "from_row", put_along_axes},
+                                            {true, "in_row", put_along_axis}};
+    return &along[one_axis];
+}
+
+void kn_put_item(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "item", k);
+}
+
+void kn_put_way_along(kn_writer *w, enum kn_slot_id slot, const kn_row_elements *elements)
+{
+    if (!elements->one_axis)
+        kn_put_part_with(w, &w->slot[slot], "go_along", -1, "operands=%d", kn_layout_space_operands(w->spec));
+}
