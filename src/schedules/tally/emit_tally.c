@@ -47,7 +47,8 @@ static void put_operator(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_IS_COUNT], is_count ? "1" : "0");
 }
 
-/* Elements whose loads a thread waits for together; texts that call functions are long, and each has a copy. */
+/* Elements whose loads a thread waits for together. Texts that call functions are long, and each element has
+ * a copy of them. */
 static int in_flight(const kn_writer *w)
 {
     int bytes = 0;
