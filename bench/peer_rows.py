@@ -84,6 +84,11 @@ def scan(shape, axis):
     return Row((("f4", shape),), lambda m, x: m.cumsum(x, axis), ("f4", shape))
 
 
+def counted(m, x):
+    """256 bins from -2 to 2, by what the library has for that."""
+    return m.histc(x, 256, -2, 2) if hasattr(m, "histc") else m.histogram(x, 256, (-2, 2))[0]
+
+
 # Results that need whole rows. What each reads besides its rows: vectors as long as a row (g, b), a label a row (t).
 EPSILON = 1e-5
 LABELS = 50256  # labels are below
@@ -273,6 +278,8 @@ ROWS = {
     "R10": fold("sum", "N", "", dtype="f2"), "R11": fold("sum", "4194304*,16", "16", 0), "R12": fold("sum", "16,16777216*", "16", 1),
     "R13": fold("sum", "1048576", ""), "R13b": fold("sum", "1048576", ""),
     "X1": scan("N", 0), "X1a": scan("1048576", 0), "X1b": scan("65536*,4096", 1), "X1d": scan("65536*,4096", 0),
+    "X7": Row((N,), counted, ("i8", "256")), "X7b": Row((("u1", "N"),), lambda m, x: m.bincount(x, minlength=256), ("i8", "256")),
+    "X8": Row((("i8", "67108864*"),), lambda m, x: m.bincount(x, minlength=LABELS), ("i8", "50256")),
     "F1": fold("chain", "256,1024", "256", 1), "F1b": fold("chain", "65536*,4096", "65536*", 1), "F7": fold("var", "R,R", "R", 1),
     "F4": Row((N,), chain, N, None, ("T x", "T y", CUDA_CHAIN), "chain(x[i])"),
     "F5": Row((N,), gelu, N, "h*x*(1+tanh(g*(x+c*x*x*x)))",

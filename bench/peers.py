@@ -336,6 +336,9 @@ class NumpyPeer(Peer):
         "E8": lambda np, o, x: np.multiply(x, np.float32(1 / 255), out=o),
         "E10": lambda np, o, x, y: np.multiply(x, y, out=o),
         "E11": lambda np, o, x, y: np.less(x, y, out=o),
+        "X7": lambda np, o, x: np.histogram(x, 256, (-2, 2)),
+        "X7b": lambda np, o, x: np.bincount(x, minlength=256),
+        "X8": lambda np, o, x: np.bincount(x, minlength=peer_rows.LABELS),
         "E12": lambda np, o, c, x, y: np.copyto(o, np.where(c > 0.5, x, y)),
         "B1": lambda np, o, x, y: np.add(x, y, out=o),
         "B2": lambda np, o, x, y: np.add(x, y, out=o),
@@ -608,6 +611,12 @@ class CupyPeer(Peer):
     def argmax(self, x, axis):
         return self.cp.argmax(x, axis=axis)
 
+    def bincount(self, x, minlength):
+        return self.cp.bincount(x, minlength=minlength)
+
+    def histogram(self, x, bins, range):
+        return self.cp.histogram(x, bins, range)
+
     def var(self, x, axis):
         return self.cp.var(x, axis=axis)
 
@@ -771,6 +780,8 @@ def torch_names(torch, device):
         @staticmethod
         def sum(x, axis):
             return x.sum() if axis is None else x.sum(axis)
+
+        bincount, histc = map(staticmethod, (torch.bincount, torch.histc))
 
         @staticmethod
         def argmax(x, axis):

@@ -39,7 +39,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_histogram_create(kiln_kernel **out, con
 /* NumPy's bincount: the counts of the whole numbers from 0 on in x, an array of integers or
  * booleans of any shape, for as many numbers as x has, at least minlength; with weights
  * (kiln_arg_none: none), which broadcast with x, their sums in float64. Waits for the greatest
- * number. KILN_ERROR_TYPE for another x; KILN_ERROR_INVALID for a negative element, or minlength. */
+ * number. KILN_ERROR_TYPE for another x; KILN_ERROR_INVALID for a negative element or minlength. */
 KILN_NODISCARD KILN_API kiln_status kiln_bincount(kiln_array **out, kiln_arg x, kiln_arg weights,
                                                   int64_t minlength);
 /* NumPy's histogram of all of x: the counts, or the sums of weights (kiln_arg_none: none), of so

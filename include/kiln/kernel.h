@@ -208,9 +208,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_select(kiln_array **out, int n_out, con
                                                 const char *out_params, const char *keep,
                                                 const char *body, const kiln_arg *in, int n_in);
 
-/* NumPy's nonzero: the indices (int64) along each axis of the elements of x that are not zero, in C
- * order; out: as many arrays as x has axes, 1 to 16. Waits for their number. KILN_ERROR_TYPE for an x
- * that is no array, KILN_ERROR_SHAPE for another number of axes. */
+/* NumPy's nonzero: the indices (int64) along each axis of the elements of x that are not zero, in
+ * C order; out: as many arrays as x has axes, 1 to 16. Waits for their number. KILN_ERROR_TYPE for
+ * an x that is no array, KILN_ERROR_SHAPE for another number of axes. */
 KILN_NODISCARD KILN_API kiln_status kiln_nonzero(kiln_array **out, kiln_arg x);
 
 /* One more reference to the same kernel: returns kernel. NULL is taken. */

@@ -191,8 +191,11 @@ static kiln_status add_counts(kn_value *out, kn_parser *p, const kn_called *c, c
 static kiln_status add_density(kn_value *counts, kn_parser *p, const kn_called *c, const kn_value *edges)
 {
     static char sum[] = "sum";
+    const kn_value float64 = {.kind = KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
     kn_value widths, by_width, all;
     kiln_status status = kn_call_add_differences(&widths, p, c, edges);
+    if (status == KILN_OK)
+        status = kn_call_cast(&widths, p, c, &float64);
     if (status == KILN_OK)
         status = add_operator(&by_width, p, c, "divide", counts, &widths);
     if (status == KILN_OK)

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kernel/sort.h"
 
-/* What is done with indices that are outside, behind the one that counts from the end. */
+/* Ways with indices that are outside, behind the one that counts from the end. */
 typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
 static const struct {
     const char *word, *text;
@@ -139,8 +139,8 @@ static kiln_status add_along(kn_value *out, kn_parser *p, const kn_called *c, co
     return status;
 }
 
-/* take(a, indices, axis=None, mode='raise'): with an axis, which is counted from the end, indices have one axis
- * of their own. */
+/* take(a, indices, axis=None, mode='raise'): with an axis, which is counted from the end, indices have one
+ * axis of their own. */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "indices", "axis", "mode"};

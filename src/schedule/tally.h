@@ -11,7 +11,7 @@
 
 enum {
     KN_TALLY_BLOCK = 512,     /* threads of a part (CUDA) */
-    KN_TALLY_PARTS = 264,     /* two for each multiprocessor of an H100; the same on every device */
+    KN_TALLY_PARTS = 396,     /* three for each multiprocessor of an H100; the same on every device */
     KN_TALLY_LEAST = 1 << 13, /* elements of a part */
     KN_TALLY_THREADS = 128,   /* that have bins of their own, at least, where there is no atomic function */
     KN_TALLY_RANGES = 4, /* ranges of bins that share shared memory, at most: elements are read for each */
@@ -23,11 +23,11 @@ enum {
  * bytes; NULL: there is none. */
 const char *kn_tally_atomic(const char *reduce, kiln_dtype dtype);
 
-/* Bytes of shared memory for the bins of a block: two blocks share a multiprocessor. */
+/* Bytes of shared memory for the bins of a block: three blocks share a multiprocessor. */
 static inline int kn_tally_shared(const kn_target *target)
 {
-    int half = target->shared_memory_per_multiprocessor / 2 - target->shared_memory_reserved;
-    return half < target->shared_memory_per_block ? half : target->shared_memory_per_block;
+    int third = target->shared_memory_per_multiprocessor / 3 - target->shared_memory_reserved;
+    return third < target->shared_memory_per_block ? third : target->shared_memory_per_block;
 }
 
 /* The bins of `size` bytes, at most, that blocks have in shared memory. */

@@ -1,7 +1,7 @@
 /* histograms_emulated - random histograms by the kernels that a GPU would run, twice, against those of the
  * host, which tests/numpy/check_histograms.py compares with NumPy: bins that threads have of their own, that
- * a block shares, in ranges and in memory, and that elements are sorted by; any strides, skewed and constant
- * bins.
+ * a block shares, in ranges and in memory, and that elements are sorted by; any strides, bins that are
+ * drawn evenly, or mostly or always one.
  *
  * usage: histograms_emulated [COUNT [SEED]] */
 #include "emulated.h"
@@ -33,9 +33,9 @@ static const struct way {
 /* Bins from -1 on, beyond the last one too: evenly, most of them one, or all. */
 static void fill(int32_t *bin, int16_t *weight, int64_t count, int64_t bins)
 {
-    uint64_t skew = draw(4), usual = draw((uint64_t)bins);
+    uint64_t how = draw(4), usual = draw((uint64_t)bins);
     for (int64_t k = 0; k < count; ++k) {
-        bool is_usual = skew == 0 || (skew == 1 && draw(10) > 0);
+        bool is_usual = how == 0 || (how == 1 && draw(10) > 0);
         bin[k] = (int32_t)(is_usual ? usual : draw((uint64_t)bins + 2)) - (is_usual ? 0 : 1);
         weight[k] = (int16_t)draw(9);
     }

@@ -74,6 +74,8 @@ typedef struct bench_row {
     const bench_reduction *reduction; /* reductions: instead of the body; NULL: elementwise */
     char reduced[8];                  /* the axes; "": all, of an `along` the last one */
     bool scans;                       /* its reduction is a scan, along one axis */
+    const char *bin;                  /* a histogram: the number of an element's bin; NULL: others */
+    int (*bin_at)(int64_t index);     /* the same of the first operand's random elements */
     bench_along along;                /* results that need whole rows: their reference; NULL: others */
     double scalar[2];                 /* weak floats behind the arrays */
     int n_scalars, n_operands;        /* the operands: inputs, then the outputs */
@@ -166,6 +168,11 @@ bool bench_reduction_check(bench *b, bench_data *data, const bench_row *row);
 /* The same of a row that scans. */
 bool bench_scan_define(bench *b, kiln_kernel **out, const bench_row *row);
 bool bench_scan_check(bench *b, bench_data *data, const bench_row *row);
+/* The same of a histogram: all counts (bench_histogram.c). */
+bool bench_histogram_define(bench *b, kiln_kernel **out, const bench_row *row);
+bool bench_histogram_check(bench *b, bench_data *data, const bench_row *row);
+/* Random bits, of which the elements of the first operand of the first set are made. */
+uint32_t bench_bits_at(int64_t index);
 
 /* ---- whole rows ---- */
 

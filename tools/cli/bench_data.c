@@ -11,14 +11,18 @@ enum { MAX_SETS = 256 };
 
 /* ---- random contents ---- */
 
-/* The value that the kernels below make of an index, for the seed of the first set's first operand. */
-double bench_random_at(kiln_dtype dtype, int64_t index)
+uint32_t bench_bits_at(int64_t index)
 {
     uint32_t h = (uint32_t)index * 2654435761u + 0x9e3779b9u;
     h ^= h >> 15;
     h *= 2246822519u;
-    h ^= h >> 13;
-    double value = (double)(h >> 8) * 0x1p-22 - 2;
+    return h ^ h >> 13;
+}
+
+/* The value that the kernels below make of an index, for the seed of the first set's first operand. */
+double bench_random_at(kiln_dtype dtype, int64_t index)
+{
+    double value = (double)(bench_bits_at(index) >> 8) * 0x1p-22 - 2;
     if (dtype != KILN_FLOAT16)
         return value;
     int exponent;
@@ -248,6 +252,8 @@ bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
 {
     if (row->expression)
         return define_expression(b, out, row);
+    if (row->bin)
+        return bench_histogram_define(b, out, row);
     if (row->scans)
         return bench_scan_define(b, out, row);
     if (row->reduction)
@@ -399,6 +405,8 @@ bool bench_data_check(bench *b, bench_data *data, const bench_row *row)
     bool ok = true;
     if (row->along)
         return bench_along_check(b, data, row);
+    if (row->bin)
+        return bench_histogram_check(b, data, row);
     if (row->scans)
         return bench_scan_check(b, data, row);
     if (row->reduction)

@@ -279,6 +279,23 @@ static const bench_reduction new_places = {
                 "    m = sum_of(part, m) / n;\n" OVER_ROW "s += (x[j] * k - m) * (x[j] * k - m);\n"          \
                 "    s = sqrtf(sum_of(part, s) / n + 1e-5f);\n" OVER_ROW "y[j] = (x[j] * k - m) / s;\n")
 
+/* ---- the bins of random elements ---- */
+
+static int bin_of_float(int64_t index)
+{
+    return (int)((bench_random_at(KILN_FLOAT32, index) + 2) * 64);
+}
+
+static int bin_of_byte(int64_t index)
+{
+    return (int)(bench_bits_at(index) >> 24);
+}
+
+static int bin_of_label(int64_t index)
+{
+    return (int)(bench_bits_at(index) % 50256);
+}
+
 /* ---- the table ---- */
 
 #define ARRAY(type, text)                                                                                    \
@@ -307,6 +324,7 @@ static const bench_reduction new_places = {
 #define NEW_BODY "T q = x * (T)#; z = q * q - x / (q + (T)1)"
 #define REDUCTION(texts, axes) .in = "T x", .out = "T y", .reduction = &(texts), .reduced = axes
 #define SCAN(texts, axes) REDUCTION(texts, axes), .scans = true
+#define HISTOGRAM(number, of_random) .in = "T x", .out = "int64 z", .bin = number, .bin_at = of_random
 #define EXPRESSION(given, text) .in = given, .expression = text
 #define U8(text) ARRAY(UINT8, text)
 #define COPY KERNEL("T x", "T y", "y = x")
@@ -481,6 +499,12 @@ static const bench_row table[] = {
      OPERANDS(2, F32("65536*,4096"), F32("65536*,4096")), .floor = "a4>4"},
     {"X1d", "cumsum axis0 (65536,4096)", SCAN(sums, "0"),
      OPERANDS(2, F32("65536*,4096"), F32("65536*,4096")), .floor = "a4>4"},
+    {"X7", "histogram f32, 256 bins", HISTOGRAM("(int)((x + (T)2) * (T)64)", bin_of_float),
+     OPERANDS(2, F32("N"), ARRAY(INT64, "256")), .floor = "a4/8"},
+    {"X7b", "histogram u8, 256 bins", HISTOGRAM("x", bin_of_byte),
+     OPERANDS(2, U8("N"), ARRAY(INT64, "256")), .floor = "a1/8"},
+    {"X8", "bincount i64, 50256 bins", HISTOGRAM("x", bin_of_label),
+     OPERANDS(2, BELOW(INT64, "67108864*", 50256), ARRAY(INT64, "50256")), .floor = "a8/8"},
     {"F1", "sqrt(sum(a**2,-1)) (256,1024)", REDUCTION(norms, "1"),
      OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
     {"F1f", "sqrt(sum(a**2,-1)) (256,1024), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .reduction = &norms, .reduced = "1",

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "program/cost.h"
 #include "schedule/tally.h"
 #include "schedules/scan/row_elements.h"
 #include "schedules/tally/tally_kinds.h"
+
+enum { MOST_IN_FLIGHT = 16, FEW_IN_FLIGHT = 4 /* elements of a thread */, BYTES_IN_FLIGHT = 64 };
 
 void kn_put_tally_names(kn_writer *w)
 {
@@ -44,10 +47,23 @@ static void put_operator(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_IS_COUNT], is_count ? "1" : "0");
 }
 
+/* Elements whose loads a thread waits for together. Texts that call functions are long, and each element has
+ * a copy of them. */
+static int in_flight(const kn_writer *w)
+{
+    int bytes = 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        bytes += kn_array_of(w, k) >= 0 ? kn_item_size(w, k) : 0;
+    if (kn_cost_functions(w->program) > 0)
+        return FEW_IN_FLIGHT;
+    return bytes > BYTES_IN_FLIGHT / MOST_IN_FLIGHT ? MOST_IN_FLIGHT / 2 : MOST_IN_FLIGHT;
+}
+
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = kn_row_elements_of(kn_tally_config_of(&w->spec->schedule)->one_axis);
     kn_put_tally_names(w);
+    kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", in_flight(w));
     put_operator(w);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_array_of(w, k) < 0)

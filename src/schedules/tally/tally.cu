@@ -2,7 +2,7 @@ ${head}
 ${axes}
 /* Elements lie along one axis, or along several; threads share bins by atomic functions, or have their own; each element counts one. */
 enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count} };
-enum { kn_in_flight = kn_is_one_axis ? 8 : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */ };
+enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */ };
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
