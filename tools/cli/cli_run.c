@@ -1,5 +1,5 @@
-/* cli_run.c - `kiln map`, `kiln reduce`, `kiln scan`, `kiln select`, `kiln sort` and `kiln eval`: run a kernel
- * over files and say what it took. */
+/* cli_run.c - `kiln map`, `kiln reduce`, `kiln scan`, `kiln select`, `kiln sort` and `kiln eval`: run a
+ * kernel over files and say what it took. */
 #include "cli.h"
 #include "cli_glob.h"
 #include <stdlib.h>
