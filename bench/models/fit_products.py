@@ -17,7 +17,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "src" / "schedules" / "reduce" / "kind_reduce_product.c"
-FITTED = ("TERM", "COPY", "STORE", "COMBINE", "SPLIT", "STEP", "ALONE")
+FITTED = ("TERM", "COPY", "STORE", "COMBINE", "SPLIT", "STEP", "ALONE", "WIDE")
 ABOUT = ("rows", "columns", "others", "length", "row", "left", "right", "value", "multiprocessors")
 CHOICE = ("side", "m", "n", "splits")
 
@@ -65,7 +65,7 @@ class Product:
         each = (terms / (1 << levels) * (results * c["TERM"] + 2 * side) + terms * copied / c["BLOCK"] * c["COPY"] + steps / splits * c["STEP"]
                 + results * c["STORE"] + results * c["COMBINE"] * levels)
         each += results * c["COMBINE"] * splits + c["SPLIT"] if splits > 1 else 0
-        return each * max(up(self.tiles(side, m, n) * splits, self.multiprocessors), c["ALONE"])
+        return each * max(up(self.tiles(side, m, n) * splits, self.multiprocessors), c["ALONE"]) * (c["WIDE"] if side == c["WIDE_SIDE"] else 1)
 
     def tilings(self):
         """What the source tries."""
@@ -116,7 +116,7 @@ def fitted(some, c, rounds=3):
             for name in FITTED:
                 for by in (factor, 1 / factor):
                     c.update(best)
-                    c[name] = max(best[name] * by, 1.0 if name == "ALONE" else 0.01)
+                    c[name] = max(best[name] * by, 1.0 if name in ("ALONE", "WIDE") else 0.01)
                     now = figure(some)[0]
                     if now < value - 1e-5:
                         best, value, moved = dict(c), now, True

@@ -65,6 +65,9 @@
  * with
  *   dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod,
  *   mean, var and std take dtype=, in which they are computed.
+ * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
+ *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d, fliplr,
+ *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), windows such as hanning.
  * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
  *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
  *   float64 where one of them is a float.

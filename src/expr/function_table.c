@@ -1,6 +1,7 @@
 /* Finds the function that a call in an expression means. */
 #include "expr/call.h"
 
+#include "expr/composed.h"
 #include "expr/functions.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
@@ -56,6 +57,8 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
         }
     if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
         return kn_call_dtype(out, p, c, dtype, is_python);
+    if (kn_call_composed(&status, out, p, c))
+        return status;
     if (kn_find_operation(&operation, c->name, c->name_length))
         return kn_call_operation(out, p, c, &operation);
     return refuse_name(p, c);

@@ -38,7 +38,7 @@ static int find_keyword(const kn_parser *p, const kn_called *c, const kn_value *
                         const char *const *name, int n_names)
 {
     char word[KN_NAME_MAX] = "";
-    snprintf(word, sizeof word, "%.*s", (int)argument->key_length, p->graph->text + argument->key_at);
+    snprintf(word, sizeof word, "%.*s", (int)argument->key_length, p->word.text + argument->key_at);
     for (size_t k = 0; k < sizeof keywords / sizeof keywords[0]; ++k)
         if (strlen(keywords[k].function) == c->name_length &&
             memcmp(keywords[k].function, c->name, c->name_length) == 0 &&
@@ -59,7 +59,7 @@ static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const 
     kiln_status status =
         kn_parser_refuse(p, argument->key_at, argument->key_length,
                          "%.*s has no argument '%.*s'; there are: %s", (int)c->name_length, c->name,
-                         (int)argument->key_length, p->graph->text + argument->key_at, kn_str_text(&list));
+                         (int)argument->key_length, p->word.text + argument->key_at, kn_str_text(&list));
     kn_str_free(&list);
     return status;
 }
@@ -882,7 +882,7 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
 static bool is_word(const kn_parser *p, const kn_value *value, const char *word)
 {
     return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
-           memcmp(p->graph->text + value->at + 1, word, strlen(word)) == 0;
+           memcmp(p->word.text + value->at + 1, word, strlen(word)) == 0;
 }
 
 static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)

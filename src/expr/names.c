@@ -7,6 +7,7 @@
 
 #include "base/lock.h"
 #include "base/nearest.h"
+#include "expr/composed_table.h"
 #include "eager/operation.h"
 #include "types/dtype.h"
 #include "ops/numpy_name.h"
@@ -171,16 +172,10 @@ static const struct {
                {"dot", "sum(x * y)"},
                {"empty", "zeros(n)"},
                {"flip", "x[::-1]"},
-               {"flipud", "x[::-1]"},
-               {"fliplr", "x[:, ::-1]"},
                {"inner", "sum(x * y)"},
-               {"isclose", "abs(x - y) <= 1e-8 + 1e-5 * abs(y)"},
-               {"linspace", "arange(n) / (n - 1.0)"},
                {"matmul", "sum(x[:, :, None] * y, axis=1)"},
                {"nan_to_num", "where(isfinite(x), x, 0)"},
-               {"nanmean", "nansum(x) / count_nonzero(x == x)"},
                {"norm", "norm_2(x)"},
-               {"outer", "x[:, None] * y"},
                {"round", "rint(x)"},
                {"around", "rint(x)"},
                {"swapaxes", "transpose(x, (1, 0))"},
@@ -205,6 +200,8 @@ static void consider_all(kn_nearest *n, const kn_parser *p)
         kn_nearest_consider(n, kiln_kernel_name(p->kernel[k]), strlen(kiln_kernel_name(p->kernel[k])));
     for (int k = 0; other_functions[k]; ++k)
         kn_nearest_consider(n, other_functions[k], strlen(other_functions[k]));
+    for (int k = 0; kn_composed_at(k); ++k)
+        kn_nearest_consider(n, kn_composed_at(k)->name, strlen(kn_composed_at(k)->name));
     for (int c = 0; c < CONSTANTS; ++c)
         kn_nearest_consider(n, constants[c].name, strlen(constants[c].name));
     for (int t = KILN_BOOL; kn_dtype_info_of((kiln_dtype)t); ++t)

@@ -21,7 +21,7 @@ static kiln_status parse_list(kn_value *out, kn_parser *p);
 
 static const char *text_at(const kn_parser *p, size_t at)
 {
-    return p->graph->text + at;
+    return p->word.text + at;
 }
 
 static kiln_status refuse_here(const kn_parser *p, const char *message)
@@ -709,24 +709,44 @@ static kiln_status skip_lines(kn_parser *p)
     return status;
 }
 
-static kiln_status parse_all(kn_parser *p)
+/* The value of the last statement, which begins at *start. */
+static kiln_status parse_statements(kn_value *out, kn_lexer *start, bool *is_assignment, kn_parser *p)
 {
-    kn_value value;
-    bool is_assignment = false;
-    kn_lexer start = p->word;
     kiln_status status = skip_lines(p);
+    *is_assignment = false;
     if (status == KILN_OK && p->word.kind == KN_WORD_END)
         return refuse_here(p, "an expression was expected");
     while (status == KILN_OK && p->word.kind != KN_WORD_END) {
-        start = p->word;
-        status = parse_statement(&value, &is_assignment, p);
+        *start = p->word;
+        status = parse_statement(out, is_assignment, p);
         if (status == KILN_OK)
             status = skip_lines(p);
-        if (status == KILN_OK && p->word.kind != KN_WORD_END && !is_assignment)
+        if (status == KILN_OK && p->word.kind != KN_WORD_END && !*is_assignment)
             return kn_parser_refuse(
-                p, value.at, value.length,
+                p, out->at, out->length,
                 "nothing uses this value: name = ... was expected, or the last statement");
     }
+    return status;
+}
+
+static kiln_status read_text(kn_value *out, kn_parser *p, const char *text)
+{
+    const kn_lexer before = p->word;
+    kn_lexer start;
+    bool is_assignment;
+    kiln_status status = kn_lexer_start(&p->word, text);
+    if (status == KILN_OK)
+        status = parse_statements(out, &start, &is_assignment, p);
+    p->word = before;
+    return status;
+}
+
+static kiln_status parse_all(kn_parser *p)
+{
+    kn_value value;
+    kn_lexer start = p->word;
+    bool is_assignment;
+    kiln_status status = parse_statements(&value, &start, &is_assignment, p);
     return status == KILN_OK ? add_results(p, &value, start, is_assignment) : status;
 }
 
@@ -771,7 +791,7 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
-    kn_parser p = {.depth = 0};
+    kn_parser p = {.read = read_text};
     kiln_status status = kn_require_texts("expression", text, "params", params, NULL);
     if (status != KILN_OK)
         return kn_error_context("expression");

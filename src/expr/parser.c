@@ -18,6 +18,11 @@ kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    if (p->composed) {
+        const kn_called *c = p->composed;
+        return kn_error_at(KILN_ERROR_SYNTAX, p->graph->text, c->at, c->length, "%s: %.*s: %s",
+                           p->graph->name, (int)c->name_length, c->name, message);
+    }
     return kn_error_at(KILN_ERROR_SYNTAX, p->graph->text, at, length ? length : 1, "%s: %s", p->graph->name,
                        message);
 }
@@ -113,7 +118,12 @@ int kn_parser_items(const kn_value **first, const kn_parser *p, const kn_value *
 kiln_status kn_parser_add(kn_value *out, kn_parser *p, const kn_node *node)
 {
     int number = 0;
-    kiln_status status = kn_graph_add(&number, p->graph, node);
+    kn_node placed = *node;
+    if (p->composed) {
+        placed.at = p->composed->at;
+        placed.length = p->composed->length;
+    }
+    kiln_status status = kn_graph_add(&number, p->graph, &placed);
     if (status == KILN_OK)
         *out = (kn_value){.kind = KN_VALUE_NODE, .node = number, .at = node->at, .length = node->length};
     return status;

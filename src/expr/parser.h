@@ -47,6 +47,10 @@ typedef struct kn_parser {
     int n_items, item_capacity;
     kn_value *argument; /* of the calls that are being read, the innermost last */
     int n_arguments, argument_capacity;
+    /* The value of another text, whose names are the variables; where the parser stands stays (parse.c). */
+    kiln_status (*read)(kn_value *out, struct kn_parser *p, const char *text);
+    /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
+    const struct kn_called *composed;
 } kn_parser;
 
 /* A call: the function's name, and its arguments, which are the last ones of the parser. */

@@ -69,7 +69,7 @@ static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *valu
         return KILN_OK;
     for (int m = 0; m < MODES && value->kind == KN_VALUE_WORD; ++m)
         if (strlen(modes[m].word) == value->length - 2 &&
-            memcmp(modes[m].word, p->graph->text + value->at + 1, value->length - 2) == 0) {
+            memcmp(modes[m].word, p->word.text + value->at + 1, value->length - 2) == 0) {
             *out = (mode)m;
             return KILN_OK;
         }

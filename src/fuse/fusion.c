@@ -291,6 +291,8 @@ static int64_t split_on_cuda(const kn_fusion *f)
     for (int o = 0; o < f->n_operands; ++o)
         read += f->operand[o].is_output ? 0 : sectors_of(f, &f->operand[o]);
     for (int pass = 0; pass < f->n_passes; ++pass) {
+        if (pass > 0 && pass <= f->spared)
+            continue;
         time += LAUNCH;
         for (int o = 0; o < f->n_operands; ++o) {
             const kn_fusion_operand *op = &f->operand[o];

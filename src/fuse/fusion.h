@@ -27,8 +27,9 @@ typedef struct kn_fusion {
     int64_t piece, run;   /* the extents of the innermost reduction axis and of the innermost output axis */
     int side;             /* rows whose elements a warp loads at once, or a thread of the host computes */
     int n_passes;
-    bool has_map;                                   /* the last pass is no reduction */
-    unsigned structs;                               /* bits: passes that reduce structs */
+    int spared;       /* CUDA: passes behind the first that several kernels, of another program, do without */
+    bool has_map;     /* the last pass is no reduction */
+    unsigned structs; /* bits: passes that reduce structs */
     int functions[KN_FUSION_PASSES], all_functions; /* functions per element, by pass; of one kernel that
                                                        stores no intermediate value */
     int n_operands;

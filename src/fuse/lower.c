@@ -602,14 +602,21 @@ static kiln_status make_opaque(lowering *l, kn_lowered_part *part, kn_text *t, c
 
 /* ---- parts ---- */
 
+/* True if variances are written for kernels that hold rows, which have one more reduction then. */
+static bool is_held(const lowering *l)
+{
+    return l->form == HELD && l->graph == &l->replacement->graph;
+}
+
 /* The reason to split the group into several kernels; KN_WHY_NONE: keep it. */
-static kn_why why_split(placed *at, const kn_resolved *r)
+static kn_why why_split(const lowering *l, placed *at, const kn_resolved *r)
 {
     kn_fusion fusion;
-    if (r->spec.schedule.kind->reads_again && r->space.size > FEW_ELEMENTS)
+    if (r->spec.schedule.kind->reads_again && (is_held(l) || r->space.size > FEW_ELEMENTS))
         return KN_WHY_ROWS;
     if (!kn_fusion_describe(&fusion, &r->spec, &r->space))
         return KN_WHY_NONE;
+    fusion.spared = is_held(l);
     at->times = kn_fusion_weigh(&fusion);
     return kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
 }
@@ -733,7 +740,7 @@ static bool starts_anew(lowering *l, const kn_group *g)
     replacement *r = l->replacement;
     if (g->n_levels < 2 || l->state.is_host || l->form == DIRECT)
         return false;
-    if (l->form == HELD && l->graph == &r->graph)
+    if (is_held(l))
         r->form = AS_WRITTEN;
     else if (kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
         r->form = DIRECT;
@@ -760,7 +767,7 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
         return KILN_OK;
     }
     kn_why why = status == KILN_ERROR_UNSUPPORTED ? KN_WHY_ROWS
-                 : status == KILN_OK              ? why_split(at, r)
+                 : status == KILN_OK              ? why_split(l, at, r)
                                                   : KN_WHY_NONE;
     kn_free(r);
     if (why == KN_WHY_NONE)

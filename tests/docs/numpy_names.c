@@ -1,14 +1,23 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
- * (of the table), "function" (of expressions), "instead TEXT" or "missing". tools/numpy_page makes
- * docs/numpy.md of them. */
+ * (of the table), "function" (of expressions; "composed" of others), "instead TEXT" or "missing".
+ * tools/numpy_page makes docs/numpy.md of them. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
 #include <string.h>
 
+#include "expr/composed_table.h"
 #include "expr/names.h"
 #include "expr/parser.h"
 #include "ops/numpy_names.h"
+
+static bool is_composed(const char *name)
+{
+    int k = 0;
+    while (kn_composed_at(k) && strcmp(kn_composed_at(k)->name, name) != 0)
+        k++;
+    return kn_composed_at(k) != NULL;
+}
 
 static void put(const char *name)
 {
@@ -23,7 +32,7 @@ static void put(const char *name)
     kiln_status status = kn_graph_parse(&graph, "x", text, NULL);
     const char *message = kiln_error_message(), *instead = strstr(message, "; write ");
     if (status == KILN_OK || !strstr(message, "there is no function"))
-        printf("%s\tfunction\t\n", name);
+        printf("%s\tfunction\t%s\n", name, is_composed(name) ? "composed" : "");
     else if (instead)
         printf("%s\tinstead\t%.*s\n", name, (int)strcspn(instead + 8, "\n"), instead + 8);
     else

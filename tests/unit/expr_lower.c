@@ -152,6 +152,7 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"x / std(x, axis=1, keepdims=True, ddof=1)", "sm_90", 1, "struct moments"},
         {"x / std(x, axis=0, keepdims=True)", "sm_90", 2, "struct moments"},
         {"var(x, axis=1)", "sm_90", 1, "struct moments"},
+        {"y = x[:64, :64].reshape(8, 8, 64)[::2, :, ::2]; y / std(y)", "sm_90", 1, "struct moments"},
         /* a few terms of each of more results are a map: not many terms, nor fewer results than elements */
         {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "sm_90", 1, "schedule=\"rows\""},
         {"argmax(x[:, None, :3] - x[None, :99, :3], axis=-1) + 1", "sm_90", 1, "schedule=\"rows\""},

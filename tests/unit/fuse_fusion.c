@@ -100,6 +100,25 @@ static void cuda_loads_whole_sectors(void **state)
     assert_true(is_split(f));
 }
 
+/* Several kernels of another form of the program read their input less often. */
+static void cuda_spares_passes(void **state)
+{
+    (void)state;
+    kn_fusion f = centred(false, 1, 65536, 1024, 4);
+    f.n_passes = 3;
+    f.operand[0].passes = 7;
+    f.operand[1].passes = 4;
+    kn_fusion_times three = kn_fusion_weigh(&f);
+    f.spared = 1;
+    kn_fusion_times two = kn_fusion_weigh(&f);
+    assert_true(two.split < three.split && two.fused == three.fused);
+    f.n_passes = 2;
+    f.spared = 0;
+    f.operand[0].passes = 3;
+    f.operand[1].passes = 2;
+    assert_int_equal(kn_fusion_weigh(&f).split, two.split);
+}
+
 /* Functions that one kernel computes once. */
 static void functions_are_counted(void **state)
 {
@@ -187,7 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_gathers_no_rows),    cmocka_unit_test(short_rows_of_the_host),
         cmocka_unit_test(few_rows_leave_threads_idle), cmocka_unit_test(cuda_loads_whole_sectors),
-        cmocka_unit_test(functions_are_counted),       cmocka_unit_test(programs_are_described),
+        cmocka_unit_test(cuda_spares_passes),          cmocka_unit_test(functions_are_counted),
+        cmocka_unit_test(programs_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

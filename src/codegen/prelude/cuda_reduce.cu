@@ -44,7 +44,8 @@ __device__ __forceinline__ T kn_loaded_element(const kn_loaded<T, N> &loaded, in
     for (int j = 0; j < words; ++j) {
         unsigned one = loaded.word[j], own = loaded.word[k * (int)sizeof(T) / 4 + j];
         if constexpr (sizeof(T) < 4) {
-            asm("mov.b32 %0, %1;" : "=r"(own) : "r"(own));
+            if constexpr (sizeof(T) == 1)
+                asm("mov.b32 %0, %1;" : "=r"(own) : "r"(own));
             one = __byte_perm(one, one, sizeof(T) == 1 ? 0 : 0x1010);
         }
         word[j] = is_along ? own : one;

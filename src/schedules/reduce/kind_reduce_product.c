@@ -31,14 +31,16 @@ enum {
 
 /* Costs of the model, in instructions of a warp: of a term, to copy an element, to store a result, of a
  * level of groups or a split for each result, of a launch that splits, and the warps of a block that its
- * multiprocessor runs at a time. A block alone waits for its loads. */
+ * multiprocessor runs at a time. A block alone waits for its loads; one of threads with many results has few
+ * others beside it: a factor. bench/models/fit_products.py evaluates them. */
 #define TERM 1.2
 #define COPY 14.0
 #define STORE 6.0
 #define COMBINE 20.0
-#define SPLIT 4000.0
-#define STEP 150.0
+#define SPLIT 2000.0
+#define STEP 220.0
 #define ALONE 1.7
+#define WIDE 1.3
 
 /* The kind's field. part: elements of a step that a group of threads takes; chunk: steps of a block. */
 #define MEMBERS                                                                                              \
@@ -202,7 +204,7 @@ static double cost_of(const product *p, const tiling *t, int side)
     if (t->splits > 1)
         each += results * COMBINE * (double)t->splits + SPLIT;
     double blocks = (double)kn_divide_up(tiles_of(p, t, side) * t->splits, p->multiprocessors);
-    return each * (blocks > ALONE ? blocks : ALONE);
+    return each * (blocks > ALONE ? blocks : ALONE) * (side == WIDE_SIDE ? WIDE : 1);
 }
 
 /* Splits that fill the device once or twice. */

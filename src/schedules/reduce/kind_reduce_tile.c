@@ -17,8 +17,8 @@ enum {
     LONGEST_ROW = 512, /* elements of a row; longer ones have a warp each */
     WIDEST = 1024,     /* columns; wider rows are left to reduce_columns */
     STAGED = 1024,     /* vectors of the widest input that are staged: src/schedules/reduce/reduce_tile.cu */
-    STAGED_SLACK = 48, /* bytes of an input besides, since it begins anywhere */
-    SHARED = 40 << 10, /* bytes of shared memory: 48 KB without those of threads that share results */
+    SHARED = 40 << 10, /* bytes of shared memory: 48 KB without those of threads that share results, and
+                        * without the ends of inputs that begin anywhere */
     LEAST_TILES = 4,   /* of a multiprocessor */
     SHARED_LONG = 64   /* elements of a result from which on several threads share it */
 };
@@ -94,9 +94,7 @@ static int64_t staged_bytes(const kn_schedule *s, const kn_choice *c)
 {
     int64_t bytes = 0;
     for (int o = 0; o < c->count; ++o)
-        bytes += s->access[o] == KN_STAGED
-                     ? (int64_t)STAGED * s->vector * c->access[o].item_size / 8 * 9 + STAGED_SLACK
-                     : 0;
+        bytes += s->access[o] == KN_STAGED ? (int64_t)STAGED * s->vector * c->access[o].item_size / 8 * 9 : 0;
     return bytes;
 }
 

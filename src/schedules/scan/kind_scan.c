@@ -92,7 +92,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     const kn_space *s = c->space;
     const kn_scan_params chosen = {kn_scan_across_axis(c)};
-    int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
+    int size = kn_reduce_value_size(c);
     kn_scan_config *config = kn_scan_config_in(out);
     memcpy(params, &chosen, sizeof chosen);
     config->items = size <= 4 ? ITEMS : WIDE_ITEMS;

@@ -129,7 +129,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     const kn_space *s = c->space;
     rows_params chosen = {0};
     kn_scan_rows_config *config = kn_scan_rows_config_in(out);
-    int size = kn_reduce_is_struct(c) ? 2 * (int)sizeof(double) : kn_reduce_value_size(c);
+    int size = kn_reduce_value_size(c);
     if (s->n_reduction_axes != 1 || kn_reduce_size(s) < SHORTEST || kn_scan_across_axis(c) >= 0)
         return false;
     config->items = size <= 4 ? ITEMS : WIDE_ITEMS;

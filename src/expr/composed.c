@@ -1,0 +1,118 @@
+/* Functions of expressions that are expressions themselves. The nodes of a row's text are added in place of
+ * the call, so that they fuse with what stands around them as if they had been written there. */
+#include "expr/composed.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "expr/call.h"
+#include "expr/composed_table.h"
+
+enum { MOST_PARAMS = 6, NAME_SIZE = 16 };
+
+/* ---- parameters ---- */
+
+typedef struct params {
+    char name[MOST_PARAMS][NAME_SIZE], value[MOST_PARAMS][NAME_SIZE]; /* value: "" where it has to be given */
+    const char *names[MOST_PARAMS];
+    bool is_whole[MOST_PARAMS];
+    int count, n_places;
+} params;
+
+static void read_params(params *out, const char *text)
+{
+    *out = (params){.n_places = -1};
+    while (*text) {
+        const size_t length = strcspn(text, ",");
+        const char *equals = memchr(text, '=', length);
+        if (*text == '*') {
+            out->n_places = out->count;
+        } else {
+            const int k = out->count++;
+            const size_t before = equals ? (size_t)(equals - text) : length;
+            out->is_whole[k] = text[before - 1] == '#';
+            memcpy(out->name[k], text, before - out->is_whole[k]);
+            if (equals)
+                memcpy(out->value[k], equals + 1, length - before - 1);
+            out->names[k] = out->name[k];
+        }
+        text += length;
+        text += strspn(text, ", ");
+    }
+    out->n_places = out->n_places < 0 ? out->count : out->n_places;
+}
+
+/* slot: the arguments of the row's parameters, in their order. */
+static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const params *of)
+{
+    kiln_status status = kn_call_match(slot, p, c, of->names, of->count, of->n_places);
+    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
+        int64_t whole;
+        if (!of->value[k][0])
+            status = kn_call_need(p, c, &slot[k], of->name[k]);
+        if (status == KILN_OK && of->is_whole[k] && kn_parser_is_number(p, &slot[k]))
+            status = kn_parser_whole(&whole, p, &slot[k], of->name[k]);
+    }
+    return status;
+}
+
+/* ---- calls ---- */
+
+/* The names of the text are its parameters and its own: the caller's variables and kernels are out of
+ * sight. */
+static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const params *of, kn_value *slot)
+{
+    struct kn_map *names = p->names;
+    const int n_variables = p->n_variables, n_kernels = p->n_kernels;
+    kiln_status status = KILN_OK;
+    p->names = NULL;
+    p->n_kernels = 0;
+    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
+        if (slot[k].kind == KN_VALUE_ABSENT)
+            status = p->read(&slot[k], p, of->value[k]);
+        if (status == KILN_OK)
+            status = kn_parser_assign(p, of->name[k], strlen(of->name[k]), &slot[k]);
+    }
+    if (status == KILN_OK)
+        status = p->read(out, p, text);
+    kn_map_free(p->names, NULL);
+    p->names = names;
+    p->n_variables = n_variables;
+    p->n_kernels = n_kernels;
+    return status;
+}
+
+static kiln_status call(kn_value *out, kn_parser *p, const kn_called *c, const kn_composed *row,
+                        const params *of, kn_value *slot)
+{
+    const kn_called *outer = p->composed;
+    if (!outer)
+        p->composed = c;
+    kiln_status status = read_text(out, p, row->text, of, slot);
+    p->composed = outer;
+    out->at = c->at;
+    out->length = c->length;
+    out->variable = 0;
+    return status;
+}
+
+bool kn_call_composed(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c)
+{
+    const kn_composed *row;
+    bool is_there = false;
+    for (int k = 0; (row = kn_composed_at(k)) != NULL; ++k) {
+        if (!kn_call_is(c, row->name))
+            continue;
+        kn_value slot[MOST_PARAMS] = {{0}};
+        params of;
+        read_params(&of, row->params);
+        is_there = true;
+        *status = match(slot, p, c, &of);
+        if (*status == KILN_OK) {
+            *status = call(out, p, c, row, &of, slot);
+            return true;
+        }
+    }
+    return is_there;
+}

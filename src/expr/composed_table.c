@@ -1,0 +1,81 @@
+/* Functions of expressions that are composed of others: the table. */
+#include "expr/composed_table.h"
+
+#include <stddef.h>
+
+/* b becomes inexact, as in NumPy, before it is subtracted: unsigned integers would wrap. */
+#define CLOSE                                                                                                \
+    "b = b * 1.0; ((abs(a - b) <= atol + rtol * abs(b)) & isfinite(b)) | (a == b) | ((a != a) & (b != b) & " \
+    "equal_nan)"
+#define CLOSE_PARAMS "a, b, rtol=1e-05, atol=1e-08, equal_nan#=False"
+/* From -(M - 1) to M - 1 in steps of two, and what that is divided by; a window of one is 1. */
+#define WINDOW "n = 2 * arange(M) + 1 - M; m = M - 1 + (M == 1); "
+/* float64 at least, as NumPy's covariances are; the products of all pairs of rows. */
+#define DEVIATIONS "m = m + zeros(1, dtype=float64); d = m - mean(m, axis=-1, keepdims=True); "
+#define PRODUCTS "sum(d[:, None, :] * conj(d), axis=-1)"
+
+static const kn_composed rows[] = {
+    {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
+    {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
+    {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
+    {"corrcoef", "m",
+     DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
+    {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
+    {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
+    {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    {"ediff1d", "ary", "diff(ravel(ary))"},
+    {"eye", "N#, *, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(N), dtype)"},
+    {"eye", "N#, M#, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
+    {"fliplr", "m", "m[:, ::-1]"},
+    {"flipud", "m", "m[::-1]"},
+    {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
+    {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
+    {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
+    {"isclose", CLOSE_PARAMS, CLOSE},
+    {"iscomplex", "x", "imag(x) != 0"},
+    {"isreal", "x", "imag(x) == 0"},
+    {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
+    {"linspace", "start, stop, num#=50, *, endpoint#=True",
+     "i = arange(num); d = num - endpoint; "
+     "where((i == num - 1) & (num > 1) & endpoint, stop * 1.0, i * ((stop - start) / (d + (d == 0))) + "
+     "start)"},
+    {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
+     "base ** linspace(start, stop, num, endpoint=endpoint)"},
+    {"meshgrid", "x, y",
+     "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
+    {"meshgrid", "x, y, z",
+     "x, y, z = ravel(x), ravel(y), ravel(z); s = (len(y), len(x), len(z)); "
+     "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
+    {"nanargmax", "a, axis=None, *, keepdims#=False",
+     "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
+    {"nanargmin", "a, axis=None, *, keepdims#=False",
+     "argmax(a == nanmin(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
+    {"nancumprod", "a, axis=None", "cumprod(where(isnan(a), ones_like(a), a), axis=axis)"},
+    {"nancumsum", "a, axis=None", "cumsum(where(isnan(a), zeros_like(a), a), axis=axis)"},
+    {"nanmean", "a, axis=None, *, keepdims#=False",
+     "t = nansum(a * 1.0, axis=axis, keepdims=keepdims); "
+     "full_like(t, t / sum(~isnan(a), axis=axis, keepdims=keepdims))"},
+    {"nanprod", "a, axis=None, *, keepdims#=False",
+     "prod(where(isnan(a), ones_like(a), a), axis=axis, keepdims=keepdims)"},
+    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False",
+     "sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims))"},
+    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False",
+     "a = a * 1.0; d = where(isnan(a), zeros_like(a), a - nanmean(a, axis, keepdims=True)); "
+     "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
+     "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
+    {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    {"tri", "N#, *, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(N), dtype)"},
+    {"tri", "N#, M#, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
+    {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"vander", "x, *, increasing#=False",
+     "n = arange(len(x)); x[:, None] ** ((len(x) - 1 - n) * (1 - increasing) + n * increasing)"},
+    {"vander", "x, N#, *, increasing#=False",
+     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+const kn_composed *kn_composed_at(int k)
+{
+    return k < ROWS ? &rows[k] : NULL;
+}

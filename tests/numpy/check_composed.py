@@ -1,0 +1,225 @@
+"""Functions of expressions that are composed of others (src/expr/composed.c), each of NAMES' list, over random arrays of all of NumPy's dtypes, against NumPy's:
+dtype, shape and elements. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
+import argparse
+import os
+import random
+import subprocess
+import warnings
+
+import numpy as np
+
+from check_searches import drawn
+from check_sort_names import DTYPES, Names, drawn_axis, near, same
+from host_kernels import in_threads
+
+
+def shaped(rng, x, ndim):
+    """x with at least one element and so many axes."""
+    x = x.reshape(-1) if x.size else np.ones(1, x.dtype)
+    if ndim == 1:
+        return x
+    rows = rng.choice([r for r in (1, 2, 3, 5, x.size) if r <= x.size])
+    x = x[:rows * (x.size // rows)].reshape(rows, -1)
+    return x if ndim == 2 else x.reshape(1, *x.shape) if rng.random() < 0.3 else np.stack([x, x[::-1]])
+
+
+def finite(x):
+    """No infinities or NaN, and no number so large that NumPy's own way of computing differs by more than rounding."""
+    return np.where(np.isfinite(x) & (np.abs(x) < 1000), x, 1).astype(x.dtype) if x.dtype.kind in "fc" else x % 50 if x.dtype.kind in "iu" else x
+
+
+def close(rng, x, y):
+    nan, rtol, atol = rng.random() < 0.4, rng.choice([1e-05, 0.3, 0.0]), rng.choice([1e-08, 2.0, 0.0])
+    given = rng.choice(["", f", {rtol}, {atol}", f", atol={atol}, rtol={rtol}"])
+    words = {"rtol": rtol, "atol": atol} if given else {}
+    return f"{given}{', equal_nan=True' if nan else ''}", {**words, "equal_nan": nan}
+
+
+def isclose(rng, x, y):
+    text, words = close(rng, x, y)
+    return f"isclose(x, y{text})", np.isclose(x, y, **words), same
+
+
+def allclose(rng, x, y):
+    text, words = close(rng, x, y)
+    y = x if rng.random() < 0.5 else y
+    return f"allclose(x, y{text})", np.bool_(np.allclose(x, y, **words)), same, {"x": x, "y": y}
+
+
+def window(name):
+    def case(rng, x, y):
+        size = rng.choice([1, 2, 3, 7, 64, 1001])
+        beta = rng.choice([0.0, 1.5, 8.6])
+        return (f"kaiser({size}, {beta})", np.kaiser(size, beta), rough) if name == "kaiser" else (f"{name}({size})", getattr(np, name)(size), rough)
+    return case
+
+
+def rough(got, right):
+    """What is computed in another order."""
+    right = np.asarray(right)
+    step = np.finfo(right.dtype).eps if right.dtype.kind in "fc" else 0
+    return got.shape == right.shape and got.dtype == right.dtype and np.allclose(got, right, rtol=300 * step, atol=300 * step * max(1, np.abs(right).max(initial=1)), equal_nan=True)
+
+
+def covs(name):
+    def case(rng, x, y):
+        x = finite(shaped(rng, x, 2))
+        if name == "corrcoef" and (x.dtype.kind == "c" or x.shape[1] < 3 or np.any(np.std(x.astype("f8"), axis=1) < 1e-3)):
+            return None  # complex ones are refused; a constant row's deviation is rounding alone
+        ddof = rng.choice([0, 1])
+        if x.shape[1] <= 1:
+            return None
+        words, text = ({"ddof": ddof}, f", ddof={ddof}") if name == "cov" and rng.random() < 0.5 else ({}, "")
+        return f"{name}(x{text})", np.atleast_2d(getattr(np, name)(np.atleast_2d(x), **words)), rough, {"x": x}
+    return case
+
+
+def cumulative(name):
+    def case(rng, x, y):
+        x = finite(x)
+        axis = rng.randrange(-x.ndim, x.ndim)
+        return f"{name}(x, axis={axis})", getattr(np, name)(x, axis=axis), rough, {"x": x}
+    return case
+
+
+def nan_scan(name):
+    def case(rng, x, y):
+        axis = drawn_axis(rng, x.ndim, False)
+        x = np.where(np.isnan(x), x, finite(x)).astype(x.dtype) if x.dtype.kind in "fc" else finite(x)
+        x = x if name == "nancumsum" else np.minimum(x, 2) if x.dtype.kind in "iu" else np.where(np.abs(x) > 2, 2, x).astype(x.dtype)
+        if x.dtype == "float16" and x.size > 30:
+            return None  # NumPy rounds to float16 after each
+        return f"{name}(x, axis={axis})", getattr(np, name)(x, axis=axis), rough, {"x": x}
+    return case
+
+
+def nan_reduction(name):
+    def case(rng, x, y):
+        axis, keep = drawn_axis(rng, x.ndim, name == "nanprod"), rng.random() < 0.4
+        if name == "nanprod":
+            x = np.where(np.isnan(x), x, np.clip(np.real(finite(x)), 0, 2)).astype(x.dtype)
+            if x.dtype == "float16" and x.size > 12:
+                return None
+        elif x.size == 0 or x.dtype.kind == "c":
+            return None
+        try:
+            right = getattr(np, name)(x, axis=axis, keepdims=keep)
+        except ValueError:  # all of them NaN, where the first is taken here
+            return None
+        return f"{name}(x, axis={axis}{', keepdims=True' if keep else ''})", right, rough if name == "nanprod" else same, {"x": x}
+    return case
+
+
+def nan_moment(name):
+    def case(rng, x, y):
+        axis, keep = drawn_axis(rng, x.ndim, True), rng.random() < 0.4
+        x = np.where(np.isnan(x), x, finite(x)).astype(x.dtype) if x.dtype.kind in "fc" else finite(x)
+        ddof = rng.choice([0, 1]) if name != "nanmean" else 0
+        words = {"ddof": ddof} if name != "nanmean" else {}
+        if x.dtype == "float16":
+            if x.size > 12 or np.isnan(x).all():
+                return None  # NumPy rounds to float16 in between
+            return f"{name}(x)", np.float16(getattr(np, name)(x.astype("f4"))), lambda got, right: got.dtype == right.dtype and np.allclose(got, right, 0.01, 0.01), {"x": x}
+        return f"{name}(x, axis={axis}{f', ddof={ddof}' if words else ''}{', keepdims=True' if keep else ''})", \
+            getattr(np, name)(x, axis=axis, keepdims=keep, **words), rough, {"x": x}
+    return case
+
+
+def spaced(name):
+    def case(rng, x, y):
+        start, stop, num, end = rng.choice([0, 1, -2.5, 3]), rng.choice([0, 1, 2.25, -3]), rng.choice([0, 1, 2, 7, 50]), rng.random() < 0.6
+        words = {"base": 2.0} if name == "logspace" and rng.random() < 0.5 else {}
+        text = f"{name}({start}, {stop}, {num}{'' if end else ', endpoint=False'}{', base=2.0' if words else ''})"
+        return text, getattr(np, name)(start, stop, num, endpoint=end, **words), rough
+    return case
+
+
+def meshgrid(rng, x, y):
+    z = rng.random() < 0.4
+    x, y = x.reshape(-1)[:40], y.reshape(-1)[:40]
+    return f"meshgrid(x, y{', x' if z else ''})", list(np.meshgrid(x, y, *([x] if z else []))), same, {"x": x, "y": y}
+
+
+def square(name):
+    def case(rng, x, y):
+        n, m, k = rng.randrange(1, 9), rng.randrange(1, 9), rng.randrange(-3, 4)
+        dtype = rng.choice(DTYPES)
+        if name == "identity":
+            return f"identity({n})", np.identity(n), same
+        if rng.random() < 0.3:
+            return f"{name}({n}, k={k})", getattr(np, name)(n, k=k), same
+        return f"{name}({n}, {m}, k={k}, dtype={dtype})", getattr(np, name)(n, m, k, dtype=dtype), same
+    return case
+
+
+def triangle(name):
+    def case(rng, x, y):
+        x, k = shaped(rng, x, rng.choice([2, 3])), rng.randrange(-3, 4)
+        return f"{name}(x, {k})" if k else f"{name}(x)", getattr(np, name)(x, k), same, {"x": x}
+    return case
+
+
+def vander(rng, x, y):
+    x, n, up = finite(shaped(rng, x, 1))[:30], rng.randrange(1, 4), rng.random() < 0.5
+    if x.dtype == bool:
+        return None  # a bool to a power of its own dtype
+    return f"vander(x, {n}{', increasing=True' if up else ''})", np.vander(x, n, increasing=up), rough, {"x": x}
+
+
+def turned(name):
+    def case(rng, x, y):
+        x = shaped(rng, x, rng.choice([2, 3]) if name == "fliplr" else rng.choice([1, 2, 3]))
+        return f"{name}(x)", getattr(np, name)(x), same, {"x": x}
+    return case
+
+
+CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
+         "iscomplex": lambda rng, x, y: ("iscomplex(x)", np.iscomplex(x), same), "isreal": lambda rng, x, y: ("isreal(x)", np.isreal(x), same),
+         "outer": lambda rng, x, y: ("outer(x, y)", np.outer(x[:40], y[:40]), near, {"x": x[:40], "y": y[:40]}), "vander": vander,
+         **{name: window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")}, **{name: covs(name) for name in ("cov", "corrcoef")},
+         **{name: cumulative(name) for name in ("cumulative_prod", "cumulative_sum")}, **{name: nan_scan(name) for name in ("nancumprod", "nancumsum")},
+         **{name: nan_reduction(name) for name in ("nanargmax", "nanargmin", "nanprod")}, **{name: square(name) for name in ("eye", "identity", "tri")},
+         **{name: nan_moment(name) for name in ("nanmean", "nanstd", "nanvar")}, **{name: spaced(name) for name in ("linspace", "logspace")},
+         **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
+
+
+def check_case(kiln, names, seed, index):
+    rng = random.Random(seed * 1000003 + index)
+    name, dtype = names[index % len(names)], rng.choice(DTYPES)
+    shape = [rng.choice([1, 2, 3, 7, 40]) for _ in range(rng.choice([1, 1, 2, 3]))]
+    x, y = drawn(rng, shape, dtype), drawn(rng, shape, dtype if rng.random() < 0.7 else rng.choice(DTYPES))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        case = CASES[name](rng, x, y)
+    if case is None:
+        return
+    text, right, alike, *more = case
+    arrays = more[0] if more else {"x": x, "y": y}
+    arrays = {k: a for k, a in arrays.items() if k in text.replace(name, "", 1)} or {"x": x}
+    rights = right if isinstance(right, list) else [right]
+    what = f"--seed {seed} --first {index} --count 1: {text} of {', '.join(f'{a.dtype} {a.shape}' for a in arrays.values())}"
+    for one, wanted in zip(kiln.results(text, arrays, rng, len(rights)), rights):
+        assert alike(one, wanted), f"{what}: {one} ({one.dtype} {one.shape}), not {wanted} ({wanted.dtype} {wanted.shape}); {arrays}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("names")
+    parser.add_argument("--count", type=int, default=4000 if os.environ.get("KILN_SOAK") == "1" else 2 * len(CASES))
+    parser.add_argument("--seed", type=int, default=32)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
+    o = parser.parse_args()
+    if o.target:
+        os.environ["KILN_TARGET"] = o.target
+    lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
+    names = sorted(name for name, _, rest in lines if rest == "composed")
+    assert set(names) == set(CASES), f"{set(names) ^ set(CASES)}: each function has a case, and each case a function"
+    kiln = Names(o.library)
+    in_threads(lambda k: check_case(kiln, names, o.seed, k), range(o.first, o.first + o.count))
+    print(f"{o.count} calls of {len(names)} functions, none wrong")
+
+
+if __name__ == "__main__":
+    main()
