@@ -50,8 +50,8 @@ static void put_numbers(kn_writer *w)
     bool has_numbers = w->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
     for (int k = 0; k < kn_param_count(w); ++k)
         has_numbers = has_numbers || (kn_array_of(w, k) >= 0 && kn_is_output(w, k));
-    /* Small elements that are moved themselves fit so many threads' registers, which hides more waiting; passes
-     * that have numbers too become slower (H100). */
+    /* Small elements that are moved themselves fit so many threads' registers, which hides more waiting;
+     * passes that have numbers too become slower (H100). */
     if (!has_numbers && kn_sort_place_config_of(&w->spec->schedule)->items == KN_SORT_ITEMS)
         kn_put_blocks(w, THREADS);
     if (has_numbers) {
