@@ -151,8 +151,8 @@ static int list_axes(int64_t *shape, int64_t *strides, const lowering *l, uint64
 {
     int count = 0;
     for (int a = 0; a < l->result.ndim; ++a) {
-        bool is_kept = a >= n_q && l->q->of.keepdims && along >> (a - n_q) & 1;
-        if (is_kept)
+        bool has_extent_one = a >= n_q && l->q->of.keepdims && along >> (a - n_q) & 1;
+        if (has_extent_one)
             continue;
         shape[count] = l->result.shape[a];
         strides[count++] = l->strides[a];

@@ -199,12 +199,12 @@ static void sorts_by_name(void **state)
     kiln_array_free(b.value.array);
 }
 
-/* Given arrays hold as many as they have room for; the number of elements is not asked for. */
+/* Given arrays hold as many as they have space for; the number of elements is not asked for. */
 static void unique_elements_of_a_capacity(void **state)
 {
     const int64_t capacity = 2;
-    const kiln_arg x = doubles((const double[]){5, 4, 4, 9}, 4), room = array_of("float64", 1, &capacity);
-    kiln_array *y = room.value.array;
+    const kiln_arg x = doubles((const double[]){5, 4, 4, 9}, 4), given = array_of("float64", 1, &capacity);
+    kiln_array *y = given.value.array;
     (void)state;
     OK(kiln_unique(&y, x, 0));
     expect_doubles(y, (const double[]){4, 5}, 2);

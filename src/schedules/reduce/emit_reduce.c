@@ -70,7 +70,7 @@ static bool may_repeat(const kn_writer *w)
 
 static const char ALONG[] = "kn.axis[0]", BESIDE[] = "kn.axis[kn.reduction_rank]";
 
-/* Whether a vector lies along the axis, or is one element that is repeated. */
+/* "true" or a condition: a vector lies along the axis, or is one element that is repeated. */
 static kn_str *is_along_text(const kn_writer *w, int k, const char *axis)
 {
     kn_str *text = kn_text(w);

@@ -15,7 +15,6 @@ static void fill(kn_writer *w)
     kn_put_type(w, &w->slot[KN_SLOT_TYPE], s->value[0]);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d",
                   kn_dtype_info_of(kn_spec_value_dtype(w->spec, s->value[0]))->size);
-    kn_str_printf(&w->slot[KN_SLOT_LANES], "%d", kn_sort_rows_config_of(&w->spec->schedule)->lanes);
     kn_put_type(w, &w->slot[KN_SLOT_ORDER], s->value[s->n_read]);
     kn_put_value(w, &w->slot[KN_SLOT_ROW], s->value[s->n_read]);
     kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d", operands);

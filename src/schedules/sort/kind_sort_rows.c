@@ -43,7 +43,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = 1;
     config->one_axis = kn_reduce_set_elements(out, c);
     config->items = sizes[at].items;
-    config->lanes = sizes[at].lanes;
+    config->row_threads = sizes[at].lanes;
     return true;
 }
 
@@ -54,7 +54,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.rows = (uint32_t)kn_space_output_size(part->space);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
-    out->grid[0] = (uint32_t)kn_divide_up(f.rows, s->block / kn_sort_rows_config_of(s)->lanes);
+    out->grid[0] = (uint32_t)kn_divide_up(f.rows, s->block / kn_sort_rows_config_of(s)->row_threads);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

@@ -18,8 +18,8 @@ KN_CONFIG(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
 #define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(one_axis, 1)
 KN_CONFIG(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
 /* items: elements of a lane.
- * lanes: those that share a row. */
-#define KN_SORT_ROWS_CONFIG(X) X(items, 16) X(lanes, 256) X(one_axis, 1)
+ * row_threads: those that share a row. */
+#define KN_SORT_ROWS_CONFIG(X) X(items, 16) X(row_threads, 256) X(one_axis, 1)
 KN_CONFIG(kn_sort_rows_config, KN_SORT_ROWS_CONFIG);
 
 /* The words of both targets' templates: the key, the type of words, the raw operands. */

@@ -21,7 +21,7 @@ ${begin}
     ${locate}
     ${pointers}
     ${step_packs}
-    /* What is not there is not loaded; addresses of a whole tile differ by constants. */
+    /* Elements that are not there are not loaded; addresses of a whole tile differ by constants. */
     if (kn_count == kn_of_tile)
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {

@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-enum { kn_items = ${items}, kn_threads = ${lanes}, kn_of_row = kn_threads * kn_items, kn_warps = kn_threads / 32, kn_digits = ${depth}, kn_rows = ${block} / kn_threads }; /* of a row; rows of a block */
+enum { kn_items = ${items}, kn_threads = ${row_threads}, kn_of_row = kn_threads * kn_items, kn_warps = kn_threads / 32, kn_digits = ${depth}, kn_rows = ${block} / kn_threads }; /* of a row; rows of a block */
 
 /* Those that share a row wait for each other. */
 __device__ __forceinline__ void kn_meet_row() {
