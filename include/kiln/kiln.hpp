@@ -1436,7 +1436,8 @@ class kernel {
     return counts;
 }
 /** ... the sums of their weights. */
-[[nodiscard]] inline array bincount(const array &x, const array &weights, std::int64_t minlength = 0)
+[[nodiscard]] inline array bincount(const array &x, const array &weights,
+                                    std::int64_t minlength = 0)
 {
     const kiln_arg w = kiln_arg_array(weights.get());
     array sums;

@@ -181,7 +181,7 @@ def check_case(kiln, seed, index):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=3000 if os.environ.get("KILN_SOAK") == "1" else 140)
+    parser.add_argument("--count", type=int, default=3000 if os.environ.get("KILN_SOAK") == "1" else 56)
     parser.add_argument("--seed", type=int, default=31)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
