@@ -137,7 +137,7 @@ typedef struct lowering {
     int number[KN_MAX_PARAMS]; /* by input: its buffer, if it is a number */
     int from;                  /* the buffer of keys, and of orders, that the next pass reads */
     bool has_order;
-    /* Of `words`, for each digit: the counts of all, then those that a pass has for its tiles. */
+    /* In `words`, for each digit: the counts of all, then the words that a pass has for its tiles. */
     int64_t counts, tile_words;
     int digits; /* of the key that is being sorted by */
 } lowering;
