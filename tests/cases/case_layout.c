@@ -240,7 +240,7 @@ static void transposed_copies(void)
 static void copy(const char *schedule, kiln_dtype dtype, const char *shape, const char *x, const char *z)
 {
     static size_t turn;
-    bool is_run = is_run_here(turn++, 16);
+    bool is_run = is_run_here(turn++, 32);
     stage *s = STAGE("T x", "T z", "z = x");
     if (!is_run)
         stage_leave_unfilled(s);
