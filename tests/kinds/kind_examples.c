@@ -259,8 +259,8 @@ static bool is_first_of_kind(const example *e)
     return true;
 }
 
-/* One example of each kind and a sixth of the others, one in sixteen for another target, too. False where there
- * is no compiler. */
+/* One example of each kind and a sixth of the others, one in sixteen for another target, too. False where
+ * there is no compiler. */
 static bool compile_examples(void)
 {
     static const char *const others[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
