@@ -295,7 +295,7 @@ def main():
     dtypes = list(enumerate(DTYPES))
     counts = []
     names = [name for name in BINARY if name not in PAIRS and name != "ldexp"]  # whose numbers check_operations.py leaves out, too
-    in_threads(lambda job: counts.append(check_dtypes(kiln, job)), drawn(itertools.product(names, DTYPES), 12))
+    in_threads(lambda job: counts.append(check_dtypes(kiln, job)), drawn(itertools.product(names, DTYPES), 20))
     print(f"{sum(counts)} dtypes and refusals")
     counts = []
     for check, todo in ((check_given, [dtype for d, dtype in dtypes if SOAK or dtype in ("bool", "uint8", "int64", "uint64", "float16", "complex64")]),

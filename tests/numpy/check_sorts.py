@@ -183,7 +183,7 @@ def check_refusals(kiln):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=1500 if os.environ.get("KILN_SOAK") == "1" else 36)
+    parser.add_argument("--count", type=int, default=1500 if os.environ.get("KILN_SOAK") == "1" else 24)
     parser.add_argument("--seed", type=int, default=17)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
