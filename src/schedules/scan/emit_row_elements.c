@@ -43,6 +43,20 @@ void kn_put_item(const kn_writer *w, kn_str *out, int k)
     kn_put_part(w, out, "item", k);
 }
 
+void kn_put_item_load(kn_writer *w, const kn_row_elements *elements, int k)
+{
+    kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
+    kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
+                     kn_text_by(w, elements->put, k));
+}
+
+void kn_put_row_pointers(kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_DENSE)
+            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
+}
+
 void kn_put_way_along(kn_writer *w, enum kn_slot_id slot, const kn_row_elements *elements)
 {
     if (!elements->one_axis)

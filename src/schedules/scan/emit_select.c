@@ -10,17 +10,10 @@ static void fill(kn_writer *w)
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", w->program->stage[KN_SCAN_SCAN].value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], w->program->stage[KN_SCAN_SCAN].value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], w->program->stage[KN_SCAN_SCAN].value[1]);
-    for (int k = 0; k < kn_param_count(w); ++k) {
-        if (kn_array_of(w, k) < 0)
-            continue;
-        if (kn_access_of(w, k) == KN_DENSE)
-            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-        if (kn_scan_is_of_stage(w, KN_SCAN_MAP, k)) {
-            kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
-            kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                             kn_text_by(w, elements->put, k));
-        }
-    }
+    kn_put_row_pointers(w);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && kn_scan_is_of_stage(w, KN_SCAN_MAP, k))
+            kn_put_item_load(w, elements, k);
     kn_put_way_along(w, KN_SLOT_FROM, elements);
     kn_put_way_along(w, KN_SLOT_POST, elements);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, kn_put_item, elements->offset);

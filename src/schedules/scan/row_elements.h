@@ -16,6 +16,10 @@ typedef struct kn_row_elements {
 const kn_row_elements *kn_row_elements_of(bool one_axis);
 /* Operand k's element that a thread holds. */
 void kn_put_item(const kn_writer *w, kn_str *out, int k);
+/* Declares what operand k's element is loaded into, and loads it. */
+void kn_put_item_load(kn_writer *w, const kn_row_elements *elements, int k);
+/* Pointers to a row's first elements, of operands that are dense. */
+void kn_put_row_pointers(kn_writer *w);
 /* Rows of several axes: the way to the element. */
 void kn_put_way_along(kn_writer *w, enum kn_slot_id slot, const kn_row_elements *elements);
 

@@ -24,19 +24,21 @@ void kn_put_sort_names(kn_writer *w)
     kn_put_value(w, &w->slot[KN_SLOT_ROW], s->value[s->n_read]);
 }
 
-static void fill(kn_writer *w)
+void kn_put_sort_maps(kn_writer *w, bool one_axis)
 {
-    const kn_row_elements *elements =
-        kn_row_elements_of(kn_sort_count_config_of(&w->spec->schedule)->one_axis);
-    int operands = kn_layout_space_operands(w->spec);
-    kn_put_sort_names(w);
-    kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d", operands);
-    for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_access_of(w, k) == KN_DENSE)
-            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
+    const kn_row_elements *elements = kn_row_elements_of(one_axis);
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d",
+                     kn_layout_space_operands(w->spec));
+    kn_put_row_pointers(w);
     kn_put_way_along(w, KN_SLOT_FROM, elements);
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, elements->put, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, elements->put, elements->offset);
+}
+
+static void fill(kn_writer *w)
+{
+    kn_put_sort_names(w);
+    kn_put_sort_maps(w, kn_sort_count_config_of(&w->spec->schedule)->one_axis);
 }
 
 KN_CONFIG_TABLE(kn_sort_count_config, KN_SORT_COUNT_CONFIG);

@@ -31,13 +31,9 @@ static void put_places(kn_writer *w)
 
 static void put_operand(kn_writer *w, int k)
 {
-    if (kn_access_of(w, k) == KN_DENSE)
-        kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
     if (kn_is_output(w, k))
         return;
-    kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
-    kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                     kn_text_by(w, elements_of(w)->put, k));
+    kn_put_item_load(w, elements_of(w), k);
     if (kn_scan_is_of_stage(w, KN_SORT_PUT, k)) {
         kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "sorted_tile", k, "size=%d", kn_item_size(w, k));
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_item", k);
@@ -66,6 +62,7 @@ static void fill(kn_writer *w)
     const kn_row_elements *elements = elements_of(w);
     kn_put_sort_names(w);
     put_places(w);
+    kn_put_row_pointers(w);
     put_numbers(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)

@@ -24,5 +24,7 @@ KN_CONFIG(kn_sort_rows_config, KN_SORT_ROWS_CONFIG);
 
 /* The words of both targets' templates: the key, the type of words, the raw operands. */
 void kn_put_sort_names(kn_writer *w);
+/* CUDA: the way to an element, and both maps of it where it lies in memory. */
+void kn_put_sort_maps(kn_writer *w, bool one_axis);
 
 #endif

@@ -65,15 +65,10 @@ static void fill(kn_writer *w)
     kn_put_tally_names(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", in_flight(w));
     put_operator(w);
-    for (int k = 0; k < kn_param_count(w); ++k) {
-        if (kn_array_of(w, k) < 0)
-            continue;
-        if (kn_access_of(w, k) == KN_DENSE)
-            kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-        kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
-        kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "item_load", k, "place=%s",
-                         kn_text_by(w, elements->put, k));
-    }
+    kn_put_row_pointers(w);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0)
+            kn_put_item_load(w, elements, k);
     kn_put_way_along(w, KN_SLOT_FROM, elements);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_BIN, kn_put_item, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_VALUE, kn_put_item, elements->offset);
