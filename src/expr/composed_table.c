@@ -5,7 +5,7 @@
 
 /* b becomes inexact, as in NumPy, before it is subtracted: unsigned integers would wrap. */
 #define CLOSE                                                                                                \
-    "b = b * 1.0; ((abs(a - b) <= atol + rtol * abs(b)) & isfinite(b)) | (a == b) | ((a != a) & (b != b) & " \
+    "b = b * 1.0; ((abs(a - b) <= atol + rtol * abs(b)) & isfinite(b)) | (a == b) | (isnan(a) & isnan(b) & " \
     "equal_nan)"
 #define CLOSE_PARAMS "a, b, rtol=1e-05, atol=1e-08, equal_nan#=False"
 /* From -(M - 1) to M - 1 in steps of two, and what that is divided by; a window of one is 1. */
@@ -24,8 +24,7 @@ static const kn_composed rows[] = {
     {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
     {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
     {"ediff1d", "ary", "diff(ravel(ary))"},
-    {"eye", "N#, *, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(N), dtype)"},
-    {"eye", "N#, M#, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
+    {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
@@ -64,13 +63,10 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
-    {"tri", "N#, *, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(N), dtype)"},
-    {"tri", "N#, M#, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
+    {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
-    {"vander", "x, *, increasing#=False",
-     "n = arange(len(x)); x[:, None] ** ((len(x) - 1 - n) * (1 - increasing) + n * increasing)"},
-    {"vander", "x, N#, *, increasing#=False",
+    {"vander", "x, N#=len(x), *, increasing#=False",
      "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
