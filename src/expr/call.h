@@ -32,6 +32,21 @@ kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
 /* Adds a cast unless dtype is absent or None. */
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
 
+/* True if an argument was given that is not None. */
+static inline bool kn_call_is_given(const kn_value *value)
+{
+    return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
+}
+/* True if the value is this word, in quotes. */
+bool kn_call_is_word(const kn_parser *p, const kn_value *value, const char *word);
+/* Adds the first results of a kernel, which is freed: one value, or a tuple. */
+kiln_status kn_call_add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
+                               const int *in, int n_in, int n_out);
+/* x with subscripts; with `own` for one axis, and the others as they are. */
+kiln_status kn_call_add_slice(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                              kn_subscript *subscript, int count);
+kiln_status kn_call_add_part(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                             kn_subscript own, int axis);
 /* x[1:] - x[:-1] along the last axis. */
 kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
 

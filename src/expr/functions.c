@@ -94,6 +94,12 @@ kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value 
                             c->name, name);
 }
 
+bool kn_call_is_word(const kn_parser *p, const kn_value *value, const char *word)
+{
+    return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
+           memcmp(p->word.text + value->at + 1, word, strlen(word)) == 0;
+}
+
 /* ---- axes ---- */
 
 kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value)
@@ -125,7 +131,7 @@ static kiln_status read_reduced(kn_node *node, const kn_parser *p, const kn_valu
     const kn_value *item;
     int64_t keeps = 0;
     kiln_status status = KILN_OK;
-    if (axis->kind != KN_VALUE_ABSENT && axis->kind != KN_VALUE_NONE) {
+    if (kn_call_is_given(axis)) {
         int count = kn_parser_items(&item, p, axis);
         node->has_axes = true;
         status = read_axis_list(node, p, item, count);
@@ -162,7 +168,7 @@ static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
 
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype)
 {
-    if (dtype->kind == KN_VALUE_ABSENT || dtype->kind == KN_VALUE_NONE)
+    if (!kn_call_is_given(dtype))
         return KILN_OK;
     const kn_value from = *value;
     kiln_status status = check_dtype(p, dtype);
@@ -560,7 +566,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     kiln_status status = start_view(&node, &in, KN_NODE_SLICE, p, c);
     if (status == KILN_OK)
         status = kn_call_match(slot, p, c, name, 2, 2);
-    bool is_all = status == KILN_OK && (slot[1].kind == KN_VALUE_ABSENT || slot[1].kind == KN_VALUE_NONE);
+    bool is_all = status == KILN_OK && !kn_call_is_given(&slot[1]);
     if (is_all && kind == KN_SUBSCRIPT_ONE) {
         node.subscript = &(kn_subscript){.kind = KN_SUBSCRIPT_ONES};
         node.n_subscripts = 1;
@@ -666,7 +672,7 @@ static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is
         status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
         filled = &number;
     }
-    bool is_given = dtype->kind != KN_VALUE_ABSENT && dtype->kind != KN_VALUE_NONE;
+    bool is_given = kn_call_is_given(dtype);
     if (status == KILN_OK && is_given)
         status = check_dtype(p, dtype);
     if (status == KILN_OK && is_like) {
@@ -766,7 +772,7 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_call_need(p, c, &slot[0], name[0]);
     bool has[3] = {true};
     for (int k = 0; k < 3 && status == KILN_OK; ++k) {
-        has[k] = slot[k].kind != KN_VALUE_ABSENT && slot[k].kind != KN_VALUE_NONE;
+        has[k] = kn_call_is_given(&slot[k]);
         if (has[k])
             status = kn_parser_node(&in[n++], p, &slot[k]);
     }
@@ -781,6 +787,20 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
+/* ---- kernels of kiln's own ---- */
+
+kiln_status kn_call_add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
+                               const int *in, int n_in, int n_out)
+{
+    int read[KN_MAX_PARAMS];
+    kn_node node = {
+        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
+    memcpy(read, in, (size_t)n_in * sizeof *in);
+    kiln_status status = add_outputs(out, p, &node, n_out);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
 /* ---- selections: results, of which nothing is computed ---- */
 
 static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c, const char *const *names,
@@ -788,7 +808,6 @@ static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c
 {
     kn_value slot[SLOTS] = {{0}};
     int in[2];
-    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = count, .in = in, .at = c->at, .length = c->length};
     kiln_kernel *kernel = NULL;
     kiln_status status = kn_call_match(slot, p, c, names, count, count);
     for (int k = 0; k < count && status == KILN_OK; ++k)
@@ -796,11 +815,7 @@ static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c
                                                  : kn_parser_node(&in[k], p, &slot[k]);
     if (status == KILN_OK)
         status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
-    node.kernel = kernel;
-    if (status == KILN_OK)
-        status = kn_parser_add(out, p, &node);
-    kiln_kernel_free(kernel);
-    return status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, count, 1) : status;
 }
 
 static kiln_status call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
@@ -819,19 +834,15 @@ static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
 kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, const kn_value *mask, size_t at,
                            size_t length)
 {
+    const kn_called c = {.at = at, .length = length};
     int in[2];
-    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = 2, .in = in, .at = at, .length = length};
     kiln_kernel *kernel = NULL;
     kiln_status status = kn_parser_node(&in[0], p, mask);
     if (status == KILN_OK)
         status = kn_parser_node(&in[1], p, of);
     if (status == KILN_OK)
         status = kn_mask_find(&kernel);
-    node.kernel = kernel;
-    if (status == KILN_OK)
-        status = kn_parser_add(out, p, &node);
-    kiln_kernel_free(kernel);
-    return status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, in, 2, 1) : status;
 }
 
 /* ---- places in what is sorted ---- */
@@ -863,7 +874,6 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
                               const char *params, const char *const *body, bool is_right)
 {
     int read[2];
-    kn_node node = {.kind = KN_NODE_KERNEL, .n_in = 2, .in = read, .at = c->at, .length = c->length};
     char name[16];
     kiln_kernel *kernel = NULL;
     kiln_status status = KILN_OK;
@@ -872,17 +882,7 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
         status = kn_parser_node(&read[k], p, in[k]);
     if (status == KILN_OK)
         status = kn_map_find(&kernel, params, "int64 place", body[is_right ? RIGHT : LEFT], name);
-    node.kernel = kernel;
-    if (status == KILN_OK)
-        status = kn_parser_add(out, p, &node);
-    kiln_kernel_free(kernel);
-    return status;
-}
-
-static bool is_word(const kn_parser *p, const kn_value *value, const char *word)
-{
-    return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
-           memcmp(p->word.text + value->at + 1, word, strlen(word)) == 0;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, read, 2, 1) : status;
 }
 
 static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
@@ -894,8 +894,9 @@ static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_calle
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
-    const bool is_right = is_word(p, &slot[2], "right");
-    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && !is_right && !is_word(p, &slot[2], "left"))
+    const bool is_right = kn_call_is_word(p, &slot[2], "right");
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && !is_right &&
+        !kn_call_is_word(p, &slot[2], "left"))
         return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
     const kn_value *const in[] = {&slot[0], &slot[1]};
     return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, is_right) : status;
@@ -921,21 +922,10 @@ static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c
 
 /* ---- neighbours along an axis ---- */
 
-/* x[first:stop] along an axis. */
-static kiln_status add_neighbours(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
-                                  int axis, int64_t first, int64_t stop)
+kiln_status kn_call_add_slice(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                              kn_subscript *subscript, int count)
 {
-    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE},
-                       rest = {.kind = KN_SUBSCRIPT_REST};
-    kn_subscript subscript[KILN_MAX_NDIM + 1];
-    int in, count = 0;
-    if (axis < 0)
-        subscript[count++] = rest;
-    for (int a = 0; a < axis; ++a)
-        subscript[count++] = whole;
-    subscript[count++] = (kn_subscript){KN_SUBSCRIPT_SLICE, first, stop, KILN_SLICE_NONE};
-    for (int a = axis; a < -1; ++a)
-        subscript[count++] = whole;
+    int in;
     const kn_node node = {.kind = KN_NODE_SLICE,
                           .n_in = 1,
                           .in = &in,
@@ -945,6 +935,23 @@ static kiln_status add_neighbours(kn_value *out, kn_parser *p, const kn_called *
                           .length = c->length};
     kiln_status status = kn_parser_node(&in, p, x);
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+kiln_status kn_call_add_part(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                             kn_subscript own, int axis)
+{
+    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE},
+                       rest = {.kind = KN_SUBSCRIPT_REST};
+    kn_subscript subscript[KILN_MAX_NDIM + 1];
+    int count = 0;
+    if (axis < 0)
+        subscript[count++] = rest;
+    for (int a = 0; a < axis; ++a)
+        subscript[count++] = whole;
+    subscript[count++] = own;
+    for (int a = axis; a < -1; ++a)
+        subscript[count++] = whole;
+    return kn_call_add_slice(out, p, c, x, subscript, count);
 }
 
 static kiln_status add_of_two(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
@@ -965,10 +972,12 @@ static kiln_status add_of_two(kn_value *out, kn_parser *p, const kn_called *c, c
 static kiln_status add_of_neighbours(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
                                      const kn_value *x, int axis)
 {
+    const kn_subscript from_second = {KN_SUBSCRIPT_SLICE, 1, KILN_SLICE_NONE, KILN_SLICE_NONE},
+                       to_last = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, -1, KILN_SLICE_NONE};
     kn_value later, earlier;
-    kiln_status status = add_neighbours(&later, p, c, x, axis, 1, KILN_SLICE_NONE);
+    kiln_status status = kn_call_add_part(&later, p, c, x, from_second, axis);
     if (status == KILN_OK)
-        status = add_neighbours(&earlier, p, c, x, axis, KILN_SLICE_NONE, -1);
+        status = kn_call_add_part(&earlier, p, c, x, to_last, axis);
     return status == KILN_OK ? add_of_two(out, p, c, operation, &later, &earlier) : status;
 }
 
@@ -1016,7 +1025,7 @@ static kiln_status call_trapezoid(kn_value *out, kn_parser *p, const kn_called *
         status = kn_call_axis(&axis, p, &slot[3]);
     if (status != KILN_OK)
         return status;
-    bool has_places = slot[1].kind != KN_VALUE_ABSENT && slot[1].kind != KN_VALUE_NONE;
+    bool has_places = kn_call_is_given(&slot[1]);
     if (has_places && axis != -1)
         return kn_parser_refuse(p, slot[3].at, slot[3].length,
                                 "trapezoid: with x the axis is -1; transpose y for another one");

@@ -8,23 +8,16 @@
 
 enum { USUAL_BINS = 10 /* of NumPy */ };
 
-static bool is_given(const kn_value *value)
-{
-    return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
-}
-
 /* Adds a call of the kernel, which is freed. */
 static kiln_status add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
                               const kn_value *const *in, int n_in)
 {
     int read[5];
-    const kn_node node = {
-        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
     kiln_status status = KILN_OK;
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&read[k], p, in[k]);
     if (status == KILN_OK)
-        status = kn_parser_add(out, p, &node);
+        return kn_call_add_kernel(out, p, c, kernel, read, n_in, 1);
     kiln_kernel_free(kernel);
     return status;
 }
@@ -57,15 +50,15 @@ kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
     if (status == KILN_OK)
         status = kn_call_need(p, c, &slot[0], names[0]);
-    if (status == KILN_OK && is_given(&slot[2]))
+    if (status == KILN_OK && kn_call_is_given(&slot[2]))
         status = read_count(&least, p, &slot[2], names[2], 0);
-    if (status == KILN_OK && !is_given(&slot[3]))
+    if (status == KILN_OK && !kn_call_is_given(&slot[3]))
         return kn_call_refuse(p, c,
                               "the argument 'length' is missing, the number of bins: shapes do not depend on "
                               "elements; kiln_bincount counts as many as x has");
     if (status == KILN_OK)
         status = read_count(&length, p, &slot[3], names[3], 1);
-    bool has_weights = is_given(&slot[1]);
+    bool has_weights = kn_call_is_given(&slot[1]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     if (status == KILN_OK)
         status = kn_histogram_find(&kernel, KN_BINCOUNT, has_weights, length > least ? length : least);
@@ -97,7 +90,7 @@ static kiln_status read_range(bins *b, kn_parser *p, const kn_called *c, const k
     const kn_value float64 = {.kind = KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
     const kn_value *item;
     kiln_status status;
-    if (!is_given(range)) {
+    if (!kn_call_is_given(range)) {
         b->name = KN_HISTOGRAM_WHOLE;
         status = add_reduction(&b->low, p, c, least, &b->x);
         return status == KILN_OK ? add_reduction(&b->high, p, c, greatest, &b->x) : status;
@@ -152,14 +145,14 @@ static kiln_status read_bins(bins *b, kn_parser *p, const kn_called *c, const kn
 {
     kiln_status status = KILN_OK;
     b->count = USUAL_BINS;
-    if (is_given(given) && !kn_parser_is_number(p, given)) {
+    if (kn_call_is_given(given) && !kn_parser_is_number(p, given)) {
         b->name = KN_HISTOGRAM_EDGES;
         b->edges = *given;
-        return is_given(range) ? kn_parser_refuse(p, range->at, range->length,
-                                                  "range: was given beside the edges of the bins")
-                               : KILN_OK;
+        return kn_call_is_given(range) ? kn_parser_refuse(p, range->at, range->length,
+                                                          "range: was given beside the edges of the bins")
+                                       : KILN_OK;
     }
-    if (is_given(given))
+    if (kn_call_is_given(given))
         status = read_count(&b->count, p, given, "bins", 1);
     if (status == KILN_OK)
         status = kn_parser_number(&b->number, p, kiln_arg_int64(b->count), c->at, c->length);
@@ -181,9 +174,9 @@ static kiln_status add_counts(kn_value *out, kn_parser *p, const kn_called *c, c
         in[n_in++] = &b->high;
         in[n_in++] = &b->number;
     }
-    if (is_given(weights))
+    if (kn_call_is_given(weights))
         in[n_in++] = weights;
-    kiln_status status = kn_histogram_find(&kernel, b->name, is_given(weights), b->count);
+    kiln_status status = kn_histogram_find(&kernel, b->name, kn_call_is_given(weights), b->count);
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
 }
 
@@ -214,7 +207,7 @@ kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = kn_call_need(p, c, &slot[0], names[0]);
     b.x = slot[0];
-    if (status == KILN_OK && is_given(&slot[3]))
+    if (status == KILN_OK && kn_call_is_given(&slot[3]))
         status = kn_parser_whole(&is_density, p, &slot[3], names[3]);
     if (status == KILN_OK)
         status = read_bins(&b, p, c, &slot[1], &slot[2]);

@@ -30,31 +30,6 @@ static kiln_status read_one_axis(int *axis, kn_value *of, kn_parser *p, const kn
     return status == KILN_OK ? kn_parser_add(of, p, &flat) : status;
 }
 
-/* Adds the results of a kernel, which is freed: one value, or a tuple. */
-static kiln_status add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
-                              const int *in, int n_in)
-{
-    const int n_out = kernel->program->n_out;
-    int read[KN_MAX_PARAMS];
-    kn_node node = {
-        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
-    kn_value one,
-        tuple = {
-            .kind = KN_VALUE_TUPLE, .first = p->n_items, .count = n_out, .at = c->at, .length = c->length};
-    kiln_status status = KILN_OK;
-    for (int k = 0; k < n_in; ++k)
-        read[k] = in[k];
-    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
-        node.index = j;
-        status = kn_parser_add(&one, p, &node);
-        if (status == KILN_OK && n_out > 1)
-            status = kn_parser_push_item(p, &one);
-    }
-    *out = n_out > 1 ? tuple : one;
-    kiln_kernel_free(kernel);
-    return status;
-}
-
 static kiln_status add_sort(kn_value *out, kn_parser *p, const kn_called *c, kn_named_sort *sort,
                             kn_value *of, const kn_value *axis)
 {
@@ -66,7 +41,7 @@ static kiln_status add_sort(kn_value *out, kn_parser *p, const kn_called *c, kn_
         status = kn_parser_node(&in, p, of);
     if (status == KILN_OK)
         status = kn_sort_find(&kernel, sort);
-    return status == KILN_OK ? add_kernel(out, p, c, kernel, &in, 1) : status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, kernel->program->n_out) : status;
 }
 
 static kiln_status read_flag(bool *out, const kn_parser *p, const kn_value *value, const char *name)
@@ -160,7 +135,7 @@ kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; k < count && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &item[k]);
     if (status == KILN_OK)
-        return add_kernel(out, p, c, kernel, in, count);
+        return kn_call_add_kernel(out, p, c, kernel, in, count, kernel->program->n_out);
     kiln_kernel_free(kernel);
     return status;
 }
@@ -171,7 +146,7 @@ static kiln_status read_axes(kn_quantile *q, const kn_parser *p, const kn_value 
 {
     const kn_value *item;
     kiln_status status = KILN_OK;
-    q->is_all = axis->kind == KN_VALUE_ABSENT || axis->kind == KN_VALUE_NONE;
+    q->is_all = !kn_call_is_given(axis);
     q->n_axes = q->is_all ? 0 : kn_parser_items(&item, p, axis);
     if (q->n_axes > KILN_MAX_NDIM)
         return kn_parser_refuse(p, axis->at, axis->length, "%d axes are more than an array has", q->n_axes);
@@ -206,7 +181,8 @@ static kiln_status add_quantile(kn_value *out, kn_parser *p, const kn_called *c,
         status = kn_parser_node(&in[n_in++], p, second);
     if (status == KILN_OK)
         status = find_quantile(&kernel, p, c, q);
-    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, kernel->program->n_out)
+                             : status;
 }
 
 /* median(a, axis=None, keepdims=False) */
@@ -303,5 +279,5 @@ kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_parser_node(&in, p, &slot[0]);
     if (status == KILN_OK)
         status = kn_unique_find(&kernel, flags);
-    return status == KILN_OK ? add_kernel(out, p, c, kernel, &in, 1) : status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, kernel->program->n_out) : status;
 }

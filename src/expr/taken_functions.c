@@ -67,52 +67,19 @@ static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *valu
     *out = RAISE;
     if (value->kind == KN_VALUE_ABSENT)
         return KILN_OK;
-    for (int m = 0; m < MODES && value->kind == KN_VALUE_WORD; ++m)
-        if (strlen(modes[m].word) == value->length - 2 &&
-            memcmp(modes[m].word, p->word.text + value->at + 1, value->length - 2) == 0) {
+    for (int m = 0; m < MODES; ++m)
+        if (kn_call_is_word(p, value, modes[m].word)) {
             *out = (mode)m;
             return KILN_OK;
         }
     return kn_parser_refuse(p, value->at, value->length, "mode: 'raise', 'wrap' or 'clip' was expected");
 }
 
-/* x with a part of its axes, by subscripts. */
-static kiln_status add_slice(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
-                             kn_subscript *subscript, int count)
-{
-    int in;
-    const kn_node node = {.kind = KN_NODE_SLICE,
-                          .n_in = 1,
-                          .in = &in,
-                          .subscript = subscript,
-                          .n_subscripts = count,
-                          .at = c->at,
-                          .length = c->length};
-    kiln_status status = kn_parser_node(&in, p, x);
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
-}
-
-/* Subscripts that leave the axes beside `axis` as they are, with one for that in between; their number. */
-static int put_beside(kn_subscript *to, kn_subscript own, int axis)
-{
-    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE},
-                       rest = {.kind = KN_SUBSCRIPT_REST};
-    int count = 0;
-    if (axis < 0)
-        to[count++] = rest;
-    for (int a = 0; a < axis; ++a)
-        to[count++] = whole;
-    to[count++] = own;
-    for (int a = axis; a < -1; ++a)
-        to[count++] = whole;
-    return count;
-}
-
 /* `like`: the array with extent 1 along the axis, so that the other axes broadcast with those of indices. */
 static kiln_status add_along(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *a,
                              const kn_value *index, mode m, int axis)
 {
-    kn_subscript subscript[KILN_MAX_NDIM + 1];
+    const kn_subscript first = {KN_SUBSCRIPT_SLICE, 0, 1, KILN_SLICE_NONE};
     kn_value like = *a;
     kiln_kernel *kernel = NULL;
     char name[32];
@@ -120,9 +87,7 @@ static kiln_status add_along(kn_value *out, kn_parser *p, const kn_called *c, co
     kiln_status status = KILN_OK;
     snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
     if (axis != NO_AXIS)
-        status =
-            add_slice(&like, p, c, a, subscript,
-                      put_beside(subscript, (kn_subscript){KN_SUBSCRIPT_SLICE, 0, 1, KILN_SLICE_NONE}, axis));
+        status = kn_call_add_part(&like, p, c, a, first, axis);
     if (status == KILN_OK)
         status = kn_parser_node(&in[n_in++], p, a);
     if (status == KILN_OK && axis != NO_AXIS)
@@ -131,12 +96,7 @@ static kiln_status add_along(kn_value *out, kn_parser *p, const kn_called *c, co
         status = kn_parser_node(&in[n_in++], p, index);
     if (status == KILN_OK)
         status = find_kernel(&kernel, name, m, axis);
-    const kn_node node = {
-        .kind = KN_NODE_KERNEL, .n_in = n_in, .in = in, .kernel = kernel, .at = c->at, .length = c->length};
-    if (status == KILN_OK)
-        status = kn_parser_add(out, p, &node);
-    kiln_kernel_free(kernel);
-    return status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
 }
 
 /* take(a, indices, axis=None, mode='raise'): with an axis, which is counted from the end, indices have one
@@ -154,7 +114,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = read_mode(&m, p, &slot[3]);
     index = slot[1];
-    if (status != KILN_OK || slot[2].kind == KN_VALUE_ABSENT || slot[2].kind == KN_VALUE_NONE)
+    if (status != KILN_OK || !kn_call_is_given(&slot[2]))
         return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
     status = kn_call_axis(&axis, p, &slot[2]);
     if (status == KILN_OK && axis >= 0)
@@ -166,7 +126,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     for (int a = axis; a < -1; ++a)
         subscript[count++] = (kn_subscript){.kind = KN_SUBSCRIPT_NEW};
     if (status == KILN_OK)
-        status = add_slice(&index, p, c, &slot[1], subscript, count);
+        status = kn_call_add_slice(&index, p, c, &slot[1], subscript, count);
     return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
 }
 
