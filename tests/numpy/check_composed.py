@@ -1,7 +1,5 @@
 """Functions of expressions that are composed of others (src/expr/composed.c), each of NAMES' list, over random arrays of all of NumPy's dtypes, against NumPy's:
 dtype, shape and elements. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
-import argparse
-import os
 import random
 import subprocess
 import warnings
@@ -10,7 +8,7 @@ import numpy as np
 
 from check_searches import drawn
 from check_sort_names import DTYPES, Names, drawn_axis, near, same
-from host_kernels import in_threads
+from host_kernels import in_threads, random_cases
 
 
 def shaped(rng, x, ndim):
@@ -203,21 +201,12 @@ def check_case(kiln, names, seed, index):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("names")
-    parser.add_argument("--count", type=int, default=4000 if os.environ.get("KILN_SOAK") == "1" else len(CASES))
-    parser.add_argument("--seed", type=int, default=32)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(4000, len(CASES), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
     names = sorted(name for name, _, rest in lines if rest == "composed")
     assert set(names) == set(CASES), f"{set(names) ^ set(CASES)}: each function has a case, and each case a function"
     kiln = Names(o.library)
-    in_threads(lambda k: check_case(kiln, names, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: check_case(kiln, names, o.seed, k), o.cases)
     print(f"{o.count} calls of {len(names)} functions, none wrong")
 
 

@@ -4,14 +4,13 @@ check_histograms.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TAR
 import argparse
 import ctypes
 import math
-import os
 import random
 
 import numpy as np
 
 from fuzz_reductions import Layout, random_shape, stored_dtype
 from fuzz_scans import Scans
-from host_kernels import Argument, KernelOptions, bits, in_threads
+from host_kernels import SMALL, Argument, KernelOptions, bits, in_threads, random_cases
 
 # Inputs, outputs, bin, value, reduce, post, identity; by NumPy: what is combined, by which function, from what, and what is done in the end.
 WAYS = {
@@ -264,20 +263,11 @@ def check_refusals(kiln):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=1500 if os.environ.get("KILN_SOAK") == "1" else 36)
-    parser.add_argument("--seed", type=int, default=17)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    parser.add_argument("--small", action="store_true", help="few elements, for tools that are slow")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(1500, 36, 17, SMALL)
     kiln = Histograms(o.library, o.small)
     check_refusals(kiln)
     check_same_bits(kiln)
-    in_threads(lambda k: (check_named if k % 2 else check_case)(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: (check_named if k % 2 else check_case)(kiln, o.seed, k), o.cases)
     print(f"{o.count} histograms, none wrong")
 
 

@@ -1,15 +1,13 @@
 """searchsorted and digitize over random arrays of all of NumPy's dtypes, against NumPy: none, one and many sorted elements, many of them equal, NaN and
 infinity, edges that go down, both sides, any strides, on the device that is asked for.
 check_searches.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
-import argparse
 import ctypes
-import os
 import random
 
 import numpy as np
 
 from fuzz_reductions import Layout
-from host_kernels import Argument, Arrays, in_threads
+from host_kernels import Argument, Arrays, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 TEXTS = ["searchsorted(a, v)", "searchsorted(a, v, 'right')", "digitize(v, a)", "digitize(v, a, right=True)"]
@@ -84,17 +82,9 @@ def check_case(kiln, seed, index):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=5000 if os.environ.get("KILN_SOAK") == "1" else 140)
-    parser.add_argument("--seed", type=int, default=23)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(5000, 140, 23)
     kiln = Searches(o.library)
-    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} searches, none wrong")
 
 

@@ -1,17 +1,15 @@
 """Random selections over random layouts, against NumPy: values, indices, several inputs, a number by value; outputs allocated, whose extents are exact, and
 given, of less, the same or more capacity and any step; everything, nothing, no elements; refusals.
 check_selections.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
-import argparse
 import ctypes
 import math
-import os
 import random
 
 import numpy as np
 
 from fuzz_reductions import Layout, Pool, drawn_numbers, random_shape, stored_dtype
 from fuzz_scans import Scans
-from host_kernels import Argument, KernelOptions, in_threads
+from host_kernels import Argument, KernelOptions, in_threads, random_cases
 
 # name: inputs, outputs, keep, body; by NumPy: which of the flat inputs, and the flat results of all elements
 SELECTIONS = {
@@ -125,18 +123,10 @@ def check_refusals(kiln):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=2000 if os.environ.get("KILN_SOAK") == "1" else 70)
-    parser.add_argument("--seed", type=int, default=17)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(2000, 70, 17)
     kiln = Selections(o.library)
     check_refusals(kiln)
-    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} selections, none wrong")
 
 

@@ -1,9 +1,7 @@
 """sort, argsort, lexsort, topk, partition, argpartition, median, quantile, percentile and unique in expressions over random arrays of all of NumPy's dtypes,
 against NumPy: special values and many equal elements, all axes, several of them, none, any strides, all methods; twice, the same bits.
 check_sort_names.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
-import argparse
 import ctypes
-import os
 import random
 import warnings
 
@@ -11,7 +9,7 @@ import numpy as np
 
 from check_searches import drawn, placed
 from check_sorts import order_of
-from host_kernels import Argument, Arrays, in_threads
+from host_kernels import Argument, Arrays, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 METHODS = ("linear lower higher nearest midpoint inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull median_unbiased "
@@ -179,17 +177,9 @@ def check_case(kiln, seed, index):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=3000 if os.environ.get("KILN_SOAK") == "1" else 56)
-    parser.add_argument("--seed", type=int, default=31)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(3000, 56, 31)
     kiln = Names(o.library)
-    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} sorts by name, none wrong")
 
 

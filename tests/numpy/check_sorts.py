@@ -1,17 +1,15 @@
 """Random sorts over random layouts, against NumPy: values, indices, payloads, several keys, expressions; all dtypes with special values and many equal keys; both
 orders, all axes; outputs allocated and given; twice, the same bits; refusals.
 check_sorts.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--small]"""
-import argparse
 import ctypes
 import math
-import os
 import random
 
 import numpy as np
 
 from fuzz_reductions import CallOptions, Layout, random_shape, stored_dtype
 from fuzz_scans import Scans
-from host_kernels import Argument, KernelOptions, bits, in_threads
+from host_kernels import SMALL, Argument, KernelOptions, bits, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
 WAYS = {  # inputs, outputs, keys and their types, body
@@ -181,19 +179,10 @@ def check_refusals(kiln):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=1500 if os.environ.get("KILN_SOAK") == "1" else 24)
-    parser.add_argument("--seed", type=int, default=17)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    parser.add_argument("--small", action="store_true", help="few elements, for tools that are slow")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(1500, 24, 17, SMALL)
     kiln = Sorts(o.library, o.small)
     check_refusals(kiln)
-    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} sorts, none wrong")
 
 

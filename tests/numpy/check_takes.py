@@ -1,15 +1,13 @@
 """take and take_along_axis over random arrays of all dtypes, shapes, strides and axes, against NumPy: indices of all integers, from the end too, and outside by
 each mode.
 check_takes.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
-import argparse
 import ctypes
-import os
 import random
 
 import numpy as np
 
 from check_searches import drawn, placed
-from host_kernels import Argument, Arrays, in_threads
+from host_kernels import Argument, Arrays, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 
@@ -77,18 +75,10 @@ def check_refusals(kiln):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=2000 if os.environ.get("KILN_SOAK") == "1" else 42)
-    parser.add_argument("--seed", type=int, default=29)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(2000, 42, 29)
     kiln = Arrays(o.library)
     check_refusals(kiln)
-    in_threads(lambda k: check_case(kiln, o.seed, k), range(o.first, o.first + o.count))
+    in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} takes, none wrong")
 
 

@@ -4,7 +4,6 @@ commutative: affine maps, products of matrices, strings of brackets; several inp
 Integers are exact; sums of real numbers are of whole ones, and exact too.
 fuzz_scans.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--large | --small] [--verbose]
 A case is made from the seed and its index alone: --first INDEX --count 1 runs it again."""
-import argparse
 import collections
 import ctypes
 import math
@@ -15,7 +14,7 @@ import time
 import numpy as np
 
 from fuzz_reductions import CallOptions, Layout, Options, Pool, drawn_numbers, libc, random_shape, stored_dtype
-from host_kernels import Argument, Arrays, ArraySpec, in_threads
+from host_kernels import Argument, ArraySpec, Arrays, in_threads, random_cases
 
 EXCLUSIVE, REVERSED = 16, 32
 AFFINE = "struct affine { unsigned m, c; };"
@@ -271,18 +270,10 @@ def run_case(kiln, case):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=5000 if os.environ.get("KILN_SOAK") == "1" else 40)
-    parser.add_argument("--seed", type=int, default=31)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
-    parser.add_argument("--large", action="store_true", default=None, help="sizes as on a GPU")
-    parser.add_argument("--small", dest="large", action="store_false", help="sizes as on the host")
-    parser.add_argument("--verbose", action="store_true")
-    o = parser.parse_args()
-    if o.target:
-        os.environ["KILN_TARGET"] = o.target
+    o = random_cases(5000, 40, 31,
+                     ("--large", dict(action="store_true", default=None, help="sizes as on a GPU")),
+                     ("--small", dict(dest="large", action="store_false", help="sizes as on the host")),
+                     ("--verbose", dict(action="store_true")))
     start = time.monotonic()
     kiln = Scans(o.library, o.large)
 

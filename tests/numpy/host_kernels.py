@@ -1,4 +1,5 @@
 """Elementwise kernels over NumPy's own memory, by ctypes: what the tests of expressions share. bfloat16 is uint16 here."""
+import argparse
 import ctypes
 import os
 import queue
@@ -110,6 +111,26 @@ def bits(array, dtype=None):
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
     return array.view(f"u{array.dtype.itemsize}")
+
+
+def random_cases(soak, short, seed, *more):
+    """The options of a test of random cases: so many in tools/soak, so many otherwise, with this seed; more: names and keywords of further arguments."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    for name, words in more:
+        parser.add_argument(name, **words)
+    parser.add_argument("--count", type=int, default=soak if SOAK else short)
+    parser.add_argument("--seed", type=int, default=seed)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
+    options = parser.parse_args()
+    if options.target:
+        os.environ["KILN_TARGET"] = options.target
+    options.cases = range(options.first, options.first + options.count)
+    return options
+
+
+SMALL = ("--small", {"action": "store_true", "help": "few elements, for tools that are slow"})
 
 
 def in_threads(work, items):
