@@ -170,6 +170,7 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     /* where most of the device idles, the items of a thread take the time */
     double idle = (double)c->target->multiprocessors / (double)grid, steps = (double)items / held;
     cost *= idle > 1 && steps > 1 ? (idle < steps ? idle : steps) : 1;
+    cost *= concurrent * threads <= RESIDENT / 2 && l->blocks * staged > 0 ? 1.2 : 1;
     return concurrent == 1 ? cost * 1.25 : cost;
 }
 
