@@ -203,7 +203,8 @@ find_nvrtc() {
 private_cache() {
     KILN_CACHE_DIR=$KILN_ROOT/build/$1/cache
     export KILN_CACHE_DIR
-    rm -rf "$KILN_CACHE_DIR"
+    rm -rf "$KILN_CACHE_DIR" "$KILN_ROOT/build/$1/compiled"
+    mkdir "$KILN_ROOT/build/$1/compiled"
 }
 
 jobs() { nproc 2>/dev/null || echo 2; }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "drawn.h"
 #include "fault_flows.h"
 #include "base/alloc.h"
 
@@ -30,19 +31,17 @@ static bool run_failing(const fault_flow *flow, unsigned long nth, int forever)
     return made >= nth;
 }
 
-static void run_flow(const fault_flow *flow, int forever, void (*before)(void), unsigned long step)
+static void run_flow(const fault_flow *flow, int forever, void (*before)(void), unsigned share)
 {
     unsigned long nth = 1;
-    for (before(); run_failing(flow, nth, forever); nth += step)
+    for (before(); run_failing(flow, nth, forever); nth = drawn_next(nth, share))
         before();
     print_message("             %s: %lu allocations\n", flow->name, nth - 1);
 }
 
-/* Where most of what does not fail compiles: each fails in tools/soak. */
-static unsigned long cold_step(void)
-{
-    return getenv("KILN_SOAK") ? 1 : 11;
-}
+/* Of the allocations one in so many fails, others at each run, and each in tools/soak: most of a cold flow is
+ * compiling. */
+enum { WARM_SHARE = 3, COLD_SHARE = 11 };
 
 static void nothing(void)
 {
@@ -57,8 +56,8 @@ static void warm_flows(void **state)
         const fault_flow *flow = &fault_flows[i];
         if (strcmp(flow->name, "compile_nonsense") == 0)
             continue; /* is never warm */
-        run_flow(flow, 0, flow->compiles ? fault_forget : nothing, 1);
-        run_flow(flow, 1, flow->compiles ? fault_forget : nothing, 1);
+        run_flow(flow, 0, flow->compiles ? fault_forget : nothing, WARM_SHARE);
+        run_flow(flow, 1, flow->compiles ? fault_forget : nothing, WARM_SHARE);
     }
 }
 
@@ -68,7 +67,7 @@ static void repeated_flows(void **state)
     (void)state;
     for (int i = 0; i < fault_flow_count; i++)
         if (strcmp(fault_flows[i].name, "compile_nonsense") != 0)
-            run_flow(&fault_flows[i], 0, nothing, 1);
+            run_flow(&fault_flows[i], 0, nothing, WARM_SHARE);
 }
 
 static void cold_flows(void **state)
@@ -76,7 +75,7 @@ static void cold_flows(void **state)
     (void)state;
     for (int i = 0; i < fault_flow_count; i++)
         if (fault_flows[i].compiles)
-            run_flow(&fault_flows[i], 1, fault_empty_cache, cold_step());
+            run_flow(&fault_flows[i], 1, fault_empty_cache, COLD_SHARE);
 }
 
 /* A single failure in a cold flow that goes on afterwards. */
@@ -85,7 +84,7 @@ static void cold_call(void **state)
     (void)state;
     for (int i = 0; i < fault_flow_count; i++)
         if (strcmp(fault_flows[i].name, "call_kernel") == 0)
-            run_flow(&fault_flows[i], 0, fault_empty_cache, cold_step());
+            run_flow(&fault_flows[i], 0, fault_empty_cache, COLD_SHARE);
 }
 
 /* Where both forms are begun; before anything is compiled. */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "fault_calls.h"
+#include "drawn.h"
 #include "fault_flows.h"
 #include "base/alloc.h"
 #include "base/os.h"
@@ -176,20 +177,20 @@ static bool look_after(char state[STATE_SIZE], shortage *meet, long nth)
 
 static char wanted[STATE_SIZE];
 
-/* The number of places. */
-static long try_places(shortage *meet, const char *what, long first, long step, long most)
+/* The number of places, of which one in `share` is tried. */
+static long try_places(shortage *meet, const char *what, long first, unsigned share, long most)
 {
     char state[STATE_SIZE];
     long nth = first;
     int wrong = 0;
-    for (; nth < most && look_after(state, meet, nth); nth += step)
+    for (; nth < most && look_after(state, meet, nth); nth = (long)drawn_next((unsigned long)nth, share))
         if (strcmp(state, wanted) != 0) {
             print_message("after %s %ld:\n%sinstead of\n%s", what, nth, state, wanted);
             wrong++;
         }
-    print_message("             %s: %ld places\n", what, (nth - first) / step);
+    print_message("             %s: %ld places\n", what, nth - first);
     assert_int_equal(wrong, 0);
-    return (nth - first) / step;
+    return nth - first;
 }
 
 /* Bundle, cache and driver are there: code of one kernel comes from each of the first two. */
@@ -225,12 +226,6 @@ static int set_up(void **state)
            !strstr(wanted, "stores: KILN_OK 1 bundles, 0 compiles, writable");
 }
 
-/* All places in tools/soak. */
-static bool is_long(void)
-{
-    return getenv("KILN_SOAK") != NULL;
-}
-
 enum { FEW = 24 }; /* calls of a name, less one: each template is read by the same */
 
 static void calls_of_the_system(void **state)
@@ -239,7 +234,7 @@ static void calls_of_the_system(void **state)
     long places = 0;
     for (int i = 0; i < n_names; i++) {
         failing = names[i];
-        places += try_places(no_call, failing, 1, 1, is_long() ? LONG_MAX : FEW);
+        places += try_places(no_call, failing, 1, 3, drawn_all() ? LONG_MAX : FEW);
     }
     assert_true(places > 80);
 }
@@ -247,13 +242,13 @@ static void calls_of_the_system(void **state)
 static void allocations(void **state)
 {
     (void)state;
-    assert_true(try_places(no_memory, "allocation", 1, is_long() ? 1 : 7, LONG_MAX) > 20);
+    assert_true(try_places(no_memory, "allocation", 1, 15, LONG_MAX) > 140);
 }
 
 static void descriptors(void **state)
 {
     (void)state;
-    assert_true(try_places(no_descriptor, "descriptor", 3, 1, LONG_MAX) > 10);
+    assert_true(try_places(no_descriptor, "descriptor", 3, 2, LONG_MAX) > 10);
 }
 
 /* ---- the errors that callers see meanwhile ---- */

@@ -179,7 +179,7 @@ def check_refusals(kiln):
 
 
 def main():
-    o = random_cases(1500, 24, 17, SMALL)
+    o = random_cases(1500, 14, 17, SMALL)
     kiln = Sorts(o.library, o.small)
     check_refusals(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)

@@ -209,7 +209,7 @@ int main(int argc, char **argv)
     pthread_t threads[THREADS];
     struct timespec start, end;
     const char *soak = getenv("KILN_SOAK");
-    int count = argc > 1 ? atoi(argv[1]) : soak && *soak == '1' ? 10000 : 150;
+    int count = argc > 1 ? atoi(argv[1]) : soak && *soak == '1' ? 10000 : 80;
     setenv("KILN_NUM_THREADS", "4", 0);
     store();
     int faults = count_faults(fork_early, count / 10);
