@@ -278,6 +278,7 @@ enum {
     SINGLE = 75,         /* picoseconds of a multiprocessor for an element that is loaded by itself, in each
                            pass, where a thread has room for one, */
     PIECED = 230,        /* for one whose place is computed, */
+    PIECED_BESIDE = 150, /* where another block computes meanwhile: single elements then cost none, */
     AGAIN = 300,         /* for one that is read again, which waits for the pass before, */
     BOTH = 100,          /* and in a reduction of structs */
     EXCHANGE = 1000000,  /* picoseconds: blocks wait for each other, once for each reduction */
@@ -308,7 +309,11 @@ static int64_t sectors_of(const kn_fusion *f, const kn_fusion_operand *o)
 static int64_t time_of_blocks(const kn_fusion *f, int64_t near)
 {
     int64_t most = kn_divide_up(f->blocks, f->multiprocessors), size = kn_most(f->slots, f->rows * f->length);
-    int64_t each = f->is_read_again ? AGAIN : !f->is_single ? 0 : f->has_pieces ? PIECED : SINGLE;
+    bool is_alone = most == 1;
+    int64_t each = f->is_read_again ? AGAIN
+                   : !f->is_single  ? 0
+                   : f->has_pieces  ? (is_alone ? PIECED : PIECED_BESIDE)
+                                    : (is_alone ? SINGLE : 0);
     each = each * f->n_passes + (each > 0 ? (int64_t)BOTH * __builtin_popcount(f->structs) : 0);
     return kn_most(time_of_bytes(near / f->blocks * most, ONE_RATE), size / f->blocks * most * each) +
            (f->is_exchanged ? (int64_t)EXCHANGE * (f->n_passes - f->has_map) : 0);
