@@ -147,6 +147,15 @@ kiln_status kn_nth_bind(kn_lowered_part *part, int at, const kn_nth_search *s, c
     return bind_word(part, at, s, call, word, is_found ? s->digits : 0, has_length ? s->rows.length : 0);
 }
 
+kiln_status kn_nth_bind_rank(kn_lowered_part *part, int at, const kn_nth_search *s,
+                             const kn_lowering_call *call, kn_nth_word word, bool is_found, int64_t k)
+{
+    kn_source source = source_of(s, word, is_found ? s->digits : 0);
+    source.shift += k * (s->rows.rows / s->rows.shape[0]) * (int64_t)word_size(word);
+    return kn_lowered_bind(part, at, call, &source, word == KN_NTH_KEY ? KILN_UINT64 : KILN_UINT32,
+                           s->rows.ndim - 2, s->rows.shape + 1, NULL);
+}
+
 kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_search *s,
                                  const kn_lowering_call *call)
 {

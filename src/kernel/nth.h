@@ -42,6 +42,9 @@ typedef enum kn_nth_word { KN_NTH_RANK, KN_NTH_TOTAL, KN_NTH_KEY } kn_nth_word;
 /* Binds a parameter to that, for all elements of a row where there is a last axis (has_length). */
 kiln_status kn_nth_bind(kn_lowered_part *part, int at, const kn_nth_search *s, const kn_lowering_call *call,
                         kn_nth_word word, bool is_found, bool has_length);
+/* The same for rank k of several: of all its rows. */
+kiln_status kn_nth_bind_rank(kn_lowered_part *part, int at, const kn_nth_search *s,
+                             const kn_lowering_call *call, kn_nth_word word, bool is_found, int64_t k);
 /* Binds a parameter to the elements. */
 kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_search *s,
                                  const kn_lowering_call *call);

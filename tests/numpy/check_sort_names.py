@@ -133,7 +133,7 @@ def quantiles(rng, x):
     which, most = rng.choice([("quantile", 1), ("percentile", 100)])
     q = [rng.choice([0, 0.1, 0.25, 0.5, 0.9, 1, rng.random()]) * most for _ in range(rng.choice([1, 2, 3]))]
     by_array = rng.random() < 0.3
-    given = np.array(q).reshape(rng.choice([(-1,), (1, -1)])) if by_array else q[0] if len(q) == 1 else q
+    given = np.array(q, float).reshape(rng.choice([(-1,), (1, -1)])) if by_array else q[0] if len(q) == 1 else q
     arrays = {"q": given} if by_array else {}
     right = np.asarray(getattr(np, which)(x, given, axis=axis, method=method, keepdims=keep))
     if not by_array and method not in DISCRETE and x.dtype.kind == "f":
