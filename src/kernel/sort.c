@@ -172,12 +172,18 @@ static kiln_status bind_number(kn_lowered_part *part, int at, int k, const lower
     return kn_lowered_bind(part, at, l->call, &source, number_dtype(l, k), l->ndim, l->shape, strides);
 }
 
-/* value: a buffer, the number that is put there, and its bytes. */
+/* value: a buffer, the number that is put there, and its bytes, of which devices fill four at a time. */
 static kiln_status put_number(kn_device *device, const void *const *value, void *stream)
 {
+    char *to = (char *)(uintptr_t)value[0];
+    const char *from = value[1];
+    kiln_status status = KILN_OK;
     int64_t bytes;
     memcpy(&bytes, value[2], sizeof bytes);
-    return device->backend->fill(device, (void *)(uintptr_t)value[0], value[1], (size_t)bytes, 1, stream);
+    const size_t word = bytes < 4 ? (size_t)bytes : 4;
+    for (size_t done = 0; done < (size_t)bytes && status == KILN_OK; done += word)
+        status = device->backend->fill(device, to + done, from + done, word, 1, stream);
+    return status;
 }
 
 static kiln_status add_number(lowering *l, int k)
