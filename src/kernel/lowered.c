@@ -190,7 +190,7 @@ kiln_status kn_lowered_add_fill(kn_lowered *out, const kn_lowering_call *call, c
                                 uint32_t value, int64_t words)
 {
     const kiln_arg number = kiln_arg_int64(value), count = kiln_arg_int64(words);
-    kn_lowered_part *part;
+    kn_lowered_part *part = NULL;
     kiln_status status = kn_lowered_add_function(&part, out, value ? "fill" : "clear", fill, 3);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, call, to, KILN_UINT32, 1, &words, NULL);
