@@ -2,7 +2,7 @@
 // targets, all chips and all shapes of launches have the same ones. An element of up to 32 bits has one word of block i / 4, one of 64 bits two words of block
 // i / 2. Functions that reject have blocks of the element's own besides, whose third word counts them. bits, random, uniform, normal and exponential ask for no
 // function of a library that is not exact, so both targets have the same bits of them.
-// needs: philox random_bits( random( uniform( integers( standard_normal( normal( standard_exponential( exponential( kn_random kn_random_source kn_random_bits
+// needs: philox random_bits( random( uniform( integers( standard_normal( normal( standard_exponential( exponential( kn_random kn_random_short kn_random_integers_to
 // with: math
 
 typedef unsigned long long kn_word64;
@@ -216,3 +216,7 @@ template <class R = double> __device__ __forceinline__ R exponential(kn_word64 k
     return (R)(-scale * kn_random_log<R>(key, i));
 }
 #endif
+// As many bits of a word as a short float has.
+template <int Bits> __device__ __forceinline__ float kn_random_short(kn_word64 key, kn_word64 i) {
+    return (float)(kn_random_word(key, i) >> (32 - Bits)) * (1.0f / (1 << Bits));
+}
