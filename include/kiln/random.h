@@ -1,4 +1,5 @@
-/* kiln/random.h - random numbers by Philox4x32-10: each is a function of a key and a number.
+/*
+ * kiln/random.h - random numbers by Philox4x32-10: each is a function of a key and a number.
  *
  *     kiln_random *source = NULL;
  *     kiln_random_create(&source, 42, 0);
@@ -10,11 +11,12 @@
  * has it. Both targets have the same bits of random_bits, random, uniform, integers, normal,
  * exponential, laplace and logistic; the others call functions whose last bits differ.
  *
- * How much of Philox's counter a number uses: an element of up to 32 bits one word of block i / 4,
- * one of 64 bits two words of block i / 2. Functions that reject (integers, where the first word is
- * refused, gamma and those that are made of it, beta, wald, vonmises, t, counts but geometric) have
- * blocks of the element's own, which the counter's third word counts: one or two for an attempt.
- * Attempts end with probability 1, after fewer than 1.6 on average, zipf's after 10,000 at most. */
+ * An element of up to 32 bits uses one word of block i / 4 of Philox's counter, one of 64 bits two
+ * words of block i / 2. Functions that reject (integers where the first word is refused, gamma and
+ * those that are made of it, beta, wald, vonmises, t, all counts but geometric) have blocks of the
+ * element's own, which the counter's third word numbers: one or two for each attempt. An attempt
+ * fails less than half of the time, but for zipf, which ends after 10,000 of them.
+ */
 #ifndef KILN_RANDOM_H
 #define KILN_RANDOM_H
 
@@ -45,8 +47,8 @@ KILN_API uint64_t kiln_random_position(const kiln_random *source);
 KILN_API void kiln_random_set_position(kiln_random *source, uint64_t position);
 
 /* Fills `out`, an array of any layout, with the numbers of a distribution by its name: a function
- * of expressions (docs/random.md). in: its parameters, numbers or arrays that broadcast to out; those
- * behind the last given one have their usual values. Real numbers are computed in float64 for
+ * of expressions (docs/guide.md). in: its parameters, numbers or arrays that broadcast to out;
+ * those behind the last given one have their usual values. Real numbers are computed in float64 for
  * arrays of float64, else in float32. KILN_ERROR_INVALID for another name, a number that is no such
  * parameter, and parameters that are missing or too many; KILN_ERROR_TYPE for an array whose dtype
  * has no such numbers: real ones need floats, integers and counts no complex ones. An element of an
@@ -69,7 +71,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_random_bits(kiln_random *source, kiln_a
 /* Normal numbers. */
 KILN_NODISCARD KILN_API kiln_status kiln_random_normal(kiln_random *source, kiln_array *out,
                                                        kiln_arg loc, kiln_arg scale);
-/* Others of one parameter, and of two. */
+/* Others, of one parameter or two; counts have any dtype that is not complex. */
 KILN_NODISCARD KILN_API kiln_status kiln_random_exponential(kiln_random *source, kiln_array *out,
                                                             kiln_arg scale);
 KILN_NODISCARD KILN_API kiln_status kiln_random_poisson(kiln_random *source, kiln_array *out,

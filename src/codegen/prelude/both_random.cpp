@@ -50,7 +50,7 @@ template <class R> struct kn_random {
     typedef float real;
     static __device__ __forceinline__ unsigned word(kn_word64 key, kn_word64 i) { return kn_random_word(key, i); }
     static __device__ __forceinline__ float unit(unsigned w) { return (float)(w >> 8) * 0x1p-24f; }
-    static __device__ __forceinline__ float open(unsigned w) { return fmaf((float)w, 0x1p-32f, 0x1p-33f); }
+    static __device__ __forceinline__ float positive(unsigned w) { return fmaf((float)w, 0x1p-32f, 0x1p-33f); }
     // Of x in (0, 1]: a polynomial of what the mantissa is above 1, where that is from sqrt(1/2) to sqrt(2).
     static __device__ __forceinline__ float log_of(float x) {
         const unsigned bits = kn_random_cast<unsigned>(x) + (0x3f800000u - 0x3f3504f3u);
@@ -73,20 +73,20 @@ template <class R> struct kn_random {
     }
     // Two words are two normal numbers, by Box and Muller; they belong to elements that are neighbours.
     static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
-        return sqrtf(-2.0f * log_of(open(radius))) * circle(angle, is_second);
+        return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
     }
     static __device__ __forceinline__ float normal_at(kn_word64 key, kn_word64 i) {
         const kn_philox r = kn_philox_block(key, i >> 2, 0);
         return normal(i & 2 ? r.word[2] : r.word[0], i & 2 ? r.word[3] : r.word[1], i & 1);
     }
     static __device__ __forceinline__ float normal_of(const kn_philox &r) { return normal(r.word[0], r.word[1], false); }
-    static __device__ __forceinline__ void two(const kn_philox &r, float *u, float *v) { *u = open(r.word[0]), *v = open(r.word[1]); }
+    static __device__ __forceinline__ void two(const kn_philox &r, float *u, float *v) { *u = positive(r.word[0]), *v = positive(r.word[1]); }
 };
 template <> struct kn_random<double> {
     typedef double real;
     static __device__ __forceinline__ kn_word64 word(kn_word64 key, kn_word64 i) { return kn_random_word64(key, i); }
     static __device__ __forceinline__ double unit(kn_word64 w) { return (double)(long long)(w >> 11) * 0x1p-53; }
-    static __device__ __forceinline__ double open(kn_word64 w) { return fma((double)(long long)(w >> 12), 0x1p-52, 0x1p-53); }
+    static __device__ __forceinline__ double positive(kn_word64 w) { return fma((double)(long long)(w >> 12), 0x1p-52, 0x1p-53); }
     // By the series of the inverse hyperbolic tangent.
     static __device__ __forceinline__ double log_of(double x) {
         const kn_word64 bits = kn_random_cast<kn_word64>(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
@@ -111,7 +111,7 @@ template <> struct kn_random<double> {
         return (turn + 1) & 2 ? -size : size;
     }
     static __device__ __forceinline__ double normal(kn_word64 radius, kn_word64 angle, bool is_second) {
-        return sqrt(-2.0 * log_of(open(radius))) * circle(angle, is_second);
+        return sqrt(-2.0 * log_of(positive(radius))) * circle(angle, is_second);
     }
     static __device__ __forceinline__ double normal_pair(const kn_philox &r, bool is_second) {
         return normal((kn_word64)r.word[1] << 32 | r.word[0], (kn_word64)r.word[3] << 32 | r.word[2], is_second);
@@ -119,7 +119,7 @@ template <> struct kn_random<double> {
     static __device__ __forceinline__ double normal_at(kn_word64 key, kn_word64 i) { return normal_pair(kn_philox_block(key, i >> 1, 0), i & 1); }
     static __device__ __forceinline__ double normal_of(const kn_philox &r) { return normal_pair(r, false); }
     static __device__ __forceinline__ void two(const kn_philox &r, double *u, double *v) {
-        *u = open((kn_word64)r.word[1] << 32 | r.word[0]), *v = open((kn_word64)r.word[3] << 32 | r.word[2]);
+        *u = positive((kn_word64)r.word[1] << 32 | r.word[0]), *v = positive((kn_word64)r.word[3] << 32 | r.word[2]);
     }
 };
 
@@ -206,7 +206,7 @@ template <class R = double> __device__ __forceinline__ R normal(kn_word64 key, k
 #endif
 // Numbers whose logarithm is not far from 0 have all of their bits.
 template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_log(kn_word64 key, kn_word64 i) {
-    return kn_random<R>::log_of(kn_random<R>::open(kn_random<R>::word(key, i)));
+    return kn_random<R>::log_of(kn_random<R>::positive(kn_random<R>::word(key, i)));
 }
 #ifndef standard_exponential
 template <class R = double, class... Spare> __device__ __forceinline__ R standard_exponential(kn_word64 key, kn_word64 i, Spare...) { return (R)-kn_random_log<R>(key, i); }

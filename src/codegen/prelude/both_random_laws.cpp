@@ -9,8 +9,8 @@
 #define KN_REAL typename kn_random<R>::real // of a parameter: nothing is deduced from its argument
 
 // A uniform number in (0, 1).
-template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_open(kn_word64 key, kn_word64 i) {
-    return kn_random<R>::open(kn_random<R>::word(key, i));
+template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_positive(kn_word64 key, kn_word64 i) {
+    return kn_random<R>::positive(kn_random<R>::word(key, i));
 }
 template <class real> __device__ __forceinline__ real kn_random_nan() { return (real)kn_random_cast<float>(0x7fc00000u); }
 
@@ -23,7 +23,7 @@ KN_LAW lognormal(kn_word64 key, kn_word64 i, KN_REAL mean = 0, KN_REAL sigma = 1
 template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_half(kn_word64 key, kn_word64 i, typename kn_random<R>::real *side) {
     const auto w = kn_random<R>::word(key, i);
     *side = w >> (8 * sizeof w - 1) ? (typename kn_random<R>::real)1 : (typename kn_random<R>::real)-1;
-    return kn_random<R>::open(w << 1);
+    return kn_random<R>::positive(w << 1);
 }
 #ifndef laplace
 KN_LAW laplace(kn_word64 key, kn_word64 i, KN_REAL mean = 0, KN_REAL scale = 1) {
@@ -35,13 +35,13 @@ KN_LAW laplace(kn_word64 key, kn_word64 i, KN_REAL mean = 0, KN_REAL scale = 1) 
 #ifndef logistic
 KN_LAW logistic(kn_word64 key, kn_word64 i, KN_REAL mean = 0, KN_REAL scale = 1) {
     const auto w = kn_random<R>::word(key, i);
-    return (R)fma(scale, kn_random<R>::log_of(kn_random<R>::open(w)) - kn_random<R>::log_of(kn_random<R>::open(~w)), mean);
+    return (R)fma(scale, kn_random<R>::log_of(kn_random<R>::positive(w)) - kn_random<R>::log_of(kn_random<R>::positive(~w)), mean);
 }
 #endif
 #ifndef gumbel
 KN_LAW gumbel(kn_word64 key, kn_word64 i, KN_REAL mode = 0, KN_REAL scale = 1) {
     const auto w = kn_random<R>::word(key, i);
-    const real u = kn_random<R>::open(w), size = u < (real)0.5 ? -kn_random<R>::log_of(u) : -log1p(-kn_random<R>::open(~w));
+    const real u = kn_random<R>::positive(w), size = u < (real)0.5 ? -kn_random<R>::log_of(u) : -log1p(-kn_random<R>::positive(~w));
     return (R)fma(-scale, log(size), mode);
 }
 #endif
@@ -75,7 +75,7 @@ KN_LAW standard_cauchy(kn_word64 key, kn_word64 i) {
 #endif
 #ifndef triangular
 KN_LAW triangular(kn_word64 key, kn_word64 i, KN_REAL left, KN_REAL mode, KN_REAL right) {
-    const real u = kn_random_open<R>(key, i), whole = right - left, first = mode - left, last = right - mode;
+    const real u = kn_random_positive<R>(key, i), whole = right - left, first = mode - left, last = right - mode;
     if (!(first >= 0 && last >= 0 && whole > 0))
         return (R)kn_random_nan<real>();
     return (R)(u * whole <= first ? left + sqrt(u * whole * first) : right - sqrt((1 - u) * whole * last));
@@ -177,7 +177,7 @@ KN_LAW vonmises(kn_word64 key, kn_word64 i, KN_REAL mu, KN_REAL kappa) {
     if (!(kappa >= 0))
         return (R)kn_random_nan<real>();
     if (kappa < (real)1e-6) {
-        angle = pi * (2 * kn_random_open<R>(key, i) - 1);
+        angle = pi * (2 * kn_random_positive<R>(key, i) - 1);
     } else if (kappa > (real)1e5) {
         angle = from.normal() / sqrt(kappa);
     } else {
