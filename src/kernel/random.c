@@ -155,26 +155,44 @@ static void put_function(kn_str *out, const kn_law_use *use)
         kn_str_printf(out, "%s<%s>", use->law->name, computed->name);
 }
 
+/* The number of the element, by what the second input is. */
+static void put_at(kn_str *body, const kn_law_use *use, int k)
+{
+    if (use->n_shared > 0)
+        kn_str_printf(body, "at | %d", k);
+    else
+        kn_str_append(body, use->counts ? "first + i" : "at");
+}
+
+static void put_texts(kn_str *ins, kn_str *outs, kn_str *body, const kn_law_use *use)
+{
+    const char *const param = kn_dtype_info_of(param_dtype(use))->name;
+    kn_str_printf(ins, "uint64 key, int64 %s", use->counts ? "first" : "at");
+    if (use->n_shared > 0)
+        kn_str_printf(body, "const uint64 at = (uint64)(first + i) * %d; ", use->n_shared);
+    for (int k = 0; k < use->law->n_params; ++k)
+        kn_str_printf(ins, ", %s %s_", param, use->law->param[k].name);
+    for (int k = 0; k < use->n_shared || k == 0; ++k) {
+        kn_str_printf(outs, "%s%s y%d", k > 0 ? ", " : "", kn_dtype_info_of(use->dtype)->name, k);
+        kn_str_printf(body, "%sy%d = ", k > 0 ? "; " : "", k);
+        put_function(body, use);
+        kn_str_append(body, "(key, ");
+        put_at(body, use, k);
+        for (int j = 0; j < use->law->n_params; ++j)
+            kn_str_printf(body, ", %s_", use->law->param[j].name);
+        kn_str_append(body, ")");
+    }
+}
+
 static kiln_status make(kiln_kernel **out, const void *of)
 {
     const kn_law_use *use = of;
-    const char *const param = kn_dtype_info_of(param_dtype(use))->name;
     kn_str ins = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
-    kn_str_printf(&ins, "uint64 key, int64 %s", use->counts ? "first" : "at");
-    kn_str_printf(&outs, "%s y", kn_dtype_info_of(use->dtype)->name);
-    kn_str_append(&body, "y = ");
-    put_function(&body, use);
-    kn_str_append(&body, use->counts ? "(key, first + i" : "(key, at");
-    for (int k = 0; k < use->law->n_params; ++k) {
-        kn_str_printf(&ins, ", %s %s_", param, use->law->param[k].name);
-        kn_str_printf(&body, ", %s_", use->law->param[k].name);
-    }
-    kn_str_append(&body, ")");
-    kiln_status status = kn_str_status(&ins, "the parameters of random numbers");
-    if (status == KILN_OK)
-        status = kn_str_status(&outs, "the parameters of random numbers");
-    if (status == KILN_OK)
-        status = kn_str_status(&body, "the text of random numbers");
+    put_texts(&ins, &outs, &body, use);
+    const kn_str *const text[] = {&ins, &outs, &body};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = kn_str_status(text[k], "the texts of random numbers");
     if (status == KILN_OK)
         status = kiln_elementwise_create(out, kn_str_text(&ins), kn_str_text(&outs), kn_str_text(&body),
                                          use->law->name, NULL);
@@ -187,7 +205,8 @@ static kiln_status make(kiln_kernel **out, const void *of)
 kiln_status kn_law_kernel(kiln_kernel **out, const kn_law_use *use)
 {
     kn_str key = KN_STR_INIT;
-    kn_str_printf(&key, "random %s %d %d %d", use->law->name, (int)use->dtype, use->is_closed, use->counts);
+    kn_str_printf(&key, "random %s %d %d %d %d", use->law->name, (int)use->dtype, use->is_closed, use->counts,
+                  use->n_shared);
     kiln_status status = kn_kernel_remembered(out, &key, make, use);
     kn_str_free(&key);
     return status;
@@ -273,25 +292,87 @@ static kiln_status read_usual(kiln_arg *in, const kn_law_use *use, const kiln_ar
     return KILN_OK;
 }
 
+/* One launch over out, from a position (with n_shared a multiple of it) on. */
+static kiln_status launch(uint64_t key, uint64_t position, kiln_array *out, const kn_law_use *use,
+                          const kiln_arg *params)
+{
+    kiln_array *part[4] = {out};
+    kiln_arg in[2 + KN_LAW_PARAMS] = {kiln_arg_uint(key)};
+    const int64_t shape[] = {-1, use->n_shared};
+    kiln_kernel *kernel = NULL;
+    kiln_array *rows = NULL;
+    const int n_out = use->n_shared > 0 ? use->n_shared : 1;
+    in[1] = kiln_arg_int((int64_t)(position / (uint64_t)n_out));
+    memcpy(&in[2], params, sizeof in - 2 * sizeof in[0]);
+    kiln_status status = kn_law_kernel(&kernel, use);
+    if (status == KILN_OK && use->n_shared > 0)
+        status = kiln_array_reshape(&rows, out, 2, shape);
+    for (int k = 0; k < use->n_shared && status == KILN_OK; ++k) {
+        part[k] = NULL;
+        status = kiln_array_select(&part[k], rows, 1, k);
+    }
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, part, n_out, in, 2 + use->law->n_params, NULL);
+    for (int k = 0; rows && k < use->n_shared; ++k)
+        kiln_array_free(part[k] == out ? NULL : part[k]);
+    kiln_array_free(rows);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+/* The number of neighbours that a thread computes at once, so that a block of Philox is computed one time. */
+static int count_shared(const kiln_array *out, uint64_t position, const kn_law_use *use,
+                        const kiln_arg *params)
+{
+    const bool is_wide =
+        param_dtype(use) == KILN_FLOAT64 ? use->law->sort != KN_LAW_BITS : kiln_dtype_size(use->dtype) == 8;
+    const int n = is_wide ? 2 : 4;
+    if (!use->law->is_direct || !kiln_array_is_c_contiguous(out) ||
+        position % (uint64_t)n != 0 || kiln_array_size(out) < n)
+        return 0;
+    for (int k = 0; k < use->law->n_params; ++k)
+        if (params[k].kind == KILN_ARG_ARRAY)
+            return 0;
+    return n;
+}
+
+/* The elements that share blocks, and the last ones. */
+static kiln_status launch_shared(uint64_t key, uint64_t position, kiln_array *out, kn_law_use use, int n,
+                                 const kiln_arg *params)
+{
+    const int64_t size = kiln_array_size(out), most = size / n * n, all = -1;
+    kiln_array *flat = NULL, *first = NULL, *last = NULL;
+    kiln_status status = kiln_array_reshape(&flat, out, 1, &all);
+    if (status == KILN_OK)
+        status = kiln_array_slice(&first, flat, 0, 0, most, 1);
+    if (status == KILN_OK && most < size)
+        status = kiln_array_slice(&last, flat, 0, most, size, 1);
+    if (status == KILN_OK && last)
+        status = launch(key, position + (uint64_t)most, last, &use, params);
+    use.n_shared = n;
+    if (status == KILN_OK)
+        status = launch(key, position, first, &use, params);
+    kiln_array_free(last);
+    kiln_array_free(first);
+    kiln_array_free(flat);
+    return status;
+}
+
 static kiln_status call(kiln_random *source, kiln_array *out, const kn_law_use *use, const kiln_arg *given,
                         int n_given)
 {
-    kiln_arg in[2 + KN_LAW_PARAMS];
-    kiln_kernel *kernel = NULL;
+    kiln_arg params[KN_LAW_PARAMS] = {{0}};
     kiln_status status = kn_law_check_dtype(use->law, use->dtype);
     if (status == KILN_OK)
-        status = read_usual(&in[2], use, given, n_given);
+        status = read_usual(params, use, given, n_given);
     if (status == KILN_OK)
-        status = kn_law_check_range(use, &in[2]);
-    if (status == KILN_OK)
-        status = kn_law_kernel(&kernel, use);
-    if (status == KILN_OK) {
-        in[0] = kiln_arg_uint(source->key);
-        in[1] = kiln_arg_int((int64_t)take_position(source, kiln_array_size(out)));
-        status = kiln_kernel_call(kernel, &out, 1, in, 2 + use->law->n_params, NULL);
-    }
-    kiln_kernel_free(kernel);
-    return status;
+        status = kn_law_check_range(use, params);
+    if (status != KILN_OK)
+        return status;
+    const uint64_t position = take_position(source, kiln_array_size(out));
+    const int n = count_shared(out, position, use, params);
+    return n > 0 ? launch_shared(source->key, position, out, *use, n, params)
+                 : launch(source->key, position, out, use, params);
 }
 
 static kiln_status fill(kiln_random *source, kiln_array *out, const char *name, const kiln_arg *in, int n_in,

@@ -25,6 +25,7 @@ typedef struct kn_law_param {
 typedef struct kn_law {
     const char *name; /* of the function that texts call */
     kn_law_sort sort;
+    bool is_direct; /* an element's word, or two, are all that its number uses */
     int n_params;
     kn_law_param param[KN_LAW_PARAMS];
 } kn_law;
@@ -41,6 +42,9 @@ typedef struct kn_law_use {
     /* Elements have the numbers from the second input on (int64 first), and the result is given; else the
      * second input, int64 at, has each element's number. */
     bool counts;
+    /* counts: 2 or 4 results, neighbours, which share a block of Philox; the second input is the number of the
+     * first block. 0: one result. */
+    int n_shared;
 } kn_law_use;
 
 kiln_dtype kn_law_usual_dtype(const kn_law *law);
