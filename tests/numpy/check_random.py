@@ -244,6 +244,25 @@ def check_law(kiln, name, seed, count):
     assert z < 5.5, f"{name}{params} of {dtype}, seed {seed}: {z:.1f} deviations from NumPy's"
 
 
+def check_composed(kiln, seed):
+    """Functions that are expressions of distributions."""
+    rng = random.Random(seed)
+    key, n = rng.getrandbits(63), rng.choice([1, 2, 50, 3001])
+    order = np.argsort(words(key, np.arange(n), 8), kind="stable")
+    assert np.array_equal(kiln.evaluate(f"permutation({key}, {n})", "int64", (n,)), order), "permutation"
+    assert np.array_equal(kiln.evaluate(f"shuffle({key}, arange({n}) * 3)", "int64", (n,)), order * 3), "shuffle"
+    got = kiln.evaluate(f"choice({key}, arange({n}), arange(9) * 2)", "int64", (n,))
+    assert np.array_equal(got, np.array(below(key, np.arange(n), 9)) * 2), "choice"
+    shares = np.arange(5) / 10
+    got = kiln.evaluate(f"choice({key}, arange(20000), arange(5), arange(5) / 10)", "int64", (20000,))
+    counts = np.bincount(got, minlength=5)
+    assert counts[0] == 0 and ((counts - 20000 * shares) ** 2 / np.maximum(20000 * shares, 1)).sum() < 40, f"choice by weights: {counts}"
+    got = kiln.evaluate(f"dirichlet({key}, arange(20000), arange(1, 4) * 0.5)", "float64", (20000, 3))
+    assert np.allclose(got.sum(-1), 1) and np.abs(got.mean(0) - np.arange(1, 4) / 6).max() < 0.01, "dirichlet"
+    # Variances: a (A - a) / (A^2 (A + 1)), of a = 0.5, 1, 1.5 and their sum A.
+    assert np.abs(got.var(0) / (np.array([1.25, 2, 2.25]) / 36) - 1).max() < 0.05, f"dirichlet: {got.var(0)}"
+
+
 def check_refusals(kiln):
     source = kiln.source(1)
     for name, params, dtype, *parts in [("normal", (0.0, -1.0), "float32", "normal: scale: -1 was given", "from 0 on"), ("normal", (), "int32", "dtype int32", "a float"),
@@ -261,6 +280,7 @@ def main():
     kiln = Random(options.library)
     work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
     work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
+    work += [lambda: check_composed(kiln, options.seed)]
     names = list(LAWS) if SOAK else random.Random(options.seed).sample(list(LAWS), len(LAWS) // 2)
     for name in names:
         work.append(lambda name=name: check_filled(kiln, name, options.seed))
