@@ -2,6 +2,7 @@
 #include "expr/composed_table.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* b becomes inexact, as in NumPy, before it is subtracted: unsigned integers would wrap. */
 #define CLOSE                                                                                                \
@@ -74,4 +75,37 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 const kn_composed *kn_composed_at(int k)
 {
     return k < ROWS ? &rows[k] : NULL;
+}
+
+void kn_composed_read(kn_composed_params *out, const char *params)
+{
+    *out = (kn_composed_params){.n_places = -1};
+    while (*params) {
+        const size_t length = strcspn(params, ",");
+        const char *equals = memchr(params, '=', length);
+        if (*params == '*') {
+            out->n_places = out->count;
+        } else {
+            const int k = out->count++;
+            const size_t before = equals ? (size_t)(equals - params) : length;
+            out->is_whole[k] = params[before - 1] == '#';
+            memcpy(out->name[k], params, before - out->is_whole[k]);
+            if (equals)
+                memcpy(out->value[k], equals + 1, length - before - 1);
+        }
+        params += length;
+        params += strspn(params, ", ");
+    }
+    out->n_places = out->n_places < 0 ? out->count : out->n_places;
+}
+
+int kn_composed_results(const kn_composed *row)
+{
+    int count = 1, depth = 0;
+    for (const char *c = row->text ? row->text : ""; *c; ++c) {
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        if (depth == 0)
+            count = *c == ';' ? 1 : count + (*c == ',');
+    }
+    return count;
 }

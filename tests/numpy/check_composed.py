@@ -1,14 +1,17 @@
 """Functions of expressions that are composed of others (src/expr/composed.c), each of NAMES' list, over random arrays of all of NumPy's dtypes, against NumPy's:
-dtype, shape and elements. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
+dtype, shape and elements; half of the calls by kiln_function_call. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
+import ast
+import ctypes
 import random
 import subprocess
 import warnings
 
 import numpy as np
 
-from check_searches import drawn
+from check_searches import drawn, placed
 from check_sort_names import DTYPES, Names, drawn_axis, near, same
-from host_kernels import in_threads, random_cases
+from fuzz_reductions import CallOptions
+from host_kernels import Argument, in_threads, random_cases
 
 
 def shaped(rng, x, ndim):
@@ -181,6 +184,78 @@ CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == b
          **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
 
 
+USUAL, KEEPDIMS = -2**63, 2
+
+
+class Functions(Names):
+    """Calls of expressions, and of functions by their rows."""
+    def __init__(self, library, lines):
+        super().__init__(library)
+        self.rows = {}
+        for name, _, params, n_out in (line for line in lines if line[1] == "row"):
+            self.rows.setdefault(name, []).append(([word.strip() for word in params.split(",")], int(n_out)))
+
+    def number(self, value):
+        """A weak number, as an argument of a call."""
+        kinds = {bool: (2, 0), int: (3, 0), float: (5, 0)}
+        given = Argument(kinds[type(value)][0], 0, None)
+        where = ctypes.addressof(given) + Argument.array.offset
+        (ctypes.c_double if isinstance(value, float) else ctypes.c_int64).from_address(where).value = value
+        return given
+
+    def arguments(self, text, arrays, n_out):
+        """The arguments of kiln_function_call, with "array NAME" for an array; the axes and keepdims. None where the text is no such call."""
+        call = ast.parse(text).body[0].value
+        names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
+        for params, results in self.rows[call.func.id]:
+            plain = [word.split("=")[0] for word in params]
+            places = [word for word in plain[:plain.index("*") if "*" in plain else None]]
+            given = dict(zip(places, call.args)) | {next((p for p in plain if p.rstrip("#") == k.arg), k.arg): k.value for k in call.keywords}
+            if results != n_out or len(places) < len(call.args) or not set(given) <= set(plain):
+                continue
+            axis, keep, found = None, False, []
+            for name in (p for p in plain if p != "*"):
+                value = given.get(name)
+                if isinstance(value, ast.Name):
+                    found.append(f"array {value.id}" if value.id in arrays else self.dtype_number(value.id))
+                elif name == "axis":
+                    axis = ast.literal_eval(value) if value else None
+                elif name == "keepdims#":
+                    keep = bool(value)
+                elif value:
+                    try:
+                        found.append(ast.literal_eval(value))
+                    except ValueError:
+                        return None
+                else:
+                    found.append(USUAL if name[-1] == "#" else 0 if name == "dtype" else None)
+            return found, axis, keep
+        raise AssertionError(f"{text}: no row takes these arguments {names}")
+
+    def by_name(self, text, arrays, rng, n_out):
+        """Results by kiln_function_call; None where the text is no such call."""
+        parts = self.arguments(text, arrays, n_out)
+        if parts is None:
+            return None
+        found, axis, keep = parts
+        name, held, out = text.split("(")[0], [], (ctypes.c_void_p * n_out)()
+        given = (Argument * (len(found) + 1))()
+        for k, value in enumerate(found):
+            if isinstance(value, str):
+                given[k] = Argument(1, 0, placed(self, rng, np.ascontiguousarray(arrays[value[6:]]), held).value)
+            elif value is not None:
+                given[k] = self.number(value)
+        axes = None if axis is None else [axis] if isinstance(axis, int) else list(axis)
+        options = CallOptions(ctypes.sizeof(CallOptions), KEEPDIMS if keep else 0)
+        if axes is not None:
+            options.axes, options.n_axes = (ctypes.c_int * (len(axes) + 1))(*axes), len(axes)
+        self.check(self.c.kiln_function_call(out, n_out, name.encode(), given, len(found), ctypes.byref(options)), text)
+        results = [self.taken(array) for array in out]
+        for handle in reversed(held):
+            self.c.kiln_array_free(handle)
+        return results
+
+
 def check_case(kiln, names, seed, index):
     rng = random.Random(seed * 1000003 + index)
     name, dtype = names[index % len(names)], rng.choice(DTYPES)
@@ -196,16 +271,17 @@ def check_case(kiln, names, seed, index):
     arrays = {k: a for k, a in arrays.items() if k in text.replace(name, "", 1)} or {"x": x}
     rights = right if isinstance(right, list) else [right]
     what = f"--seed {seed} --first {index} --count 1: {text} of {', '.join(f'{a.dtype} {a.shape}' for a in arrays.values())}"
-    for one, wanted in zip(kiln.results(text, arrays, rng, len(rights)), rights):
+    by_name = kiln.by_name(text, arrays, rng, len(rights)) if rng.random() < 0.5 else None
+    for one, wanted in zip(by_name or kiln.results(text, arrays, rng, len(rights)), rights):
         assert alike(one, wanted), f"{what}: {one} ({one.dtype} {one.shape}), not {wanted} ({wanted.dtype} {wanted.shape}); {arrays}"
 
 
 def main():
     o = random_cases(4000, len(CASES), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
-    names = sorted(name for name, _, rest in lines if rest == "composed")
+    names = sorted(name for name, kind, rest, *_ in lines if kind != "row" and rest == "composed")
     assert set(names) == set(CASES), f"{set(names) ^ set(CASES)}: each function has a case, and each case a function"
-    kiln = Names(o.library)
+    kiln = Functions(o.library, lines)
     in_threads(lambda k: check_case(kiln, names, o.seed, k), o.cases)
     print(f"{o.count} calls of {len(names)} functions, none wrong")
 
