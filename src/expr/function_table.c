@@ -14,19 +14,33 @@ static const struct {
     int which; /* of the functions that `call` computes */
 } functions[] = {{"argpartition", kn_call_partition, KN_ARGPARTITION},
                  {"argsort", kn_call_sort, KN_ARGSORT},
+                 {"array_split", kn_call_split, 1},
+                 {"atleast_1d", kn_call_atleast, 1},
+                 {"atleast_2d", kn_call_atleast, 2},
+                 {"atleast_3d", kn_call_atleast, 3},
                  {"bincount", kn_call_bincount, 0},
+                 {"diagonal", kn_call_diagonal, 0},
+                 {"dsplit", kn_call_split_along, 2},
+                 {"flip", kn_call_flip, 0},
                  {"histogram", kn_call_histogram, 0},
                  {"histogram_bin_edges", kn_call_bin_edges, 0},
+                 {"hsplit", kn_call_split_along, 1},
                  {"lexsort", kn_call_lexsort, 0},
                  {"median", kn_call_median, 0},
+                 {"moveaxis", kn_call_moveaxis, 0},
                  {"partition", kn_call_partition, KN_PARTITION},
                  {"percentile", kn_call_quantile, 1},
                  {"quantile", kn_call_quantile, 0},
+                 {"rollaxis", kn_call_rollaxis, 0},
+                 {"rot90", kn_call_rot90, 0},
                  {"sort", kn_call_sort, KN_SORT},
+                 {"split", kn_call_split, 0},
+                 {"swapaxes", kn_call_swapaxes, 0},
                  {"take", kn_call_take, 0},
                  {"take_along_axis", kn_call_take_along_axis, 0},
                  {"topk", kn_call_topk, 0},
-                 {"unique", kn_call_unique, 0}};
+                 {"unique", kn_call_unique, 0},
+                 {"vsplit", kn_call_split_along, 0}};
 
 static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
 {

@@ -174,6 +174,45 @@ def turned(name):
     return case
 
 
+def axes_case(name):
+    """Functions of axes, of what is computed too."""
+    def case(rng, x, y):
+        x = shaped(rng, x, rng.choice([2, 3]))
+        n, of = x.ndim, rng.choice(["x", "x", "x[::-1]", "positive(x)", "x.T"])
+        of = "x" if x.dtype == bool and of == "positive(x)" else of
+        value = eval(of, {"x": x, "positive": np.positive})
+        one, two = rng.sample(range(n), 2)
+        one, two = one - n * rng.randrange(2), two - n * rng.randrange(2)
+        if name in ("diagonal", "trace"):
+            value = finite(value) if name == "trace" else value
+            x, of = (value, "x") if name == "trace" else (x, of)
+            k = rng.randrange(-3, 4)
+            return rng.choice([(f"{name}({of}, {k}, {one}, {two})", getattr(np, name)(value, k, one, two)), (f"{name}({of})", getattr(np, name)(value))]) + (near, {"x": x})
+        if name == "flip":
+            axis = rng.choice([None, one, (one, two)])
+            return f"flip({of}, axis={axis})", np.flip(value, axis), same, {"x": x}
+        if name == "rot90":
+            k = rng.randrange(-2, 6)
+            return rng.choice([(f"rot90({of}, {k}, axes=({one}, {two}))", np.rot90(value, k, (one, two))), (f"rot90({of}, {k})", np.rot90(value, k))]) + (same, {"x": x})
+        if name == "moveaxis" and rng.random() < 0.5:
+            to = rng.sample(range(n), 2)
+            return f"moveaxis({of}, ({one}, {two}), {tuple(to)})", np.moveaxis(value, (one, two), to), same, {"x": x}
+        if name == "rollaxis":
+            start = rng.randrange(-n, n + 1)
+            return f"rollaxis({of}, {one}, {start})", np.rollaxis(value, one, start), same, {"x": x}
+        if name == "matrix_transpose":
+            return f"{name}({of})", np.matrix_transpose(value), same, {"x": x}
+        return f"{name}({of}, {one}, {two})", getattr(np, name)(value, one, two), same, {"x": x}
+    return case
+
+
+def at_least(name):
+    def case(rng, x, y):
+        x = x.reshape(-1)[:1].reshape(()) if rng.random() < 0.3 and x.size else x
+        return f"{name}(x)", getattr(np, name)(x), same, {"x": x}
+    return case
+
+
 CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
          "iscomplex": lambda rng, x, y: ("iscomplex(x)", np.iscomplex(x), same), "isreal": lambda rng, x, y: ("isreal(x)", np.isreal(x), same),
          "outer": lambda rng, x, y: ("outer(x, y)", np.outer(x[:40], y[:40]), near, {"x": x[:40], "y": y[:40]}), "vander": vander,
@@ -181,7 +220,8 @@ CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == b
          **{name: cumulative(name) for name in ("cumulative_prod", "cumulative_sum")}, **{name: nan_scan(name) for name in ("nancumprod", "nancumsum")},
          **{name: nan_reduction(name) for name in ("nanargmax", "nanargmin", "nanprod")}, **{name: square(name) for name in ("eye", "identity", "tri")},
          **{name: nan_moment(name) for name in ("nanmean", "nanstd", "nanvar")}, **{name: spaced(name) for name in ("linspace", "logspace")},
-         **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
+         **{name: axes_case(name) for name in ("diagonal", "flip", "matrix_transpose", "moveaxis", "rollaxis", "rot90", "swapaxes", "trace")},
+         **{f"atleast_{n}d": at_least(f"atleast_{n}d") for n in (1, 2, 3)}, **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
 
 
 USUAL, KEEPDIMS = -2**63, 2
@@ -205,7 +245,6 @@ class Functions(Names):
     def arguments(self, text, arrays, n_out):
         """The arguments of kiln_function_call, with "array NAME" for an array; the axes and keepdims. None where the text is no such call."""
         call = ast.parse(text).body[0].value
-        names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
         for params, results in self.rows[call.func.id]:
             plain = [word.split("=")[0] for word in params]
             places = [word for word in plain[:plain.index("*") if "*" in plain else None]]
@@ -228,8 +267,8 @@ class Functions(Names):
                         return None
                 else:
                     found.append(USUAL if name[-1] == "#" else 0 if name == "dtype" else None)
-            return found, axis, keep
-        raise AssertionError(f"{text}: no row takes these arguments {names}")
+            return None if any(isinstance(value, tuple) for value in found) else (found, axis, keep)
+        return None  # arguments that expressions alone have
 
     def by_name(self, text, arrays, rng, n_out):
         """Results by kiln_function_call; None where the text is no such call."""
