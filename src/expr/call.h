@@ -73,6 +73,15 @@ kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c);
 
+/* Functions that join arrays, or read elements at other places (arranged_functions.c). */
+kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_stacked(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c);

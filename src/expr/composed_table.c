@@ -17,6 +17,7 @@
 
 static const kn_composed rows[] = {
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
+    {"append", "arr, values, axis#=None", NULL},
     {"atleast_1d", "a", NULL},
     {"atleast_2d", "a", NULL},
     {"atleast_3d", "a", NULL},
@@ -71,9 +72,13 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    {"pad", "array, pad_width#", NULL},
+    {"repeat", "a, repeats#, axis#=None", NULL},
+    {"roll", "a, shift#, axis#", NULL},
     {"rollaxis", "a, axis#, start#=0", NULL},
     {"rot90", "m, k#=1", NULL},
     {"swapaxes", "a, axis1#, axis2#", NULL},
+    {"tile", "A, reps#", NULL},
     {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},

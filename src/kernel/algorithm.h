@@ -84,6 +84,8 @@ kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
  * numbers that are given to the call. */
 kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *lowered);
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
+/* Adds a part of a program, which it takes over; freed on failure too. */
+kiln_status kn_lowered_add_program(kn_lowered_part **out, kn_lowered *lowered, kn_program *program);
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
                                     kn_step_function function, int n_params);
 /* Binds parameter k of the part to an array of this dtype and shape. strides NULL: C order. The source names
