@@ -15,10 +15,22 @@
 #define DEVIATIONS "m = m + zeros(1, dtype=float64); d = m - mean(m, axis=-1, keepdims=True); "
 #define PRODUCTS "sum(d[:, None, :] * conj(d), axis=-1)"
 
+/* Elements of a and b, flat, one after the other. */
+#define JOINED                                                                                               \
+    "a, b = ravel(a), ravel(b); n = size(a); i = arange(n + size(b)); "                                      \
+    "c = where(i < n, take(a, i, mode='clip'), take(b, i - n, mode='clip')); "
+/* Sorted elements, and which are the first of equal ones; IS_NEW counts NaN as equal to NaN. */
+#define SORTED(x) "s = sort(" x "); j = arange(size(s)); p = take(s, j - 1, mode='clip'); f = "
+#define IS_FIRST "(j == 0) | (s != p)"
+#define IS_NEW "(j == 0) | ((s != p) & ~(isnan(s) & isnan(p)))"
+/* The dtype of both, by an element that is read of none. */
+#define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
+
 static const kn_composed rows[] = {
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
+    {"compress", "condition, a", NULL},
     {"corrcoef", "m",
      DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
@@ -32,7 +44,12 @@ static const kn_composed rows[] = {
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
     {"isclose", CLOSE_PARAMS, CLOSE},
+    {"intersect1d", "ar1, ar2",
+     "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST "; extract(f & isin(s, b), s)"},
     {"iscomplex", "x", "imag(x) != 0"},
+    {"isin", "element, test_elements, *, invert#=False",
+     "t = sort(" OF_BOTH("ravel(test_elements)", "element") "); e = " OF_BOTH("element", "t") "; "
+     "((take(t, searchsorted(t, e), mode='clip') == e) & (len(t) > 0)) != (invert != 0)"},
     {"isreal", "x", "imag(x) == 0"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
     {"linspace", "start, stop, num#=50, *, endpoint#=True",
@@ -64,9 +81,15 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    {"setdiff1d", "ar1, ar2", SORTED("ravel(ar1)") IS_NEW "; extract(f & ~isin(s, ar2), s)"},
+    {"setxor1d", "ar1, ar2",
+     "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST "; "
+     "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
+     "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
     {"vander", "x, N#=len(x), *, increasing#=False",
      "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
 };

@@ -8,13 +8,15 @@
 #include "base/str.h"
 #include "kernel/sort.h"
 
-/* Ways with indices that are outside, behind the one that counts from the end. */
+/* Ways with indices that are outside, behind the one that counts from the end. What is taken of no elements
+ * is zero. */
 typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
 static const struct {
-    const char *word, *text;
-} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;"},
-                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;"},
-                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;"}};
+    const char *word, *text, *guard;
+} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;", ""},
+                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;",
+                            "n == 0 ? (T)0 : "},
+                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
 
 enum { NO_AXIS = KILN_MAX_NDIM };
 
@@ -22,15 +24,16 @@ enum { NO_AXIS = KILN_MAX_NDIM };
 static void write_body(kn_str *out, mode m, int axis)
 {
     if (axis == NO_AXIS) {
-        kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = a[k]", modes[m].text);
+        kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = %sa[k]", modes[m].text,
+                      modes[m].guard);
         return;
     }
     kn_str_printf(out,
                   "auto place = _ind.get();\n"
                   "for (int d = 0; d < a.ndim; ++d) place.at[d] = a.shape()[d] == 1 ? 0 : place.at[d];\n"
                   "const int axis = %d%s; const int64 n = a.shape()[axis]; int64 k = (int64)index;\n"
-                  "%s\nplace.at[axis] = k;\ny = a[place]",
-                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text);
+                  "%s\nplace.at[axis] = k;\ny = %sa[place]",
+                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text, modes[m].guard);
 }
 
 typedef struct taking {

@@ -174,7 +174,28 @@ def turned(name):
     return case
 
 
-CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
+def sets(name):
+    """Functions of sets, of any shapes; the second array may have another dtype, and none or few of the first one's elements."""
+    def case(rng, x, y):
+        y = y.reshape(-1)[:rng.choice([0, 1, 3, y.size])]
+        if rng.random() < 0.5 and x.size:
+            y = np.concatenate([y, rng.choice([x.reshape(-1)[::2], x.reshape(-1)]).astype(y.dtype)])
+        common = np.result_type(x, y)
+        if x.dtype != y.dtype and common.kind == "f" and "i" in x.dtype.kind + y.dtype.kind:
+            x, y = finite(x), finite(y)  # NumPy compares large integers as integers
+        if name == "isin":
+            invert = rng.random() < 0.3
+            return f"isin(x, y{', invert=True' if invert else ''})", np.isin(x, y, invert=invert), same, {"x": x, "y": y}
+        return f"{name}(x, y)", getattr(np, name)(x, y), same, {"x": x, "y": y}
+    return case
+
+
+def compress(rng, x, y):
+    keep = drawn(rng, rng.choice([0, 1, x.size // 2, x.size]), rng.choice("bool int8 float32".split()))
+    return "compress(y, x)", np.compress(keep, x), same, {"x": x, "y": keep}
+
+
+CASES = {"compress": compress, **{name: sets(name) for name in ("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d")}, "allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
          "iscomplex": lambda rng, x, y: ("iscomplex(x)", np.iscomplex(x), same), "isreal": lambda rng, x, y: ("isreal(x)", np.isreal(x), same),
          "outer": lambda rng, x, y: ("outer(x, y)", np.outer(x[:40], y[:40]), near, {"x": x[:40], "y": y[:40]}), "vander": vander,
          **{name: window(name) for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")}, **{name: covs(name) for name in ("cov", "corrcoef")},
