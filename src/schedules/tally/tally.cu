@@ -3,6 +3,7 @@ ${axes}
 /* Elements lie along one axis, or along several; threads share bins by atomic functions, or threads or warps have their own; each element counts one. */
 enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count} };
 enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */, kn_warps = ${block} / 32 };
+enum { kn_wide = ${wide} /* elements that a thread loads at a time */ };
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
@@ -30,6 +31,10 @@ ${begin}
         const long long kn_first = kn_part * kn_chunk, kn_left = kn.length - kn_first;
         const unsigned kn_count = kn_left <= 0 ? 0 : (unsigned)(kn_left < kn_chunk ? kn_left : kn_chunk);
         ${pointers}
+        /* Elements before the first address at which vectors lie; whether those of all operands begin there. */
+        const unsigned kn_before = ${first};
+        const unsigned kn_lead = kn_count < (kn_wide - kn_before) % kn_wide ? kn_count : (kn_wide - kn_before) % kn_wide;
+        [[maybe_unused]] const bool kn_is_alike = kn_wide > 1${unaligned};
 #pragma unroll 1
         for (long long kn_low = 0; kn_low < kn_n_bins; kn_low += kn_is_in_memory ? kn_n_bins : kn_at_a_time) {
             /* Bins from kn_low on; indices of those in shared memory fit 32 bits. */
@@ -42,20 +47,34 @@ ${begin}
                 kn_bins[kn_k] = ${identity};
             __syncthreads();
 
-            /* So many elements from kn_e on, ${block} apart, which are there; of one alone it is asked. */
-            const auto kn_round = [&](const auto kn_elements, const unsigned kn_e) {
+            /* So many elements from kn_e on, vectors that lie ${block} apart, which are there; of one alone it is asked. */
+            const auto kn_round = [&](const auto kn_elements, const unsigned kn_e, const unsigned kn_end) {
                 constexpr bool kn_is_full = kn_elements.value > 1;
+                constexpr int kn_step = kn_is_full ? kn_wide : 1;
+                const auto kn_number_of = [&](const int kn_u) {
+                    const unsigned kn_at = kn_e + kn_u / kn_step * (${block} * kn_step) + kn_u % kn_step;
+                    return kn_is_full || kn_at < kn_end ? kn_at : 0; /* what is not there is not loaded */
+                };
                 ${step_packs}
 #pragma unroll
-                for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
-                    const unsigned kn_at = kn_e + kn_u * ${block}, kn_j = kn_is_full || kn_at < kn_count ? kn_at : 0; /* what is not there is not loaded */
-                    ${from}
-                    ${step_loads}
+                for (int kn_u = 0; kn_u < kn_elements.value; kn_u += kn_step) {
+                    if constexpr (kn_step > 1) {
+                        if (kn_is_alike) {
+                            const unsigned kn_j = kn_number_of(kn_u);
+                            ${packs}
+                        }
+                    }
+#pragma unroll
+                    for (int kn_v = kn_u; kn_v < kn_u + kn_step; ++kn_v) {
+                        const unsigned kn_j = kn_number_of(kn_v);
+                        ${from}
+                        ${step_loads}
+                    }
                 }
 #pragma unroll
                 for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
-                    const bool kn_is_there = kn_is_full || kn_e + kn_u * ${block} < kn_count;
-                    [[maybe_unused]] const unsigned kn_j = kn_is_there ? kn_e + kn_u * ${block} : 0;
+                    const bool kn_is_there = kn_is_full || kn_e < kn_end;
+                    [[maybe_unused]] const unsigned kn_j = kn_number_of(kn_u);
                     ${from}
                     ${loads}
                     ${lane}
@@ -78,12 +97,15 @@ ${begin}
             };
             /* All lanes of a warp go on together, so that they can ask each other. */
             unsigned kn_e = threadIdx.x;
+            if (kn_e - threadIdx.x % 32 < kn_lead)
+                kn_round(kn_number<1>(), kn_e, kn_lead);
+            unsigned kn_done = kn_lead;
 #pragma unroll 1
-            for (; kn_e - threadIdx.x + ${block} * kn_in_flight <= kn_count; kn_e += ${block} * kn_in_flight)
-                kn_round(kn_number<kn_in_flight>(), kn_e);
+            for (; kn_done + ${block} * kn_in_flight <= kn_count; kn_done += ${block} * kn_in_flight)
+                kn_round(kn_number<kn_in_flight>(), kn_done + kn_wide * threadIdx.x, kn_count);
 #pragma unroll 1
-            for (; kn_e - threadIdx.x % 32 < kn_count; kn_e += ${block})
-                kn_round(kn_number<1>(), kn_e);
+            for (kn_e += kn_done; kn_e - threadIdx.x % 32 < kn_count; kn_e += ${block})
+                kn_round(kn_number<1>(), kn_e, kn_count);
             __syncthreads();
 
             /* The copies of a bin, of which each thread begins with another one. */

@@ -1,4 +1,17 @@
 // Parts of tallies on CUDA (emit_tally.c). The value of a bin, in memory or in shared memory: what is done for both is written for each, so that the compiler knows which memory it is.
+// Operands that are dense: vectors from element kn_j on, or single elements.
+#inline before (unsigned)((unsigned long long)kn_${name}_row / ${size} % kn_wide)
+
+#part wide_load
+const auto kn_${name}_wide = kn_load<${type}, kn_step>(kn_${name}_row + kn_j);
+#pragma unroll
+for (int kn_v = 0; kn_v < kn_step; ++kn_v)
+    kn_${name}_all[kn_u + kn_v] = kn_${name}_wide.at[kn_v];
+
+#part tally_load
+if (kn_step == 1 || ${is_single})
+    kn_${name}_all[kn_v] = ${place};
+
 #part by_atomics
 if (kn_is_put && kn_is_in_memory)
     ${function}((${word} *)&kn_of_all[kn_in_range], (${word})kn_value);
