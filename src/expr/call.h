@@ -56,10 +56,13 @@ kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);

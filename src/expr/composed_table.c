@@ -26,9 +26,17 @@
 /* The dtype of both, by an element that is read of none. */
 #define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
 
+/* NumPy's ufunc.at, over all elements of a: each is combined with those of b whose index is its own. */
+#define AT_PARAMS "a, indices, b"
+#define AT(name, both) "s = scattered_" name "(a, indices, b); full_like(a, " both ")"
+
 static const kn_composed rows[] = {
+    {"add_at", AT_PARAMS, AT("add", "a + s")},
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
+    {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},
+    {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
+    {"bitwise_xor_at", AT_PARAMS, AT("xor", "a ^ s")},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
     {"compress", "condition, a", NULL},
     {"corrcoef", "m",
@@ -58,11 +66,14 @@ static const kn_composed rows[] = {
      "start)"},
     {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
      "base ** linspace(start, stop, num, endpoint=endpoint)"},
+    {"maximum_at", AT_PARAMS, AT("max", "maximum(a, s)")},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
     {"meshgrid", "x, y, z",
      "x, y, z = ravel(x), ravel(y), ravel(z); s = (len(y), len(x), len(z)); "
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
+    {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
+    {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",
@@ -81,11 +92,20 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
+    {"put", "a, ind, v",
+     "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
+    {"putmask", "a, mask, values", NULL},
+    {"segment_max", "data, segment_ids, num_segments#", NULL},
+    {"segment_min", "data, segment_ids, num_segments#", NULL},
+    {"segment_prod", "data, segment_ids, num_segments#", NULL},
+    {"segment_sum", "data, segment_ids, num_segments#", NULL},
     {"setdiff1d", "ar1, ar2", SORTED("ravel(ar1)") IS_NEW "; extract(f & ~isin(s, ar2), s)"},
     {"setxor1d", "ar1, ar2",
      "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST "; "
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
+    {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
