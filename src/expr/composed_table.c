@@ -44,6 +44,8 @@ static const kn_composed rows[] = {
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
     {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
     {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    {"diff", "a, n#=1, axis#=-1", NULL},
+    {"digitize", "x, bins, right#=False", NULL},
     {"ediff1d", "ary", "diff(ravel(ary))"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"fliplr", "m", "m[:, ::-1]"},
@@ -53,11 +55,13 @@ static const kn_composed rows[] = {
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
     {"isclose", CLOSE_PARAMS, CLOSE},
     {"intersect1d", "ar1, ar2",
-     "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST "; extract(f & isin(s, b), s)"},
+     "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
+     "; extract(f & isin(s, b), s)"},
     {"iscomplex", "x", "imag(x) != 0"},
     {"isin", "element, test_elements, *, invert#=False",
-     "t = sort(" OF_BOTH("ravel(test_elements)", "element") "); e = " OF_BOTH("element", "t") "; "
-     "((take(t, searchsorted(t, e), mode='clip') == e) & (len(t) > 0)) != (invert != 0)"},
+     "t = sort(" OF_BOTH("ravel(test_elements)", "element") "); e = " OF_BOTH(
+         "element", "t") "; "
+                         "((take(t, searchsorted(t, e), mode='clip') == e) & (len(t) > 0)) != (invert != 0)"},
     {"isreal", "x", "imag(x) == 0"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
     {"linspace", "start, stop, num#=50, *, endpoint#=True",
@@ -96,16 +100,21 @@ static const kn_composed rows[] = {
     {"put", "a, ind, v",
      "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
     {"putmask", "a, mask, values", NULL},
+    {"searchsorted", "a, v", NULL},
     {"segment_max", "data, segment_ids, num_segments#", NULL},
     {"segment_min", "data, segment_ids, num_segments#", NULL},
     {"segment_prod", "data, segment_ids, num_segments#", NULL},
     {"segment_sum", "data, segment_ids, num_segments#", NULL},
     {"setdiff1d", "ar1, ar2", SORTED("ravel(ar1)") IS_NEW "; extract(f & ~isin(s, ar2), s)"},
     {"setxor1d", "ar1, ar2",
-     "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST "; "
+     "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST
+     "; "
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
+    {"take", "a, indices, axis#=None", NULL},
+    {"take_along_axis", "arr, indices, axis#=-1", NULL},
+    {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},

@@ -14,8 +14,7 @@ typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
 static const struct {
     const char *word, *text, *guard;
 } modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;", ""},
-                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;",
-                            "n == 0 ? (T)0 : "},
+                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;", "n == 0 ? (T)0 : "},
                   [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
 
 enum { NO_AXIS = KILN_MAX_NDIM };
@@ -155,8 +154,8 @@ kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called
  * to each: values are taken again and again. */
 kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"a", "mask", "values", "counts"},
-                             *const numbers[] = {"i", "(counts[i] - 1)"};
+    static const char *const names[] = {"a", "mask", "values", "counts"}, *const numbers[] = {
+                                                                              "i", "(counts[i] - 1)"};
     const int n_in = 3 + c->which;
     kn_value slot[4] = {{0}};
     kiln_kernel *kernel = NULL;
@@ -172,9 +171,9 @@ kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = kn_str_status(&body, "a text");
     if (status == KILN_OK)
-        status = kn_map_find(&kernel, c->which ? "T a, M mask, raw V values, raw int64 counts"
-                                               : "T a, M mask, raw V values",
-                             "T y", kn_str_text(&body), c->which ? "place" : "putmask");
+        status = kn_map_find(
+            &kernel, c->which ? "T a, M mask, raw V values, raw int64 counts" : "T a, M mask, raw V values",
+            "T y", kn_str_text(&body), c->which ? "place" : "putmask");
     kn_str_free(&body);
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
 }

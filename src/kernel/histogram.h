@@ -26,7 +26,16 @@ typedef enum kn_histogram_name {
 kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool has_weights, int64_t bins);
 
 /* Elements that are combined by the number of their bin, in their own dtype. */
-typedef enum kn_combining { KN_ADDED, KN_MULTIPLIED, KN_GREATEST, KN_LEAST, KN_ANDED, KN_ORED, KN_XORED, KN_LAST } kn_combining;
+typedef enum kn_combining {
+    KN_ADDED,
+    KN_MULTIPLIED,
+    KN_GREATEST,
+    KN_LEAST,
+    KN_ANDED,
+    KN_ORED,
+    KN_XORED,
+    KN_LAST
+} kn_combining;
 
 /* The kernel of values and numbers of bins, which broadcast; numbers that are no bin's are left out. */
 kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins);

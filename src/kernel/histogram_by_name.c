@@ -118,7 +118,8 @@ typedef struct combined {
 
 /* The place of an index, of which negative ones count from the end; it is read where it is checked. */
 #define PLACE                                                                                                \
-    "[&] { const int64 n = a.size(); int64 k = (int64)index; k = k < 0 ? k + n : k; (void)a[k]; return k; }()"
+    "[&] { const int64 n = a.size(); int64 k = (int64)index; k = k < 0 ? k + n : k; (void)a[k]; return k; "  \
+    "}()"
 
 static kiln_status make_combined(kiln_kernel **out, const void *of)
 {

@@ -259,7 +259,50 @@ def put(name):
     return case
 
 
-CASES = {**{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")},
+def neighbours(name):
+    def case(rng, x, y):
+        x, axis = finite(x), rng.randrange(-x.ndim, 0)
+        if x.dtype == bool or x.dtype == "float16" or not x.shape[axis]:
+            return None
+        if name == "trapezoid":
+            dx = rng.choice([1.0, 0.5])
+            return f"trapezoid(x, dx={dx}, axis={axis})", np.trapezoid(x, dx=dx, axis=axis), rough, {"x": x}
+        n = rng.choice([0, 1, 2])
+        return f"diff(x, {n}, {axis})", np.diff(x, n, axis), near, {"x": x}
+    return case
+
+
+def sought(name):
+    def case(rng, x, y):
+        y = np.sort(drawn(rng, rng.choice([1, 5, 40]), x.dtype))
+        if x.dtype.kind == "c":
+            return None
+        if name == "searchsorted":
+            return "searchsorted(y, x)", np.searchsorted(y, x), same, {"y": y, "x": x}
+        right = rng.random() < 0.5
+        return f"digitize(x, y{', right=True' if right else ''})", np.searchsorted(y, x, "left" if right else "right"), same, {"x": x, "y": y}
+    return case
+
+
+def taken(name):
+    def case(rng, x, y):
+        axis = rng.randrange(-x.ndim, 0)
+        n = x.shape[axis]
+        if name == "take_along_axis":
+            shape = list(x.shape)
+            shape[axis] = rng.choice([1, 4])
+            i = indices(rng, int(np.prod(shape)), n).reshape(shape)
+            return f"take_along_axis(x, y, {axis})", np.take_along_axis(x, i.astype("i8"), axis), same, {"x": x, "y": i}
+        if rng.random() < 0.5:
+            i = indices(rng, 6, x.size).reshape(2, 3)
+            return "take(x, y)", np.take(x, i), same, {"x": x, "y": i}
+        i = indices(rng, rng.choice([0, 1, 5]), n)
+        return f"take(x, y, {axis})", np.take(x, i, axis), same, {"x": x, "y": i}
+    return case
+
+
+CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: sought(name) for name in ("digitize", "searchsorted")},
+         **{name: taken(name) for name in ("take", "take_along_axis")}, **{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")},
          "compress": compress, **{name: sets(name) for name in ("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d")}, "allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
          "iscomplex": lambda rng, x, y: ("iscomplex(x)", np.iscomplex(x), same), "isreal": lambda rng, x, y: ("isreal(x)", np.isreal(x), same),
          "outer": lambda rng, x, y: ("outer(x, y)", np.outer(x[:40], y[:40]), near, {"x": x[:40], "y": y[:40]}), "vander": vander,
