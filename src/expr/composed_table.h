@@ -7,8 +7,8 @@
 /* params: names, each with "#" where a number has to be whole, and "=VALUE" where it may be absent; a value
  * may read the parameters before it. Those behind "*" are given by name. Of several rows of one name the
  * first one that the arguments fit is taken. text: statements over the parameters; the last one is the value.
- * Formulas are NumPy's (its manual and the results it gives), so that dtypes and roundings are, too. NULL: the
- * function is one of functions.c or function_table.c, and the row says which parameters it has in C.
+ * Formulas are NumPy's (its manual and the results it gives), so that dtypes and roundings are, too. NULL:
+ * the function is one of functions.c or function_table.c, and the row says its parameters in C.
  * kiln_function_call and kiln/ops.h (tools/ops.c) follow from the rows: there "axis" without "#" and
  * "keepdims" are the axes of a call, and "dtype" is a dtype. */
 typedef struct kn_composed {

@@ -68,15 +68,21 @@ static void begin_argument(written *w, const char *name)
     w->is_first = false;
 }
 
-static kiln_status write_whole(written *w, const char *function, const char *name, const kiln_arg *in)
+/* Where the usual value is a truth value the number is one, too: True keeps dtypes that 1 does not. */
+static kiln_status write_whole(written *w, const char *function, const char *name, const char *usual,
+                               const kiln_arg *in)
 {
+    const bool is_truth = strcmp(usual, "True") == 0 || strcmp(usual, "False") == 0;
     if (in->kind == KILN_ARG_WEAK_INT && in->value.i == KILN_USUAL)
         return KILN_OK;
     if (in->kind != KILN_ARG_WEAK_INT && in->kind != KILN_ARG_WEAK_BOOL)
         return kn_error(KILN_ERROR_INVALID, "%s: %s: a whole number by value was expected (kiln_arg_int)",
                         function, name);
     begin_argument(w, name);
-    kn_str_printf(&w->text, "%lld", (long long)in->value.i);
+    if (is_truth)
+        kn_str_append(&w->text, in->value.i ? "True" : "False");
+    else
+        kn_str_printf(&w->text, "%lld", (long long)in->value.i);
     return KILN_OK;
 }
 
@@ -131,7 +137,7 @@ static kiln_status write_call(written *w, const kn_composed *row, const kn_compo
             continue;
         const kiln_arg *arg = &in[given++];
         if (of->is_whole[k])
-            status = write_whole(w, row->name, of->name[k], arg);
+            status = write_whole(w, row->name, of->name[k], of->value[k], arg);
         else if (strcmp(of->name[k], "dtype") == 0)
             status = write_dtype(w, row->name, arg);
         else

@@ -326,8 +326,7 @@ class Functions(Names):
 
     def number(self, value):
         """A weak number, as an argument of a call."""
-        kinds = {bool: (2, 0), int: (3, 0), float: (5, 0)}
-        given = Argument(kinds[type(value)][0], 0, None)
+        given = Argument(5 if isinstance(value, float) else 3, 0, None)
         where = ctypes.addressof(given) + Argument.array.offset
         (ctypes.c_double if isinstance(value, float) else ctypes.c_int64).from_address(where).value = value
         return given
