@@ -150,8 +150,8 @@ kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called
 
 /* ---- values where a mask is ---- */
 
-/* putmask(a, mask, values), and placed_by(arr, mask, vals, counts), whose counts are of the mask's elements up
- * to each: values are taken again and again. */
+/* putmask(a, mask, values), and placed_by(arr, mask, vals, counts), whose counts are of the mask's elements
+ * up to each: values are taken again and again. */
 kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "mask", "values", "counts"}, *const numbers[] = {
