@@ -87,6 +87,8 @@ kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, co
 /* The same of a kernel that goes along the last axis of this shape. */
 kiln_status kn_lowered_add_along(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel,
                                  int ndim, const int64_t *shape);
+/* Adds a part of a program, which it takes over; freed on failure too. */
+kiln_status kn_lowered_add_program(kn_lowered_part **out, kn_lowered *lowered, kn_program *program);
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
                                     kn_step_function function, int n_params);
 /* Adds a step that fills so many words of 32 bits with a value. */

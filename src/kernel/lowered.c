@@ -89,6 +89,18 @@ kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *l, const ki
     return set_label(*out, kernel->program->name);
 }
 
+kiln_status kn_lowered_add_program(kn_lowered_part **out, kn_lowered *l, kn_program *program)
+{
+    kiln_status status = kn_lowered_add_part(out, l);
+    if (status != KILN_OK) {
+        kn_program_free(program);
+        return status;
+    }
+    (*out)->program = program;
+    (*out)->binding.program = program;
+    return set_label(*out, program->name);
+}
+
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *l, const char *name,
                                     kn_step_function function, int n_params)
 {

@@ -26,21 +26,22 @@ class Names(Arrays):
         all_results = []
         for _ in range(2):
             self.check(self.c.kiln_kernel_call(kernel, out, n_out, given, len(arrays), None), text)
-            results = []
-            for j in range(n_out):
-                shape = [self.c.kiln_array_shape(out[j])[k] for k in range(self.c.kiln_array_ndim(out[j]))]
-                got = np.empty(shape, self.numpy_dtype(self.c.kiln_array_dtype(out[j])))
-                self.check(self.c.kiln_array_to_host(out[j], got.ctypes.data_as(ctypes.c_void_p), got.nbytes), "download")
-                self.c.kiln_array_free(out[j])
-                out[j] = None
-                results.append(got)
-            all_results.append(results)
+            all_results.append([self.taken(array) for array in out])
+            out = (ctypes.c_void_p * n_out)()
         for a, b in zip(*all_results):
             assert a.tobytes() == b.tobytes(), f"{text}: other bits again"
         for handle in reversed(held):
             self.c.kiln_array_free(handle)
         self.c.kiln_kernel_free(kernel)
         return all_results[0]
+
+    def taken(self, array):
+        """The elements of an array, which is freed."""
+        shape = [self.c.kiln_array_shape(array)[k] for k in range(self.c.kiln_array_ndim(array))]
+        got = np.empty(shape, self.numpy_dtype(self.c.kiln_array_dtype(array)))
+        self.check(self.c.kiln_array_to_host(array, got.ctypes.data_as(ctypes.c_void_p), got.nbytes), "download")
+        self.c.kiln_array_free(array)
+        return got
 
     def numpy_dtype(self, number):
         return next(d for d in DTYPES if self.dtype_number(d) == number)
