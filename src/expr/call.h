@@ -23,6 +23,8 @@ kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, c
 
 /* An error about the whole call. */
 kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
+/* A KILN_ERROR_INVALID or _TYPE of another layer becomes an error about this value. */
+kiln_status kn_call_check(const kn_parser *p, const kn_value *about, kiln_status status);
 /* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
 kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
                           int n_names, int n_places);
@@ -59,10 +61,35 @@ kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 
+/* Random numbers (random_functions.c), of a row of kernel/random_table.c. */
+struct kn_law;
+kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, const struct kn_law *law);
+
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Functions that give views (view_functions.c); which: the axis, the number of axes, or whether parts differ.
+ */
+kiln_status kn_call_swapaxes(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_moveaxis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_rollaxis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_flip(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_rot90(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Functions that join arrays, or read elements at other places (arranged_functions.c). */
+kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_stacked(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);

@@ -6,6 +6,7 @@
 #include "expr/names.h"
 #include "kernel/histogram.h"
 #include "kernel/kernel.h"
+#include "kernel/random.h"
 #include "kernel/sort.h"
 
 /* Functions in files of their own. */
@@ -13,13 +14,29 @@ static const struct {
     const char *name;
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
     int which; /* of the functions that `call` computes */
-} functions[] = {{"argpartition", kn_call_partition, KN_ARGPARTITION},
+} functions[] = {{"append", kn_call_append, 0},
+                 {"argpartition", kn_call_partition, KN_ARGPARTITION},
                  {"argsort", kn_call_sort, KN_ARGSORT},
+                 {"array_split", kn_call_split, 1},
+                 {"atleast_1d", kn_call_atleast, 1},
+                 {"atleast_2d", kn_call_atleast, 2},
+                 {"atleast_3d", kn_call_atleast, 3},
                  {"bincount", kn_call_bincount, 0},
+                 {"column_stack", kn_call_stacked, 0},
+                 {"concat", kn_call_concatenate, 0},
+                 {"concatenate", kn_call_concatenate, 0},
+                 {"diagonal", kn_call_diagonal, 0},
+                 {"dsplit", kn_call_split_along, 2},
+                 {"dstack", kn_call_stacked, 0},
+                 {"flip", kn_call_flip, 0},
                  {"histogram", kn_call_histogram, 0},
                  {"histogram_bin_edges", kn_call_bin_edges, 0},
+                 {"hsplit", kn_call_split_along, 1},
+                 {"hstack", kn_call_stacked, 0},
                  {"lexsort", kn_call_lexsort, 0},
                  {"median", kn_call_median, 0},
+                 {"moveaxis", kn_call_moveaxis, 0},
+                 {"pad", kn_call_pad, 0},
                  {"partition", kn_call_partition, KN_PARTITION},
                  {"percentile", kn_call_quantile, 1},
                  {"quantile", kn_call_quantile, 0},
@@ -37,11 +54,22 @@ static const struct {
                  {"segment_min", kn_call_segments, KN_LEAST},
                  {"segment_prod", kn_call_segments, KN_MULTIPLIED},
                  {"segment_sum", kn_call_segments, KN_ADDED},
+                 {"repeat", kn_call_repeat, 0},
+                 {"roll", kn_call_roll, 0},
+                 {"rollaxis", kn_call_rollaxis, 0},
+                 {"rot90", kn_call_rot90, 0},
+                 {"row_stack", kn_call_stacked, 0},
                  {"sort", kn_call_sort, KN_SORT},
+                 {"split", kn_call_split, 0},
+                 {"stack", kn_call_concatenate, 1},
+                 {"swapaxes", kn_call_swapaxes, 0},
                  {"take", kn_call_take, 0},
                  {"take_along_axis", kn_call_take_along_axis, 0},
+                 {"tile", kn_call_tile, 0},
                  {"topk", kn_call_topk, 0},
-                 {"unique", kn_call_unique, 0}};
+                 {"unique", kn_call_unique, 0},
+                 {"vsplit", kn_call_split_along, 0},
+                 {"vstack", kn_call_stacked, 0}};
 
 static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
 {
@@ -70,6 +98,9 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
             called.which = functions[f].which;
             return functions[f].call(out, p, &called);
         }
+    const kn_law *law = kn_law_find(c->name, c->name_length);
+    if (law)
+        return kn_call_random(out, p, c, law);
     if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
         return kn_call_dtype(out, p, c, dtype, is_python);
     if (kn_call_composed(&status, out, p, c))
