@@ -1,17 +1,20 @@
 /*
- * ops.c - writes kiln/ops.h and kiln/ops.hpp: a function for each operation of the table.
+ * ops.c - writes kiln/ops.h and kiln/ops.hpp: a function for each operation of the table, and for each
+ * function of expressions that has a row (expr/composed_table.h).
  *
  *     kiln_ops TEMPLATE OUTPUT
  *
  * The template is the header but for lines that are a word between '@'. Operations come in the order in
  * which their first row stands. One whose rows differ in how many inputs they take has a function for each
  * number; the names of the inputs that not all have stand behind the operation's. One that has several
- * results gives as many arrays, in C behind `out`, in C++ as a tuple.
+ * results gives as many arrays, in C behind `out`, in C++ as a tuple. It is the same with functions: their
+ * whole numbers are int64_t, and their axes stand behind their other parameters.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/composed_table.h"
 #include "ops/variant.h"
 
 typedef struct function {
@@ -147,10 +150,158 @@ static void put_cpp(FILE *to, const function *f)
     fprintf(to, "    return result;\n}\n");
 }
 
+/* ---- functions of expressions ---- */
+
+typedef struct composed {
+    const kn_composed *row;
+    kn_composed_params of;
+    char name[KN_NAME_MAX]; /* in C */
+    int n_in, n_out;        /* arguments of kiln_function_call */
+    bool has_axes, needs_axes, keeps;
+} composed;
+
+typedef enum param_kind { VALUE, WHOLE, DTYPE, OF_CALL } param_kind;
+
+static param_kind kind_of(const composed *c, int k)
+{
+    const char *name = c->of.name[k];
+    return c->of.is_whole[k] && strcmp(name, "keepdims") != 0           ? WHOLE
+           : strcmp(name, "axis") == 0 || strcmp(name, "keepdims") == 0 ? OF_CALL
+           : strcmp(name, "dtype") == 0                                 ? DTYPE
+                                                                        : VALUE;
+}
+
+static bool has_param(const composed *c, const char *name)
+{
+    for (int k = 0; k < c->of.count; ++k)
+        if (strcmp(c->of.name[k], name) == 0)
+            return true;
+    return false;
+}
+
+/* The name of a row that is not the first of its name ends with the parameters that the first has not. */
+static void describe_composed(composed *c, int row)
+{
+    *c = (composed){.row = kn_composed_at(row)};
+    composed first = {.row = c->row};
+    for (int k = row; k >= 0; --k)
+        if (strcmp(kn_composed_at(k)->name, c->row->name) == 0)
+            first.row = kn_composed_at(k);
+    kn_composed_read(&c->of, c->row->params);
+    kn_composed_read(&first.of, first.row->params);
+    snprintf(c->name, sizeof c->name, "%s", c->row->name);
+    c->n_out = kn_composed_results(c->row);
+    for (int k = 0; k < c->of.count; ++k) {
+        const size_t length = strlen(c->name);
+        const bool is_of_call = kind_of(c, k) == OF_CALL, is_axis = is_of_call && c->of.name[k][0] == 'a';
+        c->n_in += !is_of_call;
+        c->has_axes |= is_axis;
+        c->needs_axes |= is_axis && !c->of.value[k][0];
+        c->keeps |= is_of_call && !is_axis;
+        if (!has_param(&first, c->of.name[k]))
+            snprintf(c->name + length, sizeof c->name - length, "_%s", c->of.name[k]);
+    }
+}
+
+/* before x between y between z: the arguments of kiln_function_call. */
+static void put_arguments(FILE *to, const composed *c, const char *const *before, const char *const *behind)
+{
+    for (int k = 0, given = 0; k < c->of.count; ++k)
+        if (kind_of(c, k) != OF_CALL)
+            fprintf(to, "%s%s%s%s", given++ ? ", " : "", before[kind_of(c, k)], c->of.name[k],
+                    behind[kind_of(c, k)]);
+}
+
+static const char *const nothing[] = {"", "", ""}, *const closed[] = {"", ")", ")"},
+                         *const types_in_c[] = {"kiln_arg ", "int64_t ", "kiln_dtype "},
+                         *const as_args[] = {"", "kiln_arg_int(", "kiln_arg_int("};
+
+static void put_composed(FILE *to, const composed *c)
+{
+    fprintf(to, "/* %s(%s)", c->row->name, c->row->params);
+    if (c->n_out > 1)
+        fprintf(to, ": out has %d arrays", c->n_out);
+    fprintf(to, ". */\nKILN_NODISCARD static inline kiln_status kiln_%s(kiln_array **out, ", c->name);
+    put_arguments(to, c, types_in_c, nothing);
+    fprintf(to, "%s)\n{\n    const kiln_arg in[] = {", c->has_axes ? ", const kiln_axes *axes" : "");
+    put_arguments(to, c, as_args, closed);
+    if (c->has_axes)
+        fprintf(to, "};\n    kiln_call_options options;\n    kiln_axes_options(&options, axes);\n");
+    else
+        fprintf(to, "};\n");
+    fprintf(to, "    return kiln_function_call(out, %d, \"%s\", in, %d, %s);\n}\n", c->n_out, c->row->name,
+            c->n_in, c->has_axes ? "&options" : "NULL");
+}
+
+static void put_composed_macro(FILE *to, const composed *c)
+{
+    static const char *const as_arg[] = {"KILN_PRIV_ARG(", "", ""}, *const behind[] = {")", "", ""};
+    const char *axes = c->has_axes ? ", axes" : "";
+    fprintf(to, "#define kiln_%s(out, ", c->name);
+    put_arguments(to, c, nothing, nothing);
+    fprintf(to, "%s) kiln_%s(out, ", axes, c->name);
+    put_arguments(to, c, as_arg, behind);
+    fprintf(to, "%s)\n", axes);
+}
+
+/* A usual value that is a number or a constant stands in C++, too. */
+static void put_cpp_param(FILE *to, const composed *c, int k)
+{
+    const char *name = c->of.name[k], *value = c->of.value[k];
+    const param_kind kind = kind_of(c, k);
+    fprintf(to, "%s%s",
+            kind == VALUE   ? "const operand &"
+            : kind == WHOLE ? "std::int64_t "
+                            : "kiln_dtype ",
+            name);
+    if (!value[0])
+        return;
+    const bool is_number = strspn(value, "0123456789.e-") == strlen(value);
+    fprintf(to, " = %s",
+            kind == WHOLE   ? "KILN_USUAL"
+            : kind == DTYPE ? "KILN_DTYPE_NONE"
+            : is_number     ? value
+                            : "kiln_arg_none()");
+}
+
+/* Axes come behind what has to be given, and before what has a usual value. */
+static void put_composed_cpp(FILE *to, const composed *c)
+{
+    static const char *const args[] = {"", "kiln_arg_int(", "kiln_arg_int("}, *const behind[] = {".arg()",
+                                                                                                 ")", ")"};
+    int put = 0;
+    fprintf(to, "/** %s(%s). */\n[[nodiscard]] inline %s %s(", c->row->name, c->row->params,
+            c->n_out > 1 ? "auto" : "array", c->row->name);
+    for (int is_usual = 0; is_usual < 2; ++is_usual) {
+        for (int k = 0; k < c->of.count; ++k)
+            if (kind_of(c, k) != OF_CALL && is_usual == !!c->of.value[k][0]) {
+                fprintf(to, "%s", put++ ? ", " : "");
+                put_cpp_param(to, c, k);
+            }
+        if (!is_usual && c->has_axes)
+            fprintf(to, ", const axes &over%s%s", c->needs_axes ? "" : " = axes()",
+                    c->keeps ? ", bool keepdims = false" : "");
+    }
+    fprintf(to, ")\n{\n    const kiln_arg in[] = {");
+    put_arguments(to, c, args, behind);
+    fprintf(to, "};\n    priv::results<%d> made;\n", c->n_out);
+    if (c->has_axes)
+        fprintf(to,
+                "    const kiln_axes list = over.get(%s);\n    kiln_call_options options;\n"
+                "    kiln_axes_options(&options, &list);\n",
+                c->keeps ? "keepdims" : "false");
+    fprintf(to, "    check(kiln_function_call(made.out(), made.count, \"%s\", in, %d, %s));\n", c->row->name,
+            c->n_in, c->has_axes ? "&options" : "nullptr");
+    fprintf(to, "    return %s;\n}\n", c->n_out > 1 ? "made.take()" : "std::get<0>(made.take())");
+}
+
 static const struct {
     const char *line;
     void (*put)(FILE *to, const function *f);
-} parts[] = {{"@FUNCTIONS@\n", put_function}, {"@MACROS@\n", put_macro}, {"@CPP@\n", put_cpp}};
+    void (*put_composed)(FILE *to, const composed *c);
+} parts[] = {{"@FUNCTIONS@\n", put_function, put_composed},
+             {"@MACROS@\n", put_macro, put_composed_macro},
+             {"@CPP@\n", put_cpp, put_composed_cpp}};
 
 /* True if the line is a word between '@'. */
 static bool put_part(FILE *to, const char *line)
@@ -164,6 +315,11 @@ static bool put_part(FILE *to, const char *line)
             function f;
             if (describe(&f, row))
                 parts[p].put(to, &f);
+        }
+        for (int row = 0; kn_composed_at(row); ++row) {
+            composed c;
+            describe_composed(&c, row);
+            parts[p].put_composed(to, &c);
         }
         return true;
     }

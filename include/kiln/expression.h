@@ -116,6 +116,21 @@ KILN_NODISCARD KILN_API kiln_status kiln_expression_create(kiln_kernel **out, co
                                                            const char *expression,
                                                            const kiln_kernel_options *options);
 
+/* The usual value of a function's whole number. */
+#define KILN_USUAL INT64_MIN
+
+/* A function that is an expression of others, by name: kiln_function_call(&y, 1, "tril", in, 2,
+ * NULL); kiln/ops.h has each with its parameters: kiln_tril(&y, x, -1). in: all of its arguments in
+ * order, but for axis and keepdims, which are those of options. A number that has to be whole is
+ * given by value (kiln_arg_int), or is KILN_USUAL; a dtype is given as a whole number, or is
+ * KILN_DTYPE_NONE; kiln_arg_none() stands for what may be absent. Arrays of a trace are recorded.
+ * Kernels are remembered by name, whole numbers, dtypes and axes. KILN_ERROR_NOT_FOUND for a name
+ * that none has; KILN_ERROR_INVALID for NULL, another number of arguments, and an argument that is
+ * no whole number; else the errors of kiln_expression_create and kiln_kernel_call. */
+KILN_NODISCARD KILN_API kiln_status kiln_function_call(kiln_array **out, int n_out,
+                                                       const char *name, const kiln_arg *in,
+                                                       int n_in, const kiln_call_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -12,7 +12,10 @@ typedef enum kn_subscript_kind {
     KN_SUBSCRIPT_NEW,   /* None: an axis of extent 1 comes in */
     KN_SUBSCRIPT_REST,  /* ...: as many whole axes as are left; at most one */
     KN_SUBSCRIPT_ONE,   /* the only index of an axis that must have extent 1: the axis goes */
-    KN_SUBSCRIPT_ONES   /* for all axes that are left: those of extent 1 go; it is the only subscript */
+    KN_SUBSCRIPT_ONES,  /* for all axes that are left: those of extent 1 go; it is the only subscript */
+    KN_SUBSCRIPT_FLIP,  /* for all axes that are left: reversed; it is the only subscript */
+    KN_SUBSCRIPT_FILL,  /* new axes until there are `start`, but at most `stop` */
+    KN_SUBSCRIPT_PART   /* part `start` of `stop` equal ones; step 1: the first ones may have one more */
 } kn_subscript_kind;
 typedef struct kn_subscript {
     kn_subscript_kind kind;

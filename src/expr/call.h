@@ -67,6 +67,27 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c);
 
+/* Functions that give views (view_functions.c); which: the axis, the number of axes, or whether parts differ.
+ */
+kiln_status kn_call_swapaxes(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_moveaxis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_rollaxis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_flip(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_rot90(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Functions that join arrays, or read elements at other places (arranged_functions.c). */
+kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_stacked(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c);

@@ -9,44 +9,13 @@
 #include "expr/call.h"
 #include "expr/composed_table.h"
 
-enum { MOST_PARAMS = 6, NAME_SIZE = 16 };
-
-/* ---- parameters ---- */
-
-typedef struct params {
-    char name[MOST_PARAMS][NAME_SIZE], value[MOST_PARAMS][NAME_SIZE]; /* value: "" where it has to be given */
-    const char *names[MOST_PARAMS];
-    bool is_whole[MOST_PARAMS];
-    int count, n_places;
-} params;
-
-static void read_params(params *out, const char *text)
-{
-    *out = (params){.n_places = -1};
-    while (*text) {
-        const size_t length = strcspn(text, ",");
-        const char *equals = memchr(text, '=', length);
-        if (*text == '*') {
-            out->n_places = out->count;
-        } else {
-            const int k = out->count++;
-            const size_t before = equals ? (size_t)(equals - text) : length;
-            out->is_whole[k] = text[before - 1] == '#';
-            memcpy(out->name[k], text, before - out->is_whole[k]);
-            if (equals)
-                memcpy(out->value[k], equals + 1, length - before - 1);
-            out->names[k] = out->name[k];
-        }
-        text += length;
-        text += strspn(text, ", ");
-    }
-    out->n_places = out->n_places < 0 ? out->count : out->n_places;
-}
-
 /* slot: the arguments of the row's parameters, in their order. */
-static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const params *of)
+static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const kn_composed_params *of)
 {
-    kiln_status status = kn_call_match(slot, p, c, of->names, of->count, of->n_places);
+    const char *name[KN_COMPOSED_PARAMS];
+    for (int k = 0; k < of->count; ++k)
+        name[k] = of->name[k];
+    kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places);
     for (int k = 0; k < of->count && status == KILN_OK; ++k) {
         int64_t whole;
         if (!of->value[k][0])
@@ -61,7 +30,8 @@ static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c,
 
 /* The names of the text are its parameters and its own: the caller's variables and kernels are out of
  * sight. */
-static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const params *of, kn_value *slot)
+static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const kn_composed_params *of,
+                             kn_value *slot)
 {
     struct kn_map *names = p->names;
     const int n_variables = p->n_variables, n_kernels = p->n_kernels;
@@ -84,7 +54,7 @@ static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, cons
 }
 
 static kiln_status call(kn_value *out, kn_parser *p, const kn_called *c, const kn_composed *row,
-                        const params *of, kn_value *slot)
+                        const kn_composed_params *of, kn_value *slot)
 {
     const kn_called *outer = p->composed;
     if (!outer)
@@ -102,11 +72,11 @@ bool kn_call_composed(kiln_status *status, kn_value *out, kn_parser *p, const kn
     const kn_composed *row;
     bool is_there = false;
     for (int k = 0; (row = kn_composed_at(k)) != NULL; ++k) {
-        if (!kn_call_is(c, row->name))
+        if (!row->text || !kn_call_is(c, row->name))
             continue;
-        kn_value slot[MOST_PARAMS] = {{0}};
-        params of;
-        read_params(&of, row->params);
+        kn_value slot[KN_COMPOSED_PARAMS] = {{0}};
+        kn_composed_params of;
+        kn_composed_read(&of, row->params);
         is_there = true;
         *status = match(slot, p, c, &of);
         if (*status == KILN_OK) {

@@ -2,6 +2,7 @@
 #include "expr/composed_table.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* b becomes inexact, as in NumPy, before it is subtracted: unsigned integers would wrap. */
 #define CLOSE                                                                                                \
@@ -16,6 +17,10 @@
 
 static const kn_composed rows[] = {
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
+    {"append", "arr, values, axis#=None", NULL},
+    {"atleast_1d", "a", NULL},
+    {"atleast_2d", "a", NULL},
+    {"atleast_3d", "a", NULL},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
     /* Elements of an axis at random, each as likely, or by weights; at: the numbers of the results. */
@@ -31,8 +36,10 @@ static const kn_composed rows[] = {
     {"dirichlet", "key, at, alpha",
      "m = len(alpha); g = standard_gamma(key, at[:, None] * m + arange(m), alpha); g / sum(g, axis=-1, "
      "keepdims=True)"},
+    {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"ediff1d", "ary", "diff(ravel(ary))"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
+    {"flip", "m, axis=None", NULL},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
@@ -48,11 +55,13 @@ static const kn_composed rows[] = {
      "start)"},
     {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
      "base ** linspace(start, stop, num, endpoint=endpoint)"},
+    {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
     {"meshgrid", "x, y, z",
      "x, y, z = ravel(x), ravel(y), ravel(z); s = (len(y), len(x), len(z)); "
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
+    {"moveaxis", "a, source#, destination#", NULL},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",
@@ -74,6 +83,14 @@ static const kn_composed rows[] = {
     /* Sorts by 64 random bits; of x along its last axis. */
     {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
     {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
+    {"pad", "array, pad_width#", NULL},
+    {"repeat", "a, repeats#, axis#=None", NULL},
+    {"roll", "a, shift#, axis#", NULL},
+    {"rollaxis", "a, axis#, start#=0", NULL},
+    {"rot90", "m, k#=1", NULL},
+    {"swapaxes", "a, axis1#, axis2#", NULL},
+    {"tile", "A, reps#", NULL},
+    {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
@@ -85,4 +102,37 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 const kn_composed *kn_composed_at(int k)
 {
     return k < ROWS ? &rows[k] : NULL;
+}
+
+void kn_composed_read(kn_composed_params *out, const char *params)
+{
+    *out = (kn_composed_params){.n_places = -1};
+    while (*params) {
+        const size_t length = strcspn(params, ",");
+        const char *equals = memchr(params, '=', length);
+        if (*params == '*') {
+            out->n_places = out->count;
+        } else {
+            const int k = out->count++;
+            const size_t before = equals ? (size_t)(equals - params) : length;
+            out->is_whole[k] = params[before - 1] == '#';
+            memcpy(out->name[k], params, before - out->is_whole[k]);
+            if (equals)
+                memcpy(out->value[k], equals + 1, length - before - 1);
+        }
+        params += length;
+        params += strspn(params, ", ");
+    }
+    out->n_places = out->n_places < 0 ? out->count : out->n_places;
+}
+
+int kn_composed_results(const kn_composed *row)
+{
+    int count = 1, depth = 0;
+    for (const char *c = row->text ? row->text : ""; *c; ++c) {
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        if (depth == 0)
+            count = *c == ';' ? 1 : count + (*c == ',');
+    }
+    return count;
 }

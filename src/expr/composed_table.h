@@ -2,15 +2,34 @@
 #ifndef KN_EXPR_COMPOSED_TABLE_H
 #define KN_EXPR_COMPOSED_TABLE_H
 
+#include <stdbool.h>
+
 /* params: names, each with "#" where a number has to be whole, and "=VALUE" where it may be absent; a value
  * may read the parameters before it. Those behind "*" are given by name. Of several rows of one name the
  * first one that the arguments fit is taken. text: statements over the parameters; the last one is the value.
- * Formulas are NumPy's (its manual and the results it gives), so that dtypes and roundings are, too. */
+ * Formulas are NumPy's (its manual and the results it gives), so that dtypes and roundings are, too. NULL:
+ * the function is one of functions.c or function_table.c, and the row says its parameters in C.
+ * kiln_function_call and kiln/ops.h (tools/ops.c) follow from the rows: there "axis" without "#" and
+ * "keepdims" are the axes of a call, and "dtype" is a dtype. */
 typedef struct kn_composed {
     const char *name, *params, *text;
 } kn_composed;
 
 /* Row k; NULL beyond the last. */
 const kn_composed *kn_composed_at(int k);
+
+enum { KN_COMPOSED_PARAMS = 8, KN_COMPOSED_WORD = 16 };
+
+/* What `params` says. */
+typedef struct kn_composed_params {
+    char name[KN_COMPOSED_PARAMS][KN_COMPOSED_WORD];
+    char value[KN_COMPOSED_PARAMS][KN_COMPOSED_WORD]; /* "": it has to be given */
+    bool is_whole[KN_COMPOSED_PARAMS];
+    int count, n_places; /* how many there are, and may be given without a name */
+} kn_composed_params;
+
+void kn_composed_read(kn_composed_params *out, const char *params);
+/* The number of values of a row's text. */
+int kn_composed_results(const kn_composed *row);
 
 #endif

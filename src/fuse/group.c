@@ -5,6 +5,7 @@
 
 #include "graph/op.h"
 #include "graph/subscripts.h"
+#include "graph/turned_axes.h"
 #include "eager/operation.h"
 #include "space/space.h"
 #include "program/stages.h"
@@ -178,10 +179,10 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
     kn_subscript subscript[KN_SUBSCRIPTS_CAPACITY];
     int to = 0, axis = 0, count = 0;
     if (n->kind == KN_NODE_TRANSPOSE) {
-        for (int a = 0; a < from->ndim; ++a) {
-            int read = n->n_axes == 0 ? from->ndim - 1 - a : n->axis[a];
-            out[read < 0 ? read + from->ndim : read] = (kn_axis_map){a, 0, 1};
-        }
+        kn_turned turned = {.ndim = 0};
+        if (kn_turned_settle(&turned, s->graph, n, from->ndim, from->shape) == KILN_OK)
+            for (int a = 0; a < from->ndim; ++a)
+                out[a] = (kn_axis_map){turned.to[a], turned.start[a], 1};
         return;
     }
     if (kn_subscripts_settle(subscript, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
@@ -204,10 +205,11 @@ static void base_of_view(const kn_lower_state *s, kn_base *b, int node)
         return;
     view_axes(axes, s, node);
     *b = (kn_base){from->kind, from->node, from->shift, stride};
+    memset(stride, 0, (size_t)s->typed[node].ndim * sizeof *stride);
     for (int a = 0; a < s->typed[s->graph->node[node].in[0]].ndim; ++a) {
         b->shift += axes[a].start * from->stride[a];
-        if (axes[a].to >= 0)
-            stride[axes[a].to] = axes[a].step * from->stride[a];
+        if (axes[a].to >= 0) /* two axes may go along one */
+            stride[axes[a].to] += axes[a].step * from->stride[a];
     }
 }
 

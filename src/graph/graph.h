@@ -19,7 +19,7 @@ typedef enum kn_node_kind {
     KN_NODE_KERNEL,    /* output `index` of `kernel`, which the user defined by strings */
     KN_NODE_CAST,      /* to `dtype` */
     KN_NODE_SLICE,     /* `subscript` gives the change of each axis */
-    KN_NODE_TRANSPOSE, /* axis a of the result is axis `axis[a]` of the input; n_axes 0: reversed */
+    KN_NODE_TRANSPOSE, /* axes in another order, or two of them along one: `index` is a kn_turn */
     KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1; KN_EXTENT_READ: the next of in[1 ..] */
     KN_NODE_EXTENT,    /* the extent of axis `axis[0]` of the input; n_axes 0: its number of elements; a weak
                        integer */
@@ -32,11 +32,20 @@ typedef enum kn_node_kind {
 
 enum { KN_EXTENT_READ = -2 };
 
+/* What `axis` says of a KN_NODE_TRANSPOSE. */
+typedef enum kn_turn {
+    KN_TURN_LIST,    /* axis a of the result is axis `axis[a]` of the input; n_axes 0: reversed */
+    KN_TURN_SWAP,    /* two axes */
+    KN_TURN_MOVE,    /* the first half of the axes, to where the second half says */
+    KN_TURN_ROLL,    /* one axis, in front of another or of the end */
+    KN_TURN_DIAGONAL /* two axes, and an offset: they become the last axis */
+} kn_turn;
+
 typedef struct kn_node {
     kn_node_kind kind;
     int n_in, *in;     /* the nodes that it reads */
     size_t at, length; /* its place in the graph's text, for messages */
-    int index;         /* INPUT, CALL, KERNEL */
+    int index;         /* INPUT, CALL, KERNEL, TRANSPOSE */
     kiln_arg number;   /* NUMBER: KILN_ARG_WEAK_* */
     char *name;        /* CALL */
     /* CALL: an operator of Python's, whose result of weak numbers is weak. A function of NumPy's has no

@@ -6,6 +6,7 @@
 #include "graph/constant_folding.h"
 #include "graph/infer_parts.h"
 #include "graph/subscripts.h"
+#include "graph/turned_axes.h"
 #include "space/shape.h"
 
 __extension__ typedef __int128 wide;
@@ -130,22 +131,12 @@ kiln_status kn_infer_slice(kn_inference *f, const kn_node *node)
 kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node)
 {
     const kn_typed *in = read_by(f, node, 0);
-    uint64_t seen = 0;
-    f->ndim = in->ndim;
-    if (node->n_axes > 0 && node->n_axes != in->ndim)
-        return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "%d axes were given; the array has %d",
-                              node->n_axes, in->ndim);
-    for (int k = 0; k < in->ndim; ++k) {
-        int given = node->n_axes > 0 ? node->axis[k] : in->ndim - 1 - k,
-            axis = given + (given < 0 ? in->ndim : 0);
-        if (axis < 0 || axis >= in->ndim)
-            return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "axis %d was given; the array has %d",
-                                  given, in->ndim);
-        if (seen >> axis & 1)
-            return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "axis %d was given before", given);
-        seen |= UINT64_C(1) << axis;
-        f->shape[k] = in->shape[axis];
-    }
+    kn_turned turned;
+    kiln_status status = kn_turned_settle(&turned, f->graph, node, in->ndim, in->shape);
+    if (status != KILN_OK)
+        return status;
+    f->ndim = turned.ndim;
+    memcpy(f->shape, turned.shape, (size_t)turned.ndim * sizeof *f->shape);
     return KILN_OK;
 }
 

@@ -9,7 +9,8 @@ static int count_taken(const kn_node *node)
     int taken = 0;
     for (int k = 0; k < node->n_subscripts; ++k) {
         kn_subscript_kind kind = node->subscript[k].kind;
-        taken += kind == KN_SUBSCRIPT_SLICE || kind == KN_SUBSCRIPT_INDEX || kind == KN_SUBSCRIPT_ONE;
+        taken += kind == KN_SUBSCRIPT_SLICE || kind == KN_SUBSCRIPT_INDEX || kind == KN_SUBSCRIPT_ONE ||
+                 kind == KN_SUBSCRIPT_PART;
     }
     return taken;
 }
@@ -49,6 +50,19 @@ static kiln_status settle_one(kn_subscript *out, const kn_graph *graph, const kn
     return KILN_OK;
 }
 
+static kiln_status settle_part(kn_subscript *out, const kn_graph *graph, const kn_node *node,
+                               const kn_subscript *part, int axis, int64_t extent)
+{
+    const int64_t each = extent / part->stop, more = extent % part->stop, k = part->start;
+    if (more != 0 && part->step != 1)
+        return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
+                              "axis %d has extent %lld, which is no multiple of the %lld parts", axis,
+                              (long long)extent, (long long)part->stop);
+    const int64_t count = each + (k < more);
+    *out = (kn_subscript){KN_SUBSCRIPT_SLICE, count ? k * each + (k < more ? k : more) : 0, count, 1};
+    return KILN_OK;
+}
+
 kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *graph, const kn_node *node,
                                  int ndim, const int64_t *shape)
 {
@@ -79,6 +93,20 @@ kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *
             has_rest = true;
             for (int left = ndim - taken; left > 0; --left)
                 out[n++] = whole(shape[axis++]);
+            break;
+        case KN_SUBSCRIPT_FILL:
+            for (int64_t k = 0; k < subscript->stop && ndim + k < subscript->start; ++k)
+                out[n++] = (kn_subscript){.kind = KN_SUBSCRIPT_NEW};
+            break;
+        case KN_SUBSCRIPT_PART:
+            status = settle_part(&out[n++], graph, node, subscript, axis, shape[axis]);
+            ++axis;
+            break;
+        case KN_SUBSCRIPT_FLIP:
+            has_rest = true;
+            for (; axis < ndim; ++axis)
+                out[n++] =
+                    (kn_subscript){KN_SUBSCRIPT_SLICE, shape[axis] ? shape[axis] - 1 : 0, shape[axis], -1};
             break;
         case KN_SUBSCRIPT_ONES:
             has_rest = true;

@@ -33,6 +33,13 @@ static void remember(const kn_str *key, kiln_kernel *kernel)
         kiln_kernel_retain(kernel);
 }
 
+/* Under the lock: one more reference, or NULL. */
+static kiln_kernel *find(const kn_str *key)
+{
+    kiln_kernel *known = remembered ? kn_map_get(remembered, key->data, key->length) : NULL;
+    return known ? kiln_kernel_retain(known) : NULL;
+}
+
 /* The texts of a map, or of a selection. */
 typedef struct texts {
     bool is_selection, is_mask;
@@ -43,19 +50,29 @@ typedef struct texts {
 kiln_status kn_kernel_remembered(kiln_kernel **out, const kn_str *key,
                                  kiln_status (*make)(kiln_kernel **out, const void *of), const void *of)
 {
+    kiln_kernel *made = NULL;
     kiln_status status = kn_str_status(key, "the texts of a kernel");
     if (status != KILN_OK)
         return status;
     kn_lock_take(KN_LOCK_MAPPED);
-    kiln_kernel *known = remembered ? kn_map_get(remembered, key->data, key->length) : NULL;
-    if (!known)
-        status = make(out, of);
-    if (!known && status == KILN_OK)
-        remember(key, *out);
-    if (known)
-        *out = kiln_kernel_retain(known);
+    kiln_kernel *known = find(key);
     kn_lock_give(KN_LOCK_MAPPED);
-    return status;
+    /* Without the lock: what is made may need others that are remembered. */
+    if (!known)
+        status = make(&made, of);
+    if (known || status != KILN_OK) {
+        *out = known ? known : *out;
+        return status;
+    }
+    kn_lock_take(KN_LOCK_MAPPED);
+    known = find(key);
+    if (!known)
+        remember(key, made);
+    kn_lock_give(KN_LOCK_MAPPED);
+    if (known)
+        kiln_kernel_free(made);
+    *out = known ? known : made;
+    return KILN_OK;
 }
 
 static kiln_status create(kiln_kernel **out, const void *of)

@@ -61,6 +61,9 @@
 #define UNSIGNED "B->B H->H I->I L->L "
 #define INTEGERS_TO_BOOL "?->? b->? B->? h->? H->? i->? I->? l->? L->? "
 #define FLOATS_TO_BOOL "e->? E->? f->? d->? "
+/* As SciPy has it, but for 16-bit floats, which stay as they are. */
+#define SPECIAL "?->f b->f B->f h->f H->f e->e E->E f->f d->d "
+#define SPECIAL_PAIRS "?\?->f bb->f BB->f hh->f HH->f ee->e EE->E ff->f dd->d "
 #define INTEGERS_TO_DOUBLE "?->d b->d B->d h->d H->d i->d I->d l->d L->d "
 #define COMPLEX_TO_REAL "F->f D->d "
 
@@ -254,6 +257,9 @@
     "    z = x == 1 ? 1 : x != (T)-1 ? 0 : y % 2 ? -1 : 1;\n"                                                \
     "for (; left > 0; left /= 2, base *= base)\n"                                                            \
     "    z *= left % 2 ? base : (T)1"
+/* x is in the dtype of the result, and 16-bit floats are computed in float32. */
+#define SPECIAL_FUNCTION(name, body) MAP1(name, SPECIAL, "const auto p = +(U)x;\ny = " body)
+#define SPECIAL_OF_TWO(name, body) MAP2(name, SPECIAL_PAIRS, "const auto p = +(U)x, q = +(U)y;\nz = " body)
 #define WHERE(c)                                                                                             \
     c "?\?->? " c "bb->b " c "BB->B " c "hh->h " c "HH->H " c "ii->i " c "II->I " c "ll->l " c "LL->L " c    \
       "ee->e " c "EE->E " c "ff->f " c "dd->d " c "FF->F " c "DD->D "
@@ -396,6 +402,34 @@ const kn_operation_row kn_operation_table[] = {
     MAP1("sinc", INTEGERS_TO_DOUBLE, SINC("(U)x")),
     MAP1("sinc", FLOATS COMPLEX, SINC("+x")),
     MAP1("i0", INTEGERS_TO_DOUBLE FLOATS, "y = cyl_bessel_i0((U)x)"),
+    SPECIAL_FUNCTION("erf", "erf(p)"),
+    SPECIAL_FUNCTION("erfc", "erfc(p)"),
+    SPECIAL_FUNCTION("erfcx", "erfcx(p)"),
+    SPECIAL_FUNCTION("erfinv", "erfinv(p)"),
+    SPECIAL_FUNCTION("erfcinv", "erfcinv(p)"),
+    SPECIAL_FUNCTION("gamma", "tgamma(p)"),
+    SPECIAL_FUNCTION("gammaln", "lgamma(p)"),
+    SPECIAL_FUNCTION("digamma", "kn_digamma(p)"),
+    SPECIAL_OF_TWO("polygamma", "kn_polygamma(p, q)"),
+    SPECIAL_OF_TWO("zeta", "kn_zeta(p, q)"),
+    SPECIAL_FUNCTION("expit", "p < 0 ? exp(p) / (1 + exp(p)) : 1 / (1 + exp(-p))"),
+    SPECIAL_FUNCTION("logit", "kn_logit(p)"),
+    SPECIAL_FUNCTION("log_expit", "kn_log_expit(p)"),
+    SPECIAL_FUNCTION("ndtr", "normcdf(p)"),
+    SPECIAL_FUNCTION("ndtri", "normcdfinv(p)"),
+    SPECIAL_FUNCTION("log_ndtr", "kn_log_ndtr(p)"),
+    SPECIAL_FUNCTION("i0e", "kn_bessel_ie(0, p)"),
+    SPECIAL_FUNCTION("i1", "cyl_bessel_i1(p)"),
+    SPECIAL_FUNCTION("i1e", "kn_bessel_ie(1, p)"),
+    SPECIAL_FUNCTION("j0", "j0(p)"),
+    SPECIAL_FUNCTION("j1", "j1(p)"),
+    SPECIAL_FUNCTION("y0", "y0(p)"),
+    SPECIAL_FUNCTION("y1", "y1(p)"),
+    SPECIAL_FUNCTION("entr", "p > 0 ? -p * log(p) : p == 0 ? 0 : p < 0 ? -INFINITY : p"),
+    SPECIAL_OF_TWO("rel_entr", "p > 0 && q > 0 ? p * log(p / q) : p == 0 && q >= 0 ? 0 : p != p || q != q ? p + q : INFINITY"),
+    SPECIAL_OF_TWO("kl_div", "p > 0 && q > 0 ? p * log(p / q) - p + q : p == 0 && q >= 0 ? q : p != p || q != q ? p + q : INFINITY"),
+    SPECIAL_OF_TWO("xlogy", "p == 0 && q == q ? 0 : p * log(q)"),
+    SPECIAL_OF_TWO("xlog1py", "p == 0 && q == q ? 0 : p * log1p(q)"),
     WHOLE("floor"),
     WHOLE("ceil"),
     WHOLE("trunc"),

@@ -1,14 +1,17 @@
 """Functions of expressions that are composed of others (src/expr/composed.c), each of NAMES' list, over random arrays of all of NumPy's dtypes, against NumPy's:
-dtype, shape and elements. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
+dtype, shape and elements; half of the calls by kiln_function_call. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
+import ast
+import ctypes
 import random
 import subprocess
 import warnings
 
 import numpy as np
 
-from check_searches import drawn
+from check_searches import drawn, placed
 from check_sort_names import DTYPES, Names, drawn_axis, near, same
-from host_kernels import in_threads, random_cases
+from fuzz_reductions import CallOptions
+from host_kernels import Argument, in_threads, random_cases
 
 
 def shaped(rng, x, ndim):
@@ -76,6 +79,8 @@ def cumulative(name):
     def case(rng, x, y):
         x = finite(x)
         axis = rng.randrange(-x.ndim, x.ndim)
+        if x.dtype == "float16" and x.shape[axis] > 7:
+            return None  # NumPy rounds to float16 after each
         return f"{name}(x, axis={axis})", getattr(np, name)(x, axis=axis), rough, {"x": x}
     return case
 
@@ -171,6 +176,74 @@ def turned(name):
     return case
 
 
+def axes_case(name):
+    """Functions of axes, of what is computed too."""
+    def case(rng, x, y):
+        x = shaped(rng, x, rng.choice([2, 3]))
+        n, of = x.ndim, rng.choice(["x", "x", "x[::-1]", "positive(x)", "x.T"])
+        of = "x" if x.dtype == bool and of == "positive(x)" else of
+        value = eval(of, {"x": x, "positive": np.positive})
+        one, two = rng.sample(range(n), 2)
+        one, two = one - n * rng.randrange(2), two - n * rng.randrange(2)
+        if name in ("diagonal", "trace"):
+            value = finite(value) if name == "trace" else value
+            x, of = (value, "x") if name == "trace" else (x, of)
+            k = rng.randrange(-3, 4)
+            return rng.choice([(f"{name}({of}, {k}, {one}, {two})", getattr(np, name)(value, k, one, two)), (f"{name}({of})", getattr(np, name)(value))]) + (near, {"x": x})
+        if name == "flip":
+            axis = rng.choice([None, one, (one, two)])
+            return f"flip({of}, axis={axis})", np.flip(value, axis), same, {"x": x}
+        if name == "rot90":
+            k = rng.randrange(-2, 6)
+            return rng.choice([(f"rot90({of}, {k}, axes=({one}, {two}))", np.rot90(value, k, (one, two))), (f"rot90({of}, {k})", np.rot90(value, k))]) + (same, {"x": x})
+        if name == "moveaxis" and rng.random() < 0.5:
+            to = rng.sample(range(n), 2)
+            return f"moveaxis({of}, ({one}, {two}), {tuple(to)})", np.moveaxis(value, (one, two), to), same, {"x": x}
+        if name == "rollaxis":
+            start = rng.randrange(-n, n + 1)
+            return f"rollaxis({of}, {one}, {start})", np.rollaxis(value, one, start), same, {"x": x}
+        if name == "matrix_transpose":
+            return f"{name}({of})", np.matrix_transpose(value), same, {"x": x}
+        return f"{name}({of}, {one}, {two})", getattr(np, name)(value, one, two), same, {"x": x}
+    return case
+
+
+def arranged(name):
+    def case(rng, x, y):
+        x = shaped(rng, x, rng.choice([1, 2, 3]))
+        axis = rng.randrange(-x.ndim, x.ndim)
+        if name == "roll":
+            if rng.random() < 0.4:
+                shifts, axes = tuple(rng.randrange(-9, 9) for _ in range(2)), tuple(rng.randrange(-x.ndim, x.ndim) for _ in range(2))
+                return f"roll(x, {shifts}, {axes})", np.roll(x, shifts, axes), same, {"x": x}
+            shift = rng.randrange(-100, 100)
+            return f"roll(x, {shift}, {axis})", np.roll(x, shift, axis), same, {"x": x}
+        if name == "repeat":
+            times, axis = rng.randrange(0, 4), rng.choice([None, axis])
+            return f"repeat(x, {times}{'' if axis is None else f', {axis}'})", np.repeat(x, times, axis), same, {"x": x}
+        if name == "tile":
+            times = rng.choice([2, (2,), (1, 3), (2, 0), (2, 1, 2, 1)])
+            return f"tile(x, {times})", np.tile(x, times), same, {"x": x}
+        if name == "append":
+            y = y.reshape(-1)[:5] if rng.random() < 0.4 else np.flip(x, axis)[..., :1].astype(y.dtype) if axis in (-1, x.ndim - 1) else np.flip(x).astype(y.dtype)
+            axis = None if y.ndim != x.ndim or any(a != b for k, (a, b) in enumerate(zip(x.shape, y.shape)) if k != axis % x.ndim) else axis
+            return f"append(x, y{'' if axis is None else f', {axis}'})", np.append(x, y, axis), same, {"x": x, "y": y}
+        mode = rng.choice(["constant", "edge", "wrap", "reflect", "symmetric"])
+        width = rng.choice([0, 2, (1, 3), tuple((rng.randrange(5), rng.randrange(5)) for _ in range(x.ndim))])
+        width = width if x.ndim > 1 or not isinstance(width, tuple) or not isinstance(width[0], tuple) else width[0]
+        if mode == "constant" and rng.random() < 0.5:
+            return f"pad(x, {width}, 'constant', constant_values=1)", np.pad(x, width, mode, constant_values=1), same, {"x": x}
+        return (f"pad(x, {width})" if mode == "constant" else f"pad(x, {width}, '{mode}')"), np.pad(x, width, mode), same, {"x": x}
+    return case
+
+
+def at_least(name):
+    def case(rng, x, y):
+        x = x.reshape(-1)[:1].reshape(()) if rng.random() < 0.3 and x.size else x
+        return f"{name}(x)", getattr(np, name)(x), same, {"x": x}
+    return case
+
+
 CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
          "iscomplex": lambda rng, x, y: ("iscomplex(x)", np.iscomplex(x), same), "isreal": lambda rng, x, y: ("isreal(x)", np.isreal(x), same),
          "outer": lambda rng, x, y: ("outer(x, y)", np.outer(x[:40], y[:40]), near, {"x": x[:40], "y": y[:40]}), "vander": vander,
@@ -178,7 +251,79 @@ CASES = {"allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == b
          **{name: cumulative(name) for name in ("cumulative_prod", "cumulative_sum")}, **{name: nan_scan(name) for name in ("nancumprod", "nancumsum")},
          **{name: nan_reduction(name) for name in ("nanargmax", "nanargmin", "nanprod")}, **{name: square(name) for name in ("eye", "identity", "tri")},
          **{name: nan_moment(name) for name in ("nanmean", "nanstd", "nanvar")}, **{name: spaced(name) for name in ("linspace", "logspace")},
-         **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
+         **{name: axes_case(name) for name in ("diagonal", "flip", "matrix_transpose", "moveaxis", "rollaxis", "rot90", "swapaxes", "trace")},
+         **{name: arranged(name) for name in ("append", "pad", "repeat", "roll", "tile")},
+         **{f"atleast_{n}d": at_least(f"atleast_{n}d") for n in (1, 2, 3)}, **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
+
+
+USUAL, KEEPDIMS = -2**63, 2
+
+
+class Functions(Names):
+    """Calls of expressions, and of functions by their rows."""
+    def __init__(self, library, lines):
+        super().__init__(library)
+        self.rows = {}
+        for name, _, params, n_out in (line for line in lines if line[1] == "row"):
+            self.rows.setdefault(name, []).append(([word.strip() for word in params.split(",")], int(n_out)))
+
+    def number(self, value):
+        """A weak number, as an argument of a call."""
+        given = Argument(5 if isinstance(value, float) else 3, 0, None)
+        where = ctypes.addressof(given) + Argument.array.offset
+        (ctypes.c_double if isinstance(value, float) else ctypes.c_int64).from_address(where).value = value
+        return given
+
+    def arguments(self, text, arrays, n_out):
+        """The arguments of kiln_function_call, with "array NAME" for an array; the axes and keepdims. None where the text is no such call."""
+        call = ast.parse(text).body[0].value
+        for params, results in self.rows[call.func.id]:
+            plain = [word.split("=")[0] for word in params]
+            places = [word for word in plain[:plain.index("*") if "*" in plain else None]]
+            given = dict(zip(places, call.args)) | {next((p for p in plain if p.rstrip("#") == k.arg), k.arg): k.value for k in call.keywords}
+            if results != n_out or len(places) < len(call.args) or not set(given) <= set(plain):
+                continue
+            axis, keep, found = None, False, []
+            for name in (p for p in plain if p != "*"):
+                value = given.get(name)
+                if isinstance(value, ast.Name):
+                    found.append(f"array {value.id}" if value.id in arrays else self.dtype_number(value.id))
+                elif name == "axis":
+                    axis = ast.literal_eval(value) if value else None
+                elif name == "keepdims#":
+                    keep = bool(value)
+                elif value:
+                    try:
+                        found.append(ast.literal_eval(value))
+                    except ValueError:
+                        return None
+                else:
+                    found.append(USUAL if name[-1] == "#" else 0 if name == "dtype" else None)
+            return None if any(isinstance(value, tuple) for value in found) else (found, axis, keep)
+        return None  # arguments that expressions alone have
+
+    def by_name(self, text, arrays, rng, n_out):
+        """Results by kiln_function_call; None where the text is no such call."""
+        parts = self.arguments(text, arrays, n_out)
+        if parts is None:
+            return None
+        found, axis, keep = parts
+        name, held, out = text.split("(")[0], [], (ctypes.c_void_p * n_out)()
+        given = (Argument * (len(found) + 1))()
+        for k, value in enumerate(found):
+            if isinstance(value, str):
+                given[k] = Argument(1, 0, placed(self, rng, np.ascontiguousarray(arrays[value[6:]]), held).value)
+            elif value is not None:
+                given[k] = self.number(value)
+        axes = None if axis is None else [axis] if isinstance(axis, int) else list(axis)
+        options = CallOptions(ctypes.sizeof(CallOptions), KEEPDIMS if keep else 0)
+        if axes is not None:
+            options.axes, options.n_axes = (ctypes.c_int * (len(axes) + 1))(*axes), len(axes)
+        self.check(self.c.kiln_function_call(out, n_out, name.encode(), given, len(found), ctypes.byref(options)), text)
+        results = [self.taken(array) for array in out]
+        for handle in reversed(held):
+            self.c.kiln_array_free(handle)
+        return results
 
 
 def check_case(kiln, names, seed, index):
@@ -196,16 +341,17 @@ def check_case(kiln, names, seed, index):
     arrays = {k: a for k, a in arrays.items() if k in text.replace(name, "", 1)} or {"x": x}
     rights = right if isinstance(right, list) else [right]
     what = f"--seed {seed} --first {index} --count 1: {text} of {', '.join(f'{a.dtype} {a.shape}' for a in arrays.values())}"
-    for one, wanted in zip(kiln.results(text, arrays, rng, len(rights)), rights):
+    by_name = kiln.by_name(text, arrays, rng, len(rights)) if rng.random() < 0.5 else None
+    for one, wanted in zip(by_name or kiln.results(text, arrays, rng, len(rights)), rights):
         assert alike(one, wanted), f"{what}: {one} ({one.dtype} {one.shape}), not {wanted} ({wanted.dtype} {wanted.shape}); {arrays}"
 
 
 def main():
     o = random_cases(4000, len(CASES), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
-    names = sorted(name for name, _, rest in lines if rest == "composed")
+    names = sorted(name for name, kind, rest, *_ in lines if kind != "row" and rest == "composed")
     assert set(names) == set(CASES), f"{set(names) ^ set(CASES)}: each function has a case, and each case a function"
-    kiln = Names(o.library)
+    kiln = Functions(o.library, lines)
     in_threads(lambda k: check_case(kiln, names, o.seed, k), o.cases)
     print(f"{o.count} calls of {len(names)} functions, none wrong")
 

@@ -1,0 +1,299 @@
+/* Functions of expressions that join arrays, or read their elements at other places: each is a node of a kernel
+ * that is remembered, and one launch. */
+#include "expr/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernel/arranged.h"
+
+enum { MOST = KN_MAX_PARAMS - 1 };
+
+/* ---- joins ---- */
+
+static const kn_subscript rest = {.kind = KN_SUBSCRIPT_REST};
+
+/* What is done with each array before it is joined, and the axis of the join. */
+static const struct {
+    const char *name;
+    int axis, n;
+    kn_subscript view[3];
+} stacks[] = {{"vstack", 0, 2, {{KN_SUBSCRIPT_FILL, 2, 2, 0}, {.kind = KN_SUBSCRIPT_REST}}},
+              {"row_stack", 0, 2, {{KN_SUBSCRIPT_FILL, 2, 2, 0}, {.kind = KN_SUBSCRIPT_REST}}},
+              {"hstack", KN_JOIN_HSTACK, 2, {{KN_SUBSCRIPT_FILL, 1, 1, 0}, {.kind = KN_SUBSCRIPT_REST}}},
+              {"column_stack", 1, 2, {{.kind = KN_SUBSCRIPT_REST}, {KN_SUBSCRIPT_FILL, 2, 2, 0}}},
+              {"dstack",
+               2,
+               3,
+               {{KN_SUBSCRIPT_FILL, 2, 2, 0}, {.kind = KN_SUBSCRIPT_REST}, {KN_SUBSCRIPT_FILL, 3, 1, 0}}}};
+
+static kiln_status join(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *array, int count,
+                        int axis)
+{
+    int in[MOST];
+    char name[32];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = KILN_OK;
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &array[k]);
+    if (status == KILN_OK)
+        status = kn_join_find(&kernel, name, count, axis);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, count, 1) : status;
+}
+
+static kiln_status read_arrays(kn_value *array, int *count, const kn_parser *p, const kn_value *from)
+{
+    const kn_value *item;
+    *count = kn_parser_items(&item, p, from);
+    if (from->kind != KN_VALUE_TUPLE || *count < 1 || *count > MOST)
+        return kn_parser_refuse(p, from->at, from->length, "a list of 1 to %d arrays was expected", MOST);
+    memcpy(array, item, (size_t)*count * sizeof *array);
+    return KILN_OK;
+}
+
+static kiln_status flatten(kn_value *x, kn_parser *p, const kn_called *c)
+{
+    int64_t extent[1] = {-1};
+    int in;
+    const kn_node node = {.kind = KN_NODE_RESHAPE,
+                          .n_in = 1,
+                          .in = &in,
+                          .n_axes = 1,
+                          .extent = extent,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, x);
+    return status == KILN_OK ? kn_parser_add(x, p, &node) : status;
+}
+
+/* concatenate and stack (which: a new axis); axis None: of all elements of each. */
+kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"arrays", "axis", "dtype"};
+    const kn_subscript new_axis = {.kind = KN_SUBSCRIPT_NEW};
+    kn_value slot[3] = {{0}}, array[MOST];
+    int axis = 0, count = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = read_arrays(array, &count, p, &slot[0]);
+    const bool is_flat = slot[1].kind == KN_VALUE_NONE && !c->which;
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT && !is_flat)
+        status = kn_call_axis(&axis, p, &slot[1]);
+    for (int k = 0; k < count && status == KILN_OK && (is_flat || c->which); ++k) {
+        const kn_value x = array[k];
+        status = is_flat ? flatten(&array[k], p, c) : kn_call_add_part(&array[k], p, c, &x, new_axis, axis);
+    }
+    if (status == KILN_OK)
+        status = join(out, p, c, array, count, axis);
+    return status == KILN_OK ? kn_call_cast(out, p, c, &slot[2]) : status;
+}
+
+kiln_status kn_call_stacked(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"tup"};
+    kn_value slot[1] = {{0}}, array[MOST];
+    int count = 0, s = 0;
+    while (!kn_call_is(c, stacks[s].name))
+        ++s;
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = read_arrays(array, &count, p, &slot[0]);
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        const kn_value x = array[k];
+        kn_subscript view[3];
+        memcpy(view, stacks[s].view, sizeof view);
+        status = kn_call_add_slice(&array[k], p, c, &x, view, stacks[s].n);
+    }
+    return status == KILN_OK ? join(out, p, c, array, count, stacks[s].axis) : status;
+}
+
+kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"arr", "values", "axis"};
+    kn_value slot[3] = {{0}};
+    int axis = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    const bool is_flat = !kn_call_is_given(&slot[2]);
+    if (status == KILN_OK && !is_flat)
+        status = kn_call_axis(&axis, p, &slot[2]);
+    for (int k = 0; k < 2 && is_flat && status == KILN_OK; ++k)
+        status = flatten(&slot[k], p, c);
+    return status == KILN_OK ? join(out, p, c, slot, 2, axis) : status;
+}
+
+/* ---- elements at other places ---- */
+
+static kiln_status arrange(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                           const kn_arranged *of)
+{
+    int in;
+    char name[32];
+    kiln_kernel *kernel = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    kiln_status status = kn_parser_node(&in, p, x);
+    if (status == KILN_OK)
+        status = kn_arranged_find(&kernel, name, of);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 1) : status;
+}
+
+/* Whole numbers from `least` on: one, or a tuple of at most `most`. */
+static kiln_status read_wholes(int64_t *number, int *count, const kn_parser *p, const kn_value *value,
+                               int most, int64_t least, const char *what)
+{
+    const kn_value *item;
+    kiln_status status = KILN_OK;
+    *count = kn_parser_items(&item, p, value);
+    if (*count > most)
+        return kn_parser_refuse(p, value->at, value->length,
+                                "%s: %d numbers were given; at most %d were expected", what, *count, most);
+    for (int k = 0; k < *count && status == KILN_OK; ++k) {
+        status = kn_parser_whole(&number[k], p, &item[k], what);
+        if (status == KILN_OK && number[k] < least)
+            return kn_parser_refuse(p, item[k].at, item[k].length,
+                                    "%s: %lld was given; one from %lld on was expected", what,
+                                    (long long)number[k], (long long)least);
+    }
+    return status;
+}
+
+/* roll(a, shift, axis): both may be tuples; of arrays of one axis the axis need not be given. */
+kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "shift", "axis"};
+    kn_value slot[3] = {{0}};
+    int64_t shift[KILN_MAX_NDIM], axis[KILN_MAX_NDIM] = {0};
+    int n_shifts = 0, n_axes = 1;
+    kn_arranged of = {.what = KN_ARRANGE_ROLL};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_wholes(shift, &n_shifts, p, &slot[1], KILN_MAX_NDIM, INT64_MIN, names[1]);
+    if (status == KILN_OK)
+        status = read_wholes(axis, &n_axes, p, &slot[2], KILN_MAX_NDIM, -KILN_MAX_NDIM, names[2]);
+    if (status == KILN_OK && n_shifts != n_axes && n_shifts != 1 && n_axes != 1)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length, "shift: %d numbers were given for %d axes",
+                                n_shifts, n_axes);
+    of.count = n_shifts > n_axes ? n_shifts : n_axes;
+    for (int k = 0; k < of.count && status == KILN_OK; ++k)
+        of.axis[k] = (kn_arranged_axis){(int)axis[n_axes == 1 ? 0 : k], shift[n_shifts == 1 ? 0 : k], 0};
+    return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+}
+
+/* repeat(a, repeats, axis=None): one number. */
+kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "repeats", "axis"};
+    kn_value slot[3] = {{0}};
+    int count = 0;
+    kn_arranged of = {.what = KN_ARRANGE_REPEAT, .count = 1};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_wholes(&of.axis[0].first, &count, p, &slot[1], 1, 0, names[1]);
+    if (status == KILN_OK)
+        status = kn_call_is_given(&slot[2]) ? kn_call_axis(&of.axis[0].axis, p, &slot[2])
+                                            : flatten(&slot[0], p, c);
+    return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+}
+
+kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"A", "reps"};
+    kn_value slot[2] = {{0}}, wide;
+    int64_t times[KILN_MAX_NDIM];
+    kn_arranged of = {.what = KN_ARRANGE_TILE};
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_wholes(times, &of.count, p, &slot[1], KILN_MAX_NDIM, 0, names[1]);
+    for (int k = 0; k < of.count && status == KILN_OK; ++k)
+        of.axis[k] = (kn_arranged_axis){k - of.count, times[k], 0};
+    kn_subscript view[] = {{KN_SUBSCRIPT_FILL, of.count, of.count, 0}, rest};
+    if (status == KILN_OK)
+        status = kn_call_add_slice(&wide, p, c, &slot[0], view, 2);
+    return status == KILN_OK ? arrange(out, p, c, &wide, &of) : status;
+}
+
+/* A number of elements in front and one behind: for all axes, or a pair for each. */
+static kiln_status read_widths(kn_arranged *of, const kn_parser *p, const kn_value *value)
+{
+    static const char what[] = "pad_width";
+    const kn_value *item;
+    int64_t pair[2];
+    int count = kn_parser_items(&item, p, value), n = 0;
+    const bool is_list = value->kind == KN_VALUE_TUPLE && count > 0 && item[0].kind == KN_VALUE_TUPLE;
+    kiln_status status = KILN_OK;
+    of->count = is_list ? count : 1;
+    if (of->count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, value->at, value->length, "%s: %d pairs are more than an array has axes",
+                                what, count);
+    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
+        status = read_wholes(pair, &n, p, is_list ? &item[k] : value, 2, 0, what);
+        if (status == KILN_OK && n == 0)
+            return kn_parser_refuse(p, value->at, value->length, "%s: a number, or two, were expected", what);
+        of->axis[k] =
+            (kn_arranged_axis){is_list && count > 1 ? k - count : KN_EACH_AXIS, pair[0], pair[n - 1]};
+    }
+    return status;
+}
+
+static kiln_status read_mode(kn_pad *out, const kn_parser *p, const kn_value *value)
+{
+    static const char *const words[KN_PADS] = {"constant", "edge", "wrap", "reflect", "symmetric"};
+    *out = KN_PAD_CONSTANT;
+    if (value->kind == KN_VALUE_ABSENT)
+        return KILN_OK;
+    for (int m = 0; m < KN_PADS; ++m)
+        if (kn_call_is_word(p, value, words[m])) {
+            *out = (kn_pad)m;
+            return KILN_OK;
+        }
+    return kn_parser_refuse(p, value->at, value->length,
+                            "mode: 'constant', 'edge', 'wrap', 'reflect' or 'symmetric' was expected");
+}
+
+/* A number that stands in the text, as the body of a kernel has it. */
+static kiln_status write_number(char *text, size_t size, const kn_parser *p, const kn_value *value)
+{
+    snprintf(text, size, "0");
+    if (value->kind == KN_VALUE_ABSENT)
+        return KILN_OK;
+    const kiln_arg *number = kn_parser_is_number(p, value) ? &p->graph->node[value->node].number : NULL;
+    if (number && (number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_BOOL))
+        snprintf(text, size, "%lldll", (long long)number->value.i);
+    else if (number && number->kind == KILN_ARG_WEAK_FLOAT && number->value.d[0] - number->value.d[0] == 0)
+        snprintf(text, size, "%.17e", number->value.d[0]);
+    else
+        return kn_parser_refuse(
+            p, value->at, value->length,
+            "constant_values: a finite number that stands in the expression was expected");
+    return KILN_OK;
+}
+
+kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"array", "pad_width", "mode", "constant_values"};
+    kn_value slot[4] = {{0}};
+    kn_arranged of = {.what = KN_ARRANGE_PAD};
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_widths(&of, p, &slot[1]);
+    if (status == KILN_OK)
+        status = read_mode(&of.pad, p, &slot[2]);
+    if (status == KILN_OK)
+        status = write_number(of.outside, sizeof of.outside, p, &slot[3]);
+    return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+}

@@ -1,0 +1,72 @@
+"""The special functions of tests/data/special.txt (mpmath's values), each in each floating dtype and of integers, in expressions: dtype, NaN and infinities, and the distance of the others in units of the last place. check_special.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+import pathlib
+import random
+
+import numpy as np
+
+from check_sort_names import Names
+from host_kernels import in_threads, random_cases
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data/special.txt"
+DTYPES = "float16 float32 float64 int8 uint16 int64 bool".split()
+# Units of the last place on the host and on a GPU, where they are other than 4 and 8; CUDA's manual has the bounds of its own functions.
+ULPS = {name: (8, 8) for name in ("i0e", "i1", "i1e")}
+# Near their zeros these are as exact as numbers of this size are.
+ABSOLUTE = {"digamma": 8, "j0": 4, "j1": 4, "kl_div": 64, "polygamma": 64, "rel_entr": 16, "y0": 4, "y1": 4}
+
+
+def read():
+    points = {}
+    for line in DATA.read_text(encoding="utf-8").splitlines():
+        name, *words, value = line.split()
+        points.setdefault(name, []).append(([float(w) for w in words if w != "-"], value))
+    return points
+
+
+def columns(points, dtype):
+    """The points whose arguments the dtype has."""
+    with np.errstate(all="ignore"):
+        kept = [p for p in points if all((dtype.kind == "f" or np.isfinite(a) and str(a) != "-0.0") and (float(np.array(a).astype(dtype)) == a or a != a) for a in p[0])]
+    return [np.array([p[0][k] for p in kept], dtype) for k in range(len(points[0][0]))], [p[1] for p in kept]
+
+
+def result_dtype(dtype):
+    """SciPy's, but for float16, which stays."""
+    return dtype if dtype.kind == "f" else np.dtype("f4" if dtype.itemsize < 4 else "f8")
+
+
+def check_case(kiln, points, target, seed, index):
+    rng = random.Random(seed * 1000003 + index)
+    name = sorted(points)[index % len(points)]
+    dtype = np.dtype(DTYPES[index % 3] if rng.random() < 0.7 else rng.choice(DTYPES))
+    arguments, values = columns(points[name], dtype)
+    if not values:
+        return 0
+    right = np.array([float(v) for v in values])
+    text = f"{name}({', '.join('xy'[:len(arguments)])})"
+    got = kiln.results(text, dict(zip("xy", arguments)), rng, 1)[0]
+    wanted = result_dtype(dtype)
+    what = f"--seed {seed} --first {index} --count 1: {text} of {dtype}"
+    assert got.dtype == wanted, f"{what}: {got.dtype}, not {wanted}"
+    limits = ULPS.get(name, (4, 8))
+    limit = 1 if wanted == "f2" else limits[target != "host"]
+    with np.errstate(all="ignore"):
+        rounded = right.astype(wanted)
+        step = np.spacing(abs(rounded)).astype("f8")
+        off = abs(got.astype("f8") - right)
+        slack = np.finfo(wanted).eps * ABSOLUTE.get(name, 0)
+        same = (got == rounded) | np.isnan(got) & np.isnan(rounded) | np.isfinite(rounded) & (rounded != 0) & (off <= limit * step + slack)
+    wrong = [f"{name}({', '.join(str(float(a[k])) for a in arguments)}) = {got[k]!r}, not {values[k]} ({off[k] / step[k]:.1f} ulp)" for k in np.flatnonzero(~same)]
+    assert not wrong, f"{what}: " + "; ".join(wrong[:8])
+    return len(values)
+
+
+def main():
+    o = random_cases(2000, 20, 32)
+    kiln, points, counts = Names(o.library), read(), []
+    in_threads(lambda k: counts.append(check_case(kiln, points, o.target, o.seed, k)), o.cases)
+    print(f"{sum(counts)} values of {len(points)} functions, none wrong")
+
+
+if __name__ == "__main__":
+    main()
