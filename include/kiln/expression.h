@@ -68,8 +68,9 @@
  * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
  *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d, fliplr,
  *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), windows such as hanning.
- * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions: of a
- *   key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what kind.
+ * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
+ *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
+ *   kind. choice, dirichlet, permutation and shuffle are expressions of them.
  * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
  *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
  *   float64 where one of them is a float.
