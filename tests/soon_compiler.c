@@ -4,7 +4,7 @@
  * too; in tools/soak all are.
  *
  * Many tests have caches of their own and compile the same texts, a fifth of all. Where COMPILED_FOLDER is
- * there (tools/test makes it anew), what the compiler made of a text without a message is kept in it by a
+ * there (tools/test makes it anew), what the compiler made of a text without a message is stored there by a
  * hash of the text and the words, and copied the next time. */
 #include <inttypes.h>
 #include <stdbool.h>

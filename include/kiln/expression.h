@@ -74,6 +74,8 @@
  *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average (weights of the
  *   same axes), gradient and unwrap (along one axis, the last if none is given), windows such as
  *   hanning. kiln/ops.h has them in C.
+ * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions: of a
+ *   key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what kind.
  * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
  *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
  *   float64 where one of them is a float.

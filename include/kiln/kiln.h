@@ -25,6 +25,7 @@
 #include <kiln/dlpack.h>
 #include <kiln/arg.h>
 #include <kiln/kernel.h>
+#include <kiln/random.h>
 #include <kiln/sort.h>
 #include <kiln/benchmark.h>
 #include <kiln/operation.h>

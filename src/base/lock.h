@@ -44,6 +44,7 @@
     X(HOST_THREADS, 1, RESETS, BRIEF, "the job, and who waits for one")                                      \
     X(THREADS, 1, WAITS, LONG, "the list of threads that are joined in the end")                             \
     X(TIERS, 1, WAITS, BRIEF, "which optimised tiers of kernels are to be compiled")                         \
+    X(STEPS, 1, WAITS, LONG, "steps of calls that several threads build")                                    \
     X(LAUNCH_NAMES, 1, WAITS, BRIEF, "the names of kernels that were launched")                              \
     X(MEMORY_HOOK, 1, WAITS, BRIEF, "the memory hook")                                                       \
     X(LOG, 1, WAITS, BRIEF, "the log callback")                                                              \

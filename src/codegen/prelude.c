@@ -31,10 +31,27 @@ static const char *next_word(const char *at, char word[WORD_MAX])
     return at + length;
 }
 
+static bool is_opening(char c)
+{
+    return c == '(' || c == '<';
+}
+
+/* A name that a bracket follows, or a template's argument. */
+static bool has_call(const char *text, const char *name, size_t name_length)
+{
+    size_t length;
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length)
+        if (kind == KN_TOKEN_NAME && length == name_length && memcmp(text, name, length) == 0 &&
+            is_opening(text[length + strspn(text + length, " \n\t")]))
+            return true;
+    return false;
+}
+
 static bool is_used(const selection *s, const char *word)
 {
+    const size_t length = strlen(word) - 1;
     for (int t = 0; t < s->n_texts; ++t)
-        if (kn_text_has_word(s->texts[t], word))
+        if (word[length] == '(' ? has_call(s->texts[t], word, length) : kn_text_has_word(s->texts[t], word))
             return true;
     return kn_text_has_word(s->header_words, word);
 }
@@ -322,7 +339,7 @@ static void put_words(kn_str *out, const char *text)
     for (; line; line = tagged_line(line + strcspn(line, "\n") + 1, "// needs:"))
         for (const char *at = next_word(line + 9, word); at; at = next_word(at, word))
             if (strncmp(word, "kn_", 3) != 0)
-                kn_str_printf(out, "%s ", word);
+                kn_str_printf(out, "%.*s ", (int)strcspn(word, "("), word);
 }
 
 void kn_prelude_words(kn_str *out)

@@ -2,7 +2,8 @@
  *
  * The leading comment lines of a prelude codegen/prelude/<target>_<name>.* (target: cuda, host, or both) say
  * when it is wanted. "// needs: word word": if the kernel's texts or types use one of the words; without such
- * a line, always. "// with: name name": other preludes that it needs, which come first. A line that ends with
+ * a line, always. A word that ends with "(" counts where it is called, since it may also be the name of a
+ * parameter. "// with: name name": other preludes that it needs, which come first. A line that ends with
  * "// needs: word word" is included only if the texts, or other lines of the preludes, use one of these. */
 #ifndef KN_CODEGEN_PRELUDE_H
 #define KN_CODEGEN_PRELUDE_H

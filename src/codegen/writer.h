@@ -77,6 +77,7 @@
     X(ITEM, item, false)                                                                                     \
     X(ROW, row, false)                                                                                       \
     X(LEVELS, levels, false)                                                                                 \
+    X(WRITES_ROW, writes_row, false)                                                                         \
     X(IDENTITY, identity, false)                                                                             \
     X(EXCLUSIVE, exclusive, false)                                                                           \
     X(IS_ATOMIC, is_atomic, false)                                                                           \

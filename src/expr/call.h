@@ -23,6 +23,8 @@ kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, c
 
 /* An error about the whole call. */
 kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
+/* A KILN_ERROR_INVALID or _TYPE of another layer becomes an error about this value. */
+kiln_status kn_call_check(const kn_parser *p, const kn_value *about, kiln_status status);
 /* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
 kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
                           int n_names, int n_places);
@@ -56,6 +58,10 @@ kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Random numbers (random_functions.c), of a row of kernel/random_table.c. */
+struct kn_law;
+kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, const struct kn_law *law);
 
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);

@@ -27,11 +27,19 @@ static const kn_composed rows[] = {
      "sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / sum(w * 1.0, axis=axis, keepdims=keepdims)"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
+    /* Elements of an axis at random, each as likely, or by weights; at: the numbers of the results. */
+    {"choice", "key, at, a", "take(a, integers(key, at, 0, len(a)), mode='clip')"},
+    {"choice", "key, at, a, p",
+     "c = cumsum(p * 1.0); t = random(key, at) * c[-1]; take(a, searchsorted(c, t, 'right'), mode='clip')"},
     {"corrcoef", "m",
      DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
     {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
     {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    /* Rows of numbers whose sum is 1. */
+    {"dirichlet", "key, at, alpha",
+     "m = len(alpha); g = standard_gamma(key, at[:, None] * m + arange(m), alpha); g / sum(g, axis=-1, "
+     "keepdims=True)"},
     {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"ediff1d", "ary", "diff(ravel(ary))"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
@@ -79,6 +87,9 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    /* Sorts by 64 random bits; of x along its last axis. */
+    {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
+    {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
     {"pad", "array, pad_width#", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"roll", "a, shift#, axis#", NULL},

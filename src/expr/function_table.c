@@ -5,6 +5,7 @@
 #include "expr/functions.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
+#include "kernel/random.h"
 #include "kernel/sort.h"
 
 /* Functions in files of their own. */
@@ -82,6 +83,9 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
             called.which = functions[f].which;
             return functions[f].call(out, p, &called);
         }
+    const kn_law *law = kn_law_find(c->name, c->name_length);
+    if (law)
+        return kn_call_random(out, p, c, law);
     if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
         return kn_call_dtype(out, p, c, dtype, is_python);
     if (kn_call_composed(&status, out, p, c))

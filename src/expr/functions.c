@@ -26,6 +26,15 @@ kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *m
     return kn_parser_refuse(p, c->at, c->length, "%.*s: %s", (int)c->name_length, c->name, message);
 }
 
+kiln_status kn_call_check(const kn_parser *p, const kn_value *about, kiln_status status)
+{
+    char message[512] = "";
+    if (status != KILN_ERROR_INVALID && status != KILN_ERROR_TYPE)
+        return status;
+    strncat(message, kiln_error_message(), sizeof message - 1);
+    return kn_parser_refuse(p, about->at, about->length, "%s", message);
+}
+
 /* ---- which argument is which ---- */
 
 /* NumPy's keywords for parameters that a definition names otherwise. */

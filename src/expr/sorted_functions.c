@@ -155,20 +155,11 @@ static kiln_status read_axes(kn_quantile *q, const kn_parser *p, const kn_value 
     return status;
 }
 
-/* The kernel's own error, at its place in the text. */
-static kiln_status refuse_with(kiln_status status, const kn_parser *p, size_t at, size_t length)
-{
-    char message[512] = "";
-    if (status != KILN_ERROR_INVALID)
-        return status;
-    strncat(message, kiln_error_message(), sizeof message - 1);
-    return kn_parser_refuse(p, at, length, "%s", message);
-}
-
 static kiln_status find_quantile(kiln_kernel **out, const kn_parser *p, const kn_called *c,
                                  const kn_quantile *q)
 {
-    return refuse_with(kn_quantile_find(out, q), p, c->at, c->length);
+    const kn_value whole = {.at = c->at, .length = c->length};
+    return kn_call_check(p, &whole, kn_quantile_find(out, q));
 }
 
 static kiln_status add_quantile(kn_value *out, kn_parser *p, const kn_called *c, const kn_quantile *q,
@@ -220,8 +211,7 @@ static kiln_status read_list(kn_quantile *q, const kn_parser *p, const kn_value 
     q->n_list = q->has_list ? count : 0;
     if (!q->has_list && kn_parser_is_number(p, value)) {
         status = read_number(&number, p, value);
-        return status == KILN_OK ? refuse_with(kn_quantile_check(q, number), p, value->at, value->length)
-                                 : status;
+        return status == KILN_OK ? kn_call_check(p, value, kn_quantile_check(q, number)) : status;
     }
     if (q->n_list > KN_MOST_QUANTILES)
         return kn_parser_refuse(p, value->at, value->length,

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/error.h"
 #include "program/cost.h"
 #include "schedules/reduce/reduce_space.h"
-#include "schedule/kind.h"
 #include "schedules/rowprog/row_space.h"
 #include "space/numbers.h"
 
@@ -98,6 +99,32 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     }
     add_passes(f, spec);
     return f->n_passes > 1;
+}
+
+/* A space that is cut fills the device with its first launch. */
+kiln_status kn_fusion_place(kn_fusion *f, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_row_config *config = kn_row_config_of(s);
+    if (f->is_host)
+        return KILN_OK;
+    kn_placement *placed = kn_malloc(sizeof *placed);
+    if (!placed)
+        return kn_error_memory(sizeof *placed, "a launch");
+    f->multiprocessors = part->spec->target.multiprocessors;
+    f->blocks = f->multiprocessors;
+    f->is_single = s->vector == 1;
+    f->has_pieces = part->space->n_reduction_axes > 1;
+    f->is_read_again = s->kind->reads_again;
+    kiln_status status = KILN_OK;
+    if (part->space->size < KN_MAX_INDEX) {
+        status = kn_part_place(placed, part);
+        f->blocks = placed->grid[0];
+        f->slots = config ? f->blocks * placed->block * config->items * s->vector : 0;
+        f->is_exchanged = placed->cluster > 1;
+    }
+    kn_free(placed);
+    return status;
 }
 
 /* ---- the host ---- */
@@ -247,6 +274,14 @@ static int64_t split_on_host(const kn_fusion *f)
 enum {
     MEMORY_RATE = 4200,
     L2_RATE = 5500,
+    ONE_RATE = 42,       /* of a multiprocessor, by which blocks that leave others idle load and store */
+    SINGLE = 75,         /* picoseconds of a multiprocessor for an element that is loaded by itself, in each
+                           pass, where a thread has room for one, */
+    PIECED = 230,        /* for one whose place is computed, */
+    PIECED_BESIDE = 150, /* where another block computes meanwhile: single elements then cost none, */
+    AGAIN = 300,         /* for one that is read again, which waits for the pass before, */
+    BOTH = 100,          /* and in a reduction of structs */
+    EXCHANGE = 1000000,  /* picoseconds: blocks wait for each other, once for each reduction */
     L2_KEEPS = 28 << 20, /* bytes that the L2 still holds for the next kernel, besides its output */
     LAUNCH = 2500000,
     SECTOR = 32 /* bytes of the smallest transfer */
@@ -270,6 +305,20 @@ static int64_t sectors_of(const kn_fusion *f, const kn_fusion_operand *o)
     return shares_sectors(f, o) ? o->elements * kn_most(o->step, o->item) : bytes_of(o);
 }
 
+/* The time of the multiprocessor that has the most blocks: few rows leave the others idle. */
+static int64_t time_of_blocks(const kn_fusion *f, int64_t near)
+{
+    int64_t most = kn_divide_up(f->blocks, f->multiprocessors), size = kn_most(f->slots, f->rows * f->length);
+    bool is_alone = most == 1;
+    int64_t each = f->is_read_again ? AGAIN
+                   : !f->is_single  ? 0
+                   : f->has_pieces  ? (is_alone ? PIECED : PIECED_BESIDE)
+                                    : (is_alone ? SINGLE : 0);
+    each = each * f->n_passes + (each > 0 ? (int64_t)BOTH * __builtin_popcount(f->structs) : 0);
+    return kn_most(time_of_bytes(near / f->blocks * most, ONE_RATE), size / f->blocks * most * each) +
+           (f->is_exchanged ? (int64_t)EXCHANGE * (f->n_passes - f->has_map) : 0);
+}
+
 /* Rows are in registers and shared memory, so each operand is read once. An operand whose elements are not
  * neighbours along the rows moves a whole sector for the elements of few rows. */
 static int64_t fused_on_cuda(const kn_fusion *f)
@@ -279,10 +328,11 @@ static int64_t fused_on_cuda(const kn_fusion *f)
         const kn_fusion_operand *op = &f->operand[o];
         int64_t together = op->item * (op->is_across ? kn_least(f->side, f->run) : 1);
         bool is_apart = op->moves && !shares_sectors(f, op) && together < SECTOR;
-        near += is_apart ? bytes_of(op) * SECTOR / together : sectors_of(f, op);
+        near += is_apart ? bytes_of(op) * kn_least(kn_most(op->step, op->item), SECTOR) / together
+                         : sectors_of(f, op);
         far += sectors_of(f, op);
     }
-    return LAUNCH + kn_most(time_of_bytes(far, MEMORY_RATE), time_of_bytes(near, L2_RATE));
+    return LAUNCH + kn_most(time_of_bytes(far, MEMORY_RATE), time_of_blocks(f, near));
 }
 
 static int64_t split_on_cuda(const kn_fusion *f)

@@ -3,7 +3,7 @@
 #ifndef KN_FUSE_FUSION_H
 #define KN_FUSE_FUSION_H
 
-#include "schedule/spec.h"
+#include "schedule/kind.h"
 
 /* A pass: one reduction, or all maps behind the last one, with everything computed for it. */
 enum { KN_FUSION_PASSES = 8 };
@@ -26,6 +26,13 @@ typedef struct kn_fusion {
     int64_t rows, length; /* results of a reduction, and elements that each reduces */
     int64_t piece, run;   /* the extents of the innermost reduction axis and of the innermost output axis */
     int side;             /* rows whose elements a warp loads at once, or a thread of the host computes */
+    int64_t blocks;       /* CUDA: of one kernel; on so many */
+    int64_t slots;        /* elements that its threads have room for in registers */
+    int multiprocessors;
+    bool is_single;     /* each element is loaded by itself, */
+    bool has_pieces;    /* at a place that is computed for each */
+    bool is_exchanged;  /* blocks exchange what they have reduced */
+    bool is_read_again; /* one kernel reads its rows in each pass */
     int n_passes;
     int spared;       /* CUDA: passes behind the first that several kernels, of another program, do without */
     bool has_map;     /* the last pass is no reduction */
@@ -43,6 +50,8 @@ typedef struct kn_fusion_times {
 
 /* False: nothing to choose, since there is only one pass, or no element. */
 bool kn_fusion_describe(kn_fusion *out, const kn_spec *spec, const kn_space *space);
+/* Adds what the launch of one kernel says (CUDA; else nothing). KILN_ERROR_MEMORY, or its kind's error. */
+kiln_status kn_fusion_place(kn_fusion *fusion, const kn_part *part);
 kn_fusion_times kn_fusion_weigh(const kn_fusion *fusion);
 /* True if several kernels are faster by enough to be worth more code. */
 bool kn_fusion_is_split(const kn_fusion_times *times);

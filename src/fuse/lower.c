@@ -5,6 +5,7 @@
 #include "fuse/lower.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -608,17 +609,24 @@ static bool is_held(const lowering *l)
     return l->form == HELD && l->graph == &l->replacement->graph;
 }
 
-/* The reason to split the group into several kernels; KN_WHY_NONE: keep it. */
-static kn_why why_split(const lowering *l, placed *at, const kn_resolved *r)
+/* The reason to split the group into several kernels; untouched: keep it. */
+static kiln_status find_why_split(kn_why *out, const lowering *l, placed *at, const kn_resolved *r)
 {
     kn_fusion fusion;
-    if (r->spec.schedule.kind->reads_again && (is_held(l) || r->space.size > FEW_ELEMENTS))
-        return KN_WHY_ROWS;
+    const kn_part part = {&r->spec, NULL, &r->launch_params, &r->space, &r->space};
+    if (r->spec.schedule.kind->reads_again && (is_held(l) || r->space.size > FEW_ELEMENTS)) {
+        *out = KN_WHY_ROWS;
+        return KILN_OK;
+    }
     if (!kn_fusion_describe(&fusion, &r->spec, &r->space))
-        return KN_WHY_NONE;
+        return KILN_OK;
+    kiln_status status = kn_fusion_place(&fusion, &part);
+    if (status != KILN_OK)
+        return status;
     fusion.spared = is_held(l);
     at->times = kn_fusion_weigh(&fusion);
-    return kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
+    *out = kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
+    return KILN_OK;
 }
 
 /* Stores the results of the group's first reductions. */
@@ -703,8 +711,39 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
     return false;
 }
 
-/* Makes a reduction of few elements a map of so many terms, if it has more results than it reads elements:
- * kinds of reductions are made for results that are fewer. False: it is none. */
+/* The output axis along which elements of a leaf share the smallest transfers of memory; -1: none, or it is
+ * short. */
+enum { SECTOR = 32 };
+static int nearest_output(const kn_group *g, const kn_leaf *leaf)
+{
+    int nearest = -1;
+    for (int a = 0; a < g->ndim; ++a)
+        if (!(g->reduced >> a & 1) && leaf->stride[a] != 0 && llabs(leaf->stride[a]) < SECTOR &&
+            g->extent[a] >= SHORT_SIDE &&
+            (nearest < 0 || llabs(leaf->stride[a]) < llabs(leaf->stride[nearest])))
+            nearest = a;
+    return nearest;
+}
+
+/* True if two large inputs lie along different output axes: a reduction would gather one of them, a map
+ * transposes it in shared memory. */
+static bool lie_crosswise(const kn_group *g)
+{
+    int axis = -1;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+        int own = leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED
+                      ? nearest_output(g, leaf)
+                      : -1;
+        if (own >= 0 && axis >= 0 && own != axis)
+            return true;
+        axis = own >= 0 ? own : axis;
+    }
+    return false;
+}
+
+/* Makes a reduction of few elements a map of so many terms, if it has more results than it reads elements,
+ * since kinds of reductions are made for results that are fewer, or if its inputs lie crosswise. False: it is
+ * none. */
 enum { MOST_TERMS = 8 };
 static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group *g)
 {
@@ -716,7 +755,8 @@ static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group 
         *(g->reduced >> a & 1 ? &terms : &results) *= g->extent[a];
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         elements += elements_of(g, leaf);
-    if (terms > MOST_TERMS || terms == 0 || elements > results || results < MANY_GATHERED)
+    if (terms > MOST_TERMS || terms == 0 || results < MANY_GATHERED ||
+        (elements > results && !lie_crosswise(g)))
         return false;
     const kn_group_size one = kn_group_measure(g);
     const kn_group_size all = {one.uses * (int)terms, one.leaves * (int)terms, one.params * (int)terms,
@@ -766,9 +806,9 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
         roll_up(l, at);
         return KILN_OK;
     }
-    kn_why why = status == KILN_ERROR_UNSUPPORTED ? KN_WHY_ROWS
-                 : status == KILN_OK              ? why_split(l, at, r)
-                                                  : KN_WHY_NONE;
+    kn_why why = status == KILN_ERROR_UNSUPPORTED ? KN_WHY_ROWS : KN_WHY_NONE;
+    if (status == KILN_OK)
+        status = find_why_split(&why, l, at, r);
     kn_free(r);
     if (why == KN_WHY_NONE)
         return status;

@@ -84,10 +84,16 @@ kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
  * numbers that are given to the call. */
 kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *lowered);
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
+/* The same of a kernel that goes along the last axis of this shape. */
+kiln_status kn_lowered_add_along(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel,
+                                 int ndim, const int64_t *shape);
 /* Adds a part of a program, which it takes over; freed on failure too. */
 kiln_status kn_lowered_add_program(kn_lowered_part **out, kn_lowered *lowered, kn_program *program);
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
                                     kn_step_function function, int n_params);
+/* Adds a step that fills so many words of 32 bits with a value. */
+kiln_status kn_lowered_add_fill(kn_lowered *lowered, const kn_lowering_call *call, const kn_source *to,
+                                uint32_t value, int64_t words);
 /* Binds parameter k of the part to an array of this dtype and shape. strides NULL: C order. The source names
  * one of the call's arrays, and the place of the first element in it. */
 kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call *call,

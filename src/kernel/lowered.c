@@ -186,3 +186,42 @@ void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape)
     part->options.shape = part->shape;
     part->options.ndim = ndim;
 }
+
+/* value: the first word, what it is filled with, and how many there are. */
+static kiln_status fill(kn_device *device, const void *const *value, void *stream)
+{
+    int64_t number, words;
+    memcpy(&number, value[1], sizeof number);
+    memcpy(&words, value[2], sizeof words);
+    const uint32_t word = (uint32_t)number;
+    return device->backend->fill(device, (void *)(uintptr_t)value[0], &word, sizeof word, (size_t)words,
+                                 stream);
+}
+
+kiln_status kn_lowered_add_fill(kn_lowered *out, const kn_lowering_call *call, const kn_source *to,
+                                uint32_t value, int64_t words)
+{
+    const kiln_arg number = kiln_arg_int64(value), count = kiln_arg_int64(words);
+    kn_lowered_part *part = NULL;
+    kiln_status status = kn_lowered_add_function(&part, out, value ? "fill" : "clear", fill, 3);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, call, to, KILN_UINT32, 1, &words, NULL);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_bind_number(part, 1, KILN_INT64, &number);
+    kn_lowered_bind_number(part, 2, KILN_INT64, &count);
+    return KILN_OK;
+}
+
+kiln_status kn_lowered_add_along(kn_lowered_part **out, kn_lowered *l, const kiln_kernel *kernel, int ndim,
+                                 const int64_t *shape)
+{
+    static const int last_axis = -1;
+    kiln_status status = kn_lowered_add_kernel(out, l, kernel);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_set_shape(*out, ndim, shape);
+    (*out)->options.axes = &last_axis;
+    (*out)->options.n_axes = 1;
+    return KILN_OK;
+}

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
+#include "base/lock.h"
+#include "base/thread.h"
 #include "space/shape.h"
 
 static kiln_status plan_program(kn_plan_step *out, const kiln_kernel *kernel, kn_lowered_part *from,
@@ -99,6 +102,122 @@ static kiln_status note_late(kn_plan_steps *s, const kn_lowered *l, int n_out)
     return KILN_OK;
 }
 
+/* ---- building ---- */
+
+enum { MOST_HELPERS = 7 };
+
+typedef struct built {
+    kn_build_info info;
+    kiln_status status;
+    kn_error_state error;
+} built;
+
+/* The steps of a call that are built, by several threads once a compiler had to be asked. */
+typedef struct building {
+    kn_plan_steps *steps;
+    const kiln_kernel *kernel;
+    kn_lowered *lowered;
+    const kn_lowering_call *call;
+    unsigned build_flags;
+    built *built; /* by step; NULL: one thread builds */
+    atomic_int next;
+    int helpers; /* under KN_LOCK_STEPS */
+} building;
+
+static kiln_status build_step(building *b, int k, kn_build_info *info)
+{
+    info->origin = KILN_ORIGIN_NONE;
+    return plan_step(&b->steps->step[k], b->kernel, &b->lowered->part[k], b->call, b->build_flags, info);
+}
+
+static void build_rest(building *b)
+{
+    for (int k = atomic_fetch_add(&b->next, 1); k < b->lowered->n_parts; k = atomic_fetch_add(&b->next, 1)) {
+        built *to = &b->built[k];
+        to->status = build_step(b, k, &to->info);
+        if (to->status != KILN_OK)
+            kn_error_save(&to->error);
+    }
+}
+
+static void help(void *user)
+{
+    building *b = user;
+    build_rest(b);
+    kn_lock_take(KN_LOCK_STEPS);
+    --b->helpers;
+    kn_lock_wake(KN_LOCK_STEPS);
+    kn_lock_give(KN_LOCK_STEPS);
+}
+
+/* Compilers run side by side. Steps of one kernel wait for the one that is compiling it. The error is that of
+ * the first step that has one. */
+static kiln_status build_together(building *b, int programs, kn_build_info *info)
+{
+    KN_UNCANCELLED;
+    const int first = atomic_load(&b->next), n = b->lowered->n_parts;
+    kiln_status status = KILN_OK;
+    b->built = kn_calloc((size_t)n, sizeof *b->built);
+    if (!b->built)
+        return kn_error_memory((size_t)n * sizeof *b->built, "a plan");
+    for (int k = 1; k < programs && k <= MOST_HELPERS; ++k) {
+        kn_lock_take(KN_LOCK_STEPS);
+        ++b->helpers;
+        kn_lock_give(KN_LOCK_STEPS);
+        if (kn_thread_start(help, b) == 0)
+            continue;
+        kn_lock_take(KN_LOCK_STEPS);
+        --b->helpers;
+        kn_lock_give(KN_LOCK_STEPS);
+        break;
+    }
+    build_rest(b);
+    kn_lock_take(KN_LOCK_STEPS);
+    while (b->helpers > 0)
+        kn_lock_wait(KN_LOCK_STEPS);
+    kn_lock_give(KN_LOCK_STEPS);
+    for (int k = n; k-- > first;) {
+        kn_build_info_add(info, &b->built[k].info);
+        if (b->built[k].status == KILN_OK)
+            continue;
+        status = b->built[k].status;
+        kn_error_restore(&b->built[k].error);
+    }
+    kn_free(b->built);
+    return status;
+}
+
+/* The steps from k on that have a kernel. */
+static int count_programs(const kn_lowered *l, int k)
+{
+    int programs = 0;
+    for (; k < l->n_parts; ++k)
+        programs += l->part[k].program != NULL;
+    return programs;
+}
+
+static kiln_status build_steps(building *b, kn_call_plan *plan, kn_build_info *info)
+{
+    kn_plan_steps *s = b->steps;
+    kiln_status status = KILN_OK;
+    kn_build_info one = {.origin = KILN_ORIGIN_NONE};
+    while (s->n_steps < b->lowered->n_parts && status == KILN_OK) {
+        const int programs = one.origin == KILN_ORIGIN_COMPILER ? count_programs(b->lowered, s->n_steps) : 0;
+        one = (kn_build_info){.origin = KILN_ORIGIN_NONE};
+        if (programs > 1) {
+            atomic_store(&b->next, s->n_steps);
+            s->n_steps = b->lowered->n_parts;
+            status = build_together(b, programs, info);
+        } else {
+            status = build_step(b, s->n_steps++, &one);
+            kn_build_info_add(info, &one);
+        }
+    }
+    for (int k = 0; k < s->n_steps; ++k)
+        note_left(plan, s, &b->lowered->part[k], b->call);
+    return status;
+}
+
 static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
                               const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
 {
@@ -117,11 +236,8 @@ static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_
     if (!s->step)
         return kn_error_memory((size_t)l->n_parts * sizeof *s->step, "a plan");
     kiln_status status = note_late(s, l, plan->n_out);
-    for (; s->n_steps < l->n_parts && status == KILN_OK; ++s->n_steps) {
-        status = plan_step(&s->step[s->n_steps], kernel, &l->part[s->n_steps], call, build_flags, info);
-        note_left(plan, s, &l->part[s->n_steps], call);
-    }
-    return status;
+    building b = {.steps = s, .kernel = kernel, .lowered = l, .call = call, .build_flags = build_flags};
+    return status == KILN_OK ? build_steps(&b, plan, info) : status;
 }
 
 static kiln_status set_outputs(kn_call_plan *plan, kn_lowered *l, const kn_lowering_call *call)

@@ -1,10 +1,12 @@
-/* Median, quantile and percentile: rows are sorted; a map picks an element of each, or goes between two. */
+/* Median, quantile and percentile: a map picks an element of each row, or goes between two. Rows are sorted;
+ * but of long ones, if few places are asked for, the keys there are found (nth.h), and those behind them. */
 #include "kernel/quantile.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel/nth.h"
 #include "kernel/sort_rows.h"
 #include "program/program.h"
 #include "space/shape.h"
@@ -40,16 +42,18 @@ static const char preamble[] = "static __device__ inline double closest(double v
                                "    return v == low && fabs(fmod(low, 2.0)) == 1 ? low : low + 1;\n"
                                "}\n";
 
-/* NaN, which comes last, is the result of its row. Rows follow each other, for each q. */
-#define ROW                                                                                                  \
-    "const int64 row = i % rows * n;\n"                                                                      \
-    "const T last = s[row + n - 1];\n"
-#define WITHIN "(v >= f - 1 ? n - 1 : v < 0 ? 0 : (int64)v)"
+/* Numbers of elements: those before and behind the place. */
+#define LOW "(v >= f - 1 ? n - 1 : v < 0 ? 0 : (int64)v)"
+#define HIGH "(v >= f - 1 ? n - 1 : v < 0 ? 0 : (int64)v + 1)"
+
+enum { MOST_SEARCHED = 4 /* places that are searched for: a sort reads and writes all elements as often */ };
 
 typedef struct quantile {
     kn_quantile of;
     bool is_discrete;
     kiln_kernel *sort, *copy, *pick;
+    kn_nth nth; /* of real numbers */
+    kiln_kernel *rank, *next, *pick_found;
 } quantile;
 
 static const char *name_of(const kn_quantile *q)
@@ -141,7 +145,9 @@ typedef struct lowering {
     const quantile *q;
     const kn_lowering_call *call;
     kn_sort_rows rows;
-    int sorted; /* the buffer */
+    int sorted; /* a buffer; or that of the keys behind those that are searched for */
+    bool is_searched;
+    kn_nth_search search;
     kn_described result;
     int64_t strides[KILN_MAX_NDIM]; /* of the result */
 } lowering;
@@ -166,39 +172,78 @@ static void bind_count(kn_lowered_part *part, int at, int64_t count)
     kn_lowered_bind_number(part, at, KILN_INT64, &number);
 }
 
-/* The parameters of `pick`: the sorted rows, q unless it is a median, the length and number of rows; the
- * result. q: where a list has it; NULL: the call's input. */
-static kiln_status add_pick(lowering *l, const double *q, int64_t shift, int ndim, const int64_t *shape,
+/* Binds a parameter to q: where a list has number k, to that; else to the call's input, or its element k if
+ * that is searched for alone. */
+static kiln_status bind_q(kn_lowered_part *part, int at, const lowering *l, int64_t k, int ndim,
+                          const int64_t *shape)
+{
+    const kiln_arg *in = l->call->in;
+    kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
+    int64_t strides[KILN_MAX_NDIM] = {0};
+    if (l->q->of.has_list) {
+        const kiln_arg number = kiln_arg_float(l->q->of.list[k]);
+        kn_lowered_bind_number(part, at, KILN_FLOAT64, &number);
+        return KILN_OK;
+    }
+    if (in[1].kind != KILN_ARG_ARRAY) {
+        part->binding.operand[at] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = KILN_FLOAT64};
+        part->source[at] = source;
+        return KILN_OK;
+    }
+    const kiln_array *a = in[1].value.array;
+    if (!l->is_searched)
+        memcpy(strides, a->strides, (size_t)a->ndim * sizeof *strides);
+    else if (a->ndim > 0)
+        source.shift = k * a->strides[0];
+    return kn_lowered_bind(part, at, l->call, &source, a->dtype, ndim, shape, strides);
+}
+
+/* The parameters of `pick`: q unless it is a median; the length of rows; the sorted ones and their number, or
+ * what is found of rank k; the result. */
+static kiln_status add_pick(lowering *l, int64_t k, int64_t shift, int ndim, const int64_t *shape,
                             const int64_t *strides)
 {
-    const kn_source sorted = {.kind = KN_FROM_BUFFER, .index = l->sorted},
-                    to = {.kind = KN_FROM_OUTPUT, .index = 0, .shift = shift};
-    const kiln_arg *in = l->call->in;
-    int64_t q_strides[KILN_MAX_NDIM] = {0};
+    static const kn_nth_word words[] = {KN_NTH_KEY, KN_NTH_RANK, KN_NTH_TOTAL};
+    const kn_source to = {.kind = KN_FROM_OUTPUT, .index = 0, .shift = shift};
     const int64_t elements = l->rows.rows * l->rows.length;
+    kn_source sorted = {.kind = KN_FROM_BUFFER, .index = l->sorted};
     kn_lowered_part *part;
     int at = 0;
-    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->q->pick);
-    if (status == KILN_OK)
-        status = kn_lowered_bind(part, at++, l->call, &sorted, l->rows.dtype, 1, &elements, NULL);
-    if (status == KILN_OK && q) {
-        const kiln_arg number = kiln_arg_float(*q);
-        kn_lowered_bind_number(part, at++, KILN_FLOAT64, &number);
-    } else if (status == KILN_OK && !l->q->of.is_median && in[1].kind == KILN_ARG_ARRAY) {
-        const kiln_array *a = in[1].value.array;
-        const kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
-        memcpy(q_strides, a->strides, (size_t)a->ndim * sizeof *q_strides);
-        status = kn_lowered_bind(part, at++, l->call, &source, a->dtype, ndim, shape, q_strides);
-    } else if (status == KILN_OK && !l->q->of.is_median) {
-        part->binding.operand[at] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = KILN_FLOAT64};
-        part->source[at++] = (kn_source){.kind = KN_FROM_INPUT, .index = 1};
-    }
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->is_searched ? l->q->pick_found : l->q->pick);
+    if (status == KILN_OK && !l->q->of.is_median)
+        status = bind_q(part, at++, l, k, ndim, shape);
     if (status != KILN_OK)
         return status;
     bind_count(part, at++, l->rows.length);
-    bind_count(part, at++, l->rows.rows);
     kn_lowered_set_shape(part, ndim, shape);
-    return kn_lowered_bind(part, at, l->call, &to, l->result.dtype, ndim, shape, strides);
+    if (!l->is_searched) {
+        status = kn_lowered_bind(part, at++, l->call, &sorted, l->rows.dtype, 1, &elements, NULL);
+        bind_count(part, at++, l->rows.rows);
+    }
+    for (int w = 0; w < 3 && l->is_searched && status == KILN_OK; ++w)
+        status = kn_nth_bind_rank(part, at++, &l->search, l->call, words[w], true, k);
+    if (l->is_searched && status == KILN_OK) {
+        const kn_sort_rows *r = &l->rows;
+        sorted.shift = k * r->rows * (int64_t)sizeof(uint64_t);
+        status = kn_lowered_bind(part, at++, l->call, &sorted, KILN_UINT64, r->ndim - 1, r->shape, NULL);
+        if (status == KILN_OK)
+            status =
+                kn_lowered_bind(part, at++, l->call, &r->source, r->dtype, r->ndim, r->shape, r->strides);
+    }
+    return status == KILN_OK ? kn_lowered_bind(part, at, l->call, &to, l->result.dtype, ndim, shape, strides)
+                             : status;
+}
+
+/* The number of places, each of which has a pick of its own; 0: one does all of them. */
+static int64_t separate_places(const lowering *l)
+{
+    const kn_quantile *q = &l->q->of;
+    if (q->has_list)
+        return q->n_list;
+    return !l->is_searched ? 0
+           : q->is_median || l->call->in[1].kind != KILN_ARG_ARRAY || l->call->in[1].value.array->ndim == 0
+               ? 1
+               : l->call->in[1].value.array->shape[0];
 }
 
 static kiln_status add_picks(lowering *l, uint64_t along)
@@ -214,10 +259,84 @@ static kiln_status add_picks(lowering *l, uint64_t along)
     if (given)
         memcpy(l->strides, given->strides, (size_t)l->result.ndim * sizeof *l->strides);
     int ndim = list_axes(shape, strides, l, along, n_q);
-    kiln_status status = q->has_list ? KILN_OK : add_pick(l, NULL, 0, ndim, shape, strides);
-    for (int k = 0; k < q->n_list && q->has_list && status == KILN_OK; ++k)
-        status = add_pick(l, &q->list[k], k * strides[0], ndim - 1, shape + 1, strides + 1);
+    const int64_t places = separate_places(l);
+    const int own = places > 0 ? n_q : 0; /* axes */
+    kiln_status status = places > 0 ? KILN_OK : add_pick(l, 0, 0, ndim, shape, strides);
+    for (int64_t k = 0; k < places && status == KILN_OK; ++k)
+        status = add_pick(l, k, own ? k * strides[0] : 0, ndim - own, shape + own, strides + own);
     return status;
+}
+
+/* ---- places that are searched for ---- */
+
+static bool is_complex(kiln_dtype dtype)
+{
+    return kn_dtype_info_of(dtype)->kind == KN_KIND_COMPLEX;
+}
+
+static bool suits(const lowering *l)
+{
+    const kn_quantile *q = &l->q->of;
+    const bool has_array = !q->is_median && !q->has_list && l->call->in[1].kind == KILN_ARG_ARRAY;
+    const int64_t places = q->has_list ? q->n_list : has_array ? l->call->in[1].value.array->size : 1;
+    return kn_nth_suits(&l->rows) && !is_complex(l->rows.dtype) && l->rows.ndim < KILN_MAX_NDIM &&
+           (!has_array || l->call->in[1].value.array->ndim <= 1) && places > 0 && places <= MOST_SEARCHED;
+}
+
+/* The parameters of `rank`: q, the length of rows; the number of the element before the place. */
+static kiln_status add_rank(lowering *l, int64_t k)
+{
+    const int ndim = l->rows.ndim - 1;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->q->rank);
+    if (status == KILN_OK)
+        status = bind_q(part, 0, l, k, ndim, l->rows.shape);
+    if (status != KILN_OK)
+        return status;
+    bind_count(part, 1, l->rows.length);
+    kn_lowered_set_shape(part, ndim, l->rows.shape);
+    return kn_nth_bind_rank(part, 2, &l->search, l->call, KN_NTH_RANK, false, k);
+}
+
+/* The parameters of `next`: elements, the key; the next one. */
+static kiln_status add_next(lowering *l)
+{
+    const kn_source to = {.kind = KN_FROM_BUFFER, .index = l->sorted};
+    const kn_sort_rows *r = &l->search.rows;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_along(&part, l->out, l->q->next, r->ndim, r->shape);
+    if (status == KILN_OK)
+        status = kn_nth_bind_elements(part, 0, &l->search, l->call);
+    if (status == KILN_OK)
+        status = kn_nth_bind(part, 1, &l->search, l->call, KN_NTH_KEY, true, true);
+    return status == KILN_OK
+               ? kn_lowered_bind(part, 2, l->call, &to, KILN_UINT64, r->ndim - 1, r->shape, NULL)
+               : status;
+}
+
+static kiln_status add_search(lowering *l)
+{
+    const int64_t places = separate_places(l);
+    kiln_status status =
+        kn_lowered_add_buffer(&l->sorted, l->out, (size_t)(places * l->rows.rows) * sizeof(uint64_t));
+    if (status == KILN_OK)
+        status = kn_nth_begin(&l->search, &l->q->nth, l->out, l->call, &l->rows, places);
+    if (status == KILN_OK && l->q->of.is_median)
+        status = kn_nth_set_rank(&l->search, l->out, l->call, (l->rows.length - 1) / 2);
+    for (int64_t k = 0; k < places && !l->q->of.is_median && status == KILN_OK; ++k)
+        status = add_rank(l, k);
+    if (status == KILN_OK)
+        status = kn_nth_find(&l->search, l->out, l->call);
+    return status == KILN_OK ? add_next(l) : status;
+}
+
+static kiln_status add_sort(lowering *l)
+{
+    kiln_status status = kn_lowered_add_buffer(
+        &l->sorted, l->out, (size_t)(l->rows.rows * l->rows.length) * kiln_dtype_size(l->rows.dtype));
+    return status == KILN_OK
+               ? kn_sort_rows_add(l->out, &l->rows, l->call, l->q->sort, &l->sorted, &l->rows.dtype, 1)
+               : status;
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -236,11 +355,9 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     if (status != KILN_OK || kn_shape_size(l.result.ndim, l.result.shape) == 0)
         return status;
     status = kn_sort_rows_find(&l.rows, out, call, 0, along, q->copy);
+    l.is_searched = status == KILN_OK && suits(&l);
     if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&l.sorted, out,
-                                       (size_t)(l.rows.rows * l.rows.length) * kiln_dtype_size(l.rows.dtype));
-    if (status == KILN_OK)
-        status = kn_sort_rows_add(out, &l.rows, call, q->sort, &l.sorted, &l.rows.dtype, 1);
+        status = l.is_searched ? add_search(&l) : add_sort(&l);
     return status == KILN_OK ? add_picks(&l, along) : status;
 }
 
@@ -252,6 +369,10 @@ static void release(void *context)
     kiln_kernel_free(q->sort);
     kiln_kernel_free(q->copy);
     kiln_kernel_free(q->pick);
+    kn_nth_free(&q->nth);
+    kiln_kernel_free(q->rank);
+    kiln_kernel_free(q->next);
+    kiln_kernel_free(q->pick_found);
     kn_free(q);
 }
 
@@ -259,50 +380,100 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 
 /* ---- making ---- */
 
-static void put_body(kn_str *out, const kn_quantile *q, int method)
+static void put_place(kn_str *out, const kn_quantile *q, int method)
 {
-    const char *gamma = methods[method].gamma;
-    kn_str_append(out, ROW);
-    if (q->is_median) {
-        kn_str_append(out, "const R a = (R)s[row + (n - 1) / 2], b = (R)s[row + n / 2];\n"
-                           "y = last != last ? (R)last : n % 2 ? b : (R)((a + b) / (R)2)");
-        return;
-    }
     kn_str_printf(out,
                   "const float64 f = n, given = %s, p = given > 0 ? given < 1 ? given : 1 : 0, v = %s;\n",
                   q->is_percentile ? "(float64)q / 100" : "(float64)q", methods[method].place);
-    if (!gamma) {
-        kn_str_append(out, "y = last != last ? last : s[row + " WITHIN "]");
-        return;
-    }
-    kn_str_printf(out,
-                  "const float64 g = v - floor(v), w = %s;\n"
-                  "const R a = (R)s[row + " WITHIN
-                  "], b = (R)s[row + (v >= f - 1 ? n - 1 : v < 0 ? 0 : (int64)v + 1)], d = (R)(b - a);\n"
-                  "y = last != last ? (R)last : a == b ? a : w >= 0.5 ? (R)(b - (R)(d * (R)(1 - w))) : (R)(a "
-                  "+ (R)(d * (R)w))",
-                  gamma);
+}
+
+/* The elements before and behind the place. NaN, which comes last, is the result of its row. Sorted rows
+ * follow each other, for each q. */
+static void put_elements(kn_str *out, const kn_quantile *q, bool is_found)
+{
+    if (is_found)
+        kn_str_printf(out,
+                      "const T last = kn_sort_value<T>(~0ull), low = kn_sort_value<T>(key),\n"
+                      "        high = %s || rank + 1 < total ? low : kn_sort_value<T>(next);\n"
+                      "const bool is_nan = next == 0;\n",
+                      q->is_median ? "n % 2" : "v < 0 || v >= f - 1");
+    else
+        kn_str_printf(out,
+                      "const int64 row = i %% rows * n;\n"
+                      "const T last = s[row + n - 1], low = s[row + %s], high = s[row + %s];\n"
+                      "const bool is_nan = last != last;\n",
+                      q->is_median ? "(n - 1) / 2" : LOW, q->is_median ? "n / 2" : HIGH);
+}
+
+static void put_result(kn_str *out, const kn_quantile *q, const char *gamma)
+{
+    if (q->is_median)
+        kn_str_append(out, "const R a = (R)low, b = (R)high;\n"
+                           "y = is_nan ? (R)last : n % 2 ? b : (R)((a + b) / (R)2)");
+    else if (!gamma)
+        kn_str_append(out, "y = is_nan ? last : low");
+    else
+        kn_str_printf(out,
+                      "const float64 g = v - floor(v), w = %s;\n"
+                      "const R a = (R)low, b = (R)high, d = (R)(b - a);\n"
+                      "y = is_nan ? (R)last : a == b ? a : w >= 0.5 ? (R)(b - (R)(d * (R)(1 - w))) : "
+                      "(R)(a + (R)(d * (R)w))",
+                      gamma);
 }
 
 /* Products are rounded before sums, so that a place which is a whole number is one. */
-static kiln_status make_pick(quantile *q, int method)
+static kiln_status make_map(kiln_kernel **out, const quantile *q, const char *ins, const char *outs,
+                            const kn_str *body)
 {
-    kn_str body = KN_STR_INIT;
-    kn_str ins = KN_STR_INIT;
+    kn_str all = KN_STR_INIT;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = KILN_KERNEL_NO_FMA;
     o.preamble = preamble;
-    put_body(&body, &q->of, method);
-    kn_str_printf(&ins, "raw T s, %sint64 n, int64 rows", q->of.is_median ? "" : "Q q, ");
-    kiln_status status = kn_str_status(&body, "the texts of a quantile");
+    kn_str_printf(&all, "%sint64 n%s", q->of.is_median ? "" : "Q q, ", ins);
+    kiln_status status = kn_str_status(body, "the texts of a quantile");
     if (status == KILN_OK)
-        status = kn_str_status(&ins, "the texts of a quantile");
+        status = kn_str_status(&all, "the texts of a quantile");
     if (status == KILN_OK)
-        status = kiln_elementwise_create(&q->pick, kn_str_text(&ins), q->is_discrete ? "T y" : "R y",
-                                         kn_str_text(&body), name_of(&q->of), &o);
-    kn_str_free(&body);
-    kn_str_free(&ins);
+        status =
+            kiln_elementwise_create(out, kn_str_text(&all), outs, kn_str_text(body), name_of(&q->of), &o);
+    kn_str_free(&all);
     return status;
+}
+
+static kiln_status make_pick(kiln_kernel **out, const quantile *q, int method, bool is_found)
+{
+    kn_str body = KN_STR_INIT;
+    if (!q->of.is_median)
+        put_place(&body, &q->of, method);
+    put_elements(&body, &q->of, is_found);
+    put_result(&body, &q->of, methods[method].gamma);
+    kiln_status status = make_map(out, q,
+                                  is_found ? ", uint64 key, uint32 rank, uint32 total, uint64 next, raw T x"
+                                           : ", raw T s, int64 rows",
+                                  q->is_discrete ? "T y" : "R y", &body);
+    kn_str_free(&body);
+    return status;
+}
+
+static kiln_status make_rank(quantile *q, int method)
+{
+    kn_str body = KN_STR_INIT;
+    put_place(&body, &q->of, method);
+    kn_str_append(&body, "rank = " LOW);
+    kiln_status status = make_map(&q->rank, q, "", "uint32 rank", &body);
+    kn_str_free(&body);
+    return status;
+}
+
+static kiln_status make_search(quantile *q, int method)
+{
+    kiln_status status = kn_nth_create(&q->nth, 0);
+    if (status == KILN_OK && !q->of.is_median)
+        status = make_rank(q, method);
+    if (status == KILN_OK)
+        status = kiln_reduction_create(&q->next, "T x, uint64 key", "uint64 next", "kn_sort_after(x, key)",
+                                       "a < b ? a : b", "next = a", NULL, name_of(&q->of), NULL);
+    return status == KILN_OK ? make_pick(&q->pick_found, q, method, true) : status;
 }
 
 static kiln_status find_method(int *out, const kn_quantile *q)
@@ -349,7 +520,9 @@ static kiln_status make(kiln_kernel **out, const void *of)
     if (status == KILN_OK)
         status = kn_sort_rows_copy_create(&q->copy);
     if (status == KILN_OK)
-        status = make_pick(q, method);
+        status = make_pick(&q->pick, q, method, false);
+    if (status == KILN_OK)
+        status = make_search(q, method);
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, name_of(&q->of), ins,
                                      q->of.is_median || q->of.has_list ? 1 : 2, outs, 1);

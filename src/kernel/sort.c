@@ -172,12 +172,18 @@ static kiln_status bind_number(kn_lowered_part *part, int at, int k, const lower
     return kn_lowered_bind(part, at, l->call, &source, number_dtype(l, k), l->ndim, l->shape, strides);
 }
 
-/* value: a buffer, the number that is put there, and its bytes. */
+/* value: a buffer, the number that is put there, and its bytes, of which devices fill four at a time. */
 static kiln_status put_number(kn_device *device, const void *const *value, void *stream)
 {
+    char *to = (char *)(uintptr_t)value[0];
+    const char *from = value[1];
+    kiln_status status = KILN_OK;
     int64_t bytes;
     memcpy(&bytes, value[2], sizeof bytes);
-    return device->backend->fill(device, (void *)(uintptr_t)value[0], value[1], (size_t)bytes, 1, stream);
+    const size_t word = bytes < 4 ? (size_t)bytes : 4;
+    for (size_t done = 0; done < (size_t)bytes && status == KILN_OK; done += word)
+        status = device->backend->fill(device, to + done, from + done, word, 1, stream);
+    return status;
 }
 
 static kiln_status add_number(lowering *l, int k)
@@ -292,42 +298,21 @@ static kiln_status bind_tile_words(kn_lowered_part *part, int at, const lowering
     return bind_words(part, at, l, l->digits * l->counts + digit * l->tile_words, l->tile_words);
 }
 
-static kiln_status clear(kn_device *device, const void *const *value, void *stream)
-{
-    static const unsigned char zero = 0;
-    int64_t bytes;
-    memcpy(&bytes, value[1], sizeof bytes);
-    return device->backend->fill(device, (void *)(uintptr_t)value[0], &zero, 1, (size_t)bytes, stream);
-}
-
 /* The counts and words of a key's digits, at once. Tasks of the host leave words to later ones, and look
  * at no others. */
 static kiln_status add_clear(lowering *l, int digits)
 {
     const bool is_host = l->call->target->backend == KN_HOST;
     const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words));
-    const kiln_arg bytes = kiln_arg_int64(words * (int64_t)kiln_dtype_size(l->word));
-    kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_function(&part, l->out, "clear", clear, 2);
+    const kn_source first = {.kind = KN_FROM_BUFFER, .index = l->words};
     l->digits = digits;
-    if (status == KILN_OK)
-        status = bind_words(part, 0, l, 0, words);
-    if (status == KILN_OK)
-        kn_lowered_bind_number(part, 1, KILN_INT64, &bytes);
-    return status;
+    return kn_lowered_add_fill(l->out, l->call, &first, 0,
+                               words * (int64_t)(kiln_dtype_size(l->word) / sizeof(uint32_t)));
 }
-
-static const int last_axis = -1;
 
 static kiln_status add_part(kn_lowered_part **out, lowering *l, const kiln_kernel *kernel)
 {
-    kiln_status status = kn_lowered_add_kernel(out, l->out, kernel);
-    if (status == KILN_OK) {
-        kn_lowered_set_shape(*out, l->ndim, l->shape);
-        (*out)->options.axes = &last_axis;
-        (*out)->options.n_axes = 1;
-    }
-    return status;
+    return kn_lowered_add_along(out, l->out, kernel, l->ndim, l->shape);
 }
 
 /* Binds the parameters from `at` on to the user's inputs; *at: behind them. */

@@ -28,10 +28,12 @@ typedef struct kn_named_sort {
     kn_sort_name name;
     unsigned flags; /* KILN_SORT_* */
     kn_sort_along along;
+    int n_places;  /* of partitions */
+    int64_t place; /* the last of them; it counts from the end if it is negative */
 } kn_named_sort;
 /* topk: KILN_ERROR_INVALID below 0. */
 kiln_status kn_sort_set_count(kn_named_sort *sort, int64_t k);
-/* partition: there has to be an element at kth, which counts from the end if it is negative. */
+/* partition, for each place: there has to be an element at kth, which counts from the end if it is negative. */
 void kn_sort_set_place(kn_named_sort *sort, int64_t kth);
 
 /* Remembered kernels: one more reference. */

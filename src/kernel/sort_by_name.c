@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "kernel/partition.h"
 #include "kernel/sort.h"
 
-/* Partitions are sorts too; of topk, elements behind the wanted ones are not stored. */
+/* Partitions are sorts too, and topk, of which elements behind the wanted ones are not stored: rows that are
+ * long go another way (partition.h). */
 static const struct {
     const char *name, *outs, *body;
 } names[] = {[KN_SORT] = {"sort", "T y", "y = x"},
@@ -19,15 +21,21 @@ static kiln_status make(kiln_kernel **out, const void *of)
 {
     const kn_named_sort *s = of;
     const kiln_sort_key key = {.key = "x", .flags = s->flags};
-    return kn_sort_create(out, "T x", names[s->name].outs, &key, 1, names[s->name].body, names[s->name].name,
-                          &s->along, NULL);
+    kiln_kernel *sort = NULL;
+    kiln_status status = kn_sort_create(&sort, "T x", names[s->name].outs, &key, 1, names[s->name].body,
+                                        names[s->name].name, &s->along, NULL);
+    if (status != KILN_OK || s->name == KN_SORT || s->name == KN_ARGSORT) {
+        *out = sort;
+        return status;
+    }
+    return kn_partition_create(out, s, sort);
 }
 
 kiln_status kn_sort_find(kiln_kernel **out, const kn_named_sort *s)
 {
     kn_str text = KN_STR_INIT;
-    kn_str_printf(&text, "sort %d %u %d %lld %lld", (int)s->name, s->flags, s->along.axis,
-                  (long long)s->along.count, (long long)s->along.least);
+    kn_str_printf(&text, "sort %d %u %d %lld %lld %d %lld", (int)s->name, s->flags, s->along.axis,
+                  (long long)s->along.count, (long long)s->along.least, s->n_places, (long long)s->place);
     kiln_status status = kn_kernel_remembered(out, &text, make, s);
     kn_str_free(&text);
     return status;
@@ -159,6 +167,8 @@ void kn_sort_set_place(kn_named_sort *s, int64_t kth)
     const int64_t least = kth < 0 ? -(kth + 1) + 1 : kth + (kth < INT64_MAX);
     s->along.least = least > s->along.least ? least : s->along.least;
     s->along.asked = "kth";
+    s->place = kth;
+    ++s->n_places;
 }
 
 kiln_status kiln_partition(kiln_array **out, kiln_arg x, int64_t kth, int axis)

@@ -1,5 +1,6 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
  * (of the table), "function" (of expressions; "composed": it has a row), "instead TEXT" or "missing"; then
+ * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then
  * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of them. */
 #include <kiln/kiln.h>
 
@@ -9,6 +10,7 @@
 #include "expr/composed_table.h"
 #include "expr/names.h"
 #include "expr/parser.h"
+#include "kernel/random.h"
 #include "ops/numpy_names.h"
 
 static bool is_composed(const char *name)
@@ -40,6 +42,29 @@ static void put(const char *name)
     kn_graph_free(graph);
 }
 
+static bool is_numpys(const char *name)
+{
+    for (size_t k = 0; k < sizeof numpy_names / sizeof *numpy_names; ++k)
+        if (strcmp(numpy_names[k], name) == 0)
+            return true;
+    return false;
+}
+
+/* Distributions, and functions composed of them. */
+static void put_random(void)
+{
+    static const char ours[] = "random_";
+    for (int k = 0; kn_law_at(k); ++k) {
+        const char *name = kn_law_at(k)->name;
+        const bool is_longer = strncmp(name, ours, strlen(ours)) == 0 && strcmp(name, "random_bits") != 0;
+        printf("%s\trandom\t%s\n", name + (is_longer ? strlen(ours) : 0), name);
+    }
+    for (int k = 0; kn_composed_at(k); ++k)
+        if (!is_numpys(kn_composed_at(k)->name) &&
+            (k == 0 || strcmp(kn_composed_at(k - 1)->name, kn_composed_at(k)->name) != 0))
+            printf("%s\trandom\t%s\n", kn_composed_at(k)->name, kn_composed_at(k)->name);
+}
+
 int main(void)
 {
     kiln_operation d = KILN_OPERATION_INIT;
@@ -51,6 +76,7 @@ int main(void)
             printf("%s\town\t%s\n", d.name, d.reduce ? "reduction" : "elementwise");
         last = d.name;
     }
+    put_random();
     for (int k = 0; kn_composed_at(k); ++k)
         printf("%s\trow\t%s\t%d\n", kn_composed_at(k)->name, kn_composed_at(k)->params,
                kn_composed_results(kn_composed_at(k)));

@@ -4,6 +4,7 @@ check_sorts.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] 
 import ctypes
 import math
 import random
+import struct
 
 import numpy as np
 
@@ -178,10 +179,25 @@ def check_refusals(kiln):
     assert kiln.c.kiln_kernel_call(kernel, none, 2, number, 1, None), "a number was sorted"
 
 
+def check_numbers(kiln):
+    """Numbers of 8 bytes among the inputs, whose halves differ: devices fill four at a time."""
+    kernel = kiln.create(("T x, T a", "T y", [("abs(x - a)", None)], "y = x + a"), [0])
+    for dtype, a, pack in (("float64", 1.1, "d"), ("int64", (1 << 40) + 5, "q")):
+        x = np.random.default_rng(1).permutation(5000).astype(dtype)
+        held, outs = kiln.upload(x, dtype), (ctypes.c_void_p * 1)()
+        given = (Argument * 2)(Argument(1, 0, held.value), Argument(7, kiln.numbers[dtype], int.from_bytes(struct.pack(pack, a), "little")))
+        assert not kiln.c.kiln_kernel_call(kernel, outs, 1, given, 2, None), kiln.message()
+        got, right = kiln.download(outs[0], dtype), (x + a)[np.argsort(abs(x - a), kind="stable")]
+        assert np.array_equal(got, right), f"{dtype}: {got}, not {right}"
+        for handle in (held, ctypes.c_void_p(outs[0])):
+            kiln.c.kiln_array_free(handle)
+
+
 def main():
     o = random_cases(1500, 14, 17, SMALL)
     kiln = Sorts(o.library, o.small)
     check_refusals(kiln)
+    check_numbers(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} sorts, none wrong")
 

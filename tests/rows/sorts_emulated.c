@@ -1,6 +1,6 @@
 /* sorts_emulated - sorts of random rows by the kernels that a GPU would run, twice, against the host's, which
  * tests/unit/api_sorts.c and tests/numpy compare with references of their own: keys of all dtypes, both
- * orders, all axes and strides, several tiles, several keys.
+ * orders, all axes and strides, several tiles, several keys; and searches of long rows for some places.
  *
  * usage: sorts_emulated [COUNT [SEED]] */
 #include "emulated.h"
@@ -80,9 +80,29 @@ static bool say(bool right, const char *what, const int64_t *shape, kiln_dtype d
     return right;
 }
 
-static bool run_one(void)
+/* The call on the host, and twice by the kernels of a GPU. */
+static bool compare(kiln_kernel *kernel, int n_out, const kiln_arg *in, int n_in,
+                    const kiln_call_options *options, const int64_t *shape, int axis)
 {
+    kiln_array *host[2] = {NULL, NULL}, *cuda[2] = {NULL, NULL}, *again[2] = {NULL, NULL};
+    const kiln_dtype dtype = kiln_array_dtype(in[0].value.array);
+    bool right = say(kiln_kernel_call(kernel, host, n_out, in, n_in, options) == KILN_OK, "host", shape,
+                     dtype, axis) &&
+                 say(emulated_call("sm_90", kernel, cuda, n_out, in, n_in, options) == KILN_OK &&
+                         emulated_call("sm_90", kernel, again, n_out, in, n_in, options) == KILN_OK,
+                     "call", shape, dtype, axis) &&
+                 say(same(host, cuda, n_out), "not as on the host", shape, dtype, axis) &&
+                 say(same(cuda, again, n_out), "other bits again", shape, dtype, axis);
+    for (int j = 0; j < n_out; ++j) {
+        kiln_array_free(host[j]);
+        kiln_array_free(cuda[j]);
+        kiln_array_free(again[j]);
+    }
+    return right;
+}
 
+static bool run_sort(void)
+{
     int dtype = KILN_BOOL + (int)draw(14), axis = (int)draw(AXES), n_keys = 1 + (int)draw(2);
     bool moves = draw(2);
     int64_t shape[AXES];
@@ -91,7 +111,6 @@ static bool run_one(void)
     const kiln_sort_key keys[] = {{"x", NULL, (unsigned)draw(2)}, {"w", "int16", (unsigned)draw(2)}};
     const kiln_sort_key by[] = {keys[n_keys - 1], keys[0]};
     input x = {0}, w = {0};
-    kiln_array *host[2] = {NULL, NULL}, *cuda[2] = {NULL, NULL}, *again[2] = {NULL, NULL};
     kiln_kernel *kernel = NULL;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.axes = &axis;
@@ -103,18 +122,7 @@ static bool run_one(void)
         right = kiln_sort_create(&kernel, "T x, int16 w", moves ? "T y, int16 v" : "T y, int64 at", by,
                                  n_keys, moves ? "y = x; v = w" : "y = x; at = i", "sorted", NULL) == KILN_OK;
     const kiln_arg in[] = {kiln_arg_array(x.array), kiln_arg_array(w.array)};
-    right = right && kiln_kernel_call(kernel, host, 2, in, 2, &options) == KILN_OK;
-    right = say(right, "host", shape, (kiln_dtype)dtype, axis) &&
-            emulated_call("sm_90", kernel, cuda, 2, in, 2, &options) == KILN_OK &&
-            emulated_call("sm_90", kernel, again, 2, in, 2, &options) == KILN_OK;
-    right = say(right, "call", shape, (kiln_dtype)dtype, axis) &&
-            say(same(host, cuda, 2), "not as on the host", shape, (kiln_dtype)dtype, axis) &&
-            say(same(cuda, again, 2), "other bits again", shape, (kiln_dtype)dtype, axis);
-    for (int j = 0; j < 2; ++j) {
-        kiln_array_free(host[j]);
-        kiln_array_free(cuda[j]);
-        kiln_array_free(again[j]);
-    }
+    right = right && compare(kernel, 2, in, 2, &options, shape, axis);
     kiln_kernel_free(kernel);
     kiln_array_free(x.array);
     kiln_array_free(w.array);
@@ -123,12 +131,48 @@ static bool run_one(void)
     return right;
 }
 
+/* Rows that are too long to be sorted at once, of which elements at one place or some are wanted. */
+static bool run_search(void)
+{
+    static const struct {
+        const char *text;
+        int n_out;
+        bool is_real;
+    } searches[] = {{"topk(x, 77, axis=%d)", 2, false},
+                    {"topk(x, 5, axis=%d, largest=False)", 2, false},
+                    {"partition(x, 1234, axis=%d)", 1, false},
+                    {"argpartition(x, -7, axis=%d)", 1, false},
+                    {"median(x, axis=%d)", 1, true},
+                    {"quantile(x, (0.1, 0.77), axis=%d, method='lower')", 1, true}};
+    const int s = (int)draw(sizeof searches / sizeof *searches), axis = (int)draw(AXES);
+    const int dtype = KILN_BOOL + (int)draw(searches[s].is_real ? 13 : 15);
+    int64_t shape[AXES];
+    char text[80];
+    input x = {0};
+    kiln_kernel *kernel = NULL;
+    for (int a = 0; a < AXES; ++a)
+        shape[a] = a == axis ? 4097 + (int64_t)draw(6000) : 1 + (int64_t)draw(3);
+    if (!kiln_dtype_name((kiln_dtype)dtype))
+        return true;
+    snprintf(text, sizeof text, searches[s].text, axis);
+    bool right =
+        make(&x, (kiln_dtype)dtype, shape) && say(kiln_expression_create(&kernel, "x", text, NULL) == KILN_OK,
+                                                  text, shape, (kiln_dtype)dtype, axis);
+    const kiln_arg in = kiln_arg_array(x.array);
+    right = right && say(compare(kernel, searches[s].n_out, &in, 1, NULL, shape, axis), text, shape,
+                         (kiln_dtype)dtype, axis);
+    kiln_kernel_free(kernel);
+    kiln_array_free(x.array);
+    free(x.memory);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? atol(argv[1]) : 24, failed = 0;
     state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
     for (long k = 0; k < count; ++k)
-        failed += !run_one();
+        failed += !(k % 3 == 0 ? run_search() : run_sort());
     printf("%ld random sorts, %ld failed\n", count, failed);
     return failed > 0;
 }

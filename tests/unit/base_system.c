@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -174,8 +175,36 @@ static void folders_are_made_with_their_parents(void **state)
     assert_int_equal(kn_os_write_file(in_folder("plain"), "", 0), KILN_OK);
     assert_int_equal(kn_os_make_folders(in_folder("plain/x"), 0700), KILN_ERROR_IO);
     assert_int_equal(kn_os_make_folders(in_folder("plain"), 0700), KILN_ERROR_IO);
+}
+
+/* ---- where a path lies ---- */
+
+static unsigned long file_system; /* of every path, unless it is 0 */
+int __real_statfs(const char *path, struct statfs *info);
+int __wrap_statfs(const char *path, struct statfs *info);
+
+int __wrap_statfs(const char *path, struct statfs *info)
+{
+    int status = __real_statfs(path, info);
+    if (file_system)
+        info->f_type = (__typeof__(info->f_type))file_system;
+    return status;
+}
+
+static void network_paths(void **state)
+{
+    static const unsigned long nfs = 0x6969, smb2 = 0xfe534d42, ext4 = 0xef53;
+    (void)state;
     assert_false(kn_os_is_network_path("/proc"));
     assert_false(kn_os_is_network_path("/no/such/path"));
+    file_system = nfs;
+    assert_true(kn_os_is_network_path("/"));
+    assert_false(kn_os_is_network_path("/no/such/path"));
+    file_system = smb2;
+    assert_true(kn_os_is_network_path("/"));
+    file_system = ext4;
+    assert_false(kn_os_is_network_path("/"));
+    file_system = 0;
 }
 
 static void run_collects_output_and_code(void **state)
@@ -583,6 +612,7 @@ int main(void)
         cmocka_unit_test(standard_descriptors_are_left_alone),
         IN_FOLDER(what_is_written_is_checked),
         IN_FOLDER(folders_are_made_with_their_parents),
+        cmocka_unit_test(network_paths),
         cmocka_unit_test(run_collects_output_and_code),
         cmocka_unit_test(run_survives_signals),
         IN_FOLDER(lock_excludes_others),

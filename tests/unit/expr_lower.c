@@ -159,6 +159,15 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"sum((x[:, None, :9] - x[None, :99, :9])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
         {"sum((x[:, None, :4] - x[None, :3, :4])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
         {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "schedule=\"reduce\""},
+        /* or if they lie along two axes: a reduction would gather one of them */
+        {"y = x.reshape(4, 1024, 1024); sum(abs(y - transpose(y, (0, 2, 1))), axis=0)", "sm_90", 1,
+         "schedule=\"tile\""},
+        {"y = x.reshape(16, 512, 512); sum(abs(y - transpose(y, (0, 2, 1))), axis=0)", "sm_90", 2,
+         "schedule=\"reduce_"},
+        /* few rows would leave most of the device idle, but a launch takes longer than short ones */
+        {"y = x.reshape(-1)[:500000]; y - mean(y)", "sm_90", 2, "by a model of what each way"},
+        {"y = x[:, ::16]; y - mean(y, axis=0)", "sm_90", 2, "by a model of what each way"},
+        {"y = x.reshape(-1)[:50000]; y - mean(y)", "sm_90", 1, "schedule=\"row_"},
         /* rows in pieces */
         {"y = x.reshape(128, 16, 2048); y - mean(y, axis=(0, 2), keepdims=True)", "sm_90", 1, "pieces=\"1\""},
         /* another axis, another base, other elements: these are no variances and sums of exponentials */

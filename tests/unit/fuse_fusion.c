@@ -28,6 +28,8 @@ static kn_fusion centred(bool is_host, int64_t outer, int64_t length, int64_t ru
                    .piece = length,
                    .run = is_along ? outer : run,
                    .side = 1,
+                   .blocks = outer * run,
+                   .multiprocessors = 132,
                    .n_passes = 2,
                    .has_map = true,
                    .n_operands = 2};
@@ -98,6 +100,54 @@ static void cuda_loads_whole_sectors(void **state)
     assert_true(kn_fusion_weigh(&f).fused < one_of_four.fused);
     f.operand[0].step = 32;
     assert_true(is_split(f));
+}
+
+/* The time of one kernel is that of the multiprocessor with the most blocks. */
+static void few_blocks_leave_multiprocessors_idle(void **state)
+{
+    (void)state;
+    kn_fusion f = centred(false, 16, 1 << 16, 1, 4);
+    assert_true(is_split(f));
+    f.blocks = 132; /* clusters have the rows */
+    assert_false(is_split(f));
+    int64_t even = kn_fusion_weigh(&f).fused;
+    f.blocks = 133; /* one multiprocessor has two */
+    assert_true(kn_fusion_weigh(&f).fused > even);
+    f.blocks = 132;
+    f.is_exchanged = true;
+    assert_true(kn_fusion_weigh(&f).fused > even);
+    assert_false(is_split(centred(false, 16, 1 << 10, 1, 4))); /* a launch takes longer */
+}
+
+/* Elements that are loaded one by one cost instructions, by the room that threads have for them. */
+static void single_elements_take_time(void **state)
+{
+    (void)state;
+    kn_fusion f = centred(false, 16, 1 << 14, 1, 4);
+    int64_t vectors = kn_fusion_weigh(&f).fused;
+    f.is_single = true;
+    int64_t single = kn_fusion_weigh(&f).fused;
+    f.has_pieces = true;
+    int64_t pieced = kn_fusion_weigh(&f).fused;
+    f.slots = 4 * f.rows * f.length;
+    int64_t few_used = kn_fusion_weigh(&f).fused;
+    f.structs = 1;
+    assert_true(kn_fusion_weigh(&f).fused > few_used && few_used > pieced);
+    assert_true(pieced > single && single >= vectors);
+}
+
+/* A block that reads a row once for each pass waits each time. */
+static void rows_that_are_read_again(void **state)
+{
+    (void)state;
+    kn_fusion f = centred(false, 1, 1 << 14, 1, 1);
+    f.operand[1].item = 4;
+    assert_false(is_split(f));
+    f.is_read_again = true;
+    assert_true(is_split(f));
+    f = centred(false, 1, 1 << 10, 1, 1);
+    f.is_read_again = true;
+    assert_false(is_split(f));
 }
 
 /* Several kernels of another form of the program read their input less often. */
@@ -188,6 +238,21 @@ static void programs_are_described(void **state)
     assert_int_equal(f.operand[0].step, 28);
     assert_true(!f.operand[1].moves && f.operand[2].is_output);
 
+    spec.schedule.block = 32;
+    kn_row_config_in(&spec.schedule)->items = 2;
+    spec.schedule.vector = 1;
+    const kn_launch_params none = {{0}};
+    const kn_part part = {&spec, NULL, &none, &space, &space};
+    assert_int_equal(kn_fusion_place(&f, &part), KILN_OK);
+    assert_int_equal(f.blocks, 35); /* a warp for each row */
+    assert_int_equal(f.slots, 35 * 32 * 2);
+    assert_int_equal(f.multiprocessors, spec.target.multiprocessors);
+    assert_true(f.is_single && !f.has_pieces && !f.is_exchanged && !f.is_read_again);
+    f.is_host = true;
+    f.blocks = 0;
+    assert_int_equal(kn_fusion_place(&f, &part), KILN_OK);
+    assert_int_equal(f.blocks, 0); /* nothing to add */
+
     spec.schedule.kind =
         &kn_kind_row_lanes; /* 11 elements, two a thread: eight lanes a row, four rows a warp */
     kn_row_config_in(&spec.schedule)->items = 2;
@@ -204,9 +269,15 @@ static void programs_are_described(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_host_gathers_no_rows),    cmocka_unit_test(short_rows_of_the_host),
-        cmocka_unit_test(few_rows_leave_threads_idle), cmocka_unit_test(cuda_loads_whole_sectors),
-        cmocka_unit_test(cuda_spares_passes),          cmocka_unit_test(functions_are_counted),
+        cmocka_unit_test(the_host_gathers_no_rows),
+        cmocka_unit_test(short_rows_of_the_host),
+        cmocka_unit_test(few_rows_leave_threads_idle),
+        cmocka_unit_test(cuda_loads_whole_sectors),
+        cmocka_unit_test(cuda_spares_passes),
+        cmocka_unit_test(functions_are_counted),
+        cmocka_unit_test(few_blocks_leave_multiprocessors_idle),
+        cmocka_unit_test(single_elements_take_time),
+        cmocka_unit_test(rows_that_are_read_again),
         cmocka_unit_test(programs_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// needs: kn_sort_key
+// needs: kn_sort_key kn_sort_after kn_sort_value
 // Keys of sorts: unsigned integers in the order of the elements. NaN of either sign comes last, also where the order is descending (Down), and -0 is equal to 0. Complex
 // numbers as in NumPy: those without NaN, then those whose imaginary part is NaN, their real part, both. Part 1 is the lower half of a key that is wider than 64 bits.
 
@@ -70,4 +70,28 @@ template <bool Down, int Part, class T> static __device__ __forceinline__ typena
         const kn_sort_pair<double> pair = kn_sort_cast<kn_sort_pair<double>>(x);
         return kn_sort_half<Down, Part>(pair.re, pair.im);
     }
+}
+
+// A search for the key at a place: the next digit of a key that has the digits before, else the last one.
+template <class Bits> static __device__ __forceinline__ unsigned kn_sort_digit(const Bits key, const unsigned long long prefix, const int shift) {
+    const Bits rest = (Bits)(key ^ (Bits)prefix);
+    return rest >> shift >> 8 ? 255u : (unsigned)(key >> shift) & 255u;
+}
+// 1 for a key before that one, 2^32 for an equal one: sums count both.
+template <class Bits> static __device__ __forceinline__ long long kn_sort_side(const Bits key, const unsigned long long of) {
+    return key < (Bits)of ? 1ll : key == (Bits)of ? 1ll << 32 : 0ll;
+}
+// The next key behind one is the minimum of these; 0, which no real number has, tells of NaN.
+template <class T> static __device__ __forceinline__ unsigned long long kn_sort_after(const T x, const unsigned long long of) {
+    typedef typename kn_sort_bits<sizeof(T)>::type bits;
+    const bits key = kn_sort_real<false>(x);
+    return x != x ? 0 : key > (bits)of ? (unsigned long long)key : ~0ull;
+}
+// The element that has a key, in an order that is not descending: an integer or a real number.
+template <class T> static __device__ __forceinline__ T kn_sort_value(const unsigned long long of) {
+    typedef typename kn_sort_bits<sizeof(T)>::type bits;
+    const bits sign = (bits)((bits)1 << (8 * sizeof(T) - 1)), key = (bits)of;
+    if constexpr (kn_sort_integer<T>::is)
+        return kn_sort_cast<T>((bits)(kn_sort_integer<T>::is_signed ? key ^ sign : key));
+    return kn_sort_cast<T>((bits)(key & sign ? key ^ sign : ~key));
 }

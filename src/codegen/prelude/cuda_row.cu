@@ -201,6 +201,8 @@ __device__ __forceinline__ unsigned kn_cluster_gate(unsigned turn) {
     return (unsigned)__cvta_generic_to_shared(gate + turn % 2);
 }
 
+// Relaxed, since the gates' initialisation has a fence of its own: a releasing arrival stands behind a fence of the whole GPU, and loads behind both. Not so soon, where Soon is false.
+template <bool Soon>
 __device__ __forceinline__ void kn_arrive_in_cluster() {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
@@ -209,7 +211,10 @@ __device__ __forceinline__ void kn_arrive_in_cluster() {
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncwarp();
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    if (Soon)
+        asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    else
+        asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
 

@@ -345,9 +345,20 @@ static void fill_columns(kn_writer *w)
     put_stages_of_inputs(w);
 }
 
+/* Blocks of a cluster that only read begin one after the other: then their loads do not all come while none
+ * computes (bench/results/rows.md). */
+static void put_writes_row(kn_writer *w)
+{
+    bool writes = false;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        writes |= kn_is_output(w, k) && kn_is_wide_array(w, k) && kn_access_of(w, k) != KN_GATHER;
+    kn_str_append(&w->slot[KN_SLOT_WRITES_ROW], writes ? "true" : "false");
+}
+
 static void fill_long(kn_writer *w)
 {
     fill(w);
+    put_writes_row(w);
     put_off(w);
     put_stages_of_inputs(w);
 }

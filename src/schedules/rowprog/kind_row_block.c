@@ -18,6 +18,7 @@ enum {
     UNALIGNED_COST = 5, /* of an unaligned row, in items of a warp; a guess: bench/results/rows.md */
     USUAL = 512, /* threads of a block, at most, unless a thread has as many vectors as it can hold; then */
     MOST = 1024,
+    NARROW = 2, /* bytes of a row's elements, at most, if row_long may be better: bench/results/rows.md */
     LEAST_LARGE = 896 /* threads of such a block, at least: a multiprocessor has registers for one */
 };
 
@@ -69,6 +70,17 @@ static int items_of_unaligned(int64_t items, int lanes, int most, int usual)
     return lanes;
 }
 
+/* Elements of two bytes: such a large block, alone on its multiprocessor, has too few of them under way while it
+ * computes, and row_long has several small blocks. Of aligned rows with one reduction it has enough. */
+static bool is_better_long(const kn_choice *c, const kn_schedule *s)
+{
+    bool has_several = false;
+    for (int stage = 0, reductions = 0; stage < c->program->n_stages; ++stage)
+        has_several |= c->program->stage[stage].kind == KN_REDUCE && ++reductions > 1;
+    return !c->block && kn_row_early_bytes(c, s->vector) <= NARROW && kn_row_largest_cluster(c->target) > 1 &&
+           kn_row_writes(c) && (has_several || kn_row_config_of(s)->fit < KN_ROW_ALIGNED);
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -100,6 +112,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     int64_t threads = threads_of(items, config->items);
+    if (threads > USUAL && is_better_long(c, out))
+        return false;
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }
 

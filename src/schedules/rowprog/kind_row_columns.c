@@ -19,7 +19,8 @@ enum {
     LINE = 128,           /* and at best */
     LEAST_VECTOR = 8,     /* bytes; shorter ones take too many instructions */
     THREADS = 1024,       /* of a block, at most, */
-    RESIDENT = 1024,      /* of a multiprocessor: with 64 registers each */
+    RESIDENT = 1024,      /* of a multiprocessor: with 64 registers each, */
+    FULL = 640,           /* and so many of which enough wait for loads, where others lie in shared memory */
     BESIDE = 12 << 10,    /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
     NEAR = 8 << 10,       /* bytes apart up to which 64 bytes of a line are as good as all */
     MOST_STAGED = 12,     /* items in shared memory of a thread that has not whole rows */
@@ -160,9 +161,11 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     *t = (tile_params){t->reduce, l->across, l->blocks, (int)threads, (int)staged};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
     cost = 1 + (cost - 1) / 2; /* a thread without an element leaves memory idle in part */
-    cost *= width * l->widest >= LINE || (width * l->widest >= 64 && l->pitch <= NEAR) ? 1
-            : width * l->widest >= 64                                                  ? 1.12
-                                                                                       : 1.5;
+    /* half lines are as good where they begin with sectors and the next ones are near; few take no time */
+    bool are_near = l->pitch <= NEAR && (l->pitch % SECTOR == 0 || c->space->size <= SMALL);
+    cost *= width * l->widest >= LINE || (width * l->widest >= 64 && are_near) ? 1
+            : width * l->widest >= 64                                          ? 1.12
+                                                                               : 1.5;
     cost *= threads > 512 ? 1.2 : threads > 256 ? 1.05 : threads > 128 ? 1 : threads > 64 ? 1.04 : 1.1;
     cost *= items > 2 * ITEMS * scale_of(s) || items == length ? 1 : 1.05;
     for (int blocks = 1; blocks < l->blocks; blocks *= 2)
@@ -170,6 +173,7 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     /* where most of the device idles, the items of a thread take the time */
     double idle = (double)c->target->multiprocessors / (double)grid, steps = (double)items / held;
     cost *= idle > 1 && steps > 1 ? (idle < steps ? idle : steps) : 1;
+    cost *= concurrent * threads < FULL && staged > 0 && down > 1 ? 1.2 : 1;
     return concurrent == 1 ? cost * 1.25 : cost;
 }
 

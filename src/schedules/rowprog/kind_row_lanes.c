@@ -64,6 +64,12 @@ static bool is_full(int64_t items, int each)
     return each > 0 && lanes > 0 && items % each == 0 && (lanes & (lanes - 1)) == 0;
 }
 
+/* True if lanes of a warp that have so many items each hold a row. */
+static bool has_lanes(int64_t items, int each)
+{
+    return each > 0 && items <= (int64_t)each * WARP;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -78,6 +84,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         config->items = items_alone(length, MOST_ALONE);
     if (config->items == 0 || config->items > kn_row_most_held(c))
         config->items = items_each(length / out->vector, out->vector);
+    while (config->items * out->vector > kn_row_most_held(c) &&
+           has_lanes(length / out->vector, config->items / 2))
+        config->items /= 2;
     bool is_own = out->vector > 1 && length == (int64_t)config->items * out->vector;
     config->fit = is_own                                         ? KN_ROW_OWN
                   : is_full(length / out->vector, config->items) ? KN_ROW_FULL

@@ -11,7 +11,7 @@ extern __shared__ __align__(16) unsigned char kn_buffer[];
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
     if (kn.blocks > 1)
-        kn_arrive_in_cluster();
+        kn_arrive_in_cluster<false>();
     ${wait}
     ${values}
     ${loop_prep}

@@ -115,6 +115,14 @@ static bool is_along(const kn_choice *c, int o)
     return c->space->stride[o][inner(c)] != 0;
 }
 
+bool kn_row_writes(const kn_choice *c)
+{
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].is_output && is_along(c, o))
+            return true;
+    return false;
+}
+
 /* An input with one element for each piece of a row, as a weight of channels in groups is. */
 static bool is_of_pieces(const kn_choice *c, int o)
 {

@@ -54,6 +54,8 @@ int64_t kn_row_length(const kn_choice *c);
 int64_t kn_row_length_in_pieces(bool *is_pieced, const kn_choice *c);
 /* Vectors of a row, at most: an unaligned row has a partial one at each end. */
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit);
+/* True if the program writes elements along the row. */
+bool kn_row_writes(const kn_choice *c);
 /* For `place`: the elements of a piece, where the axes stand as kernels have them. */
 kn_divider kn_row_per_piece(const kn_space *axes);
 /* Bytes of an element of all early inputs that are not broadcast along the row, at most; of all early inputs

@@ -1,0 +1,292 @@
+"""Random numbers: Philox's published answers; bits, uniform numbers, integers and normal numbers against NumPy's own arithmetic; arrays that are filled against
+expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples (10^8 numbers in tools/soak).
+check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+import ctypes
+import random
+import struct
+
+import numpy as np
+
+from check_searches import placed
+from host_kernels import SOAK, Argument, Arrays, in_threads, random_cases
+
+WORD = np.uint64(0xffffffff)
+# Random123's tests/kat_vectors: counter, key, answer.
+ANSWERS = [((0, 0, 0, 0), (0, 0), (0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8)),
+           ((0xffffffff,) * 4, (0xffffffff,) * 2, (0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd)),
+           ((0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344), (0xa4093822, 0x299f31d0), (0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1))]
+# Of each distribution: drawn parameters, and NumPy's function where its name is another.
+POSITIVE = lambda rng: round(10 ** rng.uniform(-1, 1.5), 3)
+ANY = lambda rng: round(rng.uniform(-3, 3), 3)
+SHARE = lambda rng: round(rng.uniform(0.02, 0.98), 3)
+COUNT = lambda rng: rng.choice([1, 7, 20, 300, 5000])
+LAWS = {"random": (), "uniform": (ANY, POSITIVE), "standard_normal": (), "normal": (ANY, POSITIVE), "lognormal": (ANY, SHARE), "standard_exponential": (),
+        "exponential": (POSITIVE,), "laplace": (ANY, POSITIVE), "logistic": (ANY, POSITIVE), "gumbel": (ANY, POSITIVE), "rayleigh": (POSITIVE,),
+        "weibull": (POSITIVE,), "pareto": (POSITIVE,), "random_power": (POSITIVE,), "standard_cauchy": (), "triangular": (lambda rng: -rng.random(), SHARE, lambda rng: 1 + POSITIVE(rng)),
+        "standard_gamma": (POSITIVE,), "random_gamma": (POSITIVE, POSITIVE), "random_beta": (POSITIVE, POSITIVE), "chisquare": (POSITIVE,),
+        "noncentral_chisquare": (POSITIVE, POSITIVE), "random_f": (POSITIVE, POSITIVE), "noncentral_f": (POSITIVE, POSITIVE, POSITIVE), "standard_t": (POSITIVE,),
+        "wald": (POSITIVE, POSITIVE), "vonmises": (ANY, POSITIVE), "poisson": (lambda rng: POSITIVE(rng) * rng.choice([1, 50]),), "binomial": (COUNT, SHARE),
+        "negative_binomial": (POSITIVE, SHARE), "geometric": (SHARE,), "hypergeometric": (COUNT, COUNT, lambda rng: rng.choice([0, 1, 2])),
+        "zipf": (lambda rng: 1.2 + POSITIVE(rng),), "logseries": (SHARE,), "integers": (lambda rng: rng.randrange(-50, 0), lambda rng: rng.choice([1, 6, 1000, 2 ** 40]))}
+COUNTS = {"poisson", "binomial", "negative_binomial", "geometric", "hypergeometric", "zipf", "logseries", "integers"}
+
+
+def philox(counter, key):
+    """The four words of each block."""
+    c = [np.asarray(x, np.uint64) for x in counter]
+    k = [np.uint64(x) for x in key]
+    for _ in range(10):
+        p, q = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [q >> np.uint64(32) ^ c[1] ^ k[0], q & WORD, p >> np.uint64(32) ^ c[3] ^ k[1], p & WORD]
+        k = [(k[0] + np.uint64(0x9E3779B9)) & WORD, (k[1] + np.uint64(0xBB67AE85)) & WORD]
+    return np.stack(c, -1)
+
+
+def blocks(key, low, high):
+    low, high = np.asarray(low, np.uint64), np.asarray(high, np.uint64)
+    return philox((low & WORD, low >> np.uint64(32), high & WORD, high >> np.uint64(32)), (key & 0xffffffff, key >> 32))
+
+
+def words(key, at, size):
+    """The bits of each element: a word, or two."""
+    at = np.asarray(at, np.uint64)
+    if size < 8:
+        return np.take_along_axis(blocks(key, at >> np.uint64(2), 0 * at), (at & np.uint64(3))[:, None].astype(int), -1)[:, 0]
+    pairs = blocks(key, at >> np.uint64(1), 0 * at).reshape(-1, 2, 2)
+    pairs = pairs[..., 0] | pairs[..., 1] << np.uint64(32)
+    return pairs[np.arange(len(at)), (at & np.uint64(1)).astype(int)]
+
+
+def below(key, at, count):
+    """Lemire's integers, one by one."""
+    bits = 32 if count <= 2 ** 32 else 64
+    results = []
+    for i, word in zip(at.tolist(), words(key, at, bits // 8).tolist()):
+        attempt = 0
+        while word * count % 2 ** bits < 2 ** bits % count:
+            attempt += 1
+            block = blocks(key, [i], [attempt])[0].tolist()
+            word = block[0] if bits == 32 else block[0] | block[1] << 32
+        results.append(word * count >> bits)
+    return results
+
+
+def normals(key, at, dtype):
+    """By Box and Muller, in long double, of pairs of elements."""
+    wide, size = np.longdouble, np.dtype(dtype).itemsize
+    even = np.asarray(at, np.uint64) & ~np.uint64(1)
+    radius, angle = words(key, even, size), words(key, even + np.uint64(1), size)
+    if size == 4:
+        u = (radius.astype(np.float32).astype(wide) + wide(0.5)) / wide(2) ** 32
+    else:
+        u = ((radius >> np.uint64(12)).astype(wide) + wide(0.5)) / wide(2) ** 52
+    turn = angle.astype(wide) / wide(2) ** (8 * size) * 2 * wide("3.14159265358979323846264338")
+    return np.sqrt(-2 * np.log(u.astype(dtype).astype(wide))) * np.where(np.asarray(at) % 2, np.sin(turn), np.cos(turn))
+
+
+def number(x):
+    """A number by value: a weak one."""
+    if isinstance(x, float):
+        return Argument(5, 0, struct.unpack("<Q", struct.pack("<d", x))[0])
+    return Argument(3 if x < 0 else 4, 0, x % 2 ** 64)
+
+
+class Random(Arrays):
+    def __init__(self, path):
+        super().__init__(path)
+        for name in ("key", "position"):
+            getattr(self.c, f"kiln_random_{name}").restype = ctypes.c_uint64
+            getattr(self.c, f"kiln_random_{name}").argtypes = [ctypes.c_void_p]
+        self.c.kiln_random_create.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+        self.c.kiln_random_set_position.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+        self.c.kiln_random_free.argtypes = [ctypes.c_void_p]
+
+    def source(self, seed, stream=0, position=0):
+        out = ctypes.c_void_p()
+        self.check(self.c.kiln_random_create(ctypes.byref(out), seed, stream), "kiln_random_create")
+        self.c.kiln_random_set_position(out, position)
+        return out
+
+    def empty(self, dtype, shape):
+        out = ctypes.c_void_p()
+        self.check(self.c.kiln_array_empty(ctypes.byref(out), self.dtype_number(dtype), len(shape), (ctypes.c_int64 * max(len(shape), 1))(*shape), self.device), "empty")
+        return out
+
+    def download(self, handle, dtype, shape):
+        got = np.empty(shape, dtype)
+        self.check(self.c.kiln_array_to_host(handle, got.ctypes.data_as(ctypes.c_void_p), got.nbytes), "download")
+        return got
+
+    def fill(self, source, name, params, dtype, shape, rng=None):
+        """What an array holds when it is filled: a new one, or, by rng, one of any strides."""
+        held = []
+        out = placed(self, rng, np.zeros(shape, dtype), held) if rng else self.empty(dtype, shape)
+        given = (Argument * max(len(params), 1))(*[number(x) for x in params])
+        try:
+            self.check(self.c.kiln_random_fill(source, out, name.encode(), given, len(params)), name)
+            return self.download(out, dtype, shape)
+        finally:
+            for handle in reversed(held or [out]):
+                self.c.kiln_array_free(handle)
+
+    def evaluate(self, text, dtype, shape):
+        kernel, out = ctypes.c_void_p(), (ctypes.c_void_p * 1)()
+        self.check(self.c.kiln_expression_create(ctypes.byref(kernel), b"", text.encode(), None), text)
+        try:
+            self.check(self.c.kiln_kernel_call(kernel, out, 1, None, 0, None), text)
+            assert self.c.kiln_array_dtype(out[0]) == self.dtype_number(dtype), f"{text}: another dtype"
+            return self.download(out[0], dtype, shape)
+        finally:
+            self.c.kiln_array_free(out[0])
+            self.c.kiln_kernel_free(kernel)
+
+    def refused(self, source, name, params, dtype, *parts):
+        try:
+            self.fill(source, name, params, dtype, (3,))
+        except RuntimeError as error:
+            assert all(part in str(error) for part in parts), f"{name}{params}: {error}"
+            return
+        raise AssertionError(f"{name}{params} of {dtype} was not refused")
+
+
+def check_answers(kiln):
+    for counter, key, answer in ANSWERS:
+        low, high, k = (a | b << 32 for a, b in (counter[:2], counter[2:], key))
+        kernel, out = ctypes.c_void_p(), (ctypes.c_void_p * 1)()
+        body = f"const auto r = philox({k}ull, {low}ull, {high}ull); y = r.word[i]"
+        kiln.check(kiln.c.kiln_elementwise_create(ctypes.byref(kernel), b"", b"uint32 y", body.encode(), b"answers", None), body)
+        out[0] = kiln.empty("uint32", (4,)).value
+        kiln.check(kiln.c.kiln_kernel_call(kernel, out, 1, None, 0, None), body)
+        got = kiln.download(out[0], "uint32", (4,))
+        assert tuple(got.tolist()) == answer == tuple(blocks(k, [low], [high])[0].tolist()), (counter, key, got)
+        kiln.c.kiln_array_free(out[0])
+        kiln.c.kiln_kernel_free(kernel)
+
+
+def check_bits(kiln, seed):
+    rng = random.Random(seed)
+    n = rng.choice([1, 5, 64, 1003])
+    key, position = rng.getrandbits(64), rng.choice([0, 4, 1, 2 ** 32 - 8, 2 ** 62 + 3])
+    at = np.arange(n, dtype=np.uint64) + np.uint64(position)
+    source = kiln.source(key, 0, position)
+
+    def filled(name, params, dtype):
+        kiln.c.kiln_random_set_position(source, position)
+        got = kiln.fill(source, name, params, dtype, (n,))
+        assert kiln.c.kiln_random_position(source) == (position + n + 3) // 4 * 4, "the position"
+        return got
+    for dtype in "uint8 int16 uint32 int64 uint64".split():
+        right = words(key, at, np.dtype(dtype).itemsize).astype(dtype)
+        assert np.array_equal(filled("random_bits", (), dtype), right), f"bits of {dtype}, seed {seed}"
+    single, double = words(key, at, 4), words(key, at, 8)
+    assert np.array_equal(filled("random", (), "float32"), (single >> np.uint64(8)) / 2 ** 24)
+    assert np.array_equal(filled("random", (), "float64"), (double >> np.uint64(11)) / 2 ** 53)
+    assert np.array_equal(filled("random", (), "float16"), (single >> np.uint64(21)) / 2 ** 11)
+    low, high = rng.uniform(-5, 5), rng.uniform(-5, 5)
+    u = ((double >> np.uint64(11)) / 2 ** 53).astype(np.longdouble)
+    assert np.array_equal(filled("uniform", (low, high), "float64"), (u * (high - low) + low).astype(float)) or np.finfo(np.longdouble).nmant < 100
+    for dtype, low, count in (("int64", -3, 9), ("uint8", 0, 256), ("int32", -2 ** 31, 2 ** 32), ("int64", 5, 2 ** 32 + 1), ("int64", -2 ** 62, 2 ** 63 - 1), ("bool", 0, 2),
+                              ("int64", 0, 3 * 2 ** 30), ("uint64", 7, rng.getrandbits(63) + 1)):
+        right = np.array([x + low for x in below(key, at, count)]).astype(dtype)
+        got = filled("integers", (low, low + count), dtype)
+        assert np.array_equal(got, right), f"integers of {dtype} from {low}, {count} of them, seed {seed}"
+    for dtype in ("float32", "float64"):
+        got, right = filled("standard_normal", (), dtype), normals(key, at, dtype)
+        step = np.spacing(np.maximum(np.abs(right), 0.05).astype(dtype))
+        assert (np.abs(got - right) <= 4 * step).all(), f"normal numbers of {dtype}, seed {seed}"
+    kiln.c.kiln_random_free(source)
+
+
+def drawn_params(name, rng):
+    params = [draw(rng) for draw in LAWS[name]]
+    if name == "uniform":
+        params[1] += params[0]
+    if name == "hypergeometric":
+        params[2] = [1, (params[0] + params[1]) // 2, params[0] + params[1]][params[2]]
+    return params
+
+
+def check_filled(kiln, name, seed):
+    """A call, and an expression, over any dtype."""
+    rng = random.Random(f"{name} {seed}")
+    params, key, position, n = drawn_params(name, rng), rng.getrandbits(63), rng.choice([0, 3, 2 ** 40]), rng.choice([1, 6, 1001])
+    dtype = "int64" if name in COUNTS else rng.choice(["float32", "float64", "float16"])
+    source = kiln.source(key, rng.choice([0, 1, 2 ** 50]), position)
+    key = kiln.c.kiln_random_key(source)
+    shape = rng.choice([(n,), (n // 3, 3), (2, n // 2, 1)])
+    n = int(np.prod(shape))
+    got = kiln.fill(source, name, params, dtype, shape, rng)
+    text = f"{name}({', '.join(map(str, [key, f'arange({position}, {position + n})', *params]))}, dtype={dtype})"
+    assert got.tobytes() == kiln.evaluate(text, dtype, (n,)).tobytes(), f"{text}, seed {seed}"
+    kiln.c.kiln_random_free(source)
+
+
+def check_law(kiln, name, seed, count):
+    """As often in each bin as NumPy's: the bins are quantiles of its numbers."""
+    rng = random.Random(f"law {name} {seed}")
+    params, other, edges, counts = drawn_params(name, rng), np.random.default_rng(rng.getrandbits(60)), None, 0
+    dtype = "int64" if name in COUNTS else rng.choice(["float32", "float64"])
+    source = kiln.source(rng.getrandbits(64), 0, 0)
+    for first in range(0, count, 10 ** 7):
+        n = min(count - first, 10 ** 7)
+        ours, theirs = kiln.fill(source, name, params, dtype, (n,)), getattr(other, name.removeprefix("random_"))(*params, size=n)
+        assert (ours == ours).all(), f"{name}{params}: NaN"
+        if edges is None:
+            edges = np.unique(np.quantile(theirs[:100000], np.linspace(0, 1, min(200, max(3, n // 50)))[1:-1]))
+        counts = counts + np.stack([np.bincount(np.searchsorted(edges, x.astype(float), "right"), minlength=len(edges) + 1) for x in (ours, theirs)])
+    kiln.c.kiln_random_free(source)
+    used = counts.sum(0) >= 10
+    a, b, free = counts[0, used].astype(float), counts[1, used].astype(float), used.sum() - 1
+    if free < 1:
+        return
+    # Wilson and Hilferty: the cube root of chi-square is nearly normal.
+    z = (((((a - b) ** 2 / (a + b)).sum() / free) ** (1 / 3)) - (1 - 2 / (9 * free))) / (2 / (9 * free)) ** 0.5
+    assert z < 5.5, f"{name}{params} of {dtype}, seed {seed}: {z:.1f} deviations from NumPy's"
+
+
+def check_composed(kiln, seed):
+    """Functions that are expressions of distributions."""
+    rng = random.Random(seed)
+    key, n = rng.getrandbits(63), rng.choice([1, 2, 50, 3001])
+    order = np.argsort(words(key, np.arange(n), 8), kind="stable")
+    assert np.array_equal(kiln.evaluate(f"permutation({key}, {n})", "int64", (n,)), order), "permutation"
+    assert np.array_equal(kiln.evaluate(f"shuffle({key}, arange({n}) * 3)", "int64", (n,)), order * 3), "shuffle"
+    got = kiln.evaluate(f"choice({key}, arange({n}), arange(9) * 2)", "int64", (n,))
+    assert np.array_equal(got, np.array(below(key, np.arange(n), 9)) * 2), "choice"
+    shares = np.arange(5) / 10
+    got = kiln.evaluate(f"choice({key}, arange(20000), arange(5), arange(5) / 10)", "int64", (20000,))
+    counts = np.bincount(got, minlength=5)
+    assert counts[0] == 0 and ((counts - 20000 * shares) ** 2 / np.maximum(20000 * shares, 1)).sum() < 40, f"choice by weights: {counts}"
+    got = kiln.evaluate(f"dirichlet({key}, arange(20000), arange(1, 4) * 0.5)", "float64", (20000, 3))
+    assert np.allclose(got.sum(-1), 1) and np.abs(got.mean(0) - np.arange(1, 4) / 6).max() < 0.01, "dirichlet"
+    # Variances: a (A - a) / (A^2 (A + 1)), of a = 0.5, 1, 1.5 and their sum A.
+    assert np.abs(got.var(0) / (np.array([1.25, 2, 2.25]) / 36) - 1).max() < 0.05, f"dirichlet: {got.var(0)}"
+
+
+def check_refusals(kiln):
+    source = kiln.source(1)
+    for name, params, dtype, *parts in [("normal", (0.0, -1.0), "float32", "normal: scale: -1 was given", "from 0 on"), ("normal", (), "int32", "dtype int32", "a float"),
+                                        ("normal", (1.0, 1.0, 1.0), "float32", "3 parameters", "up to 2"), ("poisson", (-1.0,), "int64", "lam: -1"),
+                                        ("binomial", (3, 1.5), "int64", "p: 1.5", "from 0 to 1"), ("binomial", (3,), "int64", "p is missing"), ("nothing", (), "float32", "'nothing'"),
+                                        ("integers", (0, 257), "uint8", "high: 257", "uint8"), ("integers", (-1, 5), "uint8", "low: -1"), ("integers", (5, 5), "int64", "above low"),
+                                        ("integers", (0.5, 5), "int64", "low: a whole number"), ("integers", (0, 5), "float32", "dtype float32"), ("random_bits", (), "float32", "an integer"),
+                                        ("zipf", (1.0,), "int64", "above 1"), ("standard_gamma", (float("nan"),), "float32", "nan")]:
+        kiln.refused(source, name, params, dtype, *parts)
+    kiln.c.kiln_random_free(source)
+
+
+def main():
+    options = random_cases(20, 2, 1)
+    kiln = Random(options.library)
+    work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
+    work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
+    work += [lambda: check_composed(kiln, options.seed)]
+    names = list(LAWS) if SOAK else random.Random(options.seed).sample(list(LAWS), len(LAWS) // 2)
+    for name in names:
+        work.append(lambda name=name: check_filled(kiln, name, options.seed))
+        work.append(lambda name=name: check_law(kiln, name, options.seed, 10 ** 8 if SOAK else 40000))
+    in_threads(lambda check: check(), work)
+    print(f"random: {len(work)} checks")
+
+
+main()

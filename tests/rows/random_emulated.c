@@ -1,0 +1,123 @@
+/* random_emulated - each distribution by the kernel that a GPU would run, against the host's, which
+ * tests/numpy/check_random.py compares with NumPy: the same bits, but for functions of mathematics, whose last
+ * bits differ, so that one of many attempts may end otherwise; and one kernel of a whole Monte Carlo program.
+ *
+ * usage: random_emulated [COUNT [SEED]] */
+#include "emulated.h"
+
+#include <kiln/kiln.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/random.h"
+
+static uint64_t state;
+
+static uint64_t draw(uint64_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % below;
+}
+
+static bool is_exact(const char *name)
+{
+    static const char *const exact[] = {"exponential",     "integers", "laplace",     "logistic",
+                                        "normal",          "random",   "random_bits", "standard_exponential",
+                                        "standard_normal", "uniform"};
+    for (size_t k = 0; k < sizeof exact / sizeof exact[0]; ++k)
+        if (strcmp(name, exact[k]) == 0)
+            return true;
+    return false;
+}
+
+/* An expression of n numbers, whose parameters are such as the table allows. */
+static void put_text(char *out, size_t size, const kn_law *law, const char *dtype, int64_t n)
+{
+    int used = snprintf(out, size, "%s(%llu, arange(%lld)", law->name, (unsigned long long)draw(1u << 30),
+                        (long long)n);
+    for (int k = 0; k < law->n_params; ++k) {
+        const kn_law_param *p = &law->param[k];
+        const double least = isinf(p->least) ? 0 : p->least;
+        if (law->sort == KN_LAW_INTEGERS)
+            used += snprintf(out + used, size - (size_t)used, ", %lld",
+                             (long long)(k * (int64_t)draw(1u << 30) * 9 + k));
+        else if (p->greatest == 1)
+            used += snprintf(out + used, size - (size_t)used, ", 0.%d", 1 + (int)draw(9));
+        else
+            used +=
+                snprintf(out + used, size - (size_t)used, ", %d", (int)least + 1 + 20 * k + (int)draw(20));
+    }
+    snprintf(out + used, size - (size_t)used, "%s%s)", dtype ? ", dtype=" : "", dtype ? dtype : "");
+}
+
+static bool near(double a, double b, double step)
+{
+    return a == b || fabs(a - b) <= step * (fabs(a) + fabs(b) + 1);
+}
+
+/* How many elements differ. */
+static int64_t differences(const kiln_array *a, const kiln_array *b, bool exactly)
+{
+    const kiln_dtype dtype = kiln_array_dtype(a);
+    const int64_t n = kiln_array_size(a);
+    const size_t item = kiln_dtype_size(dtype);
+    const char *x = kiln_array_data(a), *y = kiln_array_data(b);
+    int64_t count = 0;
+    for (int64_t k = 0; k < n; ++k, x += item, y += item) {
+        float f[2];
+        double d[2];
+        memcpy(&f[0], x, sizeof f[0]);
+        memcpy(&f[1], y, sizeof f[1]);
+        if (exactly || (dtype != KILN_FLOAT32 && dtype != KILN_FLOAT64)) {
+            count += memcmp(x, y, item) != 0;
+        } else if (dtype == KILN_FLOAT32) {
+            count += !near(f[0], f[1], 1e-5);
+        } else {
+            memcpy(&d[0], x, sizeof d[0]);
+            memcpy(&d[1], y, sizeof d[1]);
+            count += !near(d[0], d[1], 1e-12);
+        }
+    }
+    return count;
+}
+
+static bool run(const char *text, bool exactly, int64_t allowed)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_array *host[1] = {NULL}, *cuda[1] = {NULL};
+    bool right = kiln_expression_create(&kernel, "", text, NULL) == KILN_OK &&
+                 kiln_kernel_call(kernel, host, 1, NULL, 0, NULL) == KILN_OK &&
+                 emulated_call("sm_90", kernel, cuda, 1, NULL, 0, NULL) == KILN_OK;
+    const int64_t other = right ? differences(host[0], cuda[0], exactly) : 0;
+    if (!right)
+        printf("FAILED: %s: %s\n", text, kiln_error_message());
+    else if (other > allowed)
+        printf("FAILED: %s: %lld elements are not as on the host\n", text, (long long)other);
+    else if (emulated_steps != 1)
+        printf("FAILED: %s: %d kernels\n", text, emulated_steps);
+    right = right && other <= allowed && emulated_steps == 1;
+    kiln_array_free(cuda[0]);
+    kiln_array_free(host[0]);
+    kiln_kernel_free(kernel);
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? atol(argv[1]) : 1, failed = 0, all = 0;
+    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    char text[256];
+    for (long k = 0; k < count; ++k)
+        for (int row = 0; kn_law_at(row); ++row, ++all) {
+            const kn_law *law = kn_law_at(row);
+            const int64_t n = 1 + (int64_t)draw(3000);
+            const char *const dtype = law->sort == KN_LAW_REAL && draw(2) ? "float32" : NULL;
+            put_text(text, sizeof text, law, dtype, n);
+            failed += !run(text, is_exact(law->name), is_exact(law->name) ? 0 : n / 200);
+        }
+    failed += !run("4.0 * sum(random(1, arange(20000)) ** 2 + random(2, arange(20000)) ** 2 < 1)", true, 0);
+    printf("%ld distributions, %ld failed\n", all, failed);
+    return failed > 0;
+}
