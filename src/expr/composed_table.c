@@ -137,6 +137,11 @@ void kn_composed_read(kn_composed_params *out, const char *params)
     out->n_places = out->n_places < 0 ? out->count : out->n_places;
 }
 
+const char *kn_composed_name(const kn_composed *row)
+{
+    return strcmp(row->name, "trace") == 0 ? "trace_of" : row->name; /* kiln_trace is a type */
+}
+
 int kn_composed_results(const kn_composed *row)
 {
     int count = 1, depth = 0;

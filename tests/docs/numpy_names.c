@@ -1,7 +1,8 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
  * (of the table), "function" (of expressions; "composed": it has a row), "instead TEXT" or "missing"; then
  * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then
- * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of them. */
+ * "row PARAMS NUMBER OF RESULTS NAME IN C" of each row of functions. tools/numpy_page makes docs/numpy.md of
+ * them. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
@@ -78,7 +79,7 @@ int main(void)
     }
     put_random();
     for (int k = 0; kn_composed_at(k); ++k)
-        printf("%s\trow\t%s\t%d\n", kn_composed_at(k)->name, kn_composed_at(k)->params,
-               kn_composed_results(kn_composed_at(k)));
+        printf("%s\trow\t%s\t%d\t%s\n", kn_composed_at(k)->name, kn_composed_at(k)->params,
+               kn_composed_results(kn_composed_at(k)), kn_composed_name(kn_composed_at(k)));
     return 0;
 }

@@ -291,7 +291,7 @@ class Functions(Names):
     def __init__(self, library, lines):
         super().__init__(library)
         self.rows = {}
-        for name, _, params, n_out in (line for line in lines if line[1] == "row"):
+        for name, _, params, n_out, _ in (line for line in lines if line[1] == "row"):
             self.rows.setdefault(name, []).append(([word.strip() for word in params.split(",")], int(n_out)))
 
     def number(self, value):
