@@ -58,6 +58,8 @@ kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Random numbers (random_functions.c), of a row of kernel/random_table.c. */
 struct kn_law;
@@ -66,6 +68,7 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that give views (view_functions.c); which: the axis, the number of axes, or whether parts differ.
  */

@@ -15,7 +15,23 @@
 #define DEVIATIONS "m = m + zeros(1, dtype=float64); d = m - mean(m, axis=-1, keepdims=True); "
 #define PRODUCTS "sum(d[:, None, :] * conj(d), axis=-1)"
 
+/* Elements of a and b, flat, one after the other. */
+#define JOINED                                                                                               \
+    "a, b = ravel(a), ravel(b); n = size(a); i = arange(n + size(b)); "                                      \
+    "c = where(i < n, take(a, i, mode='clip'), take(b, i - n, mode='clip')); "
+/* Sorted elements, and which are the first of equal ones; IS_NEW counts NaN as equal to NaN. */
+#define SORTED(x) "s = sort(" x "); j = arange(size(s)); p = take(s, j - 1, mode='clip'); f = "
+#define IS_FIRST "(j == 0) | (s != p)"
+#define IS_NEW "(j == 0) | ((s != p) & ~(isnan(s) & isnan(p)))"
+/* The dtype of both, by an element that is read of none. */
+#define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
+
+/* NumPy's ufunc.at, over all elements of a: each is combined with those of b whose index is its own. */
+#define AT_PARAMS "a, indices, b"
+#define AT(name, both) "s = scattered_" name "(a, indices, b); full_like(a, " both ")"
+
 static const kn_composed rows[] = {
+    {"add_at", AT_PARAMS, AT("add", "a + s")},
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"append", "arr, values, axis#=None", NULL},
     {"atleast_1d", "a", NULL},
@@ -26,21 +42,27 @@ static const kn_composed rows[] = {
      "w = weights * ones_like(a); "
      "sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / sum(w * 1.0, axis=axis, keepdims=keepdims)"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
+    {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},
+    {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
+    {"bitwise_xor_at", AT_PARAMS, AT("xor", "a ^ s")},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
     /* Elements of an axis at random, each as likely, or by weights; at: the numbers of the results. */
     {"choice", "key, at, a", "take(a, integers(key, at, 0, len(a)), mode='clip')"},
     {"choice", "key, at, a, p",
      "c = cumsum(p * 1.0); t = random(key, at) * c[-1]; take(a, searchsorted(c, t, 'right'), mode='clip')"},
+    {"compress", "condition, a", NULL},
     {"corrcoef", "m",
      DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
     {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
     {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
+    {"diff", "a, n#=1, axis#=-1", NULL},
+    {"digitize", "x, bins, right#=False", NULL},
     /* Rows of numbers whose sum is 1. */
     {"dirichlet", "key, at, alpha",
      "m = len(alpha); g = standard_gamma(key, at[:, None] * m + arange(m), alpha); g / sum(g, axis=-1, "
      "keepdims=True)"},
-    {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"ediff1d", "ary", "diff(ravel(ary))"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"flip", "m, axis=None", NULL},
@@ -52,8 +74,15 @@ static const kn_composed rows[] = {
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
+    {"intersect1d", "ar1, ar2",
+     "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
+     "; extract(f & isin(s, b), s)"},
     {"isclose", CLOSE_PARAMS, CLOSE},
     {"iscomplex", "x", "imag(x) != 0"},
+    {"isin", "element, test_elements, *, invert#=False",
+     "t = sort(" OF_BOTH("ravel(test_elements)", "element") "); e = " OF_BOTH(
+         "element", "t") "; "
+                         "((take(t, searchsorted(t, e), mode='clip') == e) & (len(t) > 0)) != (invert != 0)"},
     {"isreal", "x", "imag(x) == 0"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
     {"linspace", "start, stop, num#=50, *, endpoint#=True",
@@ -63,12 +92,15 @@ static const kn_composed rows[] = {
     {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
      "base ** linspace(start, stop, num, endpoint=endpoint)"},
     {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
+    {"maximum_at", AT_PARAMS, AT("max", "maximum(a, s)")},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
     {"meshgrid", "x, y, z",
      "x, y, z = ravel(x), ravel(y), ravel(z); s = (len(y), len(x), len(z)); "
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
+    {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
     {"moveaxis", "a, source#, destination#", NULL},
+    {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",
@@ -87,27 +119,46 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    {"pad", "array, pad_width#", NULL},
     /* Sorts by 64 random bits; of x along its last axis. */
     {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
-    {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
-    {"pad", "array, pad_width#", NULL},
+    {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
+    {"put", "a, ind, v",
+     "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
+    {"putmask", "a, mask, values", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"roll", "a, shift#, axis#", NULL},
     {"rollaxis", "a, axis#, start#=0", NULL},
     {"rot90", "m, k#=1", NULL},
+    {"searchsorted", "a, v", NULL},
+    {"segment_max", "data, segment_ids, num_segments#", NULL},
+    {"segment_min", "data, segment_ids, num_segments#", NULL},
+    {"segment_prod", "data, segment_ids, num_segments#", NULL},
+    {"segment_sum", "data, segment_ids, num_segments#", NULL},
+    {"setdiff1d", "ar1, ar2", SORTED("ravel(ar1)") IS_NEW "; extract(f & ~isin(s, ar2), s)"},
+    {"setxor1d", "ar1, ar2",
+     "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST
+     "; "
+     "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
+     "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
+    {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
+    {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"swapaxes", "a, axis1#, axis2#", NULL},
+    {"take", "a, indices, axis#=None", NULL},
+    {"take_along_axis", "arr, indices, axis#=-1", NULL},
     {"tile", "A, reps#", NULL},
     {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
+    {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
     {"unwrap", "p, axis#=-1, *, period=2 * pi",
      "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
      "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < h, 0.0, m - d); "
      "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
     {"vander", "x, N#=len(x), *, increasing#=False",
-     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
-};
+     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"}};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 const kn_composed *kn_composed_at(int k)
@@ -135,11 +186,6 @@ void kn_composed_read(kn_composed_params *out, const char *params)
         params += strspn(params, ", ");
     }
     out->n_places = out->n_places < 0 ? out->count : out->n_places;
-}
-
-const char *kn_composed_name(const kn_composed *row)
-{
-    return strcmp(row->name, "trace") == 0 ? "trace_of" : row->name; /* kiln_trace is a type */
 }
 
 int kn_composed_results(const kn_composed *row)

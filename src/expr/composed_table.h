@@ -29,8 +29,6 @@ typedef struct kn_composed_params {
 } kn_composed_params;
 
 void kn_composed_read(kn_composed_params *out, const char *params);
-/* The function's name in C and C++, behind kiln_ and kiln::. */
-const char *kn_composed_name(const kn_composed *row);
 /* The number of values of a row's text. */
 int kn_composed_results(const kn_composed *row);
 

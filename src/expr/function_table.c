@@ -4,6 +4,7 @@
 #include "expr/composed.h"
 #include "expr/functions.h"
 #include "expr/names.h"
+#include "kernel/histogram.h"
 #include "kernel/kernel.h"
 #include "kernel/random.h"
 #include "kernel/sort.h"
@@ -44,6 +45,20 @@ static const struct {
                  {"rollaxis", kn_call_rollaxis, 0},
                  {"rot90", kn_call_rot90, 0},
                  {"row_stack", kn_call_stacked, 0},
+                 {"placed_by", kn_call_put_mask, 1},
+                 {"putmask", kn_call_put_mask, 0},
+                 {"scattered_add", kn_call_scattered, KN_ADDED},
+                 {"scattered_and", kn_call_scattered, KN_ANDED},
+                 {"scattered_last", kn_call_scattered, KN_LAST},
+                 {"scattered_max", kn_call_scattered, KN_GREATEST},
+                 {"scattered_min", kn_call_scattered, KN_LEAST},
+                 {"scattered_multiply", kn_call_scattered, KN_MULTIPLIED},
+                 {"scattered_or", kn_call_scattered, KN_ORED},
+                 {"scattered_xor", kn_call_scattered, KN_XORED},
+                 {"segment_max", kn_call_segments, KN_GREATEST},
+                 {"segment_min", kn_call_segments, KN_LEAST},
+                 {"segment_prod", kn_call_segments, KN_MULTIPLIED},
+                 {"segment_sum", kn_call_segments, KN_ADDED},
                  {"sort", kn_call_sort, KN_SORT},
                  {"split", kn_call_split, 0},
                  {"stack", kn_call_concatenate, 1},

@@ -840,6 +840,16 @@ static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
     return add_selection(out, p, c, names, 2, text);
 }
 
+/* The condition may have fewer elements; those behind are not kept. */
+static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"condition", "a"}, *const text[] = {
+                                                               "raw C condition, T a", "T y",
+                                                               "i < condition.size() && condition[i] != (C)0",
+                                                               "y = a"};
+    return add_selection(out, p, c, names, 2, text);
+}
+
 kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, const kn_value *mask, size_t at,
                            size_t length)
 {
@@ -1084,6 +1094,7 @@ static const struct {
                  {"zeros", call_filled, 0},
                  {"zeros_like", call_filled_like, 0},
                  {"len", call_len, 0},
+                 {"compress", call_compress, 0},
                  {"diff", call_diff, 0},
                  {"digitize", call_digitize, 0},
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},

@@ -1,4 +1,4 @@
-/* kiln_bincount, kiln_histogram: calls of expressions. */
+/* kiln_bincount, kiln_histogram: calls of expressions, which are remembered by their texts. */
 #include <math.h>
 
 #include <kiln/expression.h>
@@ -6,16 +6,26 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "kernel/histogram.h"
+#include "kernel/sort.h"
 #include "types/dtype.h"
 
 typedef struct text {
     const char *params, *expression;
 } text;
 
+static kiln_status make(kiln_kernel **out, const void *of)
+{
+    const text *t = of;
+    return kiln_expression_create(out, t->params, t->expression, NULL);
+}
+
 static kiln_status call_expression(kiln_array **out, int n_out, const text *t, const kiln_arg *in, int n_in)
 {
     kiln_kernel *kernel = NULL;
-    kiln_status status = kiln_expression_create(&kernel, t->params, t->expression, NULL);
+    kn_str key = KN_STR_INIT;
+    kn_str_printf(&key, "expression %s: %s", t->params, t->expression);
+    kiln_status status = kn_kernel_remembered(&kernel, &key, make, t);
+    kn_str_free(&key);
     if (status == KILN_OK)
         status = kiln_kernel_call(kernel, out, n_out, in, n_in, NULL);
     kiln_kernel_free(kernel);

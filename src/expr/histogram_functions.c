@@ -237,3 +237,40 @@ kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c)
     *out = b.edges;
     return status;
 }
+
+/* ---- elements that are combined by keys ---- */
+
+/* segment_sum(data, segment_ids, num_segments) and others; c->which says how they are combined. */
+kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"data", "segment_ids", "num_segments"};
+    kn_value slot[3] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int64_t count = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_count(&count, p, &slot[2], names[2], 1);
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    if (status == KILN_OK)
+        status = kn_segments_find(&kernel, (kn_combining)c->which, count);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
+}
+
+/* What elements of `a` are combined with (kn_scattered_find): scattered_add(a, indices, b) and others, of
+ * which the functions NAME_at and put are composed (expr/composed_table.c). */
+kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "indices", "b"};
+    kn_value slot[3] = {{0}};
+    kiln_kernel *kernel = NULL;
+    const int n_in = c->which == KN_LAST ? 2 : 3;
+    kiln_status status = kn_call_match(slot, p, c, names, n_in, n_in);
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    const kn_value *const in[] = {&slot[0], &slot[1], &slot[2]};
+    if (status == KILN_OK)
+        status = kn_scattered_find(&kernel, (kn_combining)c->which);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
+}

@@ -8,13 +8,14 @@
 #include "base/str.h"
 #include "kernel/sort.h"
 
-/* Ways with indices that are outside, behind the one that counts from the end. */
+/* Ways with indices that are outside, behind the one that counts from the end. What is taken of no elements
+ * is zero. */
 typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
 static const struct {
-    const char *word, *text;
-} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;"},
-                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;"},
-                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;"}};
+    const char *word, *text, *guard;
+} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;", ""},
+                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;", "n == 0 ? (T)0 : "},
+                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
 
 enum { NO_AXIS = KILN_MAX_NDIM };
 
@@ -22,15 +23,16 @@ enum { NO_AXIS = KILN_MAX_NDIM };
 static void write_body(kn_str *out, mode m, int axis)
 {
     if (axis == NO_AXIS) {
-        kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = a[k]", modes[m].text);
+        kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = %sa[k]", modes[m].text,
+                      modes[m].guard);
         return;
     }
     kn_str_printf(out,
                   "auto place = _ind.get();\n"
                   "for (int d = 0; d < a.ndim; ++d) place.at[d] = a.shape()[d] == 1 ? 0 : place.at[d];\n"
                   "const int axis = %d%s; const int64 n = a.shape()[axis]; int64 k = (int64)index;\n"
-                  "%s\nplace.at[axis] = k;\ny = a[place]",
-                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text);
+                  "%s\nplace.at[axis] = k;\ny = %sa[place]",
+                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text, modes[m].guard);
 }
 
 typedef struct taking {
@@ -144,4 +146,34 @@ kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called
     else if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_call_axis(&axis, p, &slot[2]);
     return status == KILN_OK ? add_along(out, p, c, &slot[0], &slot[1], RAISE, axis) : status;
+}
+
+/* ---- values where a mask is ---- */
+
+/* putmask(a, mask, values), and placed_by(arr, mask, vals, counts), whose counts are of the mask's elements
+ * up to each: values are taken again and again. */
+kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "mask", "values", "counts"}, *const numbers[] = {
+                                                                              "i", "(counts[i] - 1)"};
+    const int n_in = 3 + c->which;
+    kn_value slot[4] = {{0}};
+    kiln_kernel *kernel = NULL;
+    kn_str body = KN_STR_INIT;
+    int in[4];
+    kiln_status status = kn_call_match(slot, p, c, names, n_in, n_in);
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    kn_str_printf(&body, "const int64 n = values.size(); y = mask != (M)0 && n > 0 ? (T)values[%s %% n] : a",
+                  numbers[c->which]);
+    if (status == KILN_OK)
+        status = kn_str_status(&body, "a text");
+    if (status == KILN_OK)
+        status = kn_map_find(
+            &kernel, c->which ? "T a, M mask, raw V values, raw int64 counts" : "T a, M mask, raw V values",
+            "T y", kn_str_text(&body), c->which ? "place" : "putmask");
+    kn_str_free(&body);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
 }

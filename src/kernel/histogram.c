@@ -23,6 +23,7 @@
 typedef struct histogram {
     int64_t bins;  /* 0: as the given result says */
     int edges;     /* 1 + the input that has them, of one axis; 0: none has */
+    int sized;     /* 1 + the input that has as many elements as there are bins; 0: none */
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
     char *reduce;
@@ -57,7 +58,7 @@ static kiln_status find_dtype(kiln_dtype *out, const histogram *h, const kn_para
 static kiln_status count_bins(int64_t *out, const histogram *h, const kn_described *in)
 {
     const kn_described *edges = h->edges ? &in[h->edges - 1] : NULL;
-    *out = h->bins;
+    *out = h->sized ? kn_shape_size(in[h->sized - 1].ndim, in[h->sized - 1].shape) : h->bins;
     if (!edges)
         return KILN_OK;
     if (edges->ndim != 1 || edges->shape[0] < 2)
@@ -82,7 +83,12 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     if (status == KILN_OK)
         status = count_bins(&out->shape[0], h, in);
     out->ndim = 1;
-    out->takes_any = out->shape[0] == 0;
+    if (status == KILN_OK && h->sized) {
+        const kn_described *of = &in[h->sized - 1];
+        out->ndim = of->ndim;
+        memcpy(out->shape, of->shape, (size_t)of->ndim * sizeof *of->shape);
+    }
+    out->takes_any = !h->sized && out->shape[0] == 0;
     return status;
 }
 
@@ -106,7 +112,7 @@ static kiln_status find_bins(lowering *l)
     const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
     const kn_program *last = l->h->last->program;
     kiln_status status = count_bins(&l->bins, l->h, l->in);
-    if (status != KILN_OK || l->bins > 0)
+    if (status != KILN_OK || l->bins > 0 || l->h->sized)
         return status;
     if (!given)
         return kn_error(KILN_ERROR_INVALID,
@@ -228,21 +234,29 @@ static kiln_status add_ordered(lowering *l)
     return status == KILN_OK ? add_scan(l, pair + 2) : status;
 }
 
+/* The bins, or, where an input says how many there are, one for each of its elements, in its shape. */
 static kiln_status add_last(lowering *l)
 {
     static const int parts_axis = 0;
+    const kn_source sums = {.kind = KN_FROM_BUFFER, .index = l->sums};
+    int64_t extents[KILN_MAX_NDIM + 1] = {l->extents[0]};
+    kn_described result = {.ndim = 0};
     kn_lowered_part *part;
     kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->last);
+    if (status == KILN_OK)
+        status = describe(&result, l->h, 0, l->in);
     if (status != KILN_OK)
         return status;
+    if (!l->h->sized)
+        result.shape[0] = l->bins;
+    memcpy(extents + 1, result.shape, (size_t)result.ndim * sizeof *extents);
     part->options.axes = &parts_axis;
     part->options.n_axes = 1;
-    status = bind_sums(part, 0, l, false);
+    status = kn_lowered_bind(part, 0, l->call, &sums, l->combined, 1 + result.ndim, extents, NULL);
     for (int j = 0; j < l->h->last->program->n_out && status == KILN_OK; ++j) {
-        kn_described result = {.ndim = 0};
         status = describe(&result, l->h, j, l->in);
         if (status == KILN_OK)
-            status = kn_lowered_bind_output(part, 1 + j, l->call, j, result.dtype, 1, &l->bins);
+            status = kn_lowered_bind_output(part, 1 + j, l->call, j, result.dtype, result.ndim, extents + 1);
     }
     return status;
 }
@@ -371,6 +385,8 @@ static kiln_status make_clear(const making *m)
     kn_str outs = KN_STR_INIT, body = KN_STR_INIT;
     kn_program *program = NULL;
     kn_str_printf(&outs, "%c _sum", m->combined);
+    if (m->h->type.type == KN_TYPE_PLACEHOLDER) /* the identity may name it */
+        kn_str_printf(&body, "typedef %c %c;\n", m->combined, m->h->type.placeholder);
     kn_str_printf(&body, "_sum = %s", m->identity);
     kiln_status status = kn_str_status(&body, "a histogram's texts");
     if (status == KILN_OK)
@@ -586,6 +602,7 @@ kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text
         return kn_error_memory(sizeof *h, "a histogram");
     h->bins = text->bins;
     h->edges = text->edges;
+    h->sized = text->sized;
     making m = {.h = h,
                 .in = text->in,
                 .outs = text->outs,

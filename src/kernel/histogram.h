@@ -9,6 +9,7 @@ typedef struct kn_histogram_text {
     const char *in, *outs, *bin, *value, *reduce, *post, *identity, *name;
     int64_t bins;
     int edges; /* 1 + the input that has the edges of the bins: one more than there are bins; 0: none has */
+    int sized; /* 1 + the raw input that has as many elements as there are bins; 0: none */
 } kn_histogram_text;
 kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text,
                                 const kiln_kernel_options *options);
@@ -23,6 +24,26 @@ typedef enum kn_histogram_name {
 
 /* The kernel, one more reference. bins: 0: as the given result says; ignored where there are edges. */
 kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool has_weights, int64_t bins);
+
+/* Elements that are combined by the number of their bin, in their own dtype. */
+typedef enum kn_combining {
+    KN_ADDED,
+    KN_MULTIPLIED,
+    KN_GREATEST,
+    KN_LEAST,
+    KN_ANDED,
+    KN_ORED,
+    KN_XORED,
+    KN_LAST
+} kn_combining;
+
+/* The kernel of values and numbers of bins, which broadcast; numbers that are no bin's are left out. */
+kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins);
+/* The kernel of an array, indices into all of its elements, and values, of which each element of the array
+ * has those at its index, combined in the dtype of the array; without any: what leaves it as it is. Indices
+ * outside are reported. Of KN_LAST there are no values: the result is 1 + the number of the last index that is
+ * an element's, 0 for none (int64). */
+kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how);
 
 /* The kernel of the edges of bins that are equally wide, as NumPy's linspace has them: of the ends of the
  * range, of one dtype of floats (float64 if it is given), the number of bins, and those of the edges (both

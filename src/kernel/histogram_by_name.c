@@ -88,6 +88,81 @@ kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool ha
     return status;
 }
 
+/* ---- elements that are combined by keys ---- */
+
+/* What leaves any other element as it is, in the dtype of what is combined. */
+static const char neutral_text[] =
+    "template <class T> __device__ T kn_outermost_of(const bool is_low) {\n"
+    "    const unsigned long long half = 1ull << (8 * (int)sizeof(T) - 1);\n"
+    "    const bool is_float = sizeof(T) > 1 && (T)0.5f != (T)0, is_signed = (T)-1 < (T)0;\n"
+    "    return is_float ? (T)(is_low ? -INFINITY : INFINITY) : is_low ? (is_signed ? (T)half : (T)0)\n"
+    "                                                         : is_signed ? (T)(half - 1) : (T)-1;\n"
+    "}\n";
+
+static const struct {
+    const char *name, *reduce, *identity;
+} combinings[] = {[KN_ADDED] = {"added", "a + b", "0"},
+                  [KN_MULTIPLIED] = {"multiplied", "a * b", "1"},
+                  [KN_GREATEST] = {"greatest", "kn_greatest(a, b)", "kn_outermost_of<T>(true)"},
+                  [KN_LEAST] = {"least", "kn_least(a, b)", "kn_outermost_of<T>(false)"},
+                  [KN_ANDED] = {"anded", "a & b", "(T)-1"},
+                  [KN_ORED] = {"ored", "a | b", "0"},
+                  [KN_XORED] = {"xored", "a ^ b", "0"},
+                  [KN_LAST] = {"last", "max(a, b)", "0"}};
+
+typedef struct combined {
+    kn_combining how;
+    bool is_scattered;
+    int64_t bins;
+} combined;
+
+/* The place of an index, of which negative ones count from the end; it is read where it is checked. */
+#define PLACE                                                                                                \
+    "[&] { const int64 n = a.size(); int64 k = (int64)index; k = k < 0 ? k + n : k; (void)a[k]; return k; "  \
+    "}()"
+
+static kiln_status make_combined(kiln_kernel **out, const void *of)
+{
+    const combined *c = of;
+    const bool is_last = c->how == KN_LAST;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    o.preamble = neutral_text;
+    o.flags = c->is_scattered ? KILN_KERNEL_CHECK : 0;
+    const kn_histogram_text text = {.in = is_last           ? "raw T a, I index"
+                                          : c->is_scattered ? "raw T a, I index, V value"
+                                                            : "T value, K key",
+                                    .outs = is_last ? "int64 last" : "T combined",
+                                    .bin = c->is_scattered ? PLACE : "key",
+                                    .value = is_last ? "i + 1" : "(T)value",
+                                    .reduce = combinings[c->how].reduce,
+                                    .identity = combinings[c->how].identity,
+                                    .name = combinings[c->how].name,
+                                    .bins = c->bins,
+                                    .sized = c->is_scattered};
+    return kn_histogram_create(out, &text, &o);
+}
+
+static kiln_status find_combined(kiln_kernel **out, const combined *c)
+{
+    kn_str key = KN_STR_INIT;
+    kn_str_printf(&key, "combined %d %d %lld", (int)c->how, c->is_scattered, (long long)c->bins);
+    kiln_status status = kn_kernel_remembered(out, &key, make_combined, c);
+    kn_str_free(&key);
+    return status;
+}
+
+kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins)
+{
+    return find_combined(out, &(combined){.how = how, .bins = bins});
+}
+
+kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how)
+{
+    return find_combined(out, &(combined){.how = how, .is_scattered = true});
+}
+
+/* ---- edges ---- */
+
 static kiln_status make_edges(kiln_kernel **out, const void *is_given)
 {
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;

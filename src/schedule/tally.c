@@ -8,8 +8,14 @@ const char *kn_tally_atomic(const char *reduce, kiln_dtype dtype)
 {
     static const struct {
         const char *text, *function;
-    } operators[] = {{"a + b", "atomicAdd"}, {"min(a, b)", "atomicMin"}, {"max(a, b)", "atomicMax"},
-                     {"a & b", "atomicAnd"}, {"a | b", "atomicOr"},      {"a ^ b", "atomicXor"}};
+    } operators[] = {{"a + b", "atomicAdd"},
+                     {"min(a, b)", "atomicMin"},
+                     {"max(a, b)", "atomicMax"},
+                     {"kn_least(a, b)", "atomicMin"},
+                     {"kn_greatest(a, b)", "atomicMax"},
+                     {"a & b", "atomicAnd"},
+                     {"a | b", "atomicOr"},
+                     {"a ^ b", "atomicXor"}};
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
     if (!info || (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) || info->size < 4)
         return NULL;

@@ -13,9 +13,9 @@ enum {
     KN_TALLY_BLOCK = 512,     /* threads of a part (CUDA) */
     KN_TALLY_PARTS = 396,     /* three for each multiprocessor of an H100; the same on every device */
     KN_TALLY_LEAST = 1 << 13, /* elements of a part */
-    KN_TALLY_THREADS = 128,   /* that have bins of their own, at least, where there is no atomic function */
+    KN_TALLY_WARPS = KN_TALLY_BLOCK / 32, /* have bins of their own, where there is no atomic function */
     KN_TALLY_RANGES = 4, /* ranges of bins that share shared memory, at most: elements are read for each */
-    KN_TALLY_OWN_RANGES = 8, /* the same where threads have bins of their own */
+    KN_TALLY_OWN_RANGES = 8, /* the same where warps have bins of their own */
     KN_TALLY_HOST_PARTS = 64 /* tasks */
 };
 
@@ -34,7 +34,7 @@ static inline int kn_tally_shared(const kn_target *target)
 static inline int64_t kn_tally_bins(const kn_target *target, int size, bool is_atomic)
 {
     int64_t words = kn_tally_shared(target) / size;
-    return is_atomic ? words * KN_TALLY_RANGES : words / KN_TALLY_THREADS * KN_TALLY_OWN_RANGES;
+    return is_atomic ? words * KN_TALLY_RANGES : words / KN_TALLY_WARPS * KN_TALLY_OWN_RANGES;
 }
 
 /* Parts on CUDA. */

@@ -1,7 +1,7 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
  * (of the table), "function" (of expressions; "composed": it has a row), "instead TEXT" or "missing"; then
  * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then
- * "row PARAMS NUMBER OF RESULTS NAME IN C" of each row of functions. tools/numpy_page makes docs/numpy.md of
+ * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of
  * them. */
 #include <kiln/kiln.h>
 
@@ -43,15 +43,7 @@ static void put(const char *name)
     kn_graph_free(graph);
 }
 
-static bool is_numpys(const char *name)
-{
-    for (size_t k = 0; k < sizeof numpy_names / sizeof *numpy_names; ++k)
-        if (strcmp(numpy_names[k], name) == 0)
-            return true;
-    return false;
-}
-
-/* Distributions, and functions composed of them. */
+/* Distributions, and functions composed of them: their first parameter is a key. */
 static void put_random(void)
 {
     static const char ours[] = "random_";
@@ -61,7 +53,7 @@ static void put_random(void)
         printf("%s\trandom\t%s\n", name + (is_longer ? strlen(ours) : 0), name);
     }
     for (int k = 0; kn_composed_at(k); ++k)
-        if (!is_numpys(kn_composed_at(k)->name) &&
+        if (strncmp(kn_composed_at(k)->params, "key", 3) == 0 &&
             (k == 0 || strcmp(kn_composed_at(k - 1)->name, kn_composed_at(k)->name) != 0))
             printf("%s\trandom\t%s\n", kn_composed_at(k)->name, kn_composed_at(k)->name);
 }
@@ -79,7 +71,7 @@ int main(void)
     }
     put_random();
     for (int k = 0; kn_composed_at(k); ++k)
-        printf("%s\trow\t%s\t%d\t%s\n", kn_composed_at(k)->name, kn_composed_at(k)->params,
-               kn_composed_results(kn_composed_at(k)), kn_composed_name(kn_composed_at(k)));
+        printf("%s\trow\t%s\t%d\n", kn_composed_at(k)->name, kn_composed_at(k)->params,
+               kn_composed_results(kn_composed_at(k)));
     return 0;
 }

@@ -157,6 +157,10 @@ static inline unsigned __ballot_sync(unsigned, bool value)
 {
     return emulated_lanes(value, 1);
 }
+static inline bool __any_sync(unsigned, bool value)
+{
+    return emulated_lanes(value, 1) != 0;
+}
 static inline unsigned __match_any_sync(unsigned, int value)
 {
     return emulated_lanes((unsigned)value, (unsigned)value);

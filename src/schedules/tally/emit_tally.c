@@ -7,8 +7,15 @@
 #include "schedule/tally.h"
 #include "schedules/scan/row_elements.h"
 #include "schedules/tally/tally_kinds.h"
+#include "space/numbers.h"
 
-enum { MOST_IN_FLIGHT = 16, FEW_IN_FLIGHT = 4 /* elements of a thread */, BYTES_IN_FLIGHT = 64 };
+enum {
+    MOST_IN_FLIGHT = 16, /* elements of a thread */
+    LEAST_IN_FLIGHT = 8,
+    FEW_IN_FLIGHT = 4,
+    BYTES_IN_FLIGHT = 64,
+    VECTOR_BYTES = 16
+};
 
 void kn_put_tally_names(kn_writer *w)
 {
@@ -47,6 +54,11 @@ static void put_operator(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_IS_COUNT], is_count ? "1" : "0");
 }
 
+static bool is_dense(const kn_writer *w, int k)
+{
+    return kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_DENSE;
+}
+
 /* Elements whose loads a thread waits for together. Texts that call functions are long, and each element has
  * a copy of them. */
 static int in_flight(const kn_writer *w)
@@ -56,19 +68,55 @@ static int in_flight(const kn_writer *w)
         bytes += kn_array_of(w, k) >= 0 ? kn_item_size(w, k) : 0;
     if (kn_cost_functions(w->program) > 0)
         return FEW_IN_FLIGHT;
-    return bytes > BYTES_IN_FLIGHT / MOST_IN_FLIGHT ? MOST_IN_FLIGHT / 2 : MOST_IN_FLIGHT;
+    return (int)kn_clamp(BYTES_IN_FLIGHT / (bytes + !bytes), LEAST_IN_FLIGHT, MOST_IN_FLIGHT);
+}
+
+/* Elements of a vector. Where the order matters it must not depend on addresses: single ones. */
+static int width(const kn_writer *w, bool is_atomic)
+{
+    int largest = 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (is_dense(w, k) && kn_item_size(w, k) > largest)
+            largest = kn_item_size(w, k);
+    int wide = largest > 0 && is_atomic ? VECTOR_BYTES / largest : 1;
+    return wide < in_flight(w) ? wide : in_flight(w);
+}
+
+/* Vectors begin where the first operand's do. */
+static void put_loads(kn_writer *w, const kn_row_elements *elements)
+{
+    kn_str first = KN_STR_INIT;
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0)
+            continue;
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "tally_load", k, "is_single=%s place=%s",
+                         is_dense(w, k) ? "!kn_is_alike" : "true", kn_text_by(w, elements->put, k));
+        if (!is_dense(w, k))
+            continue;
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "wide_load", k);
+        if (first.length > 0) {
+            kn_str_append(&w->slot[KN_SLOT_UNALIGNED], " && kn_before == ");
+            kn_put_part(w, &w->slot[KN_SLOT_UNALIGNED], "before", k);
+        } else {
+            kn_put_part(w, &first, "before", k);
+        }
+    }
+    kn_str_append(&w->slot[KN_SLOT_FIRST], first.length > 0 ? kn_str_text(&first) : "0");
+    kn_str_free(&first);
 }
 
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = kn_row_elements_of(kn_tally_config_of(&w->spec->schedule)->one_axis);
+    const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
+    bool is_atomic = kn_tally_atomic(s->body, w->spec->operand[s->value[2]].dtype) != NULL;
     kn_put_tally_names(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", in_flight(w));
+    kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", width(w, is_atomic));
     put_operator(w);
     kn_put_row_pointers(w);
-    for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_array_of(w, k) >= 0)
-            kn_put_item_load(w, elements, k);
+    put_loads(w, elements);
     kn_put_way_along(w, KN_SLOT_FROM, elements);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_BIN, kn_put_item, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_VALUE, kn_put_item, elements->offset);

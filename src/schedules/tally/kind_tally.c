@@ -10,12 +10,11 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/tally/tally_kinds.h"
 
-/* The kind's field. shared: bytes for the bins of a block; threads: that have bins of their own, at least;
- * ranges: of bins, at most. */
+/* The kind's field. shared: bytes for the bins of a block; ranges: of bins, at most. */
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     int reduction_rank;                                                                                      \
-    unsigned shared, threads, ranges;
+    unsigned shared, ranges;
 typedef struct tally_field {
     MEMBERS
 } tally_field;
@@ -33,7 +32,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     tally_field f = {.length = kn_reduce_size(part->space)};
     f.shared = (unsigned)kn_tally_shared(&part->spec->target);
-    f.threads = KN_TALLY_THREADS;
     f.ranges = KN_TALLY_RANGES;
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
@@ -47,7 +45,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_tally = {.name = "tally",
                                .recipe = &kn_recipe_tally,
                                .pattern = "mmt",
-                               .revision = 1,
+                               .revision = 2,
                                .choose = choose,
                                .place = place,
                                .has_wide_axes = true,

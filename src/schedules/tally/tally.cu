@@ -1,8 +1,9 @@
 ${head}
 ${axes}
-/* Elements lie along one axis, or along several; threads share bins by atomic functions, or have their own; each element counts one. */
+/* Elements lie along one axis, or along several; threads share bins by atomic functions, or threads or warps have their own; each element counts one. */
 enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count} };
-enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */ };
+enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */, kn_warps = ${block} / 32 };
+enum { kn_wide = ${wide} /* elements that a thread loads at a time */ };
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
@@ -11,47 +12,69 @@ ${begin}
     kn_word *const kn_bins = (kn_word *)kn_buffer, *const kn_of_all = kn.${result}_.first;
     const long long kn_n_bins = kn.${result}_.extents[1];
     /* Words of shared memory; bins that a block has there at a time: its elements are read again for each such range of bins, a few times. */
-    const unsigned kn_words = kn.shared / (unsigned)sizeof(kn_word), kn_at_a_time = kn_words / (kn_is_atomic ? 1 : kn.threads);
+    const unsigned kn_words = kn.shared / (unsigned)sizeof(kn_word), kn_at_a_time = kn_words / (kn_is_atomic ? 1 : kn_warps);
     const bool kn_is_in_memory = kn_is_atomic && kn_n_bins > (long long)kn_at_a_time * kn.ranges;
-    /* Copies of the bins: neighbours are copies of one bin, so that threads with different ones never meet in a bank. */
-    unsigned kn_copies = kn_is_in_memory ? 1 : kn_is_atomic ? 32 : ${block};
-    while (kn_copies > (kn_is_atomic ? 1 : kn.threads) && (unsigned long long)(kn_n_bins < kn_at_a_time ? kn_n_bins : kn_at_a_time) * kn_copies > kn_words)
+    const unsigned long long kn_most = kn_n_bins < kn_at_a_time ? kn_n_bins : kn_at_a_time;
+    /* Copies of the bins, one for each thread or warp; of those that threads share, as many as fit, up to one for each lane. */
+    const bool kn_is_by_warps = !kn_is_atomic && kn_most * ${block} > kn_words;
+    unsigned kn_copies = kn_is_in_memory ? 1 : kn_is_atomic ? 32 : kn_is_by_warps ? kn_warps : ${block};
+    while (kn_is_atomic && kn_copies > 1 && kn_most * kn_copies > kn_words)
         kn_copies /= 2;
-    /* Threads that have bins. */
-    const unsigned kn_threads = kn_is_atomic ? ${block} : kn_copies, kn_copy = threadIdx.x % kn_copies;
+    /* Neighbours are copies of one bin, so that threads with different ones never meet in a bank; those of warps lie apart. */
+    const unsigned kn_copy = kn_is_by_warps ? threadIdx.x / 32 * (unsigned)kn_most : threadIdx.x % kn_copies;
+    const unsigned kn_copy_step = kn_is_by_warps ? (unsigned)kn_most : 1, kn_bin_step = kn_is_by_warps ? 1 : kn_copies;
     /* The block's part, of as many as there are bins for. */
     const long long kn_parts = kn_is_in_memory ? (long long)gridDim.x : kn.${result}_.extents[0], kn_chunk = (kn.length + kn_parts - 1) / kn_parts;
     kn_place kn_here = {};
 #pragma unroll 1
     for (long long kn_part = blockIdx.x; kn_part < kn_parts; kn_part += gridDim.x) {
         const long long kn_first = kn_part * kn_chunk, kn_left = kn.length - kn_first;
-        const unsigned kn_count = kn_left <= 0 || threadIdx.x >= kn_threads ? 0 : (unsigned)(kn_left < kn_chunk ? kn_left : kn_chunk);
+        const unsigned kn_count = kn_left <= 0 ? 0 : (unsigned)(kn_left < kn_chunk ? kn_left : kn_chunk);
         ${pointers}
+        /* Elements before the first address at which vectors lie; whether those of all operands begin there. */
+        const unsigned kn_before = ${first};
+        const unsigned kn_lead = kn_count < (kn_wide - kn_before) % kn_wide ? kn_count : (kn_wide - kn_before) % kn_wide;
+        [[maybe_unused]] const bool kn_is_alike = kn_wide > 1${unaligned};
 #pragma unroll 1
         for (long long kn_low = 0; kn_low < kn_n_bins; kn_low += kn_is_in_memory ? kn_n_bins : kn_at_a_time) {
             /* Bins from kn_low on; indices of those in shared memory fit 32 bits. */
             const unsigned long long kn_range = kn_is_in_memory ? (unsigned long long)kn_n_bins : kn_n_bins - kn_low < kn_at_a_time ? (unsigned long long)(kn_n_bins - kn_low) : kn_at_a_time;
             const unsigned kn_shared_bins = kn_is_in_memory ? 0 : (unsigned)kn_range;
+            [[maybe_unused]] const unsigned kn_bits = 32 - __clz((unsigned)kn_range - 1);
             __syncthreads();
 #pragma unroll 1
-            for (unsigned kn_k = threadIdx.x; kn_k < kn_shared_bins * kn_copies; kn_k += ${block})
+            for (unsigned kn_k = threadIdx.x; kn_k < (kn_is_in_memory ? 0 : (unsigned)kn_most * kn_copies); kn_k += ${block})
                 kn_bins[kn_k] = ${identity};
             __syncthreads();
 
-            /* So many elements from kn_e on, kn_threads apart, which are there; of one alone it is asked. */
-            const auto kn_round = [&](const auto kn_elements, const unsigned kn_e) {
+            /* So many elements from kn_e on, vectors that lie ${block} apart, which are there; of one alone it is asked. */
+            const auto kn_round = [&](const auto kn_elements, const unsigned kn_e, const unsigned kn_end) {
                 constexpr bool kn_is_full = kn_elements.value > 1;
+                constexpr int kn_step = kn_is_full ? kn_wide : 1;
+                const auto kn_number_of = [&](const int kn_u) {
+                    const unsigned kn_at = kn_e + kn_u / kn_step * (${block} * kn_step) + kn_u % kn_step;
+                    return kn_is_full || kn_at < kn_end ? kn_at : 0; /* what is not there is not loaded */
+                };
                 ${step_packs}
 #pragma unroll
-                for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
-                    const unsigned kn_at = kn_e + kn_u * kn_threads, kn_j = kn_is_full || kn_at < kn_count ? kn_at : 0; /* what is not there is not loaded */
-                    ${from}
-                    ${step_loads}
+                for (int kn_u = 0; kn_u < kn_elements.value; kn_u += kn_step) {
+                    if constexpr (kn_step > 1) {
+                        if (kn_is_alike) {
+                            const unsigned kn_j = kn_number_of(kn_u);
+                            ${packs}
+                        }
+                    }
+#pragma unroll
+                    for (int kn_v = kn_u; kn_v < kn_u + kn_step; ++kn_v) {
+                        const unsigned kn_j = kn_number_of(kn_v);
+                        ${from}
+                        ${step_loads}
+                    }
                 }
 #pragma unroll
                 for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
-                    const bool kn_is_there = kn_is_full || kn_e + kn_u * kn_threads < kn_count;
-                    [[maybe_unused]] const unsigned kn_j = kn_is_there ? kn_e + kn_u * kn_threads : 0;
+                    const bool kn_is_there = kn_is_full || kn_e < kn_end;
+                    [[maybe_unused]] const unsigned kn_j = kn_number_of(kn_u);
                     ${from}
                     ${loads}
                     ${lane}
@@ -69,28 +92,29 @@ ${begin}
                             kn_value = kn_is_same ? __popc(kn_same) : 1;
                         }
                     }
-                    if (kn_is_put) {
-                        ${tally}
-                    }
+                    ${tally}
                 }
             };
             /* All lanes of a warp go on together, so that they can ask each other. */
             unsigned kn_e = threadIdx.x;
+            if (kn_e - threadIdx.x % 32 < kn_lead)
+                kn_round(kn_number<1>(), kn_e, kn_lead);
+            unsigned kn_done = kn_lead;
 #pragma unroll 1
-            for (; kn_e - threadIdx.x + kn_threads * kn_in_flight <= kn_count; kn_e += kn_threads * kn_in_flight)
-                kn_round(kn_number<kn_in_flight>(), kn_e);
+            for (; kn_done + ${block} * kn_in_flight <= kn_count; kn_done += ${block} * kn_in_flight)
+                kn_round(kn_number<kn_in_flight>(), kn_done + kn_wide * threadIdx.x, kn_count);
 #pragma unroll 1
-            for (; kn_e - threadIdx.x % 32 < kn_count; kn_e += kn_threads)
-                kn_round(kn_number<1>(), kn_e);
+            for (kn_e += kn_done; kn_e - threadIdx.x % 32 < kn_count; kn_e += ${block})
+                kn_round(kn_number<1>(), kn_e, kn_count);
             __syncthreads();
 
             /* The copies of a bin, of which each thread begins with another one. */
 #pragma unroll 1
             for (unsigned kn_b = threadIdx.x; kn_b < kn_shared_bins; kn_b += ${block}) {
-                kn_word kn_sum = kn_bins[kn_b * kn_copies + kn_b % kn_copies];
+                kn_word kn_sum = kn_bins[kn_b * kn_bin_step + kn_b % kn_copies * kn_copy_step];
 #pragma unroll 1
                 for (unsigned kn_c = 1; kn_c < kn_copies; ++kn_c)
-                    kn_sum = ${reduce}(kn_sum, kn_bins[kn_b * kn_copies + (kn_b + kn_c) % kn_copies]);
+                    kn_sum = ${reduce}(kn_sum, kn_bins[kn_b * kn_bin_step + (kn_b + kn_c) % kn_copies * kn_copy_step]);
                 kn_of_all[kn_part * kn_n_bins + kn_low + kn_b] = kn_sum;
             }
         }
