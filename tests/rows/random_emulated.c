@@ -1,6 +1,7 @@
 /* random_emulated - distributions by the kernels that a GPU would run, against the host's, which
- * tests/numpy/check_random.py compares with NumPy: the same bits, but for functions of mathematics, whose last
- * bits differ, so that one of many attempts may end otherwise; and one kernel of a whole Monte Carlo program.
+ * tests/numpy/check_random.py compares with NumPy: the same bits, but for functions of mathematics, whose
+ * last bits differ, so that one of many attempts may end otherwise; and one kernel of a whole Monte Carlo
+ * program.
  * A fifth of the distributions, other ones at each run; KILN_SOAK=1: all.
  *
  * usage: random_emulated [COUNT [SEED]] */
