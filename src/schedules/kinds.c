@@ -7,10 +7,19 @@
 #include <string.h>
 
 /* By back end, in the order in which they are asked. */
-static const kn_kind *const host_kinds[] = {
-    &kn_kind_host_interleaved, &kn_kind_host_runs,       &kn_kind_host_indices, &kn_kind_host_quick,
-    &kn_kind_host_reduce,      &kn_kind_host_row_short,  &kn_kind_host_row,     &kn_kind_host_scan,
-    &kn_kind_host_sort_count,  &kn_kind_host_sort_place, &kn_kind_host_tally,   NULL};
+static const kn_kind *const host_kinds[] = {&kn_kind_host_interleaved,
+                                            &kn_kind_host_runs,
+                                            &kn_kind_host_indices,
+                                            &kn_kind_host_quick,
+                                            &kn_kind_host_reduce,
+                                            &kn_kind_host_row_short,
+                                            &kn_kind_host_row,
+                                            &kn_kind_host_select,
+                                            &kn_kind_host_scan,
+                                            &kn_kind_host_sort_count,
+                                            &kn_kind_host_sort_place,
+                                            &kn_kind_host_tally,
+                                            NULL};
 static const kn_kind *const cuda_kinds[] = {&kn_kind_interleaved,    &kn_kind_stencil_3d,
                                             &kn_kind_stencil,        &kn_kind_transpose_pairs,
                                             &kn_kind_channels,       &kn_kind_tile,

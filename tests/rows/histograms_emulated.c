@@ -30,14 +30,23 @@ static const struct way {
                 {"float64 z", "(float64)w", "a > b ? a : b", "-1"},
                 {"uint32 z", "1u << w", "a | b", "0u"}};
 
-/* Bins from -1 on, beyond the last one too: evenly, most of them one, or all. */
-static void fill(int32_t *bin, int16_t *weight, int64_t count, int64_t bins)
+static const kiln_dtype dtypes[] = {KILN_INT8, KILN_UINT8, KILN_INT16, KILN_INT32, KILN_INT64};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes, MISALIGNED = 16 /* elements before the first, at most */ };
+
+static void put(void *data, kiln_dtype dtype, int64_t k, int64_t value)
+{
+    memcpy((char *)data + k * (int64_t)kiln_dtype_size(dtype), &value, kiln_dtype_size(dtype));
+}
+
+/* Bins from -1 on, beyond the last one too: evenly, most of them one, or all; narrow
+ * dtypes keep what they can of them. */
+static void fill(void *bin, void *weight, const kiln_dtype *dtype, int64_t count, int64_t bins)
 {
     uint64_t how = draw(4), usual = draw((uint64_t)bins);
     for (int64_t k = 0; k < count; ++k) {
         bool is_usual = how == 0 || (how == 1 && draw(10) > 0);
-        bin[k] = (int32_t)(is_usual ? usual : draw((uint64_t)bins + 2)) - (is_usual ? 0 : 1);
-        weight[k] = (int16_t)draw(9);
+        put(bin, dtype[0], k, (int64_t)(is_usual ? usual : draw((uint64_t)bins + 2)) - (is_usual ? 0 : 1));
+        put(weight, dtype[1], k, (int64_t)draw(9));
     }
 }
 
@@ -66,15 +75,19 @@ static bool run_one(long number)
     const struct way *w = &ways[number % WAYS];
     const int64_t bins = some_bins[draw(6)],
                   shape[] = {1 + (int64_t)draw(3), 1 + (int64_t)draw(draw(3) ? 900 : 30000)};
+    const kiln_dtype dtype[] = {dtypes[draw(DTYPES)], dtypes[draw(DTYPES)]};
     int64_t count = shape[0] * shape[1];
-    int32_t *bin = malloc((size_t)count * sizeof *bin);
-    int16_t *weight = malloc((size_t)count * sizeof *weight);
+    char *room[2], *data[2];
+    for (int k = 0; k < 2; ++k) {
+        room[k] = malloc((size_t)(count + MISALIGNED) * sizeof(int64_t));
+        data[k] = room[k] + draw(2) * draw(MISALIGNED) * kiln_dtype_size(dtype[k]);
+    }
     kiln_array *array[2] = {NULL, NULL}, *host[1] = {NULL}, *cuda[1] = {NULL}, *again[1] = {NULL};
     kiln_kernel *kernel = NULL;
-    fill(bin, weight, count, bins);
-    bool right = wrap(&array[0], bin, KILN_INT32, shape, draw(2)) == KILN_OK &&
-                 wrap(&array[1], weight, KILN_INT16, shape, draw(2)) == KILN_OK &&
-                 kiln_histogram_create(&kernel, "int32 k, int16 w", w->out, "k", w->value, w->reduce, NULL,
+    fill(data[0], data[1], dtype, count, bins);
+    bool right = wrap(&array[0], data[0], dtype[0], shape, draw(3) == 0) == KILN_OK &&
+                 wrap(&array[1], data[1], dtype[1], shape, draw(3) == 0) == KILN_OK &&
+                 kiln_histogram_create(&kernel, "K k, W w", w->out, "k", w->value, w->reduce, NULL,
                                        w->identity, bins, "binned", NULL) == KILN_OK;
     const kiln_arg in[] = {kiln_arg_array(array[0]), kiln_arg_array(array[1])};
     right = right && kiln_kernel_call(kernel, host, 1, in, 2, NULL) == KILN_OK &&
@@ -85,14 +98,15 @@ static bool run_one(long number)
                        : !same(cuda[0], again[0]) ? "other bits again"
                                                   : NULL;
     if (what)
-        printf("FAILED: %s: %lld,%lld elements, %lld bins: %s\n", w->out, (long long)shape[0],
-               (long long)shape[1], (long long)bins, what);
+        printf("FAILED: %s of %s and %s: %lld,%lld elements, %lld bins: %s\n", w->out,
+               kiln_dtype_name(dtype[0]), kiln_dtype_name(dtype[1]), (long long)shape[0], (long long)shape[1],
+               (long long)bins, what);
     kiln_array *const all[] = {host[0], cuda[0], again[0], array[0], array[1]};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
         kiln_array_free(all[k]);
     kiln_kernel_free(kernel);
-    free(bin);
-    free(weight);
+    free(room[0]);
+    free(room[1]);
     return !what;
 }
 

@@ -37,4 +37,5 @@ KN_CONFIG_TABLE(kn_host_scan_config, KN_HOST_SCAN_CONFIG);
 const kn_recipe kn_recipe_host_scan = {.template_name = "schedules/host/host_scan.cpp",
                                        .fill = fill_host_scan,
                                        .parts = "schedules/host/host_scan_parts.cpp",
+                                       .preludes = "kn_await",
                                        .repeats_stages = true};

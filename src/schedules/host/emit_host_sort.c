@@ -44,4 +44,5 @@ const kn_recipe kn_recipe_host_sort_count = {.template_name = "schedules/host/ho
                                              .parts = "schedules/host/host_sort_parts.cpp"};
 const kn_recipe kn_recipe_host_sort_place = {.template_name = "schedules/host/host_sort_place.cpp",
                                              .fill = fill_host_sort,
-                                             .parts = "schedules/host/host_sort_parts.cpp"};
+                                             .parts = "schedules/host/host_sort_parts.cpp",
+                                             .preludes = "kn_await"};

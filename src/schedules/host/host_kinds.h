@@ -33,10 +33,11 @@ KN_CONFIG(kn_host_tally_config, KN_HOST_TALLY_CONFIG);
 void kn_put_host_rows(kn_writer *w, bool one_axis, int single, int stores);
 
 extern const kn_kind kn_kind_host_interleaved, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick,
-    kn_kind_host_reduce, kn_kind_host_row_short, kn_kind_host_row, kn_kind_host_scan, kn_kind_host_sort_count,
-    kn_kind_host_sort_place, kn_kind_host_tally;
+    kn_kind_host_reduce, kn_kind_host_row_short, kn_kind_host_row, kn_kind_host_select, kn_kind_host_scan,
+    kn_kind_host_sort_count, kn_kind_host_sort_place, kn_kind_host_tally;
 extern const kn_recipe kn_recipe_host_interleaved, kn_recipe_host_runs, kn_recipe_host_indices,
     kn_recipe_host_quick, kn_recipe_host_reduce, kn_recipe_host_row_short, kn_recipe_host_row,
-    kn_recipe_host_scan, kn_recipe_host_sort_count, kn_recipe_host_sort_place, kn_recipe_host_tally;
+    kn_recipe_host_select, kn_recipe_host_scan, kn_recipe_host_sort_count, kn_recipe_host_sort_place,
+    kn_recipe_host_tally;
 
 #endif

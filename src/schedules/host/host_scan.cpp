@@ -1,25 +1,11 @@
 ${head}
 ${axes}
 
-extern "C" int sched_yield(void);
-
 enum { kn_is_across = ${across}, kn_is_exclusive = ${exclusive}, kn_most = ${block_elements} };
 enum {
     kn_streams = 8,    /* stretches of a row that are scanned at the same time: each step waits for the one before it in its own alone */
     kn_shortest = 32   /* elements of such a stretch, at least */
 };
-
-/* Until so many are there. */
-static inline void kn_await(const unsigned *kn_counter, const unsigned kn_wanted)
-{
-    for (int kn_turn = 0; __atomic_load_n(kn_counter, __ATOMIC_ACQUIRE) < kn_wanted; ++kn_turn) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-        if (kn_turn > 1000)
-            sched_yield();
-    }
-}
 
 ${begin}
     typedef ${type} kn_scanned;

@@ -1,20 +1,6 @@
 ${head}
 ${axes}
 
-extern "C" int sched_yield(void);
-
-/* Until so many are there. */
-static inline void kn_await(const unsigned *kn_counter, const unsigned kn_wanted)
-{
-    for (int kn_turn = 0; __atomic_load_n(kn_counter, __ATOMIC_ACQUIRE) < kn_wanted; ++kn_turn) {
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-        if (kn_turn > 1000)
-            sched_yield();
-    }
-}
-
 ${begin}
     typedef ${type} kn_word;
     unsigned char *const kn_digit = (unsigned char *)__builtin_alloca_with_align((size_t)kn.chunk, 512);

@@ -7,7 +7,6 @@
 #include "schedule/tally.h"
 #include "schedules/scan/row_elements.h"
 #include "schedules/tally/tally_kinds.h"
-#include "space/numbers.h"
 
 enum {
     MOST_IN_FLIGHT = 16, /* elements of a thread */
@@ -59,8 +58,8 @@ static bool is_dense(const kn_writer *w, int k)
     return kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_DENSE;
 }
 
-/* Elements whose loads a thread waits for together. Texts that call functions are long, and each element has
- * a copy of them. */
+/* Elements whose loads a thread waits for together, a power of two. Texts that call functions are long, and
+ * each element has a copy of them. */
 static int in_flight(const kn_writer *w)
 {
     int bytes = 0;
@@ -68,7 +67,7 @@ static int in_flight(const kn_writer *w)
         bytes += kn_array_of(w, k) >= 0 ? kn_item_size(w, k) : 0;
     if (kn_cost_functions(w->program) > 0)
         return FEW_IN_FLIGHT;
-    return (int)kn_clamp(BYTES_IN_FLIGHT / (bytes + !bytes), LEAST_IN_FLIGHT, MOST_IN_FLIGHT);
+    return bytes > BYTES_IN_FLIGHT / MOST_IN_FLIGHT ? LEAST_IN_FLIGHT : MOST_IN_FLIGHT;
 }
 
 /* Elements of a vector. Where the order matters it must not depend on addresses: single ones. */

@@ -4,6 +4,7 @@ ${axes}
 enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count} };
 enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */, kn_warps = ${block} / 32 };
 enum { kn_wide = ${wide} /* elements that a thread loads at a time */ };
+static_assert(kn_in_flight % kn_wide == 0, "whole vectors");
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
