@@ -1398,6 +1398,37 @@ class kernel {
                             keepdims));
     return y;
 }
+/** The middle element that is not NaN: kiln_nanmedian. */
+[[nodiscard]] inline array nanmedian(const operand &x, const axes &over = axes(),
+                                     bool keepdims = false)
+{
+    const kiln_axes list = over.get(keepdims);
+    array y;
+    check((kiln_nanmedian)(y.out(), x.arg(), list.axis, list.count, keepdims));
+    return y;
+}
+/** Quantiles of elements that are not NaN: kiln_nanquantile. */
+[[nodiscard]] inline array nanquantile(const operand &x, const operand &q,
+                                       const axes &over = axes(), text method = "linear",
+                                       bool keepdims = false)
+{
+    const kiln_axes list = over.get(keepdims);
+    array y;
+    check((kiln_nanquantile)(y.out(), x.arg(), q.arg(), method.get(), list.axis, list.count,
+                             keepdims));
+    return y;
+}
+/** The same from 0 to 100: kiln_nanpercentile. */
+[[nodiscard]] inline array nanpercentile(const operand &x, const operand &q,
+                                         const axes &over = axes(), text method = "linear",
+                                         bool keepdims = false)
+{
+    const kiln_axes list = over.get(keepdims);
+    array y;
+    check((kiln_nanpercentile)(y.out(), x.arg(), q.arg(), method.get(), list.axis, list.count,
+                               keepdims));
+    return y;
+}
 /** The distinct elements, sorted: kiln_unique. */
 [[nodiscard]] inline array unique_values(const operand &x)
 {

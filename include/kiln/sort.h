@@ -80,6 +80,16 @@ KILN_NODISCARD KILN_API kiln_status kiln_percentile(kiln_array **out, kiln_arg x
                                                     const char *method, const int *axes, int n_axes,
                                                     bool keepdims);
 
+/* The same without NaNs: NaN only where there is nothing else along the axes. */
+KILN_NODISCARD KILN_API kiln_status kiln_nanmedian(kiln_array **out, kiln_arg x, const int *axes,
+                                                   int n_axes, bool keepdims);
+KILN_NODISCARD KILN_API kiln_status kiln_nanquantile(kiln_array **out, kiln_arg x, kiln_arg q,
+                                                     const char *method, const int *axes,
+                                                     int n_axes, bool keepdims);
+KILN_NODISCARD KILN_API kiln_status kiln_nanpercentile(kiln_array **out, kiln_arg x, kiln_arg q,
+                                                       const char *method, const int *axes,
+                                                       int n_axes, bool keepdims);
+
 enum {
     KILN_UNIQUE_INDEX = 1,   /* int64: where each distinct element is first in x, in C order */
     KILN_UNIQUE_INVERSE = 2, /* int64, in the shape of x: each element's number among them */

@@ -42,23 +42,23 @@ static const kn_composed rows[] = {
     {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
     {"bitwise_xor_at", AT_PARAMS, AT("xor", "a ^ s")},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
-    {"compress", "condition, a", NULL},
     /* Elements of an axis at random, each as likely, or by weights; at: the numbers of the results. */
     {"choice", "key, at, a", "take(a, integers(key, at, 0, len(a)), mode='clip')"},
     {"choice", "key, at, a, p",
      "c = cumsum(p * 1.0); t = random(key, at) * c[-1]; take(a, searchsorted(c, t, 'right'), mode='clip')"},
+    {"compress", "condition, a", NULL},
     {"corrcoef", "m",
      DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
     {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
     {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"diff", "a, n#=1, axis#=-1", NULL},
     {"digitize", "x, bins, right#=False", NULL},
     /* Rows of numbers whose sum is 1. */
     {"dirichlet", "key, at, alpha",
      "m = len(alpha); g = standard_gamma(key, at[:, None] * m + arange(m), alpha); g / sum(g, axis=-1, "
      "keepdims=True)"},
-    {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"ediff1d", "ary", "diff(ravel(ary))"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"flip", "m, axis=None", NULL},
@@ -67,10 +67,10 @@ static const kn_composed rows[] = {
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
-    {"isclose", CLOSE_PARAMS, CLOSE},
     {"intersect1d", "ar1, ar2",
      "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
      "; extract(f & isin(s, b), s)"},
+    {"isclose", CLOSE_PARAMS, CLOSE},
     {"iscomplex", "x", "imag(x) != 0"},
     {"isin", "element, test_elements, *, invert#=False",
      "t = sort(" OF_BOTH("ravel(test_elements)", "element") "); e = " OF_BOTH(
@@ -84,16 +84,16 @@ static const kn_composed rows[] = {
      "start)"},
     {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
      "base ** linspace(start, stop, num, endpoint=endpoint)"},
-    {"maximum_at", AT_PARAMS, AT("max", "maximum(a, s)")},
     {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
+    {"maximum_at", AT_PARAMS, AT("max", "maximum(a, s)")},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
     {"meshgrid", "x, y, z",
      "x, y, z = ravel(x), ravel(y), ravel(z); s = (len(y), len(x), len(z)); "
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
     {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
-    {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     {"moveaxis", "a, source#, destination#", NULL},
+    {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",
@@ -112,10 +112,17 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
+    {"pad", "array, pad_width#", NULL},
+    /* Sorts by 64 random bits; of x along its last axis. */
+    {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"put", "a, ind, v",
      "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
     {"putmask", "a, mask, values", NULL},
+    {"repeat", "a, repeats#, axis#=None", NULL},
+    {"roll", "a, shift#, axis#", NULL},
+    {"rollaxis", "a, axis#, start#=0", NULL},
+    {"rot90", "m, k#=1", NULL},
     {"searchsorted", "a, v", NULL},
     {"segment_max", "data, segment_ids, num_segments#", NULL},
     {"segment_min", "data, segment_ids, num_segments#", NULL},
@@ -127,28 +134,20 @@ static const kn_composed rows[] = {
      "; "
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
+    {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
+    {"swapaxes", "a, axis1#, axis2#", NULL},
     {"take", "a, indices, axis#=None", NULL},
     {"take_along_axis", "arr, indices, axis#=-1", NULL},
-    {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
-    /* Sorts by 64 random bits; of x along its last axis. */
-    {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
-    {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
-    {"pad", "array, pad_width#", NULL},
-    {"repeat", "a, repeats#, axis#=None", NULL},
-    {"roll", "a, shift#, axis#", NULL},
-    {"rollaxis", "a, axis#, start#=0", NULL},
-    {"rot90", "m, k#=1", NULL},
-    {"swapaxes", "a, axis1#, axis2#", NULL},
     {"tile", "A, reps#", NULL},
     {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
+    {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
     {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
     {"vander", "x, N#=len(x), *, increasing#=False",
-     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
-};
+     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"}};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 const kn_composed *kn_composed_at(int k)

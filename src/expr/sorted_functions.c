@@ -176,11 +176,11 @@ static kiln_status add_quantile(kn_value *out, kn_parser *p, const kn_called *c,
                              : status;
 }
 
-/* median(a, axis=None, keepdims=False) */
+/* median(a, axis=None, keepdims=False), nanmedian */
 kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "axis", "keepdims"};
-    kn_quantile q = {.is_median = true};
+    kn_quantile q = {.is_median = true, .skips_nan = c->which & KN_SKIPS_NAN};
     kn_value slot[3] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
     if (status == KILN_OK)
@@ -222,11 +222,11 @@ static kiln_status read_list(kn_quantile *q, const kn_parser *p, const kn_value 
     return status;
 }
 
-/* quantile(a, q, axis=None, method='linear', keepdims=False), percentile */
+/* quantile(a, q, axis=None, method='linear', keepdims=False), percentile, nanquantile, nanpercentile */
 kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "q", "axis", "method", "keepdims"};
-    kn_quantile q = {.is_percentile = c->which};
+    kn_quantile q = {.is_percentile = c->which & KN_OF_PERCENT, .skips_nan = c->which & KN_SKIPS_NAN};
     char method[32] = "linear";
     kn_value slot[5] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, names, 5, 3);

@@ -30,7 +30,7 @@ static kiln_status make_kernel(kiln_kernel **out, const kn_program_text *text)
     return kn_kernel_create(out, program);
 }
 
-/* Elements that have other digits before are counted with the last digit: nobody reads how many that has. */
+/* Elements that have other digits before are not counted. */
 static kiln_status make_count(kiln_kernel **out, unsigned flags)
 {
     kn_str digit = KN_STR_INIT;
@@ -46,7 +46,7 @@ static kiln_status make_count(kiln_kernel **out, unsigned flags)
     const kn_program_text text = {.name = "nth_count",
                                   .in = "T x, uint64 prefix, int32 shift",
                                   .out = "raw uint32 counts",
-                                  .values = "uint8 _kn_digit",
+                                  .values = "int16 _kn_digit",
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL};
@@ -57,7 +57,7 @@ static kiln_status make_count(kiln_kernel **out, unsigned flags)
     return status;
 }
 
-/* The one digit in which the place is. The last digit has what the others leave. */
+/* The one digit in which the place is. */
 static kiln_status make_pick(kiln_kernel **out)
 {
     const kn_stage_text stages[] = {
@@ -69,22 +69,22 @@ static kiln_status make_pick(kiln_kernel **out)
         {.kind = KN_SCAN, .label = "scan", .reads = "_kn_found", .gives = "_kn_sum", .body = "a + b"},
         {.kind = KN_MAP,
          .label = "pick",
-         .reads = "_kn_sum, counts, rank, total, prefix, shift",
+         .reads = "_kn_sum, counts, rank, prefix, shift",
          .body = "const uint32 before = kn_sum - counts;\n"
-                 "if (before <= rank && (_J == 255 || rank < kn_sum)) {\n"
+                 "if (before <= rank && rank < kn_sum) {\n"
                  "    const int64 row = i >> 8;\n"
                  "    next_rank[row] = rank - before;\n"
-                 "    next_total[row] = _J == 255 ? total - before : counts;\n"
+                 "    next_total[row] = counts;\n"
                  "    next_prefix[row] = prefix | (uint64)_J << shift;\n"
                  "}\n"}};
-    const kn_program_text text = {
-        .name = "nth_pick",
-        .in = "uint32 counts, uint32 rank, uint32 total, uint64 prefix, int32 shift",
-        .out = "raw uint32 next_rank, raw uint32 next_total, raw uint64 next_prefix",
-        .values = "uint32 _kn_found, uint32 _kn_sum",
-        .stage = stages,
-        .n_stages = 3,
-        .reduced = KN_REDUCED_BY_CALL};
+    const kn_program_text text = {.name = "nth_pick",
+                                  .in = "uint32 counts, uint32 rank, uint64 prefix, int32 shift",
+                                  .out =
+                                      "raw uint32 next_rank, raw uint32 next_total, raw uint64 next_prefix",
+                                  .values = "uint32 _kn_found, uint32 _kn_sum",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = KN_REDUCED_BY_CALL};
     return make_kernel(out, &text);
 }
 
@@ -165,13 +165,6 @@ kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_sea
 
 /* ---- steps ---- */
 
-static kiln_status set_words(const kn_nth_search *s, kn_lowered *out, const kn_lowering_call *call,
-                             kn_nth_word word, int64_t value)
-{
-    const kn_source source = source_of(s, word, 0);
-    return kn_lowered_add_fill(out, call, &source, (uint32_t)value, s->rows.rows);
-}
-
 kiln_status kn_nth_begin(kn_nth_search *s, const kn_nth *nth, kn_lowered *out, const kn_lowering_call *call,
                          const kn_sort_rows *rows, int64_t ranks)
 {
@@ -192,15 +185,14 @@ kiln_status kn_nth_begin(kn_nth_search *s, const kn_nth *nth, kn_lowered *out, c
     if (status == KILN_OK)
         status = kn_lowered_add_buffer(&s->prefixes, out, passes * n * sizeof(uint64_t));
     const kn_source source = {.kind = KN_FROM_BUFFER, .index = s->words};
-    if (status == KILN_OK)
-        status = kn_lowered_add_fill(out, call, &source, 0, (int64_t)words);
-    return status == KILN_OK ? set_words(s, out, call, KN_NTH_TOTAL, s->rows.length) : status;
+    return status == KILN_OK ? kn_lowered_add_fill(out, call, &source, 0, (int64_t)words) : status;
 }
 
 kiln_status kn_nth_set_rank(const kn_nth_search *s, kn_lowered *out, const kn_lowering_call *call,
                             int64_t rank)
 {
-    return set_words(s, out, call, KN_NTH_RANK, rank);
+    const kn_source source = source_of(s, KN_NTH_RANK, 0);
+    return kn_lowered_add_fill(out, call, &source, (uint32_t)rank, s->rows.rows);
 }
 
 /* The counts of pass `digit`: by row, behind the prefix. */
@@ -241,12 +233,14 @@ static kiln_status add_pick(const kn_nth_search *s, kn_lowered *out, const kn_lo
     kiln_status status = kn_lowered_add_along(&part, out, s->nth->pick, s->rows.ndim, shape);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, call, &counts, KILN_UINT32, s->rows.ndim, shape, NULL);
-    for (int k = 0; k < 3 && status == KILN_OK; ++k)
-        status = bind_word(part, 1 + k, s, call, words[k], digit, KN_SORT_DIGITS);
     if (status == KILN_OK)
-        kn_lowered_bind_number(part, 4, KILN_INT32, shift);
+        status = bind_word(part, 1, s, call, KN_NTH_RANK, digit, KN_SORT_DIGITS);
+    if (status == KILN_OK)
+        status = bind_word(part, 2, s, call, KN_NTH_KEY, digit, KN_SORT_DIGITS);
+    if (status == KILN_OK)
+        kn_lowered_bind_number(part, 3, KILN_INT32, shift);
     for (int k = 0; k < 3 && status == KILN_OK; ++k)
-        status = bind_word(part, 5 + k, s, call, words[k], digit + 1, 0);
+        status = bind_word(part, 4 + k, s, call, words[k], digit + 1, 0);
     return status;
 }
 

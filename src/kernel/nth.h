@@ -25,7 +25,7 @@ typedef struct kn_nth_search {
     int words, states, prefixes; /* buffers */
 } kn_nth_search;
 
-/* True for rows that a search suits: longer than those that are sorted at once, of keys of 8 bytes at most. */
+/* True for rows that a search suits: longer than those that are sorted at once, keys of 8 bytes at most. */
 bool kn_nth_suits(const kn_sort_rows *rows);
 /* Begins a search. ranks 0: the rows themselves; else they have one more axis, which comes first. */
 kiln_status kn_nth_begin(kn_nth_search *out, const kn_nth *nth, kn_lowered *lowered,

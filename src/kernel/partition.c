@@ -175,7 +175,7 @@ static kiln_status make_place(partition *p)
     static const struct {
         const char *outs, *put;
     } by_name[] = {[KN_TOPK] = {"raw T y, raw int64 at",
-                                "if (side != 0 && to <= kth) {\n"
+                                "if (to <= kth) {\n"
                                 "    const int64 found = (i - _J) / length * (kth + 1) + to;\n"
                                 "    y[found] = x;\n"
                                 "    at[found] = _J;\n"
@@ -186,10 +186,13 @@ static kiln_status make_place(partition *p)
     kn_program *program = NULL;
     kn_str_printf(&side, "kn_sort_side(%s, key)", kn_nth_key(p->of.flags));
     kn_str_printf(&put,
-                  "const int64 side = %s, before = kn_sum & 0xffffffff, equal = kn_sum >> 32, first = kth - "
-                  "rank,\n    to = side == 1 ? before - 1 : side ? first + equal - 1 : first + total + (_J - "
-                  "before - equal);\n%s",
-                  kn_str_text(&side), by_name[p->of.name].put);
+                  "const int64 side = %s;\n"
+                  "%s{\n"
+                  "    const int64 before = kn_sum & 0xffffffff, equal = kn_sum >> 32, first = kth - rank,\n"
+                  "        to = side == 1 ? before - 1 : side ? first + equal - 1\n"
+                  "                                           : first + total + (_J - before - equal);\n"
+                  "%s}\n",
+                  kn_str_text(&side), is_topk(p) ? "if (side != 0) " : "", by_name[p->of.name].put);
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION,
          .label = "side",

@@ -58,7 +58,9 @@ typedef struct quantile {
 
 static const char *name_of(const kn_quantile *q)
 {
-    return q->is_median ? "median" : q->is_percentile ? "percentile" : "quantile";
+    static const char *const names[2][3] = {{"quantile", "percentile", "median"},
+                                            {"nanquantile", "nanpercentile", "nanmedian"}};
+    return names[q->skips_nan][q->is_median ? 2 : q->is_percentile];
 }
 
 /* ---- results ---- */
@@ -279,8 +281,9 @@ static bool suits(const lowering *l)
     const kn_quantile *q = &l->q->of;
     const bool has_array = !q->is_median && !q->has_list && l->call->in[1].kind == KILN_ARG_ARRAY;
     const int64_t places = q->has_list ? q->n_list : has_array ? l->call->in[1].value.array->size : 1;
-    return kn_nth_suits(&l->rows) && !is_complex(l->rows.dtype) && l->rows.ndim < KILN_MAX_NDIM &&
-           (!has_array || l->call->in[1].value.array->ndim <= 1) && places > 0 && places <= MOST_SEARCHED;
+    return !q->skips_nan && kn_nth_suits(&l->rows) && !is_complex(l->rows.dtype) &&
+           l->rows.ndim < KILN_MAX_NDIM && (!has_array || l->call->in[1].value.array->ndim <= 1) &&
+           places > 0 && places <= MOST_SEARCHED;
 }
 
 /* The parameters of `rank`: q, the length of rows; the number of the element before the place. */
@@ -391,6 +394,13 @@ static void put_place(kn_str *out, const kn_quantile *q, int method)
  * follow each other, for each q. */
 static void put_elements(kn_str *out, const kn_quantile *q, bool is_found)
 {
+    if (q->skips_nan) {
+        kn_str_printf(out,
+                      "const T last = s[row], low = s[row + %s], high = s[row + %s];\n"
+                      "const bool is_nan = last != last;\n",
+                      q->is_median ? "(n - 1) / 2" : LOW, q->is_median ? "n / 2" : HIGH);
+        return;
+    }
     if (is_found)
         kn_str_printf(out,
                       "const T last = kn_sort_value<T>(~0ull), low = kn_sort_value<T>(key),\n"
@@ -421,6 +431,21 @@ static void put_result(kn_str *out, const kn_quantile *q, const char *gamma)
                       gamma);
 }
 
+/* n: the elements of a sorted row in front of NaNs, or one if there are none. */
+static void put_count(kn_str *out)
+{
+    kn_str_append(out, "const int64 row = i % rows * length;\n"
+                       "int64 n = 0;\n"
+                       "for (int64 end = length; n < end;) {\n"
+                       "    const int64 middle = n + (end - n) / 2;\n"
+                       "    if (s[row + middle] != s[row + middle])\n"
+                       "        end = middle;\n"
+                       "    else\n"
+                       "        n = middle + 1;\n"
+                       "}\n"
+                       "n = n > 0 ? n : 1;\n");
+}
+
 /* Products are rounded before sums, so that a place which is a whole number is one. */
 static kiln_status make_map(kiln_kernel **out, const quantile *q, const char *ins, const char *outs,
                             const kn_str *body)
@@ -429,7 +454,8 @@ static kiln_status make_map(kiln_kernel **out, const quantile *q, const char *in
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = KILN_KERNEL_NO_FMA;
     o.preamble = preamble;
-    kn_str_printf(&all, "%sint64 n%s", q->of.is_median ? "" : "Q q, ", ins);
+    kn_str_printf(&all, "%sint64 %s%s", q->of.is_median ? "" : "Q q, ", q->of.skips_nan ? "length" : "n",
+                  ins);
     kiln_status status = kn_str_status(body, "the texts of a quantile");
     if (status == KILN_OK)
         status = kn_str_status(&all, "the texts of a quantile");
@@ -443,6 +469,8 @@ static kiln_status make_map(kiln_kernel **out, const quantile *q, const char *in
 static kiln_status make_pick(kiln_kernel **out, const quantile *q, int method, bool is_found)
 {
     kn_str body = KN_STR_INIT;
+    if (q->of.skips_nan)
+        put_count(&body);
     if (!q->of.is_median)
         put_place(&body, &q->of, method);
     put_elements(&body, &q->of, is_found);
@@ -521,7 +549,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
         status = kn_sort_rows_copy_create(&q->copy);
     if (status == KILN_OK)
         status = make_pick(&q->pick, q, method, false);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !q->of.skips_nan)
         status = make_search(q, method);
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, name_of(&q->of), ins,
@@ -600,5 +628,25 @@ kiln_status kiln_percentile(kiln_array **out, kiln_arg x, kiln_arg q, const char
                             int n_axes, bool keepdims)
 {
     kn_quantile of = {.method = method, .is_percentile = true, .keepdims = keepdims};
+    return call_quantile(out, &of, x, q, axes, n_axes);
+}
+
+kiln_status kiln_nanmedian(kiln_array **out, kiln_arg x, const int *axes, int n_axes, bool keepdims)
+{
+    kn_quantile q = {.is_median = true, .skips_nan = true, .keepdims = keepdims};
+    return call(out, &q, x, NULL, axes, n_axes);
+}
+
+kiln_status kiln_nanquantile(kiln_array **out, kiln_arg x, kiln_arg q, const char *method, const int *axes,
+                             int n_axes, bool keepdims)
+{
+    kn_quantile of = {.method = method, .skips_nan = true, .keepdims = keepdims};
+    return call_quantile(out, &of, x, q, axes, n_axes);
+}
+
+kiln_status kiln_nanpercentile(kiln_array **out, kiln_arg x, kiln_arg q, const char *method, const int *axes,
+                               int n_axes, bool keepdims)
+{
+    kn_quantile of = {.method = method, .is_percentile = true, .skips_nan = true, .keepdims = keepdims};
     return call_quantile(out, &of, x, q, axes, n_axes);
 }

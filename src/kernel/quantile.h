@@ -11,6 +11,7 @@ enum { KN_MOST_QUANTILES = 64 };
 typedef struct kn_quantile {
     const char *method; /* NumPy's name; NULL: linear */
     bool is_median, is_percentile;
+    bool skips_nan;        /* as if NaNs were not there; NaN if there is nothing else */
     bool is_all, keepdims; /* all axes; they stay, with extent 1 */
     int n_axes, axis[KILN_MAX_NDIM];
     bool has_list;

@@ -33,7 +33,7 @@ typedef struct kn_named_sort {
 } kn_named_sort;
 /* topk: KILN_ERROR_INVALID below 0. */
 kiln_status kn_sort_set_count(kn_named_sort *sort, int64_t k);
-/* partition, for each place: there has to be an element at kth, which counts from the end if it is negative. */
+/* partition, for each place: there has to be an element at kth, which counts from the end if negative. */
 void kn_sort_set_place(kn_named_sort *sort, int64_t kth);
 
 /* Remembered kernels: one more reference. */

@@ -14,7 +14,8 @@ typedef enum kn_stage_kind {
     KN_REDUCE,         /* combines one value of all elements along the reduction axes, two by two */
     KN_SCAN,           /* the same of each element and those before it, in their order, for each element */
     KN_SCAN_EXCLUSIVE, /* ... of those before it alone; of the first one the identity */
-    KN_COUNT, /* counts one value's digits of 8 bits in a raw output of zeros: by digit, row, and its value */
+    KN_COUNT, /* counts one value's digits of 8 bits in a raw output of zeros: by digit, row, and its value. A
+                 signed value is one digit, and none if it is negative */
     KN_PLACE, /* gives the C-order index of an element's place, if its row is sorted stably by one value, a
                  digit. Reads their counts, a raw input, and needs a raw output of zeros: 256 words a tile */
     KN_RANK, /* the same, if sorted by all of one value, an unsigned integer. Rows are short (CUDA) */

@@ -7,6 +7,8 @@ enum {
     DEFAULT_BLOCK = 256,    /* threads */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
     STAGED_AXES = 6,        /* axes of a kernel beside those of the space, at most */
+    NEAR = 16 << 10,        /* bytes of an input that stay in a multiprocessor's cache; */
+    LARGER = 16,            /* another input has so many times as many */
     MAX_EXTENT = 0x7fffffff /* the largest dividend of 32-bit divisions */
 };
 
@@ -84,6 +86,15 @@ int64_t kn_choice_footprint(const kn_choice *c, int o)
     for (int a = 0; a < c->space->ndim; ++a)
         bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
     return bytes;
+}
+
+bool kn_choice_stays_near(const kn_choice *c, int o)
+{
+    int64_t bytes = kn_choice_footprint(c, o), most = 0;
+    for (int other = 0; other < c->count; ++other)
+        if (!c->access[other].is_output)
+            most = kn_choice_footprint(c, other) > most ? kn_choice_footprint(c, other) : most;
+    return bytes <= NEAR && bytes <= most / LARGER;
 }
 
 bool kn_choice_is_vector(const kn_choice *c, int o, int vector)
@@ -184,7 +195,7 @@ int64_t kn_choice_side(const kn_choice *c, int o, int axis)
 static int find_transposed(const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && kn_choice_contiguous_axis(c, o) >= 0)
+        if (!c->access[o].is_output && !kn_choice_stays_near(c, o) && kn_choice_contiguous_axis(c, o) >= 0)
             return kn_choice_contiguous_axis(c, o);
     return -1;
 }

@@ -53,8 +53,10 @@ enum { KN_STAGED_RANK = 16 };
 /* The axis along which the operand is contiguous, where that is not the fastest and the operand moves along
  * the fastest too; -1. */
 int kn_choice_contiguous_axis(const kn_choice *c, int operand);
-/* The axis along which such an input is contiguous; -1 where there is none, or where it or the fastest is too
- * short. */
+/* True if the input is small beside another one, which should not be gathered for its sake. */
+bool kn_choice_stays_near(const kn_choice *c, int operand);
+/* The axis along which such an input is contiguous, if it is not small; -1 where there is none, or where it
+ * or the fastest is too short. */
 int kn_choice_transposed_axis(const kn_choice *c);
 /* The axis along which all results continue contiguously after the fastest axis; -1. */
 int kn_choice_next_of_results(const kn_choice *c);

@@ -42,15 +42,7 @@ static void put(const char *name)
     kn_graph_free(graph);
 }
 
-static bool is_numpys(const char *name)
-{
-    for (size_t k = 0; k < sizeof numpy_names / sizeof *numpy_names; ++k)
-        if (strcmp(numpy_names[k], name) == 0)
-            return true;
-    return false;
-}
-
-/* Distributions, and functions composed of them. */
+/* Distributions, and functions composed of them: their first parameter is a key. */
 static void put_random(void)
 {
     static const char ours[] = "random_";
@@ -60,7 +52,7 @@ static void put_random(void)
         printf("%s\trandom\t%s\n", name + (is_longer ? strlen(ours) : 0), name);
     }
     for (int k = 0; kn_composed_at(k); ++k)
-        if (!is_numpys(kn_composed_at(k)->name) &&
+        if (strncmp(kn_composed_at(k)->params, "key", 3) == 0 &&
             (k == 0 || strcmp(kn_composed_at(k - 1)->name, kn_composed_at(k)->name) != 0))
             printf("%s\trandom\t%s\n", kn_composed_at(k)->name, kn_composed_at(k)->name);
 }

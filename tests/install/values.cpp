@@ -109,6 +109,8 @@ static void sorts()
            kiln::argpartition(x, -1, KILN_ALL_AXES).to_vector<int64_t>()[3] == 0);
     EXPECT(kiln::median(x).item() == 1.5 && kiln::median(x, 1, true).shape() == kiln::extents({2, 1}));
     EXPECT(kiln::quantile(x, 0.5, {0, 1}, "higher").item() == 2 && kiln::percentile(x, 100).item() == 3);
+    EXPECT(kiln::nanmedian(x).item() == 1.5 && kiln::nanquantile(x, 1).item() == 3 &&
+           kiln::nanpercentile(x, 100).item() == 3);
     const auto [distinct, index, inverse, counts] = kiln::unique_all(x);
     EXPECT(distinct.to_vector<double>() == (doubles{1, 2, 3}) &&
            index.to_vector<int64_t>() == (places{1, 2, 0}) &&

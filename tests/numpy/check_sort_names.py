@@ -1,4 +1,4 @@
-"""sort, argsort, lexsort, topk, partition, argpartition, median, quantile, percentile and unique in expressions over random arrays of all of NumPy's dtypes,
+"""sort, argsort, lexsort, topk, partition, argpartition, median, quantile, percentile, those without NaN, and unique in expressions over random arrays of all of NumPy's dtypes,
 against NumPy: special values and many equal elements, all axes, several of them, none, any strides, all methods; twice, the same bits.
 check_sort_names.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
 import ctypes
@@ -124,14 +124,15 @@ def medians(rng, x):
     axis, keep, x = drawn_axis(rng, x.ndim, True), rng.random() < 0.4, finite(x)
     if x.size == 0:
         return None
-    return f"median(x, axis={axis}{', keepdims=True' if keep else ''})", [np.median(x, axis=axis, keepdims=keep)], near
+    which = "median" if rng.random() < 0.6 or x.dtype.kind == "c" else "nanmedian"
+    return f"{which}(x, axis={axis}{', keepdims=True' if keep else ''})", [getattr(np, which)(x, axis=axis, keepdims=keep)], near
 
 
 def quantiles(rng, x):
     axis, keep, method, x = drawn_axis(rng, x.ndim, True), rng.random() < 0.4, rng.choice(METHODS), finite(x)
     if x.size == 0 or x.dtype.kind == "c" or (x.dtype.kind == "b" and method not in DISCRETE):
         return None
-    which, most = rng.choice([("quantile", 1), ("percentile", 100)])
+    which, most = rng.choice([("quantile", 1), ("percentile", 100), ("nanquantile", 1), ("nanpercentile", 100)])
     q = [rng.choice([0, 0.1, 0.25, 0.5, 0.9, 1, rng.random()]) * most for _ in range(rng.choice([1, 2, 3]))]
     by_array = rng.random() < 0.3
     given = np.array(q, float).reshape(rng.choice([(-1,), (1, -1)])) if by_array else q[0] if len(q) == 1 else q
@@ -171,7 +172,7 @@ def check_case(kiln, seed, index):
         if case is None:
             return
         text, rights, alike, *more = case
-        x = finite(kept.copy()) if text[0] in "mqp" and "partition" not in text else kept
+        x = finite(kept.copy()) if ("median" in text or "quantile" in text or "percentile" in text) else kept
     arrays = {"x": x, **(more[0] if more else {})}
     what = f"--seed {seed} --first {index} --count 1: {text} of {dtype} {x.shape}"
     got = kiln.results(text, arrays, rng, len(rights))

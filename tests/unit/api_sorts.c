@@ -211,6 +211,31 @@ static void unique_elements_of_a_capacity(void **state)
     kiln_array_free(x.value.array);
 }
 
+static void nan_is_left_out(void **state)
+{
+    const kiln_arg x = doubles((const double[]){NAN, 4, 1, NAN, 2, 8}, 6),
+                   none = doubles((const double[]){NAN, NAN}, 2);
+    kiln_array *y = NULL;
+    (void)state;
+    OK(kiln_nanmedian(&y, x, NULL, 0, false));
+    expect_doubles(y, (const double[]){3}, 1);
+    y = NULL;
+    OK(kiln_nanquantile(&y, x, kiln_arg_float(0.5), "lower", NULL, 0, false));
+    expect_doubles(y, (const double[]){2}, 1);
+    y = NULL;
+    OK(kiln_nanpercentile(&y, x, kiln_arg_int(100), NULL, NULL, 0, true));
+    expect_doubles(y, (const double[]){8}, 1);
+    y = NULL;
+    OK(kiln_nanmedian(&y, none, NULL, 0, false));
+    const double *middle = kiln_array_data(y);
+    assert_true(isnan(*middle));
+    kiln_array_free(y);
+    FAILS(kiln_nanquantile(&y, x, kiln_arg_float(1.5), NULL, NULL, 0, false), KILN_ERROR_INVALID,
+          "nanquantile: q: 1.5 was given");
+    kiln_array_free(x.value.array);
+    kiln_array_free(none.value.array);
+}
+
 static void numbers_are_inputs(void **state)
 {
     const kiln_sort_key key = {"abs(x - a)", NULL, 0};
@@ -270,9 +295,12 @@ static void names_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_rows),       cmocka_unit_test(sorts_are_refused),
-        cmocka_unit_test(sorts_by_name),     cmocka_unit_test(numbers_are_inputs),
-        cmocka_unit_test(names_are_refused), cmocka_unit_test(unique_elements_of_a_capacity)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows),
+                                       cmocka_unit_test(sorts_are_refused),
+                                       cmocka_unit_test(sorts_by_name),
+                                       cmocka_unit_test(nan_is_left_out),
+                                       cmocka_unit_test(numbers_are_inputs),
+                                       cmocka_unit_test(names_are_refused),
+                                       cmocka_unit_test(unique_elements_of_a_capacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,9 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"y = x.reshape(-1)[:500000]; y - mean(y)", "sm_90", 2, "by a model of what each way"},
         {"y = x[:, ::16]; y - mean(y, axis=0)", "sm_90", 2, "by a model of what each way"},
         {"y = x.reshape(-1)[:50000]; y - mean(y)", "sm_90", 1, "schedule=\"row_"},
+        /* a map reads the large input in vectors, even if the small one lies along another axis */
+        {"y = x.reshape(-1)[:3763200].reshape(100, 112, 112, 3); y - mean(y, axis=(0, 2), keepdims=True)",
+         "sm_90", 2, "schedule=\"rows\""},
         /* rows in pieces */
         {"y = x.reshape(128, 16, 2048); y - mean(y, axis=(0, 2), keepdims=True)", "sm_90", 1, "pieces=\"1\""},
         /* another axis, another base, other elements: these are no variances and sums of exponentials */

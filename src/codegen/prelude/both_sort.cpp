@@ -72,10 +72,10 @@ template <bool Down, int Part, class T> static __device__ __forceinline__ typena
     }
 }
 
-// A search for the key at a place: the next digit of a key that has the digits before, else the last one.
-template <class Bits> static __device__ __forceinline__ unsigned kn_sort_digit(const Bits key, const unsigned long long prefix, const int shift) {
+// A search for the key at a place: the next digit of a key that has the digits before, else -1.
+template <class Bits> static __device__ __forceinline__ int kn_sort_digit(const Bits key, const unsigned long long prefix, const int shift) {
     const Bits rest = (Bits)(key ^ (Bits)prefix);
-    return rest >> shift >> 8 ? 255u : (unsigned)(key >> shift) & 255u;
+    return rest >> shift >> 8 ? -1 : (int)((unsigned)(key >> shift) & 255u);
 }
 // 1 for a key before that one, 2^32 for an equal one: sums count both.
 template <class Bits> static __device__ __forceinline__ long long kn_sort_side(const Bits key, const unsigned long long of) {

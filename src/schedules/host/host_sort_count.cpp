@@ -17,6 +17,7 @@ ${begin}
             ${from}
             ${loads}
             ${single}
+            ${counted}
             for (int kn_d = 0; kn_d < kn_digits; ++kn_d)
                 ++kn_counts[kn_d * 256 + ((unsigned)(${mapped} >> 8 * kn_d) & 255)];
             ${stores}

@@ -15,8 +15,13 @@ void kn_put_sort_names(kn_writer *w)
     kn_put_type(w, &w->slot[KN_SLOT_TYPE], words);
     kn_str_append(&w->slot[KN_SLOT_RESULT], w->program->param[words].name);
     if (s->kind == KN_COUNT) {
-        int size = kn_dtype_info_of(kn_spec_value_dtype(w->spec, s->value[0]))->size;
-        kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", size);
+        const kn_dtype_info *key = kn_dtype_info_of(kn_spec_value_dtype(w->spec, s->value[0]));
+        kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", key->kind == KN_KIND_INT ? 1 : key->size);
+        if (key->kind == KN_KIND_INT) {
+            kn_str_append(&w->slot[KN_SLOT_COUNTED], "if (");
+            kn_put_value(w, &w->slot[KN_SLOT_COUNTED], s->value[0]);
+            kn_str_append(&w->slot[KN_SLOT_COUNTED], " >= 0)\n");
+        }
         return;
     }
     kn_str_append(&w->slot[KN_SLOT_FIRST], w->program->param[s->value[1]].name);

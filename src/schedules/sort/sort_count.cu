@@ -1,14 +1,14 @@
 ${head}
 ${axes}
-enum { kn_digits = ${depth}, kn_of_block = ${block} * ${items} };
+enum { kn_digits = ${depth} };
 
 ${begin}
     typedef ${type} kn_word;
     __shared__ unsigned kn_counts[kn_digits * 256];
 
     const unsigned kn_row = (unsigned)(blockIdx.x / kn.tiles);
-    const long long kn_first = (long long)(blockIdx.x - kn_row * kn.tiles) * kn_of_block;
-    const unsigned kn_count = kn.length - kn_first < kn_of_block ? (unsigned)(kn.length - kn_first) : kn_of_block;
+    const long long kn_first = (long long)(blockIdx.x - kn_row * kn.tiles) * kn.of_block;
+    const unsigned kn_count = kn.length - kn_first < kn.of_block ? (unsigned)(kn.length - kn_first) : kn.of_block;
     kn_place kn_here = {};
     ${locate}
     ${pointers}
@@ -21,6 +21,7 @@ ${begin}
         ${from}
         ${loads}
         ${single}
+        ${counted}
 #pragma unroll
         for (int kn_d = 0; kn_d < kn_digits; ++kn_d)
             atomicAdd(&kn_counts[kn_d * 256 + ((unsigned)(${mapped} >> 8 * kn_d) & 255)], 1u);

@@ -12,7 +12,7 @@ extern const kn_recipe kn_recipe_sort_count, kn_recipe_sort_place, kn_recipe_sor
 enum { KN_SORT_KEY, KN_SORT_SORT, KN_SORT_PUT }; /* the stages */
 
 /* one_axis: the elements of a row lie along one axis, or there is one alone. */
-#define KN_SORT_COUNT_CONFIG(X) X(items, 64) X(one_axis, 1)
+#define KN_SORT_COUNT_CONFIG(X) X(one_axis, 1)
 KN_CONFIG(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
 /* items: elements of a thread. */
 #define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(one_axis, 1)

@@ -60,7 +60,8 @@ static bool set_access(char *access, const kn_choice *c, const launch_params *f)
     bool found = false;
     for (int o = 0; o < c->count; ++o) {
         int axis = f->are_channels ? axis_of_channels(c, o) : kn_choice_contiguous_axis(c, o);
-        bool can = !found && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o);
+        bool can = !found && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o) &&
+                   !kn_choice_stays_near(c, o);
         access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
         found = found || can;
     }
@@ -103,8 +104,9 @@ static launch_params find_axis(const kn_choice *c)
         c->space->ndim + KN_WINDOWS_AXES + 2 > KN_STAGED_RANK)
         return (launch_params){-1, false};
     for (int o = 0; o < c->count && f.axis < 0; ++o) {
-        int run = c->access[o].is_output ? -1 : kn_choice_contiguous_axis(c, o),
-            channels = c->access[o].is_output ? -1 : axis_of_channels(c, o);
+        bool is_none = c->access[o].is_output || kn_choice_stays_near(c, o);
+        int run = is_none ? -1 : kn_choice_contiguous_axis(c, o),
+            channels = is_none ? -1 : axis_of_channels(c, o);
         if (run >= 0 && are_sides_long(c, o, run))
             f.axis = run;
         else if (channels >= 0 && are_channels_worth_it(c, o, channels))
