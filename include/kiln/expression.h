@@ -65,11 +65,18 @@
  * with
  *   dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod,
  *   mean, var and std take dtype=, in which they are computed.
+ * - swapaxes, moveaxis, rollaxis, flip, rot90, diagonal, atleast_1d to atleast_3d, split and its
+ *   relatives (hsplit along axis 1): views. concatenate, stack, vstack, hstack, dstack and
+ *   column_stack of lists of arrays, append, roll (with an axis), repeat, tile and pad (constant,
+ *   edge, wrap, reflect, symmetric): a launch each. Axes and counts stand in the text.
  * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
  *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d, fliplr,
- *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), windows such as hanning.
- * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions: of a
- *   key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what kind.
+ *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average (weights of the
+ *   same axes), gradient and unwrap (along one axis, the last if none is given), windows such as
+ *   hanning. kiln/ops.h has them in C.
+ * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
+ *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
+ *   kind. choice, dirichlet, permutation and shuffle are expressions of them.
  * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
  *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
  *   float64 where one of them is a float.

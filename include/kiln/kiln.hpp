@@ -1500,6 +1500,39 @@ inline std::array<array, 2> histogram(const array &x, std::int64_t bins, const d
     return priv::histogram(x, bins, range);
 }
 
+/** A key and a position, from which arrays are filled with random numbers: kiln_random. */
+class random_source : public unique<kiln_random, kiln_random_free> {
+  public:
+    using unique::unique;
+    /** At position 0: kiln_random_create. */
+    [[nodiscard]] static random_source create(std::uint64_t seed, std::uint64_t stream = 0)
+    {
+        random_source made;
+        check(kiln_random_create(made.out(), seed, stream));
+        return made;
+    }
+    /** The key of expressions and texts that have the same numbers. */
+    [[nodiscard]] std::uint64_t key() const noexcept { return kiln_random_key(get()); }
+    /** The number of the next call's first element. */
+    [[nodiscard]] std::uint64_t position() const noexcept { return kiln_random_position(get()); }
+    /** Goes there. */
+    void set_position(std::uint64_t position) noexcept
+    {
+        kiln_random_set_position(get(), position);
+    }
+    /** fill(x, "normal", 0, 2): kiln_random_fill. */
+    template <class... Values> void fill(const array &x, text name, const Values &...values)
+    {
+        const priv::arguments<Values...> list(values...);
+        check(kiln_random_fill(get(), x.get(), name.get(), list.in, list.count));
+    }
+    /** fill_integers(x, 0, 10): from low to high - 1, or, if closed, to high. */
+    void fill_integers(const array &x, const operand &low, const operand &high, bool closed = false)
+    {
+        check(kiln_random_integers(get(), x.get(), low.arg(), high.arg(), closed));
+    }
+};
+
 /** An elementwise kernel, remembered by its texts, and a call of it: kiln_map. */
 template <class... Values>
 [[nodiscard]] array map(text in_params, text out_params, text body, const Values &...values)

@@ -23,7 +23,10 @@
  * scans: cumsum cumprod cummin cummax logcumsumexp;
  * elementwise: NumPy's functions under its names, of arithmetic, exponents, angles, rounding,
  *   order, truth and bits; divmod, modf and frexp have two results. kiln/ops.h, which is generated
- *   from the table, lists them all.
+ *   from the table, lists them all;
+ * special functions, under SciPy's names: erf erfc erfcx erfinv erfcinv, gamma gammaln digamma
+ *   polygamma zeta, expit logit log_expit, ndtr ndtri log_ndtr, i0 i0e i1 i1e j0 j1 y0 y1, entr
+ *   rel_entr kl_div xlogy xlog1py. Dtypes are SciPy's, but 16-bit floats stay as they are.
  *
  * Results are NumPy's in dtype and, apart from rounding, in value: sums of small integers are int64
  * or uint64, a NaN is the least and the greatest of all unless the name begins with nan, complex

@@ -1,5 +1,5 @@
-/* Functions of expressions that join arrays, or read their elements at other places: each is a node of a kernel
- * that is remembered, and one launch. */
+/* Functions of expressions that join arrays, or read their elements at other places: each is a node of a
+ * kernel that is remembered, and one launch. */
 #include "expr/call.h"
 
 #include <stdio.h>

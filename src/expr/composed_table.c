@@ -37,6 +37,10 @@ static const kn_composed rows[] = {
     {"atleast_1d", "a", NULL},
     {"atleast_2d", "a", NULL},
     {"atleast_3d", "a", NULL},
+    {"average", "a, axis=None, *, keepdims#=False", "mean(a, axis=axis, keepdims=keepdims)"},
+    {"average", "a, axis=None, *, weights, keepdims#=False",
+     "w = weights * ones_like(a); "
+     "sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / sum(w * 1.0, axis=axis, keepdims=keepdims)"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},
     {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
@@ -64,6 +68,9 @@ static const kn_composed rows[] = {
     {"flip", "m, axis=None", NULL},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
+    {"gradient", "f, dx=1.0, axis#=-1",
+     "f = swapaxes(f * 1.0, axis, -1); swapaxes(concatenate([(f[..., 1:2] - f[..., :1]) / dx, "
+     "(f[..., 2:] - f[..., :-2]) / (2.0 * dx), (f[..., -1:] - f[..., -2:-1]) / dx], axis=-1), axis, -1)"},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
@@ -146,6 +153,10 @@ static const kn_composed rows[] = {
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
     {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
+    {"unwrap", "p, axis#=-1, *, period=2 * pi",
+     "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
+     "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < h, 0.0, m - d); "
+     "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
     {"vander", "x, N#=len(x), *, increasing#=False",
      "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"}};
 enum { ROWS = sizeof rows / sizeof rows[0] };

@@ -77,6 +77,7 @@ static const struct {
                {"radians", "deg2rad"},
                {"true_divide", "divide"},
                {"mod", "remainder"},
+               {"around", "round"},
                {"bitwise_not", "invert"},
                {"bitwise_invert", "invert"},
                {"bitwise_left_shift", "left_shift"},
@@ -204,15 +205,11 @@ static const char *const other_functions[] = {"append",
 /* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {
     const char *name, *text;
-} instead[] = {{"average", "sum(x * w) / sum(w)"},
-               {"dot", "sum(x * y)"},
+} instead[] = {{"dot", "sum(x * y)"},
                {"empty", "zeros(n)"},
                {"inner", "sum(x * y)"},
                {"matmul", "sum(x[:, :, None] * y, axis=1)"},
-               {"nan_to_num", "where(isfinite(x), x, 0)"},
                {"norm", "norm_2(x)"},
-               {"round", "rint(x)"},
-               {"around", "rint(x)"},
                {"vdot", "sum(conj(x) * y)"},
                {"vecdot", "sum(conj(x) * y, axis=-1)"}};
 

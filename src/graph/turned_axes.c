@@ -83,7 +83,8 @@ static kiln_status find_order(int *order, const kn_graph *graph, const kn_node *
     return status;
 }
 
-/* axis[0], axis[1]: the two axes; axis[2]: the index along the second where the first has its first element. */
+/* axis[0], axis[1]: the two axes; axis[2]: the index along the second where the first has its first
+ * element. */
 static kiln_status settle_diagonal(kn_turned *out, const kn_graph *graph, const kn_node *node, int ndim,
                                    const int64_t *shape)
 {

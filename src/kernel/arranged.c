@@ -1,5 +1,5 @@
-/* Results that are elements of the inputs at other places: one program, which reads its inputs as raw arrays at
- * the index of each result. It is made for the dtypes of a call. */
+/* Results that are elements of the inputs at other places: one program, which reads its inputs as raw arrays
+ * at the index of each result. It is made for the dtypes of a call. */
 #include "kernel/arranged.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* kernel/arranged.h - kernels of one launch whose results are elements of their inputs at other places: joined
- * arrays, and arrays that are rolled, repeated, tiled or padded along axes. */
+/* kernel/arranged.h - kernels of one launch whose results are elements of their inputs at other places:
+ * joined arrays, and arrays that are rolled, repeated, tiled or padded along axes. */
 #ifndef KN_KERNEL_ARRANGED_H
 #define KN_KERNEL_ARRANGED_H
 

@@ -42,8 +42,8 @@ typedef struct kn_law_use {
     /* Elements have the numbers from the second input on (int64 first), and the result is given; else the
      * second input, int64 at, has each element's number. */
     bool counts;
-    /* counts: 2 or 4 results, neighbours, which share a block of Philox; the second input is the number of the
-     * first block. 0: one result. */
+    /* counts: 2 or 4 results, neighbours, which share a block of Philox; the second input is the number of
+     * the first block. 0: one result. */
     int n_shared;
 } kn_law_use;
 

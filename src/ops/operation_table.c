@@ -260,6 +260,42 @@
 /* x is in the dtype of the result, and 16-bit floats are computed in float32. */
 #define SPECIAL_FUNCTION(name, body) MAP1(name, SPECIAL, "const auto p = +(U)x;\ny = " body)
 #define SPECIAL_OF_TWO(name, body) MAP2(name, SPECIAL_PAIRS, "const auto p = +(U)x, q = +(U)y;\nz = " body)
+/* x rounded by way of x * 10^decimals, as NumPy has it; the power is exact up to 10^22. */
+#define DECIMAL                                                                                              \
+    "double scale = 1;\nfor (int k = 0; k < fabs(decimals) && k < 400; ++k)\n    scale *= 10;\n"
+#define TO_DECIMALS(v, R)                                                                                    \
+    "(decimals >= 0 ? rint(" v " * (" R ")scale) / (" R ")scale : rint(" v " / (" R ")scale) * (" R ")scale)"
+/* What stands for NaN and for the infinities is a number of float64; the greatest numbers of the dtype, where
+ * it is not given. */
+#define FINITE(v, nan, high, low)                                                                           \
+    "(" v " != " v " ? " nan " : isinf(" v ") ? " v " > 0 ? " high " : " low " : " v ")"
+#define FLOAT_END "3.40282347e38f"
+#define DOUBLE_END "1.7976931348623157e308"
+#define FINITE_FLOAT(v, nan, high, low, end) FINITE(v, "(float)" nan, high(end), low("-" end))
+#define FINITE_DOUBLE(v, nan, high, low) FINITE(v, nan, high(DOUBLE_END), low("-" DOUBLE_END))
+#define FINITE_ROW(in, types, body) MAP("nan_to_num", in, "U y", types, body)
+#define FINITE_ROWS(in, with, nan, high, low)                                                               \
+    FINITE_ROW(in,                                                                                          \
+               with("?", "?") with("b", "b") with("B", "B") with("h", "h") with("H", "H") with("i", "i")    \
+                   with("I", "I") with("l", "l") with("L", "L"),                                            \
+               "y = x"),                                                                                    \
+        FINITE_ROW(in, with("e", "e"),                                                                      \
+                   "const float p = +x;\ny = " FINITE_FLOAT("p", nan, high, low, "65504.0f")),              \
+        FINITE_ROW(in, with("E", "E"),                                                                      \
+                   "const float p = +x;\ny = " FINITE_FLOAT("p", nan, high, low, "3.38953139e38f")),        \
+        FINITE_ROW(in, with("f", "f"), "y = " FINITE_FLOAT("x", nan, high, low, FLOAT_END)),                \
+        FINITE_ROW(in, with("d", "d"), "y = " FINITE_DOUBLE("x", nan, high, low)),                          \
+        FINITE_ROW(in, with("F", "F"),                                                                      \
+                   "y = U(" FINITE_FLOAT("x.re", nan, high, low, FLOAT_END) ", "                            \
+                   FINITE_FLOAT("x.im", nan, high, low, FLOAT_END) ")"),                                    \
+        FINITE_ROW(in, with("D", "D"),                                                                      \
+                   "y = U(" FINITE_DOUBLE("x.re", nan, high, low) ", "                                      \
+                   FINITE_DOUBLE("x.im", nan, high, low) ")")
+#define WITH_NUMBER(from, to) from "d->" to " "
+#define WITH_NUMBERS(from, to) from "ddd->" to " "
+#define OWN_END(end) end
+#define GIVEN_HIGH(end) "(float64)posinf"
+#define GIVEN_LOW(end) "(float64)neginf"
 #define WHERE(c)                                                                                             \
     c "?\?->? " c "bb->b " c "BB->B " c "hh->h " c "HH->H " c "ii->i " c "II->I " c "ll->l " c "LL->L " c    \
       "ee->e " c "EE->E " c "ff->f " c "dd->d " c "FF->F " c "DD->D "
@@ -402,6 +438,21 @@ const kn_operation_row kn_operation_table[] = {
     MAP1("sinc", INTEGERS_TO_DOUBLE, SINC("(U)x")),
     MAP1("sinc", FLOATS COMPLEX, SINC("+x")),
     MAP1("i0", INTEGERS_TO_DOUBLE FLOATS, "y = cyl_bessel_i0((U)x)"),
+    MAP1("round", "?->e " INTEGERS, "y = x"),
+    FUNCTION("round", "rint"),
+    MAP("round", "T x, float64 decimals", "U y", "?d->e ", "y = x"),
+    MAP("round", "T x, float64 decimals", "U y", "bd->b Bd->B hd->h Hd->H id->i Id->I ld->l Ld->L ",
+        DECIMAL "y = decimals >= 0 ? x : (T)(rint((double)x / scale) * scale)"),
+    MAP("round", "T x, float64 decimals", "U y", "ed->e Ed->E fd->f ",
+        DECIMAL "const float p = +x;\ny = " TO_DECIMALS("p", "float")),
+    MAP("round", "T x, float64 decimals", "U y", "dd->d ", DECIMAL "y = " TO_DECIMALS("x", "double")),
+    MAP("round", "T x, float64 decimals", "U y", "Fd->F ",
+        DECIMAL "y = U(" TO_DECIMALS("x.re", "float") ", " TO_DECIMALS("x.im", "float") ")"),
+    MAP("round", "T x, float64 decimals", "U y", "Dd->D ",
+        DECIMAL "y = U(" TO_DECIMALS("x.re", "double") ", " TO_DECIMALS("x.im", "double") ")"),
+    FINITE_ROWS("T x", ALONE, "0", OWN_END, OWN_END),
+    FINITE_ROWS("T x, float64 nan", WITH_NUMBER, "nan", OWN_END, OWN_END),
+    FINITE_ROWS("T x, float64 nan, float64 posinf, float64 neginf", WITH_NUMBERS, "nan", GIVEN_HIGH, GIVEN_LOW),
     SPECIAL_FUNCTION("erf", "erf(p)"),
     SPECIAL_FUNCTION("erfc", "erfc(p)"),
     SPECIAL_FUNCTION("erfcx", "erfcx(p)"),
@@ -426,8 +477,10 @@ const kn_operation_row kn_operation_table[] = {
     SPECIAL_FUNCTION("y0", "y0(p)"),
     SPECIAL_FUNCTION("y1", "y1(p)"),
     SPECIAL_FUNCTION("entr", "p > 0 ? -p * log(p) : p == 0 ? 0 : p < 0 ? -INFINITY : p"),
-    SPECIAL_OF_TWO("rel_entr", "p > 0 && q > 0 ? p * log(p / q) : p == 0 && q >= 0 ? 0 : p != p || q != q ? p + q : INFINITY"),
-    SPECIAL_OF_TWO("kl_div", "p > 0 && q > 0 ? p * log(p / q) - p + q : p == 0 && q >= 0 ? q : p != p || q != q ? p + q : INFINITY"),
+    SPECIAL_OF_TWO("rel_entr",
+        "p > 0 && q > 0 ? p * log(p / q) : p == 0 && q >= 0 ? 0 : p != p || q != q ? p + q : INFINITY"),
+    SPECIAL_OF_TWO("kl_div",
+        "p > 0 && q > 0 ? p * log(p / q) - p + q : p == 0 && q >= 0 ? q : p != p || q != q ? p + q : INFINITY"),
     SPECIAL_OF_TWO("xlogy", "p == 0 && q == q ? 0 : p * log(q)"),
     SPECIAL_OF_TWO("xlog1py", "p == 0 && q == q ? 0 : p * log1p(q)"),
     WHOLE("floor"),

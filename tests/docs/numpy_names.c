@@ -1,7 +1,8 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
  * (of the table), "function" (of expressions; "composed": it has a row), "instead TEXT" or "missing"; then
  * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then
- * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of them. */
+ * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of
+ * them. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>

@@ -136,11 +136,20 @@ static void views_and_elements()
     EXPECT(m[m > 9].shape() == kiln::extents({0}) &&
            kiln::flatnonzero(m).to_vector<int64_t>() == (places{1, 2, 3, 4, 5}));
     EXPECT(kiln::extract(m["0"] != 1, m).to_vector<int>() == (ints{0, 2, 3, 5}));
-    EXPECT(kiln::nonzero(m).size() == 2 && kiln::nonzero(m)[1].to_vector<int64_t>() == (places{1, 2, 0, 1, 2}));
+    EXPECT(kiln::nonzero(m).size() == 2 &&
+           kiln::nonzero(m)[1].to_vector<int64_t>() == (places{1, 2, 0, 1, 2}));
     EXPECT(kiln::bincount(m, 7).to_vector<int64_t>() == (places{1, 1, 1, 1, 1, 1, 0}));
     EXPECT(kiln::bincount(m, m).to_vector<double>() == (std::vector<double>{0, 1, 2, 3, 4, 5}));
     EXPECT(kiln::histogram(m, 2)[0].to_vector<int64_t>() == (places{3, 3}) &&
            kiln::histogram(m, 2, 0, 8)[1].to_vector<double>() == (std::vector<double>{0, 4, 8}));
+    kiln::random_source numbers = kiln::random_source::create(7);
+    array drawn = kiln::zeros({2, 3}, KILN_INT64), again = kiln::zeros({2, 3}, KILN_INT64);
+    numbers.fill_integers(drawn, 5, 8);
+    EXPECT(numbers.key() == 7 && numbers.position() == 8 && kiln::min(drawn).to_vector<int64_t>()[0] >= 5);
+    numbers.set_position(0);
+    numbers.fill(again, "integers", 5, 8);
+    EXPECT(drawn.to_vector<int64_t>() == again.to_vector<int64_t>());
+    EXPECT(fails(KILN_ERROR_TYPE, "dtype int64", [&] { numbers.fill(drawn, "random"); }));
     EXPECT(fails(KILN_ERROR_SHAPE, "a mask of the array's shape", [&] { (void)m[m["0"] > 0]; }));
     EXPECT(fails(KILN_ERROR_TYPE, "'mask' is bool here", [&] { (void)m[m]; }));
     array copied = m.copy();

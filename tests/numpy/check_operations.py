@@ -309,7 +309,7 @@ def check_outputs(kiln):
 # ---- elementwise ----
 
 UNARY = ("negative positive abs square sign conjugate sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
-         "arctanh rint cbrt floor ceil trunc fabs deg2rad rad2deg reciprocal spacing sinc i0 real imag angle modf frexp bitwise_count logical_not invert "
+         "arctanh rint cbrt floor ceil trunc fabs deg2rad rad2deg reciprocal spacing sinc i0 real imag angle nan_to_num round modf frexp bitwise_count logical_not invert "
          "isnan isinf isfinite isposinf isneginf signbit").split()
 BINARY = ("add subtract multiply divide floor_divide remainder divmod fmod power float_power gcd lcm arctan2 hypot copysign nextafter heaviside "
           "logaddexp logaddexp2 ldexp maximum minimum fmax fmin equal not_equal less less_equal greater "
@@ -490,6 +490,12 @@ def check_mixed(kiln):
             compare(kiln.operate(name, values), getattr(np, name)(*values), f"{name} of {values}")
     for x, low, high in (([0, 7, 200], -5, 100), ([0, 7, 200], 5, 300), ([3], -1, 10**6)):
         compare(kiln.operate("clip", [np.array(x, "u1"), low, high]), np.clip(np.array(x, "u1"), low, high), f"clip to {low}, {high}")
+    for x in (np.linspace(-300, 300, 41, dtype="f4"), np.linspace(-9, 9, 37), np.arange(-60, 60, 5, dtype="i2"), np.linspace(-3, 3, 9) * (1 - 2j)):
+        for decimals in (2, 0, -1, -2):
+            compare(kiln.operate("round", [x, decimals]), np.round(x, decimals), f"round to {decimals}")
+    for values in ((5,), (1, 2, -7)):
+        x = np.array([NAN, INF, -INF, 3], "f4")
+        compare(kiln.operate("nan_to_num", [x, *values]), np.nan_to_num(x, nan=values[0], **dict(zip(("posinf", "neginf"), values[1:]))), "nan_to_num")
     for low, high in ((300, 400), (-7, -5)):
         message = kiln.operate("clip", [np.zeros(3, "u1"), low, high])
         assert isinstance(message, str) and "does not fit uint8" in message, message

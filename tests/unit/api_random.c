@@ -137,6 +137,8 @@ static void refusals(void **state)
     FAILS(kiln_random_fill(source, x, "random", &minus, 1), KILN_ERROR_INVALID, "up to 0 were expected");
     FAILS(kiln_random_fill(source, x, "normal", NULL, 1), KILN_ERROR_INVALID, "up to 2 were expected");
     FAILS(kiln_random_exponential(source, x, minus), KILN_ERROR_INVALID, "a number from 0 on was expected");
+    FAILS(kiln_random_fill(source, whole, "random", NULL, 0), KILN_ERROR_TYPE,
+          "dtype int8 was given; a float was expected");
     FAILS(kiln_random_random(source, whole), KILN_ERROR_TYPE, "dtype int8 was given; a float was expected");
     FAILS(kiln_random_integers(source, whole, low, kiln_arg_int(129), false), KILN_ERROR_INVALID,
           "high: 129 was given; a number that int8 holds was expected");
