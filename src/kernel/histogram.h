@@ -41,8 +41,8 @@ typedef enum kn_combining {
 kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins);
 /* The kernel of an array, indices into all of its elements, and values, of which each element of the array
  * has those at its index, combined in the dtype of the array; without any: what leaves it as it is. Indices
- * outside are reported. Of KN_LAST there are no values: the result is 1 + the number of the last index that is
- * an element's, 0 for none (int64). */
+ * outside are reported. Of KN_LAST there are no values: the result is 1 + the number of the last index that
+ * is an element's, 0 for none (int64). */
 kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how);
 
 /* The kernel of the edges of bins that are equally wide, as NumPy's linspace has them: of the ends of the

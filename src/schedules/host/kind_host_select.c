@@ -1,6 +1,6 @@
 /* kind_host_select.c - selections on the host, of elements along one axis: programs that count the selected
- * elements, and store each by its number (kernel/select.c). A chunk is a task: it lists its selected elements,
- * waits for the number of those before it, and stores its own. */
+ * elements, and store each by its number (kernel/select.c). A chunk is a task: it lists its selected
+ * elements, waits for the number of those before it, and stores its own. */
 #include "schedule/kind.h"
 
 #include <string.h>
