@@ -14,7 +14,7 @@ enum { MOST = KN_MAX_PARAMS - 1 };
 
 static const kn_subscript rest = {.kind = KN_SUBSCRIPT_REST};
 
-/* What is done with each array before it is joined, and the axis of the join. */
+/* The steps for each array before it is joined, and the axis of the join. */
 static const struct {
     const char *name;
     int axis, n;

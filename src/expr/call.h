@@ -95,7 +95,7 @@ kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_partition(kn_value *out, kn_parser *p, const kn_called *c);
-/* Of a median or quantile. */
+/* Kinds of a median or quantile. */
 enum { KN_OF_PERCENT = 1, KN_SKIPS_NAN = 2 };
 kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c);

@@ -20,7 +20,7 @@ const kn_composed *kn_composed_at(int k);
 
 enum { KN_COMPOSED_PARAMS = 8, KN_COMPOSED_WORD = 16 };
 
-/* What `params` says. */
+/* The parameters that `params` lists. */
 typedef struct kn_composed_params {
     char name[KN_COMPOSED_PARAMS][KN_COMPOSED_WORD];
     char value[KN_COMPOSED_PARAMS][KN_COMPOSED_WORD]; /* "": it has to be given */

@@ -436,7 +436,7 @@ kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
 
-/* ---- axes turned, put in and left out ---- */
+/* ---- axes moved, put in and left out ---- */
 
 /* Reads the arguments behind the first: x.transpose(1, 0), x.transpose((1, 0)), transpose(x, axes=(1, 0)). */
 static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, const kn_called *c,
@@ -840,7 +840,7 @@ static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
     return add_selection(out, p, c, names, 2, text);
 }
 
-/* The condition may have fewer elements; those behind are not kept. */
+/* The condition may have fewer elements; those behind are left out. */
 static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"condition", "a"}, *const text[] = {

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/turned_axes.h"
+#include "graph/rearranged_axes.h"
 
 static const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE},
                           reversed = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, -1};
 
-static kiln_status add_turned(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
-                              kn_turn turn, const int *axis, int n_axes)
+static kiln_status add_rearranged(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                  kn_turn turn, const int *axis, int n_axes)
 {
     int in;
     kn_node node = {.kind = KN_NODE_TRANSPOSE,
@@ -57,7 +57,7 @@ kiln_status kn_call_swapaxes(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_axis(&axis[k], p, &slot[1 + k]);
-    return status == KILN_OK ? add_turned(out, p, c, &slot[0], KN_TURN_SWAP, axis, 2) : status;
+    return status == KILN_OK ? add_rearranged(out, p, c, &slot[0], KN_TURN_SWAP, axis, 2) : status;
 }
 
 kiln_status kn_call_moveaxis(kn_value *out, kn_parser *p, const kn_called *c)
@@ -74,7 +74,7 @@ kiln_status kn_call_moveaxis(kn_value *out, kn_parser *p, const kn_called *c)
         return kn_parser_refuse(p, slot[2].at, slot[2].length,
                                 "destination: %d axes were given; as many as source has, %d, were expected",
                                 n_to, n_from);
-    return status == KILN_OK ? add_turned(out, p, c, &slot[0], KN_TURN_MOVE, axis, 2 * n_from) : status;
+    return status == KILN_OK ? add_rearranged(out, p, c, &slot[0], KN_TURN_MOVE, axis, 2 * n_from) : status;
 }
 
 kiln_status kn_call_rollaxis(kn_value *out, kn_parser *p, const kn_called *c)
@@ -86,7 +86,7 @@ kiln_status kn_call_rollaxis(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         if (slot[1 + k].kind != KN_VALUE_ABSENT)
             status = kn_call_axis(&axis[k], p, &slot[1 + k]);
-    return status == KILN_OK ? add_turned(out, p, c, &slot[0], KN_TURN_ROLL, axis, 2) : status;
+    return status == KILN_OK ? add_rearranged(out, p, c, &slot[0], KN_TURN_ROLL, axis, 2) : status;
 }
 
 kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c)
@@ -105,7 +105,7 @@ kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         if (slot[2 + k].kind != KN_VALUE_ABSENT)
             status = kn_call_axis(&axis[k], p, &slot[2 + k]);
-    return status == KILN_OK ? add_turned(out, p, c, &slot[0], KN_TURN_DIAGONAL, axis, 3) : status;
+    return status == KILN_OK ? add_rearranged(out, p, c, &slot[0], KN_TURN_DIAGONAL, axis, 3) : status;
 }
 
 static kiln_status flip_axes(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
@@ -157,7 +157,7 @@ kiln_status kn_call_rot90(kn_value *out, kn_parser *p, const kn_called *c)
         return status == KILN_OK
                    ? kn_call_add_slice(out, p, c, &slot[0], &(kn_subscript){.kind = KN_SUBSCRIPT_REST}, 1)
                    : status;
-    return add_turned(out, p, c, &flipped, KN_TURN_SWAP, axis, 2);
+    return add_rearranged(out, p, c, &flipped, KN_TURN_SWAP, axis, 2);
 }
 
 /* atleast_1d, atleast_2d and atleast_3d, which puts the last axis behind. */

@@ -276,7 +276,7 @@ enum {
     L2_RATE = 5500,
     ONE_RATE = 42,       /* of a multiprocessor, by which blocks that leave others idle load and store */
     SINGLE = 75,         /* picoseconds of a multiprocessor for an element that is loaded by itself, in each
-                           pass, where a thread has room for one, */
+                           pass, where a thread can hold one, */
     PIECED = 230,        /* for one whose place is computed, */
     PIECED_BESIDE = 150, /* where another block computes meanwhile: single elements then cost none, */
     AGAIN = 300,         /* for one that is read again, which waits for the pass before, */

@@ -27,7 +27,7 @@ typedef struct kn_fusion {
     int64_t piece, run;   /* the extents of the innermost reduction axis and of the innermost output axis */
     int side;             /* rows whose elements a warp loads at once, or a thread of the host computes */
     int64_t blocks;       /* CUDA: of one kernel; on so many */
-    int64_t slots;        /* elements that its threads have room for in registers */
+    int64_t slots;        /* elements that its threads can hold in registers */
     int multiprocessors;
     bool is_single;     /* each element is loaded by itself, */
     bool has_pieces;    /* at a place that is computed for each */

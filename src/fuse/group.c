@@ -5,7 +5,7 @@
 
 #include "graph/op.h"
 #include "graph/subscripts.h"
-#include "graph/turned_axes.h"
+#include "graph/rearranged_axes.h"
 #include "eager/operation.h"
 #include "space/space.h"
 #include "program/stages.h"
@@ -179,10 +179,10 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
     kn_subscript subscript[KN_SUBSCRIPTS_CAPACITY];
     int to = 0, axis = 0, count = 0;
     if (n->kind == KN_NODE_TRANSPOSE) {
-        kn_turned turned = {.ndim = 0};
-        if (kn_turned_settle(&turned, s->graph, n, from->ndim, from->shape) == KILN_OK)
+        kn_rearranged rearranged = {.ndim = 0};
+        if (kn_rearranged_settle(&rearranged, s->graph, n, from->ndim, from->shape) == KILN_OK)
             for (int a = 0; a < from->ndim; ++a)
-                out[a] = (kn_axis_map){turned.to[a], turned.start[a], 1};
+                out[a] = (kn_axis_map){rearranged.to[a], rearranged.start[a], 1};
         return;
     }
     if (kn_subscripts_settle(subscript, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)

@@ -32,7 +32,7 @@ typedef enum kn_node_kind {
 
 enum { KN_EXTENT_READ = -2 };
 
-/* What `axis` says of a KN_NODE_TRANSPOSE. */
+/* The meaning of `axis` of a KN_NODE_TRANSPOSE. */
 typedef enum kn_turn {
     KN_TURN_LIST,    /* axis a of the result is axis `axis[a]` of the input; n_axes 0: reversed */
     KN_TURN_SWAP,    /* two axes */

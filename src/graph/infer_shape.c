@@ -6,7 +6,7 @@
 #include "graph/constant_folding.h"
 #include "graph/infer_parts.h"
 #include "graph/subscripts.h"
-#include "graph/turned_axes.h"
+#include "graph/rearranged_axes.h"
 #include "space/shape.h"
 
 __extension__ typedef __int128 wide;
@@ -131,12 +131,12 @@ kiln_status kn_infer_slice(kn_inference *f, const kn_node *node)
 kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node)
 {
     const kn_typed *in = read_by(f, node, 0);
-    kn_turned turned;
-    kiln_status status = kn_turned_settle(&turned, f->graph, node, in->ndim, in->shape);
+    kn_rearranged rearranged;
+    kiln_status status = kn_rearranged_settle(&rearranged, f->graph, node, in->ndim, in->shape);
     if (status != KILN_OK)
         return status;
-    f->ndim = turned.ndim;
-    memcpy(f->shape, turned.shape, (size_t)turned.ndim * sizeof *f->shape);
+    f->ndim = rearranged.ndim;
+    memcpy(f->shape, rearranged.shape, (size_t)rearranged.ndim * sizeof *f->shape);
     return KILN_OK;
 }
 

@@ -26,7 +26,7 @@ enum {
     KN_JOIN_HSTACK = KN_EACH_AXIS
 }; /* axis of a join: the second one, of arrays of one axis the first */
 
-/* What becomes of an axis. */
+/* The change of an axis. */
 typedef struct kn_arranged_axis {
     int axis; /* negative: counted from the last */
     int64_t first, last;

@@ -90,7 +90,7 @@ kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool ha
 
 /* ---- elements that are combined by keys ---- */
 
-/* What leaves any other element as it is, in the dtype of what is combined. */
+/* The value that leaves any other element as it is, in the dtype of what is combined. */
 static const char neutral_text[] =
     "template <class T> __device__ T kn_outermost_of(const bool is_low) {\n"
     "    const unsigned long long half = 1ull << (8 * (int)sizeof(T) - 1);\n"

@@ -36,7 +36,7 @@ kiln_status kn_nth_set_rank(const kn_nth_search *s, kn_lowered *lowered, const k
 /* Adds all passes. */
 kiln_status kn_nth_find(const kn_nth_search *s, kn_lowered *lowered, const kn_lowering_call *call);
 
-/* What is known of each row: before the first pass the place; behind the last one the key (uint64), the
+/* The state of each row: before the first pass the place; behind the last one the key (uint64), the
  * place among the equal ones, and how many of those there are (uint32). */
 typedef enum kn_nth_word { KN_NTH_RANK, KN_NTH_TOTAL, KN_NTH_KEY } kn_nth_word;
 /* Binds a parameter to that, for all elements of a row where there is a last axis (has_length). */

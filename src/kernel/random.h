@@ -7,7 +7,7 @@
 
 enum { KN_LAW_PARAMS = 3 };
 
-/* What a distribution's numbers are, and in what its parameters are computed. */
+/* The type of a distribution's numbers, and in what its parameters are computed. */
 typedef enum kn_law_sort {
     KN_LAW_REAL,     /* float64, or the float that is asked for; parameters alike */
     KN_LAW_COUNT,    /* int64; parameters are float64 */

@@ -261,36 +261,36 @@
 #define SPECIAL_FUNCTION(name, body) MAP1(name, SPECIAL, "const auto p = +(U)x;\ny = " body)
 #define SPECIAL_OF_TWO(name, body) MAP2(name, SPECIAL_PAIRS, "const auto p = +(U)x, q = +(U)y;\nz = " body)
 /* x rounded by way of x * 10^decimals, as NumPy has it; the power is exact up to 10^22. */
-#define DECIMAL                                                                                              \
-    "double scale = 1;\nfor (int k = 0; k < fabs(decimals) && k < 400; ++k)\n    scale *= 10;\n"
+#define DECIMAL "double scale = 1;\nfor (int k = 0; k < fabs(decimals) && k < 400; ++k)\n    scale *= 10;\n"
 #define TO_DECIMALS(v, R)                                                                                    \
-    "(decimals >= 0 ? rint(" v " * (" R ")scale) / (" R ")scale : rint(" v " / (" R ")scale) * (" R ")scale)"
-/* What stands for NaN and for the infinities is a number of float64; the greatest numbers of the dtype, where
- * it is not given. */
-#define FINITE(v, nan, high, low)                                                                           \
+    "(decimals >= 0 ? rint(" v " * (" R ")scale) / (" R ")scale : rint(" v " / (" R ")scale) * (" R ")scale" \
+                                                                                                    ")"
+/* The substitutes of NaN and of the infinities are numbers of float64; the greatest numbers of the dtype, where
+ * none is given. */
+#define FINITE(v, nan, high, low)                                                                            \
     "(" v " != " v " ? " nan " : isinf(" v ") ? " v " > 0 ? " high " : " low " : " v ")"
 #define FLOAT_END "3.40282347e38f"
 #define DOUBLE_END "1.7976931348623157e308"
 #define FINITE_FLOAT(v, nan, high, low, end) FINITE(v, "(float)" nan, high(end), low("-" end))
 #define FINITE_DOUBLE(v, nan, high, low) FINITE(v, nan, high(DOUBLE_END), low("-" DOUBLE_END))
 #define FINITE_ROW(in, types, body) MAP("nan_to_num", in, "U y", types, body)
-#define FINITE_ROWS(in, with, nan, high, low)                                                               \
-    FINITE_ROW(in,                                                                                          \
-               with("?", "?") with("b", "b") with("B", "B") with("h", "h") with("H", "H") with("i", "i")    \
-                   with("I", "I") with("l", "l") with("L", "L"),                                            \
-               "y = x"),                                                                                    \
-        FINITE_ROW(in, with("e", "e"),                                                                      \
-                   "const float p = +x;\ny = " FINITE_FLOAT("p", nan, high, low, "65504.0f")),              \
-        FINITE_ROW(in, with("E", "E"),                                                                      \
-                   "const float p = +x;\ny = " FINITE_FLOAT("p", nan, high, low, "3.38953139e38f")),        \
-        FINITE_ROW(in, with("f", "f"), "y = " FINITE_FLOAT("x", nan, high, low, FLOAT_END)),                \
-        FINITE_ROW(in, with("d", "d"), "y = " FINITE_DOUBLE("x", nan, high, low)),                          \
-        FINITE_ROW(in, with("F", "F"),                                                                      \
-                   "y = U(" FINITE_FLOAT("x.re", nan, high, low, FLOAT_END) ", "                            \
-                   FINITE_FLOAT("x.im", nan, high, low, FLOAT_END) ")"),                                    \
-        FINITE_ROW(in, with("D", "D"),                                                                      \
-                   "y = U(" FINITE_DOUBLE("x.re", nan, high, low) ", "                                      \
-                   FINITE_DOUBLE("x.im", nan, high, low) ")")
+#define FINITE_ROWS(in, with, nan, high, low)                                                                \
+    FINITE_ROW(in,                                                                                           \
+               with("?", "?") with("b", "b") with("B", "B") with("h", "h") with("H", "H") with("i", "i")     \
+                   with("I", "I") with("l", "l") with("L", "L"),                                             \
+               "y = x"),                                                                                     \
+        FINITE_ROW(in, with("e", "e"),                                                                       \
+                   "const float p = +x;\ny = " FINITE_FLOAT("p", nan, high, low, "65504.0f")),               \
+        FINITE_ROW(in, with("E", "E"),                                                                       \
+                   "const float p = +x;\ny = " FINITE_FLOAT("p", nan, high, low, "3.38953139e38f")),         \
+        FINITE_ROW(in, with("f", "f"), "y = " FINITE_FLOAT("x", nan, high, low, FLOAT_END)),                 \
+        FINITE_ROW(in, with("d", "d"), "y = " FINITE_DOUBLE("x", nan, high, low)),                           \
+        FINITE_ROW(in, with("F", "F"),                                                                       \
+                   "y = U(" FINITE_FLOAT("x.re", nan, high, low, FLOAT_END) ", " FINITE_FLOAT(               \
+                       "x.im", nan, high, low, FLOAT_END) ")"),                                              \
+        FINITE_ROW(                                                                                          \
+            in, with("D", "D"),                                                                              \
+            "y = U(" FINITE_DOUBLE("x.re", nan, high, low) ", " FINITE_DOUBLE("x.im", nan, high, low) ")")
 #define WITH_NUMBER(from, to) from "d->" to " "
 #define WITH_NUMBERS(from, to) from "ddd->" to " "
 #define OWN_END(end) end

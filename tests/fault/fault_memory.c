@@ -39,7 +39,8 @@ static void run_flow(const fault_flow *flow, int forever, void (*before)(void), 
     print_message("             %s: %lu allocations\n", flow->name, nth - 1);
 }
 
-/* One allocation in so many fails, others at each run, and each in tools/soak: most of a cold flow is compiling. */
+/* One allocation in so many fails, others at each run, and each in tools/soak: most of a cold flow is
+ * compiling. */
 enum { WARM_SHARE = 3, COLD_SHARE = 11 };
 
 static void nothing(void)

@@ -77,10 +77,10 @@ static bool run_one(long number)
                   shape[] = {1 + (int64_t)draw(3), 1 + (int64_t)draw(draw(3) ? 900 : 30000)};
     const kiln_dtype dtype[] = {dtypes[draw(DTYPES)], dtypes[draw(DTYPES)]};
     int64_t count = shape[0] * shape[1];
-    char *room[2], *data[2];
+    char *memory[2], *data[2];
     for (int k = 0; k < 2; ++k) {
-        room[k] = malloc((size_t)(count + MISALIGNED) * sizeof(int64_t));
-        data[k] = room[k] + draw(2) * draw(MISALIGNED) * kiln_dtype_size(dtype[k]);
+        memory[k] = malloc((size_t)(count + MISALIGNED) * sizeof(int64_t));
+        data[k] = memory[k] + draw(2) * draw(MISALIGNED) * kiln_dtype_size(dtype[k]);
     }
     kiln_array *array[2] = {NULL, NULL}, *host[1] = {NULL}, *cuda[1] = {NULL}, *again[1] = {NULL};
     kiln_kernel *kernel = NULL;
@@ -105,8 +105,8 @@ static bool run_one(long number)
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
         kiln_array_free(all[k]);
     kiln_kernel_free(kernel);
-    free(room[0]);
-    free(room[1]);
+    free(memory[0]);
+    free(memory[1]);
     return !what;
 }
 

@@ -60,7 +60,7 @@ static bool near(double a, double b, double step)
     return a == b || fabs(a - b) <= step * (fabs(a) + fabs(b) + 1);
 }
 
-/* How many elements differ. */
+/* The number of elements that differ. */
 static int64_t differences(const kiln_array *a, const kiln_array *b, bool exactly)
 {
     const kiln_dtype dtype = kiln_array_dtype(a);

@@ -31,21 +31,21 @@ static void positions(void **state)
 {
     (void)state;
     kiln_random *source = source_of(3, 0);
-    kiln_array *first = empty(KILN_FLOAT64, 5, 6), *second = empty(KILN_FLOAT64, 6, 5), *turned = NULL;
+    kiln_array *first = empty(KILN_FLOAT64, 5, 6), *second = empty(KILN_FLOAT64, 6, 5), *transposed = NULL;
     const double *x = kiln_array_data(first), *y = kiln_array_data(second);
     assert_int_equal(kiln_random_key(source), 3);
     OK(kiln_random_normal(source, first, kiln_arg_int(1), kiln_arg_float(2)));
     assert_int_equal(kiln_random_position(source), 32);
-    OK(kiln_array_transpose(&turned, second, NULL));
+    OK(kiln_array_transpose(&transposed, second, NULL));
     kiln_random_set_position(source, 0);
-    OK(kiln_random_normal(source, turned, kiln_arg_int(1), kiln_arg_float(2)));
+    OK(kiln_random_normal(source, transposed, kiln_arg_int(1), kiln_arg_float(2)));
     for (int r = 0; r < 5; ++r)
         for (int c = 0; c < 6; ++c)
             assert_true(x[r * 6 + c] == y[c * 5 + r]);
     OK(kiln_random_normal(source, second, kiln_arg_int(1), kiln_arg_float(2)));
     assert_int_equal(kiln_random_position(source), 64);
     assert_true(x[0] != y[0]);
-    kiln_array_free(turned);
+    kiln_array_free(transposed);
     kiln_array_free(second);
     kiln_array_free(first);
     kiln_random_free(source);

@@ -119,7 +119,7 @@ static void few_blocks_leave_multiprocessors_idle(void **state)
     assert_false(is_split(centred(false, 16, 1 << 10, 1, 4))); /* a launch takes longer */
 }
 
-/* Elements that are loaded one by one cost instructions, by the room that threads have for them. */
+/* Elements that are loaded one by one cost instructions, by the space that threads have for them. */
 static void single_elements_take_time(void **state)
 {
     (void)state;

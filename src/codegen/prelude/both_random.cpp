@@ -49,9 +49,9 @@ template <class To, class From> static __device__ __forceinline__ To kn_random_c
 template <class R> struct kn_random {
     typedef float real;
     static __device__ __forceinline__ unsigned word(kn_word64 key, kn_word64 i) { return kn_random_word(key, i); }
-    static __device__ __forceinline__ float unit(unsigned w) { return (float)(w >> 8) * 0x1p-24f; }
+    static __device__ __forceinline__ float fraction(unsigned w) { return (float)(w >> 8) * 0x1p-24f; }
     static __device__ __forceinline__ float positive(unsigned w) { return fmaf((float)w, 0x1p-32f, 0x1p-33f); }
-    // Of x in (0, 1]: a polynomial of what the mantissa is above 1, where that is from sqrt(1/2) to sqrt(2).
+    // The logarithm of x in (0, 1]: a polynomial of the mantissa less 1, where that is from sqrt(1/2) to sqrt(2).
     static __device__ __forceinline__ float log_of(float x) {
         const unsigned bits = kn_random_cast<unsigned>(x) + (0x3f800000u - 0x3f3504f3u);
         const float exponent = (float)((int)(bits >> 23) - 127);
@@ -71,7 +71,7 @@ template <class R> struct kn_random {
         const float size = turn & 1 ? s : c;
         return (turn + 1) & 2 ? -size : size;
     }
-    // Two words are two normal numbers, by Box and Muller; they belong to elements that are neighbours.
+    // Two words are two normal numbers, by their sine and cosine (Muller 1958); they belong to elements that are neighbours.
     static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
         return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
     }
@@ -85,7 +85,7 @@ template <class R> struct kn_random {
 template <> struct kn_random<double> {
     typedef double real;
     static __device__ __forceinline__ kn_word64 word(kn_word64 key, kn_word64 i) { return kn_random_word64(key, i); }
-    static __device__ __forceinline__ double unit(kn_word64 w) { return (double)(long long)(w >> 11) * 0x1p-53; }
+    static __device__ __forceinline__ double fraction(kn_word64 w) { return (double)(long long)(w >> 11) * 0x1p-53; }
     static __device__ __forceinline__ double positive(kn_word64 w) { return fma((double)(long long)(w >> 12), 0x1p-52, 0x1p-53); }
     // By the series of the inverse hyperbolic tangent.
     static __device__ __forceinline__ double log_of(double x) {
@@ -171,7 +171,7 @@ template <class T> struct kn_random_bits<T, 8> {
     static __device__ __forceinline__ T at(kn_word64 key, kn_word64 i) { return (T)kn_random_word64(key, i); }
 };
 
-// What snippets call. Functions of the user's that bear such a name come first: these are templates, with parameters to spare.
+// Functions for snippets. Functions of the user's that bear such a name come first: these are templates, with parameters to spare.
 #ifndef philox
 template <class... Spare> __device__ __forceinline__ kn_philox philox(kn_word64 key, kn_word64 low, kn_word64 high, Spare...) { return kn_philox_block(key, low, high); }
 #endif
@@ -180,12 +180,12 @@ template <class T = unsigned, class... Spare> __device__ __forceinline__ T rando
 #endif
 #ifndef random
 template <class R = double, class... Spare> __device__ __forceinline__ R random(kn_word64 key, kn_word64 i, Spare...) {
-    return (R)kn_random<R>::unit(kn_random<R>::word(key, i));
+    return (R)kn_random<R>::fraction(kn_random<R>::word(key, i));
 }
 #endif
 #ifndef uniform
 template <class R = double> __device__ __forceinline__ R uniform(kn_word64 key, kn_word64 i, typename kn_random<R>::real low = 0, typename kn_random<R>::real high = 1) {
-    return (R)fma(high - low, kn_random<R>::unit(kn_random<R>::word(key, i)), low);
+    return (R)fma(high - low, kn_random<R>::fraction(kn_random<R>::word(key, i)), low);
 }
 #endif
 #ifndef integers

@@ -204,7 +204,7 @@ KN_LAW vonmises(kn_word64 key, kn_word64 i, KN_REAL mu, KN_REAL kappa) {
 
 typedef kn_random_source<double> kn_random_own;
 
-// What Stirling's formula leaves of the logarithm of k!, and that logarithm.
+// The logarithm of k! less Stirling's formula, and that logarithm.
 static __device__ __forceinline__ double kn_random_stirling(double k) {
     if (k < 10) {
         double product = 1;

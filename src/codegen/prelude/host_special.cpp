@@ -103,7 +103,7 @@ inline double kn_erfcinv(double y) {
     return y > 1.5 ? -kn_erfcinv_small(2 - y) : kn_erfinv(1 - y);
 }
 
-// What x / sqrt(2) is rounded by counts in the tail, where erfc falls fast: it is put right by the slope.
+// The rounding of x / sqrt(2) counts in the tail, where erfc falls fast: it is put right by the slope.
 inline double kn_normcdf(double x) {
     double z = x * -0.70710678118654752440, rest = fma(x, -0.70710678118654752440, -z) + x * 4.8336466567264567e-17;
     return (erfc(z) - 1.12837916709551257390 * exp(-z * z) * (fabs(z) < 30 ? rest : 0)) / 2;

@@ -70,8 +70,8 @@ static int items_of_unaligned(int64_t items, int lanes, int most, int usual)
     return lanes;
 }
 
-/* Elements of two bytes: such a large block, alone on its multiprocessor, has too few of them under way while it
- * computes, and row_long has several small blocks. Of aligned rows with one reduction it has enough. */
+/* Elements of two bytes: such a large block, alone on its multiprocessor, has too few of them under way while
+ * it computes, and row_long has several small blocks. Of aligned rows with one reduction it has enough. */
 static bool is_better_long(const kn_choice *c, const kn_schedule *s)
 {
     bool has_several = false;

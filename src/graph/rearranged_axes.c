@@ -1,5 +1,5 @@
 /* Resolves the axes of a transpose, a move of axes or a diagonal. */
-#include "graph/turned_axes.h"
+#include "graph/rearranged_axes.h"
 
 #include "space/numbers.h"
 
@@ -85,7 +85,7 @@ static kiln_status find_order(int *order, const kn_graph *graph, const kn_node *
 
 /* axis[0], axis[1]: the two axes; axis[2]: the index along the second where the first has its first
  * element. */
-static kiln_status settle_diagonal(kn_turned *out, const kn_graph *graph, const kn_node *node, int ndim,
+static kiln_status settle_diagonal(kn_rearranged *out, const kn_graph *graph, const kn_node *node, int ndim,
                                    const int64_t *shape)
 {
     int axis[2];
@@ -93,7 +93,7 @@ static kiln_status settle_diagonal(kn_turned *out, const kn_graph *graph, const 
     kiln_status status = settle_axes(axis, graph, node, node->axis, 2, ndim);
     if (status != KILN_OK)
         return status;
-    *out = (kn_turned){.ndim = ndim - 1};
+    *out = (kn_rearranged){.ndim = ndim - 1};
     for (int a = 0, to = 0; a < ndim; ++a) {
         const bool is_of_diagonal = a == axis[0] || a == axis[1];
         out->to[a] = is_of_diagonal ? ndim - 2 : to;
@@ -110,14 +110,14 @@ static kiln_status settle_diagonal(kn_turned *out, const kn_graph *graph, const 
     return KILN_OK;
 }
 
-kiln_status kn_turned_settle(kn_turned *out, const kn_graph *graph, const kn_node *node, int ndim,
-                             const int64_t *shape)
+kiln_status kn_rearranged_settle(kn_rearranged *out, const kn_graph *graph, const kn_node *node, int ndim,
+                                 const int64_t *shape)
 {
     int order[KILN_MAX_NDIM];
     if (node->index == KN_TURN_DIAGONAL)
         return settle_diagonal(out, graph, node, ndim, shape);
     kiln_status status = find_order(order, graph, node, ndim);
-    *out = (kn_turned){.ndim = ndim};
+    *out = (kn_rearranged){.ndim = ndim};
     for (int k = 0; k < ndim && status == KILN_OK; ++k) {
         out->to[order[k]] = k;
         out->shape[k] = shape[order[k]];
