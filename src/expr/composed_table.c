@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* b becomes inexact, as in NumPy, before it is subtracted: unsigned integers would wrap. */
+/* b becomes inexact, as in NumPy, before it is subtracted: unsigned integers would wrap. By a sum: a product
+ * makes inf + 0j inf + nanj. */
 #define CLOSE                                                                                                \
-    "b = b * 1.0; ((abs(a - b) <= atol + rtol * abs(b)) & isfinite(b)) | (a == b) | (isnan(a) & isnan(b) & " \
+    "b = b + 0.0; ((abs(a - b) <= atol + rtol * abs(b)) & isfinite(b)) | (a == b) | (isnan(a) & isnan(b) & " \
     "equal_nan)"
 #define CLOSE_PARAMS "a, b, rtol=1e-05, atol=1e-08, equal_nan#=False"
 /* From -(M - 1) to M - 1 in steps of two, and what that is divided by; a window of one is 1. */
