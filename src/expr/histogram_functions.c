@@ -258,8 +258,8 @@ kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
 }
 
-/* Values that elements of `a` are combined with (kn_scattered_find): scattered_add(a, indices, b) and others, of
- * which the functions NAME_at and put are composed (expr/composed_table.c). */
+/* Values that elements of `a` are combined with (kn_scattered_find): scattered_add(a, indices, b) and others,
+ * of which the functions NAME_at and put are composed (expr/composed_table.c). */
 kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "indices", "b"};

@@ -71,7 +71,7 @@ template <class R> struct kn_random {
         const float size = turn & 1 ? s : c;
         return (turn + 1) & 2 ? -size : size;
     }
-    // Two words are two normal numbers, by their sine and cosine (Muller 1958); they belong to elements that are neighbours.
+    // Two words are the polar coordinates of two normal numbers (Annals of Mathematical Statistics 29, 1958, p. 610), which belong to elements that are neighbours.
     static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
         return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
     }
