@@ -265,8 +265,8 @@
 #define TO_DECIMALS(v, R)                                                                                    \
     "(decimals >= 0 ? rint(" v " * (" R ")scale) / (" R ")scale : rint(" v " / (" R ")scale) * (" R ")scale" \
                                                                                                     ")"
-/* The substitutes of NaN and of the infinities are numbers of float64; the greatest numbers of the dtype, where
- * none is given. */
+/* The substitutes of NaN and of the infinities are numbers of float64; the greatest numbers of the dtype,
+ * where none is given. */
 #define FINITE(v, nan, high, low)                                                                            \
     "(" v " != " v " ? " nan " : isinf(" v ") ? " v " > 0 ? " high " : " low " : " v ")"
 #define FLOAT_END "3.40282347e38f"
