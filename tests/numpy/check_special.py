@@ -13,6 +13,7 @@ DTYPES = "float16 float32 float64 int8 uint16 int64 bool".split()
 ULPS = {name: (8, 8) for name in ("i0e", "i1", "i1e")}
 # Near their zeros these are as exact as numbers of this size are.
 ABSOLUTE = {"digamma": 8, "j0": 4, "j1": 4, "kl_div": 64, "polygamma": 64, "rel_entr": 16, "y0": 4, "y1": 4}
+ABSOLUTE_ON_CUDA = {"gammaln": 4}  # CUDA's manual leaves out lgamma from -10.001 to -2.264, where it has zeros
 
 
 def read():
@@ -54,7 +55,7 @@ def check_case(kiln, points, target, seed, index):
         rounded = right.astype(wanted)
         step = np.spacing(abs(rounded)).astype("f8")
         off = abs(got.astype("f8") - right)
-        slack = np.finfo(wanted).eps * ABSOLUTE.get(name, 0)
+        slack = np.finfo(wanted).eps * max(ABSOLUTE.get(name, 0), ABSOLUTE_ON_CUDA.get(name, 0) * (target != "host"))
         same = (got == rounded) | np.isnan(got) & np.isnan(rounded) | np.isfinite(rounded) & (rounded != 0) & (off <= limit * step + slack)
     wrong = [f"{name}({', '.join(str(float(a[k])) for a in arguments)}) = {got[k]!r}, not {values[k]} ({off[k] / step[k]:.1f} ulp)" for k in np.flatnonzero(~same)]
     assert not wrong, f"{what}: " + "; ".join(wrong[:8])
