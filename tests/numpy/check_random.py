@@ -2,6 +2,7 @@
 expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples (10^8 numbers in tools/soak).
 check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
 import ctypes
+import os
 import random
 import struct
 
