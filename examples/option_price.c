@@ -1,5 +1,5 @@
 /*
- * option_price.c - the price of a European call option by ten million random ends of its share, in one kernel
+ * option_price.c - the price of a European call option by a million random ends of its share, in one kernel
  * that reads nothing: random numbers are a function of a key and an element's number. Beside it stands the
  * formula of Black and Scholes.
  *
@@ -14,7 +14,7 @@ static const double share = 100, strike = 105, rate = 0.03, volatility = 0.2, ye
 
 /* The mean of what the option pays, as it is worth today, and the standard error of that mean. */
 static const char text[] =
-    "n = 10000000\n"
+    "n = 1000000\n"
     "z = normal(key, arange(n))\n"
     "end = share * exp((rate - volatility ** 2 / 2) * years + volatility * sqrt(years) * z)\n"
     "paid = exp(-rate * years) * maximum(end - strike, 0)\n"

@@ -259,7 +259,7 @@ static bool is_first_of_kind(const example *e)
     return true;
 }
 
-/* One example of each kind and a sixth of the others, one in sixteen for another target, too. False where
+/* One example of each kind and a twelfth of the others, one in 24 for another target, too. False where
  * there is no compiler. */
 static bool compile_examples(void)
 {
@@ -267,9 +267,9 @@ static bool compile_examples(void)
     int n = 0, more = 0;
     for (example *e = examples; e < examples + n_examples; ++e) {
         const size_t number = (size_t)(e - examples);
-        if (e->is_host || (!is_first_of_kind(e) && !is_drawn(number, 6)))
+        if (e->is_host || (!is_first_of_kind(e) && !is_drawn(number, 12)))
             continue;
-        bool is_for_another = is_drawn(number + (size_t)n_examples, 16);
+        bool is_for_another = is_drawn(number + (size_t)n_examples, 24);
         bool is_there = compile_for(e, described[number].target) &&
                         (!is_for_another || compile_for(e, others[(number + drawn_seed()) % 7]));
         if (!is_there)

@@ -585,7 +585,7 @@ def main():
     check_scan_refusals(kiln)
     print(f"{sum(counts)} scans")
     names = UNARY + BINARY + OTHERS
-    counts = [check_dtypes(kiln, name) for name in names]
+    counts = [check_dtypes(kiln, name) for name in drawn(names, 4)]
     print(f"{sum(counts)} combinations of dtypes")
     counts = []
     in_threads(lambda job: counts.append(check_values(kiln, *job)), drawn(itertools.product(names, DTYPES), 60))

@@ -9,6 +9,7 @@ import struct
 import numpy as np
 
 from check_searches import placed
+from drawn import drawn
 from host_kernels import SOAK, Argument, Arrays, in_threads, random_cases
 
 WORD = np.uint64(0xffffffff)
@@ -286,8 +287,7 @@ def main():
     work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
     work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
     work += [lambda: check_composed(kiln, options.seed)]
-    names = list(LAWS) if SOAK else random.Random(options.seed).sample(list(LAWS), len(LAWS) // 2)
-    for name in names:
+    for name in drawn(list(LAWS), 4):
         work.append(lambda name=name: check_filled(kiln, name, options.seed))
         work.append(lambda name=name: check_law(kiln, name, options.seed, 10 ** 8 if SOAK else 40000))
     in_threads(lambda check: check(), work)

@@ -527,7 +527,7 @@ def run_case(kiln, case):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=20000 if os.environ.get("KILN_SOAK") == "1" else 48)
+    parser.add_argument("--count", type=int, default=20000 if os.environ.get("KILN_SOAK") == "1" else 28)
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")

@@ -451,7 +451,7 @@ int main(int argc, char **argv)
     for (const row_program *p = row_programs; p->name; ++p)
         if (emulated)
             run_emulated(p, device, is_large);
-        else if (KILN_DEVICE_IS_CUDA(device) || filter || is_drawn((size_t)(p - row_programs), 3))
+        else if (KILN_DEVICE_IS_CUDA(device) || filter || is_drawn((size_t)(p - row_programs), 5))
             run_program(p, device, is_large);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 || passed == 0;

@@ -14,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-COPIED = ("CMakeLists.txt", "ARCHITECTURE.md", "README.md", "LICENSE", "cmake", "docs", "include", "src", "tools", "tests/golden", "tests/numpy")
+COPIED = ("CMakeLists.txt", "ARCHITECTURE.md", "README.md", "LICENSE", "cmake", "docs", "include", "src", "tools", "tests/data", "tests/golden", "tests/numpy")
 
 # ---- the dtype: file, what stands there, what stands there instead ----
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "drawn.h"
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -480,6 +482,8 @@ static void every_byte_of_a_row(void **state)
     (void)state;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         for (int at = 0; at < columns[c].size * 8; at++) {
+            if (!is_drawn(c * 1000 + (size_t)at, 3))
+                continue;
             begin_row();
             assert_true(is_row_right());
             flip(columns[c].name, at / 8, at % 8);
@@ -499,6 +503,8 @@ static void every_bit_of_a_number(void **state)
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         for (int i = 0; i < 64 + (int)(sizeof odd / sizeof *odd); i++) {
+            if (i < 64 && !is_drawn((n + 10) * 1000 + (size_t)i, 3))
+                continue;
             begin_row();
             if (i < 64) /* SQL has no exclusive or */
                 snprintf(sql, sizeof sql, "UPDATE code SET %s=(%s | (1<<%d)) - (%s & (1<<%d))", names[n],
