@@ -37,6 +37,12 @@ static inline bool is_drawn(size_t number, unsigned share)
     return (x ^ x >> 31) % share == 0;
 }
 
+/* The same of a few numbers, 0 to count - 1: one at least is drawn. */
+static inline bool is_drawn_of(size_t number, size_t count, unsigned share)
+{
+    return is_drawn(number, share) || number == drawn_seed() % count;
+}
+
 /* From `number` to the next of those that fail in turn: one in `share`, in the mean. */
 static inline unsigned long drawn_next(unsigned long number, unsigned share)
 {

@@ -1,5 +1,5 @@
 /* soon_compiler - the host's compiler (CXX, else g++) for tests of results, whose time is mostly its own:
- * without optimisation, or at SOON_LEVEL where arrays are large. Of 96 sources one, chosen by its text,
+ * without optimisation, or at SOON_LEVEL where arrays are large. Of 160 sources one, chosen by its text,
  * is compiled as users have it, so that the short tests see what optimisation makes of each sort of kernel,
  * too; in tools/soak all are.
  *
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHARE = 96, MOST = 4096 };
+enum { SHARE = 160, MOST = 4096 };
 
 static int ends_with(const char *word, const char *ending)
 {

@@ -460,8 +460,9 @@ static void views_at_random(void **state)
 {
     static const int64_t shape[] = {2, 3, 4};
     (void)state;
-    for (uint64_t round = 1; round <= 8; ++round) {
-        if (!is_drawn(round, 12))
+    enum { ROUNDS = 8 };
+    for (uint64_t round = 1; round <= ROUNDS; ++round) {
+        if (!is_drawn_of(round - 1, ROUNDS, 12))
             continue;
         kiln_array *in[] = {range(KILN_FLOAT32, 3, shape)}, *traced[64], *apart[64], *fused[64] = {NULL};
         const kiln_arg arg = kiln_arg_array(in[0]);
