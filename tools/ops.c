@@ -179,12 +179,6 @@ static bool has_param(const composed *c, const char *name)
     return false;
 }
 
-/* In C and C++ a trace is one of calls. */
-static const char *name_of(const kn_composed *row)
-{
-    return strcmp(row->name, "trace") == 0 ? "matrix_trace" : row->name;
-}
-
 /* The name of a row that is not the first of its name ends with the parameters that the first has not. */
 static void describe_composed(composed *c, int row)
 {
@@ -195,7 +189,7 @@ static void describe_composed(composed *c, int row)
             first.row = kn_composed_at(k);
     kn_composed_read(&c->of, c->row->params);
     kn_composed_read(&first.of, first.row->params);
-    snprintf(c->name, sizeof c->name, "%s", name_of(c->row));
+    snprintf(c->name, sizeof c->name, "%s", kn_composed_name_in_c(c->row));
     c->n_out = kn_composed_results(c->row);
     for (int k = 0; k < c->of.count; ++k) {
         const size_t length = strlen(c->name);
@@ -277,7 +271,7 @@ static void put_composed_cpp(FILE *to, const composed *c)
                                                                                                  ")", ")"};
     int put = 0;
     fprintf(to, "/** %s(%s). */\n[[nodiscard]] inline %s %s(", c->row->name, c->row->params,
-            c->n_out > 1 ? "auto" : "array", name_of(c->row));
+            c->n_out > 1 ? "auto" : "array", kn_composed_name_in_c(c->row));
     for (int is_usual = 0; is_usual < 2; ++is_usual) {
         for (int k = 0; k < c->of.count; ++k)
             if (kind_of(c, k) != OF_CALL && is_usual == !!c->of.value[k][0]) {

@@ -53,21 +53,6 @@ static kiln_status read_arrays(kn_value *array, int *count, const kn_parser *p, 
     return KILN_OK;
 }
 
-static kiln_status flatten(kn_value *x, kn_parser *p, const kn_called *c)
-{
-    int64_t extent[1] = {-1};
-    int in;
-    const kn_node node = {.kind = KN_NODE_RESHAPE,
-                          .n_in = 1,
-                          .in = &in,
-                          .n_axes = 1,
-                          .extent = extent,
-                          .at = c->at,
-                          .length = c->length};
-    kiln_status status = kn_parser_node(&in, p, x);
-    return status == KILN_OK ? kn_parser_add(x, p, &node) : status;
-}
-
 /* concatenate and stack (which: a new axis); axis None: of all elements of each. */
 kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -85,7 +70,8 @@ kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_call_axis(&axis, p, &slot[1]);
     for (int k = 0; k < count && status == KILN_OK && (is_flat || c->which); ++k) {
         const kn_value x = array[k];
-        status = is_flat ? flatten(&array[k], p, c) : kn_call_add_part(&array[k], p, c, &x, new_axis, axis);
+        status = is_flat ? kn_call_flatten(&array[k], p, c)
+                         : kn_call_add_part(&array[k], p, c, &x, new_axis, axis);
     }
     if (status == KILN_OK)
         status = join(out, p, c, array, count, axis);
@@ -125,7 +111,7 @@ kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && !is_flat)
         status = kn_call_axis(&axis, p, &slot[2]);
     for (int k = 0; k < 2 && is_flat && status == KILN_OK; ++k)
-        status = flatten(&slot[k], p, c);
+        status = kn_call_flatten(&slot[k], p, c);
     return status == KILN_OK ? join(out, p, c, slot, 2, axis) : status;
 }
 
@@ -202,7 +188,7 @@ kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
         status = read_wholes(&of.axis[0].first, &count, p, &slot[1], 1, 0, names[1]);
     if (status == KILN_OK)
         status = kn_call_is_given(&slot[2]) ? kn_call_axis(&of.axis[0].axis, p, &slot[2])
-                                            : flatten(&slot[0], p, c);
+                                            : kn_call_flatten(&slot[0], p, c);
     return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
 }
 

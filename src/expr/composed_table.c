@@ -189,6 +189,11 @@ void kn_composed_read(kn_composed_params *out, const char *params)
     out->n_places = out->n_places < 0 ? out->count : out->n_places;
 }
 
+const char *kn_composed_name_in_c(const kn_composed *row)
+{
+    return strcmp(row->name, "trace") == 0 ? "matrix_trace" : row->name; /* kiln_trace is a type: of calls */
+}
+
 int kn_composed_results(const kn_composed *row)
 {
     int count = 1, depth = 0;

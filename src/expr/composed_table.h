@@ -29,6 +29,8 @@ typedef struct kn_composed_params {
 } kn_composed_params;
 
 void kn_composed_read(kn_composed_params *out, const char *params);
+/* The row's name behind kiln_ and kiln::, which is another where the language has it already. */
+const char *kn_composed_name_in_c(const kn_composed *row);
 /* The number of values of a row's text. */
 int kn_composed_results(const kn_composed *row);
 

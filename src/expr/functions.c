@@ -941,6 +941,21 @@ static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c
 
 /* ---- neighbours along an axis ---- */
 
+kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c)
+{
+    int64_t all = -1;
+    int in;
+    const kn_node node = {.kind = KN_NODE_RESHAPE,
+                          .n_in = 1,
+                          .in = &in,
+                          .n_axes = 1,
+                          .extent = &all,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, x);
+    return status == KILN_OK ? kn_parser_add(x, p, &node) : status;
+}
+
 kiln_status kn_call_add_slice(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
                               kn_subscript *subscript, int count)
 {

@@ -2,6 +2,8 @@
  * numbers of elements, and the distribution's parameters. */
 #include "expr/call.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "kernel/random.h"
 
@@ -52,9 +54,9 @@ static kiln_status read_param(kiln_arg *number, kn_value *value, kn_parser *p, c
     *number = kiln_arg_none();
     number->kind = KILN_ARG_ARRAY;
     if (!kn_call_is_given(value)) {
-        if (!param->usual)
+        if (isnan(param->usual))
             return kn_call_need(p, c, value, param->name);
-        return kn_parser_number(value, p, kiln_arg_int(param->usual[0] - '0'), c->at, c->length);
+        return kn_parser_number(value, p, kiln_arg_int((int64_t)param->usual), c->at, c->length);
     }
     if (kn_parser_is_number(p, value)) {
         *number = p->graph->node[value->node].number;

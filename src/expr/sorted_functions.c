@@ -12,22 +12,10 @@
 static kiln_status read_one_axis(int *axis, kn_value *of, kn_parser *p, const kn_called *c,
                                  const kn_value *given)
 {
-    int64_t all = -1;
-    int in;
-    kn_node flat = {.kind = KN_NODE_RESHAPE,
-                    .n_in = 1,
-                    .in = &in,
-                    .n_axes = 1,
-                    .extent = &all,
-                    .at = c->at,
-                    .length = c->length};
     *axis = -1;
     if (given->kind == KN_VALUE_ABSENT)
         return KILN_OK;
-    if (given->kind != KN_VALUE_NONE)
-        return kn_call_axis(axis, p, given);
-    kiln_status status = kn_parser_node(&in, p, of);
-    return status == KILN_OK ? kn_parser_add(of, p, &flat) : status;
+    return given->kind != KN_VALUE_NONE ? kn_call_axis(axis, p, given) : kn_call_flatten(of, p, c);
 }
 
 static kiln_status add_sort(kn_value *out, kn_parser *p, const kn_called *c, kn_named_sort *sort,

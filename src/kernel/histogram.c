@@ -323,16 +323,6 @@ typedef struct making {
     char combined, key; /* placeholders of kiln's own: of what is combined, and of a bin's number */
 } making;
 
-static kiln_status make_kernel(kiln_kernel **out, const kn_program_text *text)
-{
-    kn_program *program = NULL;
-    kiln_status status = kn_program_create(&program, text);
-    if (status != KILN_OK)
-        return status;
-    program->left_outputs = 0;
-    return kn_kernel_create(out, program);
-}
-
 static kiln_status make_tally(const making *m)
 {
     kn_str outs = KN_STR_INIT, values = KN_STR_INIT;
@@ -356,7 +346,7 @@ static kiln_status make_tally(const making *m)
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .options = m->options};
     kiln_status status = outs.failed || values.failed ? kn_error_memory(values.length, "a histogram's texts")
-                                                      : make_kernel(&m->h->tally, &text);
+                                                      : kn_kernel_create_text(&m->h->tally, &text);
     kn_str_free(&outs);
     kn_str_free(&values);
     return status;

@@ -79,6 +79,16 @@ kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
     return KILN_OK;
 }
 
+kiln_status kn_kernel_create_text(kiln_kernel **out, const kn_program_text *text)
+{
+    kn_program *program = NULL;
+    kiln_status status = kn_program_create(&program, text);
+    if (status != KILN_OK)
+        return status;
+    program->left_outputs = 0;
+    return kn_kernel_create(out, program);
+}
+
 kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params,
                                     const char *body, const char *name, const kiln_kernel_options *options)
 {

@@ -89,6 +89,9 @@ kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const cha
 
 /* A kernel of any program, which it takes over; freed on failure too. */
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program);
+/* A kernel of a program's text whose results' other elements nobody reads (kn_program.left_outputs is 0). */
+struct kn_program_text;
+kiln_status kn_kernel_create_text(kiln_kernel **out, const struct kn_program_text *text);
 
 /* ---- bind.c: arguments against parameters ---- */
 

@@ -20,16 +20,6 @@ const char *kn_nth_key(unsigned flags)
     return flags & KILN_SORT_DESCENDING ? "kn_sort_key<1, 0>(x)" : "kn_sort_key<0, 0>(x)";
 }
 
-static kiln_status make_kernel(kiln_kernel **out, const kn_program_text *text)
-{
-    kn_program *program = NULL;
-    kiln_status status = kn_program_create(&program, text);
-    if (status != KILN_OK)
-        return status;
-    program->left_outputs = 0;
-    return kn_kernel_create(out, program);
-}
-
 /* Elements that have other digits before are not counted. */
 static kiln_status make_count(kiln_kernel **out, unsigned flags)
 {
@@ -52,7 +42,7 @@ static kiln_status make_count(kiln_kernel **out, unsigned flags)
                                   .reduced = KN_REDUCED_BY_CALL};
     kiln_status status = kn_str_status(&digit, "the texts of a search");
     if (status == KILN_OK)
-        status = make_kernel(out, &text);
+        status = kn_kernel_create_text(out, &text);
     kn_str_free(&digit);
     return status;
 }
@@ -85,7 +75,7 @@ static kiln_status make_pick(kiln_kernel **out)
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL};
-    return make_kernel(out, &text);
+    return kn_kernel_create_text(out, &text);
 }
 
 kiln_status kn_nth_create(kn_nth *out, unsigned flags)

@@ -183,7 +183,6 @@ static kiln_status make_place(partition *p)
                    [KN_PARTITION] = {"raw T y", "y[i - _J + to] = x;\n"},
                    [KN_ARGPARTITION] = {"raw int64 at", "at[i - _J + to] = _J;\n"}};
     kn_str side = KN_STR_INIT, put = KN_STR_INIT;
-    kn_program *program = NULL;
     kn_str_printf(&side, "kn_sort_side(%s, key)", kn_nth_key(p->of.flags));
     kn_str_printf(&put,
                   "const int64 side = %s;\n"
@@ -214,13 +213,10 @@ static kiln_status make_place(partition *p)
     kiln_status status = side.failed ? kn_error_memory(side.length, "the texts of a partition")
                                      : kn_str_status(&put, "the texts of a partition");
     if (status == KILN_OK)
-        status = kn_program_create(&program, &text);
+        status = kn_kernel_create_text(&p->place, &text);
     kn_str_free(&side);
     kn_str_free(&put);
-    if (status != KILN_OK)
-        return status;
-    program->left_outputs = 0;
-    return kn_kernel_create(&p->place, program);
+    return status;
 }
 
 static kiln_status make_kernels(partition *p)

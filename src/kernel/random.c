@@ -57,9 +57,9 @@ kiln_status kn_law_check(const kn_law_use *use, int k, const kiln_arg *given)
     if (given->kind == KILN_ARG_ARRAY || use->law->sort == KN_LAW_INTEGERS)
         return KILN_OK;
     kiln_status status = kn_scalar_store(&x, KILN_FLOAT64, given, param->name);
-    if (status != KILN_OK || (param->is_open ? x > param->least : x >= param->least))
-        if (status != KILN_OK || x <= param->greatest)
-            return status;
+    const bool is_in_range = (param->is_open ? x > param->least : x >= param->least) && x <= param->greatest;
+    if (status != KILN_OK || is_in_range)
+        return status;
     if (isinf(param->greatest))
         return kn_error(KILN_ERROR_INVALID, "%s: %s: %.17g was given; a number %s %g%s was expected",
                         use->law->name, param->name, x, param->is_open ? "above" : "from", param->least,
@@ -235,7 +235,7 @@ kiln_status kiln_random_create(kiln_random **out, uint64_t seed, uint64_t stream
     kiln_random *source = kn_malloc(sizeof *source);
     *out = source;
     if (!source)
-        return kn_error(KILN_ERROR_MEMORY, "kiln_random_create: out of memory");
+        return kn_error_memory(sizeof *source, "a source of random numbers");
     source->key = seed ^ scatter(stream);
     atomic_init(&source->position, 0);
     return KILN_OK;
@@ -282,9 +282,9 @@ static kiln_status read_usual(kiln_arg *in, const kn_law_use *use, const kiln_ar
                         n_given, law->n_params);
     for (int k = 0; k < law->n_params; ++k) {
         const bool is_given = k < n_given && given[k].kind != KILN_ARG_NONE;
-        if (!is_given && !law->param[k].usual)
+        if (!is_given && isnan(law->param[k].usual))
             return kn_error(KILN_ERROR_INVALID, "%s: %s is missing", law->name, law->param[k].name);
-        in[k] = is_given ? given[k] : kiln_arg_float(law->param[k].usual[0] - '0');
+        in[k] = is_given ? given[k] : kiln_arg_float(law->param[k].usual);
         kiln_status status = kn_law_check(use, k, &in[k]);
         if (status != KILN_OK)
             return status;
@@ -327,8 +327,8 @@ static int count_shared(const kiln_array *out, uint64_t position, const kn_law_u
     const bool is_wide =
         param_dtype(use) == KILN_FLOAT64 ? use->law->sort != KN_LAW_BITS : kiln_dtype_size(use->dtype) == 8;
     const int n = is_wide ? 2 : 4;
-    if (!use->law->is_direct || !kiln_array_is_c_contiguous(out) ||
-        position % (uint64_t)n != 0 || kiln_array_size(out) < n)
+    if (!use->law->is_direct || !kiln_array_is_c_contiguous(out) || position % (uint64_t)n != 0 ||
+        kiln_array_size(out) < n)
         return 0;
     for (int k = 0; k < use->law->n_params; ++k)
         if (params[k].kind == KILN_ARG_ARRAY)

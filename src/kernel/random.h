@@ -17,7 +17,7 @@ typedef enum kn_law_sort {
 
 typedef struct kn_law_param {
     const char *name;
-    const char *usual;      /* "0", "1"; NULL: it has to be given */
+    double usual;           /* NaN: it has to be given */
     double least, greatest; /* of numbers: NaN is none of them */
     bool is_open;           /* least itself is no such number */
 } kn_law_param;

@@ -196,14 +196,10 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .is_selection = true,
                                   .options = options};
-    kn_program *program = NULL;
-    kiln_status status = t->outs.failed || t->keep.failed || t->put.failed || t->reads.failed
-                             ? kn_error_memory(t->put.length, "a selection's texts")
-                             : kn_program_create(&program, &text);
-    if (status != KILN_OK)
-        return status;
-    program->left_outputs = 0; /* elements behind the selected ones are no results */
-    return kn_kernel_create(out, program);
+    /* Elements behind the selected ones are no results. */
+    return t->outs.failed || t->keep.failed || t->put.failed || t->reads.failed
+               ? kn_error_memory(t->put.length, "a selection's texts")
+               : kn_kernel_create_text(out, &text);
 }
 
 static kiln_status check_params(const kn_param *param, int n_in, int n_out, const char *body)

@@ -659,12 +659,7 @@ static kiln_status make_kernel(kiln_kernel **out, const making *m, const char *i
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .options = m->options};
-    kn_program *program = NULL;
-    kiln_status status = kn_program_create(&program, &text);
-    if (status != KILN_OK)
-        return status;
-    program->left_outputs = 0;
-    return kn_kernel_create(out, program);
+    return kn_kernel_create_text(out, &text);
 }
 
 typedef struct texts {

@@ -178,7 +178,6 @@ static const char is_new[] = "(_J == 0 || !(x == s[_J - 1] || (x != x && s[_J - 
 static kiln_status make_find(unique *u)
 {
     kn_str outs = KN_STR_INIT, put = KN_STR_INIT;
-    kn_program *program = NULL;
     kn_str_append(&outs, "raw T y");
     kn_str_append(&put, "if (_J == 0 || !(x == s[_J - 1] || (x != x && s[_J - 1] != s[_J - 1]))) {\n"
                         "    if (kn_number <= y.size()) y[kn_number - 1] = x;\n");
@@ -215,13 +214,11 @@ static kiln_status make_find(unique *u)
     if (status == KILN_OK)
         status = kn_str_status(&outs, "the texts of unique");
     if (status == KILN_OK)
-        status = kn_program_create(&program, &text);
+        status =
+            kn_kernel_create_text(&u->find, &text); /* elements behind the distinct ones are no results */
     kn_str_free(&outs);
     kn_str_free(&put);
-    if (status != KILN_OK)
-        return status;
-    program->left_outputs = 0; /* elements behind the distinct ones are no results */
-    return kn_kernel_create(&u->find, program);
+    return status;
 }
 
 static kiln_status make_count(unique *u)

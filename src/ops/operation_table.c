@@ -264,7 +264,7 @@
 #define DECIMAL "double scale = 1;\nfor (int k = 0; k < fabs(decimals) && k < 400; ++k)\n    scale *= 10;\n"
 #define TO_DECIMALS(v, R)                                                                                    \
     "(decimals >= 0 ? rint(" v " * (" R ")scale) / (" R ")scale : rint(" v " / (" R ")scale) * (" R ")scale" \
-                                                                                                    ")"
+    ")"
 /* The substitutes of NaN and of the infinities are numbers of float64; the greatest numbers of the dtype,
  * where none is given. */
 #define FINITE(v, nan, high, low)                                                                            \

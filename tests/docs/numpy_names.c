@@ -1,8 +1,7 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
- * (of the table), "function" (of expressions; "composed": it has a row), "instead TEXT" or "missing"; then
+ * (of the table), "function NAME IN C" (of expressions; "": no row has it), "instead TEXT" or "missing"; then
  * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then
- * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of
- * them. */
+ * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of them. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
@@ -14,12 +13,13 @@
 #include "kernel/random.h"
 #include "ops/numpy_names.h"
 
-static bool is_composed(const char *name)
+/* "": it has no row. */
+static const char *name_in_c(const char *name)
 {
     int k = 0;
     while (kn_composed_at(k) && strcmp(kn_composed_at(k)->name, name) != 0)
         k++;
-    return kn_composed_at(k) != NULL;
+    return kn_composed_at(k) ? kn_composed_name_in_c(kn_composed_at(k)) : "";
 }
 
 static void put(const char *name)
@@ -35,7 +35,7 @@ static void put(const char *name)
     kiln_status status = kn_graph_parse(&graph, "x", text, NULL);
     const char *message = kiln_error_message(), *instead = strstr(message, "; write ");
     if (status == KILN_OK || !strstr(message, "there is no function"))
-        printf("%s\tfunction\t%s\n", name, is_composed(name) ? "composed" : "");
+        printf("%s\tfunction\t%s\n", name, name_in_c(name));
     else if (instead)
         printf("%s\tinstead\t%.*s\n", name, (int)strcspn(instead + 8, "\n"), instead + 8);
     else

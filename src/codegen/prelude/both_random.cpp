@@ -3,7 +3,7 @@
 // i / 2. Functions that reject have blocks of the element's own besides, whose third word counts them. bits, random, uniform, normal and exponential ask for no
 // function of a library that is not exact, so both targets have the same bits of them.
 // needs: philox random_bits( random( uniform( integers( standard_normal( normal( standard_exponential( exponential( kn_random kn_random_short kn_random_integers_to
-// with: math
+// with: math cast
 
 typedef unsigned long long kn_word64;
 struct kn_philox { unsigned word[4]; };
@@ -35,17 +35,7 @@ static __device__ __forceinline__ kn_word64 kn_random_word64(kn_word64 key, kn_w
     return i & 1 ? (kn_word64)r.word[3] << 32 | r.word[2] : (kn_word64)r.word[1] << 32 | r.word[0];
 }
 
-template <class To, class From> static __device__ __forceinline__ To kn_random_cast(const From &x) {
-    To to;
-#ifdef __CUDACC_RTC__
-    memcpy(&to, &x, sizeof to);
-#else
-    __builtin_memcpy(&to, &x, sizeof to);
-#endif
-    return to;
-}
-
-// Numbers from words, computed in float or double. `unit` is in [0, 1), `open` in (0, 1), or up to 1 where a float cannot tell.
+// Numbers from words, computed in float or double: `fraction` is in [0, 1), `positive` in (0, 1), or up to 1 where a float cannot tell.
 template <class R> struct kn_random {
     typedef float real;
     static __device__ __forceinline__ unsigned word(kn_word64 key, kn_word64 i) { return kn_random_word(key, i); }
@@ -53,9 +43,9 @@ template <class R> struct kn_random {
     static __device__ __forceinline__ float positive(unsigned w) { return fmaf((float)w, 0x1p-32f, 0x1p-33f); }
     // The logarithm of x in (0, 1]: a polynomial of the mantissa less 1, where that is from sqrt(1/2) to sqrt(2).
     static __device__ __forceinline__ float log_of(float x) {
-        const unsigned bits = kn_random_cast<unsigned>(x) + (0x3f800000u - 0x3f3504f3u);
+        const unsigned bits = kn_cast_bits<unsigned>(x) + (0x3f800000u - 0x3f3504f3u);
         const float exponent = (float)((int)(bits >> 23) - 127);
-        const float t = kn_random_cast<float>((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+        const float t = kn_cast_bits<float>((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
         float p = -0x1.38b4ccp-4f;
         p = fmaf(p, t, 0x1.055b46p-3f), p = fmaf(p, t, -0x1.0d8552p-3f), p = fmaf(p, t, 0x1.22da22p-3f), p = fmaf(p, t, -0x1.547244p-3f);
         p = fmaf(p, t, 0x1.99a008p-3f), p = fmaf(p, t, -0x1.000228p-2f), p = fmaf(p, t, 0x1.555554p-2f);
@@ -71,7 +61,7 @@ template <class R> struct kn_random {
         const float size = turn & 1 ? s : c;
         return (turn + 1) & 2 ? -size : size;
     }
-    // Two words are the polar coordinates of two normal numbers (Annals of Mathematical Statistics 29, 1958, p. 610), which belong to elements that are neighbours.
+    // Two words give two normal numbers, by their polar coordinates (Annals of Mathematical Statistics 29, 1958, page 610). The two belong to neighbouring elements.
     static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
         return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
     }
@@ -89,9 +79,9 @@ template <> struct kn_random<double> {
     static __device__ __forceinline__ double positive(kn_word64 w) { return fma((double)(long long)(w >> 12), 0x1p-52, 0x1p-53); }
     // By the series of the inverse hyperbolic tangent.
     static __device__ __forceinline__ double log_of(double x) {
-        const kn_word64 bits = kn_random_cast<kn_word64>(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+        const kn_word64 bits = kn_cast_bits<kn_word64>(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
         const double exponent = (double)((int)(bits >> 52) - 1023);
-        const double t = kn_random_cast<double>((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0;
+        const double t = kn_cast_bits<double>((bits & 0xfffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0;
         const double s = t / (t + 2.0), z = s * s;
         double p = 2.0 / 21;
         p = fma(p, z, 2.0 / 19), p = fma(p, z, 2.0 / 17), p = fma(p, z, 2.0 / 15), p = fma(p, z, 2.0 / 13), p = fma(p, z, 2.0 / 11);

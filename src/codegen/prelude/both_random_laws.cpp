@@ -12,7 +12,7 @@
 template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_positive(kn_word64 key, kn_word64 i) {
     return kn_random<R>::positive(kn_random<R>::word(key, i));
 }
-template <class real> __device__ __forceinline__ real kn_random_nan() { return (real)kn_random_cast<float>(0x7fc00000u); }
+template <class real> __device__ __forceinline__ real kn_random_nan() { return (real)kn_cast_bits<float>(0x7fc00000u); }
 
 #ifndef lognormal
 KN_LAW lognormal(kn_word64 key, kn_word64 i, KN_REAL mean = 0, KN_REAL sigma = 1) {

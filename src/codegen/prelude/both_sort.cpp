@@ -1,4 +1,5 @@
 // needs: kn_sort_key kn_sort_after kn_sort_value
+// with: cast
 // Keys of sorts: unsigned integers in the order of the elements. NaN of either sign comes last, also where the order is descending (Down), and -0 is equal to 0. Complex
 // numbers as in NumPy: those without NaN, then those whose imaginary part is NaN, their real part, both. Part 1 is the lower half of a key that is wider than 64 bits.
 
@@ -22,20 +23,11 @@ template <> struct kn_sort_bits<2> { typedef unsigned short type; };
 template <> struct kn_sort_bits<4> { typedef unsigned type; };
 
 template <class Real> struct kn_sort_pair { Real re, im; };
-template <class To, class From> static __device__ __forceinline__ To kn_sort_cast(const From &x) {
-    To to;
-#ifdef __CUDACC_RTC__
-    memcpy(&to, &x, sizeof to);
-#else
-    __builtin_memcpy(&to, &x, sizeof to);
-#endif
-    return to;
-}
 
 template <bool Down, class T> static __device__ __forceinline__ typename kn_sort_bits<sizeof(T)>::type kn_sort_real(const T x) {
     typedef typename kn_sort_bits<sizeof(T)>::type bits;
     const bits sign = (bits)((bits)1 << (8 * sizeof(T) - 1)), all = (bits)~(bits)0;
-    bits key = kn_sort_cast<bits>(x);
+    bits key = kn_cast_bits<bits>(x);
     if constexpr (kn_sort_integer<T>::is) {
         key = kn_sort_integer<T>::is_signed ? key ^ sign : key;
         return Down ? (bits)~key : key;
@@ -64,10 +56,10 @@ template <bool Down, int Part, class T> static __device__ __forceinline__ typena
     if constexpr (!kn_sort_is_complex<T>::is) {
         return kn_sort_real<Down>(x);
     } else if constexpr (sizeof(T) == 8) {
-        const kn_sort_pair<float> pair = kn_sort_cast<kn_sort_pair<float>>(x);
+        const kn_sort_pair<float> pair = kn_cast_bits<kn_sort_pair<float>>(x);
         return (unsigned long long)kn_sort_half<Down, 0>(pair.re, pair.im) << 32 | kn_sort_half<Down, 1>(pair.re, pair.im);
     } else {
-        const kn_sort_pair<double> pair = kn_sort_cast<kn_sort_pair<double>>(x);
+        const kn_sort_pair<double> pair = kn_cast_bits<kn_sort_pair<double>>(x);
         return kn_sort_half<Down, Part>(pair.re, pair.im);
     }
 }
@@ -92,6 +84,6 @@ template <class T> static __device__ __forceinline__ T kn_sort_value(const unsig
     typedef typename kn_sort_bits<sizeof(T)>::type bits;
     const bits sign = (bits)((bits)1 << (8 * sizeof(T) - 1)), key = (bits)of;
     if constexpr (kn_sort_integer<T>::is)
-        return kn_sort_cast<T>((bits)(kn_sort_integer<T>::is_signed ? key ^ sign : key));
-    return kn_sort_cast<T>((bits)(key & sign ? key ^ sign : ~key));
+        return kn_cast_bits<T>((bits)(kn_sort_integer<T>::is_signed ? key ^ sign : key));
+    return kn_cast_bits<T>((bits)(key & sign ? key ^ sign : ~key));
 }

@@ -201,7 +201,8 @@ __device__ __forceinline__ unsigned kn_cluster_gate(unsigned turn) {
     return (unsigned)__cvta_generic_to_shared(gate + turn % 2);
 }
 
-// Relaxed, since the gates' initialisation has a fence of its own: a releasing arrival stands behind a fence of the whole GPU, and loads behind both. Not so soon, where Soon is false.
+// Says that a block has begun. Soon: without a fence, since the initialisation of the gates has its own. An arrival that releases waits for a fence of the whole GPU, and the
+// loads behind it wait too.
 template <bool Soon>
 __device__ __forceinline__ void kn_arrive_in_cluster() {
 #if __CUDA_ARCH__ >= 900
