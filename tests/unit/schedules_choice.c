@@ -358,15 +358,20 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_p
     assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
     const int each = kn_coarsened_config_of(c)->coarsening;
-    assert_int_equal(each, c->vector > 1 ? KN_COARSENING : KN_COARSENING_SINGLE);
-    kn_coarsened_space(&steps, &s->space, first_param(params), each);
+    kn_coarsened_space(&steps, &s->space, c, first_param(params));
     groups = (s->space.extent[axis] + each - 1) / each;
     assert_int_equal(steps.ndim, s->space.ndim + 1);
     assert_true(steps.ndim <= c->rank);
     assert_int_equal(steps.extent[0], s->space.extent[axis]);
     assert_int_equal(steps.extent[1], groups);
-    assert_int_equal(steps.size, s->space.size / s->space.extent[axis] * groups);
-    assert_int_equal(steps.size % c->vector, 0);
+    if (kn_coarsened_is_unaligned(c)) {
+        int64_t columns = s->space.extent[s->space.ndim - 1], words = steps.extent[steps.ndim - 1];
+        assert_int_equal(words, (columns + c->vector - 1 + c->vector - 1) / c->vector);
+        assert_int_equal(steps.size, s->space.size / s->space.extent[axis] / columns * groups * words);
+    } else {
+        assert_int_equal(steps.size, s->space.size / s->space.extent[axis] * groups);
+        assert_int_equal(steps.size % c->vector, 0);
+    }
 }
 
 static void assert_sound(const scene *s, const kn_schedule *c, const kn_launch_params *params)
