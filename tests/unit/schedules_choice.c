@@ -661,7 +661,8 @@ static void inputs_at_offsets_are_merged(void **state)
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 0, 0, 0)).kind, &kn_kind_stencil);
 }
 
-/* Rows of whole vectors that begin off one, of 365 elements one behind the other, and of 130. */
+/* Rows of whole vectors that begin off one, of 365 elements one behind the other, short ones, and too short
+ * ones. */
 static void inputs_of_unaligned_rows_are_merged(void **state)
 {
     const kn_access access[] = {{4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 8196, true}};
@@ -672,7 +673,8 @@ static void inputs_of_unaligned_rows_are_merged(void **state)
     } cases[] = {
         {368, 1480, 1472, "z = a + b * 2 - c", true},  {365, 1468, 1460, "z = a + b * 2 - c", true},
         {365, 1468, 1460, "z = a + b; z -= c", false}, /* reads what it gives */
-        {365, 1468, 1460, "if (a > b) z = c", false},  {130, 528, 520, "z = a + b * 2 - c", false},
+        {365, 1468, 1460, "if (a > b) z = c", false},  {30, 128, 120, "z = a + b * 2 - c", true},
+        {11, 48, 44, "z = a + b * 2 - c", false},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {

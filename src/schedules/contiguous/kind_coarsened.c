@@ -3,8 +3,8 @@
  * so the results of neighbouring threads are contiguous.
  *
  * Narrow results beside wide inputs are stored by words: their lanes read the inputs nearly side by side,
- * which vectors of results would gather. A thread has a window of the broadcast input, and each row takes from
- * it the part that its aligned word has. So rows may begin anywhere. */
+ * which vectors of results would gather. A thread has a window of the broadcast input, and each row takes
+ * from it the part that its aligned word has. So rows may begin anywhere. */
 #include "schedules/contiguous/kind_coarsened.h"
 
 #include <string.h>
