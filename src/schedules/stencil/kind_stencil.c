@@ -250,18 +250,20 @@ static bool may_be_unaligned(const kn_schedule *s, const kn_choice *c, launch_pa
                blocks_along(s, &lanes, extent, f->off) * WIDE * s->vector * LEAST_USED;
 }
 
-/* A block of several rows a warp has no more warps than lines need. False: too few of its lanes have any. */
+/* A block of several rows a warp has no more warps than lines need. False: too few of its lanes have any, or
+ * offsets do not fit 32 bits. */
 static bool fit_block(kn_schedule *s, const kn_choice *c, const launch_params *f)
 {
     int64_t extent = c->space->extent[kn_choice_inner(c)], lines = c->space->extent[f->line];
     unaligned_field lanes = lanes_of(s, extent, f->off);
     if (!kn_stencil_is_unaligned(s) || lanes.rows_of_warp == 1)
-        return true;
+        return kn_choice_fits_transposed(c, f->line, KN_STENCIL_RESULTS * HIGH);
     int64_t height = lines_of_block(s, &lanes), of_warp = height * WIDE / s->block;
     s->block = lines < height ? (int)((lines + of_warp - 1) / of_warp) * WIDE : s->block;
     height = lines_of_block(s, &lanes);
     int64_t elements = (lines + height - 1) / height * s->block * s->vector * kn_stencil_config_of(s)->rows;
-    return extent * lines * 100 >= elements * LEAST_USED_BLOCK;
+    return extent * lines * 100 >= elements * LEAST_USED_BLOCK &&
+           kn_choice_fits_transposed(c, f->line, (int)height);
 }
 
 /* Words of 32 bits in the vectors that hold a thread's windows. */
@@ -312,9 +314,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     launch_params f;
     if (c->space->size == 0 || !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) ||
         !find_offsets(&s, c, &f) || !list_rows(&s, &f) || !set_vector(out, c, &s, &f) ||
-        !kn_choice_is_near(c, out->vector * WIDE) ||
-        !kn_choice_fits_transposed(c, f.line, KN_STENCIL_RESULTS * HIGH * WIDE) ||
-        c->space->ndim + 2 > KILN_MAX_NDIM)
+        !kn_choice_is_near(c, out->vector * WIDE) || c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
     kn_stencil_config_in(out)->neighbours = neighbours_of(&s);
     set_rows_of_thread(out, c, c->access[s.first].item_size, f.line);
