@@ -27,11 +27,12 @@ typedef struct kiln_memory_stats {
     size_t peak_used_bytes;      /* the most that was in use at once */
     size_t limit_bytes;          /* 0: none */
     uint64_t allocations;        /* requests served in all */
-    uint64_t device_allocations; /* of which went to the driver (or malloc) */
+    uint64_t device_allocations; /* of which went to the driver (or the system) */
+    size_t peak_held_bytes;      /* the most that was held at once */
 } kiln_memory_stats;
 #define KILN_MEMORY_STATS_INIT                                                                     \
     {                                                                                              \
-        sizeof(kiln_memory_stats), 0, 0, 0, 0, 0, 0                                                \
+        sizeof(kiln_memory_stats), 0, 0, 0, 0, 0, 0, 0                                             \
     }
 
 /* Fills *out; out->struct_size must be set. */

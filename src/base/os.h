@@ -180,4 +180,12 @@ void kn_os_cpu_name(char *out, size_t size);
 const char *kn_os_cpu_architecture(void);
 size_t kn_os_physical_memory(size_t *available);
 
+/* Addresses without memory, page by page; NULL, noted as a shortage, where there are none. */
+void *kn_os_reserve(size_t size);
+void kn_os_unreserve(void *range, size_t size);
+/* From now on the pages can be used; they are zero. False, noted as a shortage, where there is no memory. */
+bool kn_os_commit(void *pages, size_t size);
+/* The memory of the pages is gone, the addresses are kept. */
+void kn_os_decommit(void *pages, size_t size);
+
 #endif

@@ -1,14 +1,17 @@
-/* The caching allocator. A segment is one allocation of the device, cut into blocks. Segments belong to a
- * arena: the memory of one stream, within which a block that is freed may be handed out again at once,
- * because the stream runs in order. Lookups go: the arena's quick lists (the very size that was asked
- * before), its bins (best fit, splitting), then everything that has become free is merged, and only then the
- * device is asked. Small and large requests have segments of their own, so that a small block never pins a
- * large one. */
+/* The caching allocator. A segment is a range of addresses, cut into blocks: one whose pages are mapped where
+ * blocks need them (pool_pages.c), or one allocation of the device. Segments belong to an arena: the memory
+ * of one stream, within which a block that is freed may be handed out again at once, because the stream runs
+ * in order. Lookups go: the arena's quick lists (the very size that was asked before), its bins (best fit,
+ * splitting), then everything that has become free is merged, and only then the device is asked. Small and
+ * large requests have segments of their own, so that a small block never pins a large one. */
 #include "device/pool.h"
+
+#include <math.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/setting.h"
 #include "device/device_table.h"
 #include "device/lost.h"
 #include "device/pool_block.h"
@@ -35,7 +38,7 @@ static kiln_status take_slowly(kn_pool *pool, kn_pool_arena *l, size_t size, kn_
         kn_pool_adopt_ended(pool, l);
         *out = take_binned(pool, l, size);
     }
-    kiln_status status = *out ? KILN_OK : kn_pool_new_segment(pool, l, size, out);
+    kiln_status status = *out ? KILN_OK : kn_pool_grow(pool, l, size, out);
     if (status == KILN_OK) {
         (*out)->state = BLOCK_USED; /* before cutting: the rest must not be joined with it */
         kn_pool_cut_block(pool, *out, size);
@@ -214,6 +217,7 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity)
     }
     pool->device = device;
     pool->granularity = granularity;
+    pool->page = kn_setting_is("KILN_MEMORY", "plain") ? 0 : device->backend->memory_page(device);
     pool->shift = __builtin_ctzll(granularity);
     pool->buckets = buckets;
     pool->bucket_mask = 1023;
@@ -245,7 +249,7 @@ void kn_pool_free(kn_pool *pool)
     if (!pool)
         return;
     kn_lock_take(pool->lock);
-    kn_pool_trim(pool, 0);
+    kn_pool_trim(pool, 0, INFINITY);
     bool is_unused = pool->block_count == 0;
     kn_lock_give(pool->lock);
     if (is_unused)
@@ -256,8 +260,8 @@ void kn_pool_read_stats(kiln_memory_stats *out, kn_pool *pool)
 {
     kn_lock_take(pool->lock);
     *out = (kiln_memory_stats){
-        out->struct_size,        pool->used, pool->held, pool->peak, pool->limit, pool->allocations,
-        pool->device_allocations};
+        out->struct_size,         pool->used,     pool->held, pool->peak, pool->limit, pool->allocations,
+        pool->device_allocations, pool->peak_held};
     kn_lock_give(pool->lock);
 }
 
@@ -271,6 +275,26 @@ void kn_pool_set_limit(kn_pool *pool, size_t limit_bytes)
 void kn_pool_give_back(kn_pool *pool, size_t keep)
 {
     kn_lock_take(pool->lock);
-    kn_pool_trim(pool, keep);
+    kn_pool_trim(pool, keep, INFINITY);
     kn_lock_give(pool->lock);
+}
+
+static kiln_status show_segment(kn_pool *pool, const kn_segment *s, kn_pool_shower *show, kn_device *peer)
+{
+    kiln_status status = KILN_OK;
+    for (size_t page = 0; s->extents && status == KILN_OK && page < s->size / pool->page; page++)
+        if (s->extents[page].size > 0)
+            status = show(pool->device, s->first->pointer + page * pool->page, s->extents[page].size, peer);
+    return status;
+}
+
+kiln_status kn_pool_show(kn_pool *pool, kn_pool_shower *show, kn_device *peer)
+{
+    kiln_status status = KILN_OK;
+    kn_lock_take(pool->lock);
+    for (kn_pool_arena *l = pool->arenas; l; l = l->next)
+        for (kn_segment *s = l->segments; s && status == KILN_OK; s = s->next)
+            status = show_segment(pool, s, show, peer);
+    kn_lock_give(pool->lock);
+    return status;
 }

@@ -5,6 +5,7 @@
 #include "device/backend.h"
 
 typedef struct kn_pool kn_pool;
+typedef kiln_status kn_pool_shower(kn_device *device, void *at, size_t size, kn_device *peer);
 
 /* NULL, with the last error set, where there is no memory. granularity: a power of two. Lives as long as the
  * device. */
@@ -40,5 +41,8 @@ kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture
 /* The graph is gone: its memory is everybody's, where is_running once the work that is now queued on the
  * stream is done. */
 void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void *stream);
+
+/* Calls show() for all mapped memory, until it fails. */
+kiln_status kn_pool_show(kn_pool *pool, kn_pool_shower *show, kn_device *peer);
 
 #endif

@@ -1,6 +1,7 @@
 /* Segments of the pool: taken from the device and given back to it. */
 #include "device/pool_segment.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -8,8 +9,13 @@
 #include "device/device_table.h"
 #include "device/pool_block.h"
 #include "device/pool_arena.h"
+#include "device/pool_pages.h"
 
-/* ---- segments ---- */
+/* What may be held beyond the peak: some pages, a share of the peak, and one of all bytes that moved. Pages
+ * of a stream that stays busy are not moved. */
+enum { SPARE = 16 << 20, PEAK_SHARE = 128, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
+
+/* ---- giving back ---- */
 
 static void free_segment(kn_pool *pool, kn_segment *s)
 {
@@ -21,25 +27,39 @@ static void free_segment(kn_pool *pool, kn_segment *s)
     kn_free(s);
 }
 
-/* Gives wholly free segments back until at most keep bytes are cached. A capture's memory stays: its graph is
- * replayed at those addresses. */
-void kn_pool_trim(kn_pool *pool, size_t keep)
+static bool is_free_whole(const kn_segment *s)
+{
+    return !s->extents && s->first->state == BLOCK_FREE && !s->first->after;
+}
+
+static void trim_arena(kn_pool *pool, kn_pool_arena *l, size_t keep, double most_ms)
+{
+    enum { UNKNOWN, OVER, BUSY } work = UNKNOWN; /* unmapping does not wait for it */
+    kn_pool_flush_quick(pool, l);
+    for (kn_segment *s = l->segments, *next; s && pool->held - pool->used > keep; s = next) {
+        next = s->next;
+        bool has_pages = s->extents && kn_pool_has_free_pages(pool, s);
+        if (has_pages && work == UNKNOWN)
+            work = kn_pool_stream_is_over(pool, l->stream, most_ms) ? OVER : BUSY;
+        if (has_pages && work == OVER)
+            kn_pool_unmap_free(pool, s, keep);
+        else if (is_free_whole(s))
+            free_segment(pool, s);
+    }
+}
+
+void kn_pool_trim(kn_pool *pool, size_t keep, double most_ms)
 {
     kn_pool_arena *heir = kn_pool_get_arena(pool, NULL, 0);
     kn_pool_settle_pending(pool, false);
     if (heir)
         kn_pool_adopt_ended(pool, heir);
-    for (kn_pool_arena *l = pool->arenas; l; l = l->next) {
-        if (l->capture || l->has_ended)
-            continue;
-        kn_pool_flush_quick(pool, l);
-        for (kn_segment *s = l->segments, *next; s && pool->held - pool->used > keep; s = next) {
-            next = s->next;
-            if (s->first->state == BLOCK_FREE && !s->first->after)
-                free_segment(pool, s);
-        }
-    }
+    for (kn_pool_arena *l = pool->arenas; l; l = l->next)
+        if (!l->capture && !l->has_ended)
+            trim_arena(pool, l, keep, most_ms);
 }
+
+/* ---- growing ---- */
 
 static kiln_status take_from_device(kn_pool *pool, size_t size, void **out)
 {
@@ -74,34 +94,14 @@ static kiln_status say_exhausted(kn_pool *pool, size_t size)
         available, total, reason);
 }
 
-/* Asks the device for a segment; if it has none, for a smaller one, then again after freeing all cached
- * memory, then once more after waiting for all pending blocks. *size: the size of the segment. */
-static kiln_status find_memory(kn_pool *pool, size_t wanted, size_t *size, void **out)
-{
-    kiln_status status = KILN_ERROR_MEMORY;
-    for (int attempt = 0; attempt < 4 && status == KILN_ERROR_MEMORY; attempt++) {
-        if (attempt == 1 && *size == wanted)
-            continue;
-        if (attempt == 1)
-            *size = wanted;
-        if (attempt == 3)
-            kn_pool_settle_pending(pool, true);
-        if (attempt >= 2)
-            kn_pool_trim(pool, 0);
-        status = take_from_device(pool, *size, out);
-    }
-    return status == KILN_ERROR_MEMORY ? say_exhausted(pool, wanted) : status;
-}
-
-/* A new segment; its one block is left free but in no bin. */
-kiln_status kn_pool_new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
+/* A segment of its own kind; its one block is left free but in no bin. */
+static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, size_t size, kn_block **out)
 {
     void *memory = NULL;
-    size_t size = segment_size(wanted);
     kn_segment *s = kn_calloc(1, sizeof *s);
     if (!s)
         return kn_error_memory(sizeof *s, "the memory pool");
-    kiln_status status = find_memory(pool, wanted, &size, &memory);
+    kiln_status status = take_from_device(pool, size, &memory);
     if (status == KILN_OK && !(s->first = kn_pool_new_block(pool, s, memory, size))) {
         pool->device->backend->memory_free(pool->device, memory);
         status = kn_error_memory(sizeof *s->first, "the memory pool");
@@ -113,8 +113,44 @@ kiln_status kn_pool_new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, 
     s->size = size;
     s->is_small = wanted <= SMALL_LIMIT;
     kn_pool_add_segment(l, s);
-    pool->held += size;
+    kn_pool_note_held(pool, size);
     pool->device_allocations++;
     *out = s->first;
     return KILN_OK;
+}
+
+/* By pages; where there are no addresses for these, by a segment, or a smaller one. */
+static kiln_status grow_once(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
+{
+    kiln_status status = pool->page ? kn_pool_map_block(pool, l, wanted, out) : KILN_ERROR_UNSUPPORTED;
+    if (status == KILN_ERROR_UNSUPPORTED)
+        status = new_segment(pool, l, wanted, segment_size(wanted), out);
+    if (status == KILN_ERROR_MEMORY && !pool->page && segment_size(wanted) != wanted)
+        status = new_segment(pool, l, wanted, wanted, out);
+    return status;
+}
+
+/* Scattered free pages go back first where the pool would hold much more than its blocks needed at once. What
+ * moved makes that more, so that a program whose blocks never fit does not go on moving pages for ever. */
+static void make_way(kn_pool *pool, size_t wanted)
+{
+    size_t busy = pool->used + wanted, peak = busy > pool->peak ? busy : pool->peak, before = pool->held;
+    size_t most = peak + SPARE + peak / PEAK_SHARE + pool->moved / MOVED_SHARE;
+    if (!pool->page || pool->held + wanted <= most)
+        return;
+    kn_pool_trim(pool, most - busy, MOVE_WAIT_MS);
+    pool->moved += before - pool->held;
+}
+
+kiln_status kn_pool_grow(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
+{
+    make_way(pool, wanted);
+    kiln_status status = grow_once(pool, l, wanted, out);
+    for (int again = 0; again < 2 && status == KILN_ERROR_MEMORY; again++) {
+        if (again > 0)
+            kn_pool_settle_pending(pool, true);
+        kn_pool_trim(pool, 0, INFINITY);
+        status = grow_once(pool, l, wanted, out);
+    }
+    return status == KILN_ERROR_MEMORY ? say_exhausted(pool, wanted) : status;
 }

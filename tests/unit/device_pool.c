@@ -157,6 +157,54 @@ static void test_trim_keeps(void **state)
     assert_true(stats().held_bytes > 0);
 }
 
+static void skip_without_pages(void)
+{
+    const char *setting = getenv("KILN_MEMORY");
+    if (setting && strcmp(setting, "plain") == 0)
+        skip();
+}
+
+/* Pages between blocks in use serve a larger block elsewhere: the pool holds little more than is used. */
+static void test_scattered_pages(void **state)
+{
+    enum { COUNT = 60, SIZE = 6 << 20 };
+    void *parts[COUNT];
+    (void)state;
+    skip_without_pages();
+    everything_back(NULL);
+    for (int i = 0; i < COUNT; i++)
+        memset(parts[i] = take(SIZE), i, SIZE);
+    size_t held = stats().held_bytes;
+    for (int i = 0; i < COUNT; i += 2)
+        give(parts[i], SIZE);
+    char *large = take((size_t)COUNT / 2 * SIZE);
+    memset(large, 1, (size_t)COUNT / 2 * SIZE);
+    assert_in_range(stats().held_bytes, stats().used_bytes, held + (40 << 20));
+    for (int i = 1; i < COUNT; i += 2)
+        assert_true(((char *)parts[i])[0] == i && ((char *)parts[i])[SIZE - 1] == i);
+    void *hole = take(5 << 20); /* addresses that lost their pages serve again */
+    memset(hole, 1, 5 << 20);
+    assert_in_range((uintptr_t)hole, (uintptr_t)parts[0], (uintptr_t)parts[COUNT - 1]);
+    give(hole, 5 << 20);
+    for (int i = 1; i < COUNT; i += 2)
+        give(parts[i], SIZE);
+    give(large, (size_t)COUNT / 2 * SIZE);
+}
+
+/* A block that only lacks some pages gets these behind it. */
+static void test_growing(void **state)
+{
+    (void)state;
+    skip_without_pages();
+    everything_back(NULL);
+    for (size_t size = 2 << 20; size < 64 << 20; size += 2 << 20) {
+        char *p = take(size);
+        p[0] = p[size - 1] = 1;
+        assert_true(stats().held_bytes <= size + (2 << 20));
+        give(p, size);
+    }
+}
+
 typedef struct tally {
     int given, returned;
     size_t bytes;
@@ -246,7 +294,9 @@ static void churn(unsigned seed, int rounds)
         } else {
             void *p = NULL;
             seed = seed * 1103515245u + 12345u;
-            sizes[slot] = 1 + (seed >> 8) % ((seed & 31) == 0 ? 3u << 20 : 20000u);
+            sizes[slot] = 1 + (seed >> 8) % ((seed & 255) == 0  ? 12u << 20
+                                             : (seed & 31) == 0 ? 3u << 20
+                                                                : 20000u);
             if (kn_memory_alloc(&p, host(), sizes[slot], NULL) != KILN_OK)
                 abort();
             held[slot] = p;
@@ -329,6 +379,8 @@ int main(void)
         POOL_TEST(test_limit),
         POOL_TEST(test_absurd_size),
         POOL_TEST(test_trim_keeps),
+        POOL_TEST(test_scattered_pages),
+        POOL_TEST(test_growing),
         POOL_TEST(test_hook),
         POOL_TEST(test_wrong_free_is_survived),
         POOL_TEST(test_failing_allocations),
