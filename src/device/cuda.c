@@ -71,6 +71,7 @@ static const kn_backend cuda_backend = {
     .kind = KN_CUDA,
     .memory_alloc = kn_cuda_memory_alloc,
     .memory_free = kn_cuda_memory_free,
+    .memory_alloc_managed = kn_cuda_memory_alloc_managed,
     .memory_info = kn_cuda_memory_info,
     .memory_page = kn_cuda_memory_page,
     .memory_reserve = kn_cuda_memory_reserve,
@@ -153,6 +154,9 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
         kn_cuda_read_pages(&device->base);
     if (status == KILN_OK && !(device->base.pool = kn_pool_create(&device->base, 512)))
         status = kiln_error_status();
+    if (status == KILN_OK && !(device->base.pinned = kn_pool_create_over(
+                                   &device->base, 512, kn_cuda_pinned_alloc, kn_cuda_pinned_free)))
+        status = kiln_error_status();
     /* last, so that nothing has to be released */
     if (status == KILN_OK) {
         int mode = kn_cuda_relax();
@@ -161,6 +165,7 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
     }
     if (status != KILN_OK) {
         kn_pool_free(device->base.pool);
+        kn_pool_free(device->base.pinned);
         kn_free(device);
         return status;
     }

@@ -101,6 +101,8 @@ typedef struct kn_cu_link_object *kn_cu_link;
     X(KN_CU_MAX_REGISTERS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 82)      \
     X(KN_CU_VIRTUAL_MEMORY, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                    \
     X(KN_CU_RDMA_WITH_VIRTUAL_MEMORY, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 110)      \
+    X(KN_CU_MANAGED_MEMORY, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)                                          \
+    X(KN_CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_GLOBAL, 1)                                                      \
     X(KN_CU_MEM_PINNED, CU_MEM_ALLOCATION_TYPE_PINNED, 1)                                                    \
     X(KN_CU_MEM_ON_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE, 1)                                                   \
     X(KN_CU_MEM_READ_WRITE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                                           \
@@ -253,6 +255,7 @@ typedef struct kn_cu_memory_access {
     X(LinkAddFile, cuLinkAddFile_v2,                                                                         \
       (kn_cu_link link, int kind, const char *path, unsigned option_count, int *options, void **values))     \
     X(LinkComplete, cuLinkComplete, (kn_cu_link link, void **image, size_t *size))                           \
+    X(MemAllocManaged, cuMemAllocManaged, (kn_cu_address * address, size_t size, unsigned flags))            \
     X(LinkDestroy, cuLinkDestroy, (kn_cu_link link))                                                         \
     X(MemGetAllocationGranularity, cuMemGetAllocationGranularity,                                            \
       (size_t * bytes, const kn_cu_memory_traits *traits, int option))                                       \

@@ -48,11 +48,21 @@ typedef struct kn_extent {
     uint64_t handle;
 } kn_extent;
 
+/* Where segments come from. */
+typedef struct kn_pool_source {
+    kiln_status (*alloc)(kn_device *device, size_t size, void **out);
+    void (*free)(kn_device *device, void *pointer);
+    bool is_mapped;            /* segments of pages, where there are such */
+    kiln_memory_source caller; /* with alloc: instead of the above */
+} kn_pool_source;
+
 struct kn_segment {
+    kn_pool_source source;
     kn_pool_arena *owner;
     kn_segment *previous, *next;
     kn_block *first;
-    size_t size; /* of all its blocks, holes included */
+    void *memory; /* of one allocation; NULL: mapped */
+    size_t size;  /* of all its blocks, holes included */
     bool is_small;
     kn_extent *extents; /* of a mapped segment: one for each page, of size 0 where no extent begins */
     kn_block *holes;    /* of a mapped segment */
@@ -83,7 +93,9 @@ typedef struct kn_pool {
     kn_device *device;
     size_t granularity;
     int shift;
-    size_t page; /* of mapped segments; 0: none are made */
+    size_t page;           /* of mapped segments; 0: none are made */
+    kn_pool_source source; /* of new segments */
+    kn_segment *returned;  /* a caller's, which get them back once no lock is held */
     kn_lock lock;
     kn_pool_arena *arenas, *recent;
     kn_block **buckets; /* by address */

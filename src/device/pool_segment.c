@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "device/device_table.h"
 #include "device/pool_block.h"
@@ -20,11 +21,40 @@ enum { SPARE = 16 << 20, PEAK_SHARE = 128, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
 static void free_segment(kn_pool *pool, kn_segment *s)
 {
     kn_pool_take_from_bin(pool, s->first);
-    pool->device->backend->memory_free(pool->device, s->first->pointer);
     pool->held -= s->size;
     kn_pool_drop_block(pool, s->first);
     kn_pool_remove_segment(s);
+    if (s->source.caller.free) {
+        s->next = pool->returned;
+        pool->returned = s;
+        return;
+    }
+    s->source.free(pool->device, s->memory);
     kn_free(s);
+}
+
+static void return_memory(const kn_pool *pool, const kn_pool_source *source, void *memory, size_t size)
+{
+    KN_UNCANCELLED;
+    if (source->caller.free)
+        source->caller.free(pool->device->id, memory, size, source->caller.user);
+    else
+        source->free(pool->device, memory);
+}
+
+void kn_pool_return_segments(kn_pool *pool)
+{
+    kn_segment *list = pool->returned;
+    if (!list)
+        return;
+    pool->returned = NULL;
+    kn_lock_give(pool->lock);
+    for (kn_segment *next; list; list = next) {
+        next = list->next;
+        return_memory(pool, &list->source, list->memory, list->size);
+        kn_free(list);
+    }
+    kn_lock_take(pool->lock);
 }
 
 static bool is_free_whole(const kn_segment *s)
@@ -61,11 +91,29 @@ void kn_pool_trim(kn_pool *pool, size_t keep, double most_ms)
 
 /* ---- growing ---- */
 
-static kiln_status take_from_device(kn_pool *pool, size_t size, void **out)
+/* Without the pool's lock, since it may call kiln. */
+static kiln_status take_from_caller(kn_pool *pool, const kn_pool_source *source, size_t size, void **out)
+{
+    KN_UNCANCELLED;
+    kn_lock_give(pool->lock);
+    *out = source->caller.alloc(pool->device->id, size, source->caller.user);
+    kiln_status status = *out ? KILN_OK : kn_error(KILN_ERROR_MEMORY, "the caller's source gave no memory");
+    if (*out && (uintptr_t)*out % pool->granularity) {
+        status =
+            kn_error(KILN_ERROR_INVALID, "the caller's source gave memory at %p; expected a multiple of %zu",
+                     *out, pool->granularity);
+        source->caller.free(pool->device->id, *out, size, source->caller.user);
+    }
+    kn_lock_take(pool->lock);
+    return status;
+}
+
+static kiln_status take_from_source(kn_pool *pool, const kn_pool_source *source, size_t size, void **out)
 {
     if (pool->limit && (size > pool->limit || pool->held > pool->limit - size))
         return kn_error(KILN_ERROR_MEMORY, "the pool's limit of %zu bytes is reached", pool->limit);
-    return pool->device->backend->memory_alloc(pool->device, size, out);
+    return source->caller.alloc ? take_from_caller(pool, source, size, out)
+                                : source->alloc(pool->device, size, out);
 }
 
 static size_t segment_size(size_t size)
@@ -97,13 +145,15 @@ static kiln_status say_exhausted(kn_pool *pool, size_t size)
 /* A segment of its own kind; its one block is left free but in no bin. */
 static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, size_t size, kn_block **out)
 {
-    void *memory = NULL;
     kn_segment *s = kn_calloc(1, sizeof *s);
     if (!s)
         return kn_error_memory(sizeof *s, "the memory pool");
-    kiln_status status = take_from_device(pool, size, &memory);
-    if (status == KILN_OK && !(s->first = kn_pool_new_block(pool, s, memory, size))) {
-        pool->device->backend->memory_free(pool->device, memory);
+    s->source = pool->source;
+    kiln_status status = take_from_source(pool, &s->source, size, &s->memory);
+    if (status == KILN_OK && !(s->first = kn_pool_new_block(pool, s, s->memory, size))) {
+        kn_lock_give(pool->lock);
+        return_memory(pool, &s->source, s->memory, size);
+        kn_lock_take(pool->lock);
         status = kn_error_memory(sizeof *s->first, "the memory pool");
     }
     if (status != KILN_OK) {
@@ -122,10 +172,11 @@ static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, s
 /* By pages; where there are no addresses for these, by a segment, or a smaller one. */
 static kiln_status grow_once(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
-    kiln_status status = pool->page ? kn_pool_map_block(pool, l, wanted, out) : KILN_ERROR_UNSUPPORTED;
+    bool is_mapped = pool->page && pool->source.is_mapped;
+    kiln_status status = is_mapped ? kn_pool_map_block(pool, l, wanted, out) : KILN_ERROR_UNSUPPORTED;
     if (status == KILN_ERROR_UNSUPPORTED)
         status = new_segment(pool, l, wanted, segment_size(wanted), out);
-    if (status == KILN_ERROR_MEMORY && !pool->page && segment_size(wanted) != wanted)
+    if (status == KILN_ERROR_MEMORY && !is_mapped && segment_size(wanted) != wanted)
         status = new_segment(pool, l, wanted, wanted, out);
     return status;
 }
@@ -150,6 +201,7 @@ kiln_status kn_pool_grow(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_bloc
         if (again > 0)
             kn_pool_settle_pending(pool, true);
         kn_pool_trim(pool, 0, INFINITY);
+        kn_pool_return_segments(pool);
         status = grow_once(pool, l, wanted, out);
     }
     return status == KILN_ERROR_MEMORY ? say_exhausted(pool, wanted) : status;

@@ -193,6 +193,31 @@ static void test_limit(void **state)
     OK(kiln_memory_set_limit(KILN_DEVICE_CUDA(0), 0));
 }
 
+/* Managed memory comes from its own call; the pool goes back to pages. */
+static void test_managed(void **state)
+{
+    kiln_memory_source source = KILN_MEMORY_SOURCE_INIT;
+    (void)state;
+    source.is_managed = true;
+    OK(kiln_memory_set_source(KILN_DEVICE_CUDA(0), &source));
+    long before = fake_calls_of("cuMemAllocManaged");
+    char *p = take(SIZE, NULL);
+    assert_int_equal(fake_calls_of("cuMemAllocManaged"), before + 1);
+    memset(p, 1, SIZE);
+    OK(kiln_memory_set_source(KILN_DEVICE_CUDA(0), NULL));
+    void *q = take(3 * SIZE, NULL);
+    assert_int_equal(fake_calls_of("cuMemAllocManaged"), before + 1);
+    assert_true(fake_access_of(q));
+    give(p, SIZE, NULL);
+    give(q, 3 * SIZE, NULL);
+    OK(kiln_memory_trim(KILN_DEVICE_CUDA(0), 0));
+    OK(kiln_memory_set_source(KILN_DEVICE_CUDA(0), &source));
+    fake_fail("cuMemAllocManaged", 1, 999);
+    assert_int_equal(kn_memory_alloc((void **)&p, cuda(0), SIZE, NULL), KILN_ERROR_DEVICE);
+    MESSAGE_HAS("cuMemAllocManaged failed");
+    OK(kiln_memory_set_source(KILN_DEVICE_CUDA(0), NULL));
+}
+
 static int use_large_devices(void **state)
 {
     setenv("FAKE_CUDA_MEMORY", "2000000000", 1);
@@ -210,6 +235,7 @@ int main(void)
         PAGES_TEST(test_no_addresses),
         PAGES_TEST(test_failing_maps),
         PAGES_TEST(test_limit),
+        PAGES_TEST(test_managed),
     };
     return cmocka_run_group_tests(tests, use_large_devices, NULL);
 }

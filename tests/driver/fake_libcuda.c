@@ -603,10 +603,11 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const struct {
         int attribute, value;
-    } values[] = {{1, 1024},   {5, 2147483647}, {8, 49152},   {10, 32},      {13, 1980000}, {16, 132},
-                  {18, 0},     {33, 7},         {34, 0},      {36, 3201000}, {37, 6144},    {38, 52428800},
-                  {39, 2048},  {41, 1},         {50, 0},      {75, 9},       {76, 0},       {81, 233472},
-                  {82, 65536}, {95, 1},         {97, 232448}, {102, 1},      {110, 1},      {111, 1024}};
+    } values[] = {{1, 1024},  {5, 2147483647}, {8, 49152},   {10, 32},    {13, 1980000},
+                  {16, 132},  {18, 0},         {33, 7},      {34, 0},     {36, 3201000},
+                  {37, 6144}, {38, 52428800},  {39, 2048},   {41, 1},     {50, 0},
+                  {75, 9},    {76, 0},         {81, 233472}, {82, 65536}, {83, 1},
+                  {95, 1},    {97, 232448},    {102, 1},     {110, 1},    {111, 1024}};
     ENTER();
     if (device < 100 || device >= 100 + fake.device_count)
         return leave(INVALID_DEVICE);
@@ -724,6 +725,20 @@ EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size)
         return leave(result);
     if (size == 0 || size > fake.memory - fake.used[device])
         return leave(size ? OUT_OF_MEMORY : INVALID_VALUE);
+    *address = (uintptr_t)new_allocation(size, device);
+    fake.used[device] += size;
+    fake.live[FAKE_MEMORY]++;
+    return leave(OK);
+}
+
+EXPORT int cuMemAllocManaged(unsigned long long *address, size_t size, unsigned flags)
+{
+    ENTER_CONTEXT();
+    int device = current()->device;
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    if (size == 0 || size > fake.memory - fake.used[device] || flags != 1)
+        return leave(size && flags == 1 ? OUT_OF_MEMORY : INVALID_VALUE);
     *address = (uintptr_t)new_allocation(size, device);
     fake.used[device] += size;
     fake.live[FAKE_MEMORY]++;
