@@ -1,14 +1,14 @@
 /* tools/operation_records.c - records of the table's operations, for the bundle that is installed with the
- * library (KILN_BAKE_ARCHS, KILN_BAKE_HOSTS): each variant with its own dtypes, in the layouts that programs have
- * most. `kiln bake` compiles them.
+ * library (cmake/bake.cmake): each variant with its own dtypes, in the layouts that programs have most.
+ * `kiln bake` compiles them.
  *
  *     operation_records FILE [LETTERS [NAME,NAME...]]
  *
- * LETTERS are the dtypes (NumPy's letters: "?lfd") that variants may have, for all of their inputs and outputs.
+ * LETTERS are the dtypes (NumPy's letters: "?lfd") that variants may have, for all inputs and outputs.
  *
- * Elementwise: contiguous arrays of one axis, small and large; a number by value in the place of each input but one; a row
- * beside a matrix. Reductions and scans: of all elements, along the last axis, along the first. The baseline
- * of elementwise operations, which takes any layout, comes with these. */
+ * Elementwise: contiguous arrays of one axis, small and large; a number by value in the place of each input
+ * but one; a row beside a matrix. Reductions and scans: of all elements, along the last axis, along the
+ * first. The baseline of elementwise operations, which takes any layout, comes with these. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "device/device.h"
+#include "drawn.h"
 #include "host_function.h"
 
 /* A request that no machine can serve is part of the test: the sanitizers shall answer as malloc does. */
@@ -203,6 +204,37 @@ static void test_growing(void **state)
         assert_true(stats().held_bytes <= size + (2 << 20));
         give(p, size);
     }
+}
+
+/* Sizes from 64 bytes to 64 MiB, as many of each magnitude, in random order; of the long form an hour. Nothing
+ * is touched: a machine has these addresses, not this memory. */
+static void test_fragmentation(void **state)
+{
+    enum { SLOTS = 300 };
+    void *held[SLOTS] = {NULL};
+    size_t sizes[SLOTS] = {0}, most = 0;
+    unsigned long long x = drawn_seed();
+    (void)state;
+    skip_without_pages();
+    everything_back(NULL);
+    double end = kn_os_now_ms() + (drawn_all() ? 3600e3 : 0);
+    for (long round = 0; round < 40000 || kn_os_now_ms() < end; round++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        int slot = (int)(x >> 40) % SLOTS;
+        if (held[slot]) {
+            give(held[slot], sizes[slot]);
+            held[slot] = NULL;
+            continue;
+        }
+        size_t least = (size_t)64 << (x >> 33) % 20;
+        sizes[slot] = least + (size_t)(x >> 20) % least;
+        held[slot] = take(sizes[slot]);
+        most = stats().used_bytes > most ? stats().used_bytes : most;
+    }
+    assert_true(stats().held_bytes <= most + most / 4);
+    print_message("             %zu MiB in use at most, %zu held\n", most >> 20, stats().held_bytes >> 20);
+    for (int slot = 0; slot < SLOTS; slot++)
+        give(held[slot], sizes[slot]);
 }
 
 typedef struct tally {
@@ -574,6 +606,7 @@ int main(void)
         POOL_TEST(test_trim_keeps),
         POOL_TEST(test_scattered_pages),
         POOL_TEST(test_growing),
+        POOL_TEST(test_fragmentation),
         POOL_TEST(test_hook),
         POOL_TEST(test_source),
         POOL_TEST(test_source_mistakes),
