@@ -81,15 +81,17 @@ static bool record_call(job *j, const layout *l)
     return done;
 }
 
-static void record_variant(job *j)
+static void record_reduction(job *j)
 {
-    if (j->operation->reduce) {
-        for (int small = 0; small < 2; small++)
-            record_call(j, &(layout){1, 0, 0, -2, small});
-        record_call(j, &(layout){2, 0, 0, -1, false});
-        record_call(j, &(layout){2, 0, 0, 0, false});
-        return;
-    }
+    const unsigned numbers = ~1u; /* what else reductions take (ddof) is a number */
+    for (int small = 0; small < 2; small++)
+        record_call(j, &(layout){1, numbers, 0, -2, small});
+    record_call(j, &(layout){2, numbers, 0, -1, false});
+    record_call(j, &(layout){2, numbers, 0, 0, false});
+}
+
+static void record_elementwise(job *j)
+{
     for (int small = 0; small < 2; small++)
         record_call(j, &(layout){1, 0, 0, -2, small});
     for (int i = 0; j->n_in > 1 && i < j->n_in; i++) {
@@ -128,7 +130,7 @@ static void record_operation(job *j)
     snprintf(types, sizeof types, "%s", j->operation->map ? j->operation->types : "");
     for (char *rest = types, *word; (word = strtok_r(rest, " ", &rest));)
         if (read_inputs(j, word))
-            record_variant(j);
+            (j->operation->reduce ? record_reduction : record_elementwise)(j);
 }
 
 /* A name that no operation has is a mistake of who wrote the list. */

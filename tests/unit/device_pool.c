@@ -206,8 +206,8 @@ static void test_growing(void **state)
     }
 }
 
-/* Sizes from 64 bytes to 64 MiB, as many of each magnitude, in random order; of the long form an hour. Nothing
- * is touched: a machine has these addresses, not this memory. */
+/* Sizes from 64 bytes to 64 MiB, as many of each magnitude, in random order; the long form takes an hour. No
+ * block is touched: a machine has these addresses, not this memory. */
 static void test_fragmentation(void **state)
 {
     enum { SLOTS = 300 };
