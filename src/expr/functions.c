@@ -10,6 +10,7 @@
 #include "expr/call.h"
 #include "expr/inline.h"
 #include "expr/names.h"
+#include "expr/selected.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
 #include "eager/operation.h"
@@ -310,49 +311,6 @@ static kiln_status scan_flat(int *in, kn_node *node, kn_parser *p)
     return status;
 }
 
-/* Neutral elements of reductions, as booleans, which leave the dtype of the others as it is. */
-static const struct {
-    const char *name;
-    bool neutral;
-} neutrals[] = {{"all", true},     {"any", false},    {"count_nonzero", false}, {"nansum", false},
-                {"norm_1", false}, {"norm_2", false}, {"prod", true},           {"sum", false}};
-
-/* sum(x[mask]) is sum(where(mask, x, 0)): one launch, and nothing is selected. `value` and the axes of the
- * reduction are changed; left as they are, where they are of another kind, so that they are refused. */
-static kiln_status reduce_where(kn_value *value, kn_node *reduction, kn_parser *p)
-{
-    const kn_node *of = value->kind == KN_VALUE_NODE ? &p->graph->node[value->node] : NULL;
-    size_t k = 0;
-    kn_value other;
-    if (!of || of->kind != KN_NODE_KERNEL || !kn_kernel_is_mask(of->kernel) || of->index != 0 ||
-        reduction->keepdims ||
-        (reduction->has_axes &&
-         (reduction->n_axes != 1 || (reduction->axis[0] != 0 && reduction->axis[0] != -1))))
-        return KILN_OK;
-    while (k < sizeof neutrals / sizeof neutrals[0] && strcmp(neutrals[k].name, reduction->name) != 0)
-        ++k;
-    if (k == sizeof neutrals / sizeof neutrals[0])
-        return KILN_OK;
-    int in[3] = {of->in[0], of->in[1]};
-    char name[] = "where";
-    kn_node where = {.kind = KN_NODE_CALL,
-                     .n_in = 3,
-                     .in = in,
-                     .name = name,
-                     .is_masked = true,
-                     .at = of->at,
-                     .length = of->length};
-    kiln_status status =
-        kn_parser_number(&other, p, kiln_arg_bool(neutrals[k].neutral), where.at, where.length);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[2], p, &other);
-    if (status == KILN_OK)
-        status = kn_parser_add(value, p, &where);
-    reduction->has_axes = false;
-    reduction->n_axes = 0;
-    return status;
-}
-
 static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
 {
     kn_value slot[SLOTS] = {{0}};
@@ -361,6 +319,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     int n_reduced = f->is_reduction ? f->n_min : 0;
     kn_value dtype = {.kind = KN_VALUE_ABSENT};
     const kn_value absent = dtype;
+    bool is_done = false;
     kiln_status status = kn_call_match(slot, p, c, name, n_names, n_places);
     node.at = c->at;
     node.length = c->length;
@@ -372,7 +331,11 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     if (status == KILN_OK)
         status = settle_inputs(&node.n_in, slot, p, c, f);
     if (status == KILN_OK && f->is_reduction && !f->scans && node.kind == KN_NODE_CALL && node.n_in == 1)
-        status = reduce_where(&slot[0], &node, p);
+        status = kn_reduce_selected(&slot[0], &is_done, p, c, &node, kn_call_is_given(&dtype));
+    if (is_done) {
+        *out = slot[0];
+        return status;
+    }
     for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* a value computed in a dtype has that dtype */
         status = kn_call_cast(&slot[k], p, c, &dtype);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
@@ -848,20 +811,6 @@ static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c
                                                                "i < condition.size() && condition[i] != (C)0",
                                                                "y = a"};
     return add_selection(out, p, c, names, 2, text);
-}
-
-kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, const kn_value *mask, size_t at,
-                           size_t length)
-{
-    const kn_called c = {.at = at, .length = length};
-    int in[2];
-    kiln_kernel *kernel = NULL;
-    kiln_status status = kn_parser_node(&in[0], p, mask);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[1], p, of);
-    if (status == KILN_OK)
-        status = kn_mask_find(&kernel);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, in, 2, 1) : status;
 }
 
 /* ---- places in what is sorted ---- */

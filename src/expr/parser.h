@@ -20,6 +20,7 @@ typedef struct kn_value {
     kn_value_kind kind;
     int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE: of this node */
     kiln_dtype dtype; /* KN_VALUE_DTYPE */
+    bool is_list;     /* KN_VALUE_TUPLE: in square brackets */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
     int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
     size_t at, length;

@@ -152,7 +152,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
         status = add_count(&l);
     for (int j = 0; j <= RESULTS; ++j)
         if (j == 0 || (j < RESULTS + 1 && (j == u->place[INDEX] || j == u->place[COUNTS])))
-            out->late[j] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l.found}};
+            out->late[j] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l.found}, 0};
     return status;
 }
 

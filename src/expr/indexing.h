@@ -1,0 +1,28 @@
+/* expr/indexing.h - x[...] in an expression: a view where the index has no arrays, else a kernel. */
+#ifndef KN_EXPR_INDEXING_H
+#define KN_EXPR_INDEXING_H
+
+#include "expr/parser.h"
+#include "kernel/indexed.h"
+
+enum { KN_INDEX_ARRAYS = 24 };
+
+/* The items between the brackets. */
+typedef struct kn_index_text {
+    kn_subscript item[KN_INDEX_ITEMS];
+    kn_value array[KN_INDEX_ARRAYS]; /* of the items that are KN_SUBSCRIPT_ARRAY */
+    int n_items, n_arrays;
+    size_t at, length;
+} kn_index_text;
+
+/* The array of the next item, which may be a list of numbers. */
+kiln_status kn_index_add_array(kn_index_text *index, kn_parser *p, const kn_value *array);
+/* x[...] */
+kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index);
+/* x as it is after x[...] = value, or with an operator in front of the "=". */
+kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
+                            const char *operator, const kn_value * value);
+/* An array of the numbers of a list, which may be of lists; any other value stays as it is. */
+kiln_status kn_index_list(kn_value *value, kn_parser *p);
+
+#endif
