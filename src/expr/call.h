@@ -61,6 +61,7 @@ kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_scattered_last(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Random numbers (random_functions.c), of a row of kernel/random_table.c. */

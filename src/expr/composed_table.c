@@ -27,7 +27,7 @@
 /* The dtype of both, by an element that is read of none. */
 #define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
 
-/* NumPy's ufunc.at, over all elements of a: each is combined with those of b whose index is its own. */
+/* NumPy's ufunc.at: each element of a is combined with those of b whose index is its own. */
 #define AT_PARAMS "a, indices, b"
 #define AT(name, both) "s = scattered_" name "(a, indices, b); full_like(a, " both ")"
 
@@ -125,7 +125,10 @@ static const kn_composed rows[] = {
     {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"put", "a, ind, v",
-     "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
+     "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
+    {"put_along_axis", "arr, indices, values, axis#=-1",
+     "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
+     "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},
     {"putmask", "a, mask, values", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"roll", "a, shift#, axis#", NULL},

@@ -17,12 +17,12 @@ typedef struct kn_index_text {
 
 /* The array of the next item, which may be a list of numbers. */
 kiln_status kn_index_add_array(kn_index_text *index, kn_parser *p, const kn_value *array);
+/* An array, or a tuple of arrays and numbers, as the next items. */
+kiln_status kn_index_add(kn_index_text *index, kn_parser *p, const kn_value *value);
 /* x[...] */
 kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index);
 /* x as it is after x[...] = value, or with an operator in front of the "=". */
 kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
-                            const char *operator, const kn_value * value);
-/* An array of the numbers of a list, which may be of lists; any other value stays as it is. */
-kiln_status kn_index_list(kn_value *value, kn_parser *p);
+                            const char *op, const kn_value *value);
 
 #endif

@@ -349,6 +349,8 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
                                         : "[0]",
                           o->array[axis->by].item, axis->of, ruler, a);
     }
+    if (l->t->name == KN_INDEXED_PLACES)
+        return;
     kn_str_append(&w->body, "const int64 at[] = {");
     for (int a = 0; a < o->n_axes; ++a)
         kn_str_printf(&w->body, "%sat%d", a > 0 ? ", " : "", a);

@@ -3,6 +3,7 @@
 #define KN_KERNEL_INDEXED_H
 
 #include "array/traced.h"
+#include "kernel/histogram.h"
 #include "kernel/kernel.h"
 
 typedef enum kn_indexed_name {
@@ -23,6 +24,10 @@ kiln_status kn_indexed_find(kiln_kernel **out, kn_indexed_name name, const kn_su
 
 /* True for x[array]: the array is the only item. */
 bool kn_indexed_is_alone(const kiln_kernel *kernel);
+
+/* The kernel of an array, values, and the arrays of the index: of each element the values at it, combined
+ * (kn_scattered_find). */
+kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items);
 
 /* ---- indexed_axes.c: which axes an index has ---- */
 

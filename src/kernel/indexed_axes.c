@@ -9,7 +9,7 @@
 #include "space/shape.h"
 #include "types/dtype.h"
 
-/* Arrays and numbers among the indices: axes that stand between them move those of the arrays to the front. */
+/* Arrays and numbers among the indices. Axes between them move those of the arrays to the front. */
 typedef enum run { NONE_YET, IN_RUN, BEHIND_RUN, SEPARATED } run;
 
 typedef struct finding {
@@ -187,8 +187,8 @@ static kiln_status take_items(finding *f, const kn_subscript *item, int n_items)
 
 /* ---- the result ---- */
 
-/* The shape that the arrays broadcast to: those of whole numbers first, since masks have as many elements as the data
- * says, along the last axis. */
+/* The shape that the arrays broadcast to: those of whole numbers first, since masks have as many elements as
+ * the data says, along the last axis. */
 static kiln_status broadcast(finding *f, int *ndim, int64_t *shape)
 {
     kn_index_axes *o = f->out;
