@@ -71,6 +71,7 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_argwhere(kn_value *out, kn_parser *p, const kn_called *c); /* which 1: nonzero */
 kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that give views (view_functions.c); which: the axis, the number of axes, or whether parts differ.
@@ -103,6 +104,7 @@ enum { KN_OF_PERCENT = 1, KN_SKIPS_NAN = 2 };
 kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_topk(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c);
 
 #endif

@@ -52,7 +52,14 @@ static kiln_status add_tuple(kn_index_text *index, kn_parser *p, const kn_value 
 
 kiln_status kn_index_add_array(kn_index_text *index, kn_parser *p, const kn_value *array)
 {
-    kn_value value = *array;
+    static const char *const x[] = {"x"};
+    const kn_called c = {.name = "index", .name_length = 5, .at = array->at, .length = array->length};
+    kn_value value = *array, of = *array;
+    if (value.kind == KN_VALUE_NONZERO) { /* x[nonzero(m)] is x[m != 0] */
+        of.kind = KN_VALUE_NODE;
+        kiln_status status = kn_compose(&value, p, &c, "x != 0", x, &of, 1);
+        return status == KILN_OK ? add_one(index, p, &value) : status;
+    }
     if (value.kind == KN_VALUE_TUPLE && !value.is_list)
         return add_tuple(index, p, array);
     kiln_status status = kn_list_array(&value, p);
@@ -73,6 +80,52 @@ kiln_status kn_index_add(kn_index_text *index, kn_parser *p, const kn_value *val
     ++index->n_items;
     return status;
 }
+
+/* ---- nonzero ---- */
+
+kiln_status kn_call_argwhere(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a"};
+    kn_value slot[1] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int in = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot[0]);
+    if (status == KILN_OK && c->which) {
+        *out = (kn_value){.kind = KN_VALUE_NONZERO, .node = in, .at = c->at, .length = c->length};
+        return KILN_OK;
+    }
+    if (status == KILN_OK)
+        status = kn_nonzero_find(&kernel, 0, -1);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 1) : status;
+}
+
+static kiln_status add_nonzero(kn_value *out, kn_parser *p, const kn_value *nonzero, int count, int axis)
+{
+    const kn_called c = {.name = "nonzero", .name_length = 7, .at = nonzero->at, .length = nonzero->length};
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_nonzero_find(&kernel, count, axis);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, &nonzero->node, 1, count) : status;
+}
+
+kiln_status kn_nonzero_item(kn_value *out, kn_parser *p, const kn_value *nonzero, int64_t axis)
+{
+    if (axis < 0 || axis >= KILN_MAX_NDIM)
+        return kn_parser_refuse(p, nonzero->at, nonzero->length,
+                                "index %lld of the results of nonzero; an axis from 0 on was expected",
+                                (long long)axis);
+    return add_nonzero(out, p, nonzero, 1, (int)axis);
+}
+
+kiln_status kn_nonzero_items(kn_value *out, kn_parser *p, const kn_value *nonzero, int count)
+{
+    return add_nonzero(out, p, nonzero, count, -1);
+}
+
+/* ---- x[...] ---- */
 
 static kiln_status read_view(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index)
 {

@@ -19,6 +19,9 @@ typedef struct kn_index_text {
 kiln_status kn_index_add_array(kn_index_text *index, kn_parser *p, const kn_value *array);
 /* An array, or a tuple of arrays and numbers, as the next items. */
 kiln_status kn_index_add(kn_index_text *index, kn_parser *p, const kn_value *value);
+/* Results of nonzero: the one along an axis, or all of them, as a tuple. */
+kiln_status kn_nonzero_item(kn_value *out, kn_parser *p, const kn_value *nonzero, int64_t axis);
+kiln_status kn_nonzero_items(kn_value *out, kn_parser *p, const kn_value *nonzero, int count);
 /* x[...] */
 kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index);
 /* x as it is after x[...] = value, or with an operator in front of the "=". */

@@ -242,7 +242,8 @@ static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
         subscript->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;
     }
-    if (!is_slice && !is_number && (value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE)) {
+    if (!is_slice && !is_number &&
+        (value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE || value.kind == KN_VALUE_NONZERO)) {
         subscript->kind = KN_SUBSCRIPT_ARRAY;
         return kn_index_add_array(index, p, &value);
     }
@@ -295,6 +296,8 @@ static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const k
         return kn_parser_refuse(p, index->at, index->length, "one whole number was expected");
     if (of->kind == KN_VALUE_SHAPE)
         return kn_parser_extent(out, p, of->node, k, of->at, p->word.end - of->at);
+    if (of->kind == KN_VALUE_NONZERO)
+        return kn_nonzero_item(out, p, of, k);
     if (k < -of->count || k >= of->count)
         return kn_parser_refuse(p, index->at, index->length, "index %lld of a tuple of %d", (long long)k,
                                 of->count);
@@ -309,8 +312,9 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
         return kn_error_memory(sizeof *index, "an index");
     kiln_status status = parse_subscripts(index, p);
     if (status == KILN_OK)
-        status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE ? pick(out, p, of, index)
-                                                                          : kn_index_read(out, p, of, index);
+        status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE || of->kind == KN_VALUE_NONZERO
+                     ? pick(out, p, of, index)
+                     : kn_index_read(out, p, of, index);
     kn_free(index);
     return status;
 }
@@ -627,6 +631,11 @@ static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const k
 {
     if (n_targets == 1)
         return assign_one(p, &targets, value);
+    kn_value found;
+    if (value->kind == KN_VALUE_NONZERO) {
+        kiln_status status = kn_nonzero_items(&found, p, value, n_targets);
+        return status == KILN_OK ? assign(p, targets, n_targets, &found) : status;
+    }
     if (value->kind != KN_VALUE_TUPLE || value->count != n_targets)
         return kn_parser_refuse(p, value->at, value->length, "%d values were expected, for %d names",
                                 n_targets, n_targets);
