@@ -38,31 +38,36 @@ typedef enum kiln_index_kind {
     KILN_INDEX_ARRAY     /* an array of whole numbers, or a mask of booleans */
 } kiln_index_kind;
 typedef struct kiln_index {
-    kiln_index_kind kind;
-    int64_t start, stop, step;
+    kiln_index_kind kind;      /* of the item */
+    int64_t start, stop, step; /* KILN_INDEX_SLICE; start: KILN_INDEX_NUMBER */
     kiln_array *array; /* KILN_INDEX_ARRAY: the caller's */
 } kiln_index;
 
+/* start:stop:step */
 static inline kiln_index kiln_index_slice(int64_t start, int64_t stop, int64_t step)
 {
     kiln_index index = {KILN_INDEX_SLICE, start, stop, step, NULL};
     return index;
 }
+/* One index: the axis goes. */
 static inline kiln_index kiln_index_number(int64_t at)
 {
     kiln_index index = {KILN_INDEX_NUMBER, at, 0, 0, NULL};
     return index;
 }
+/* None: an axis of one element. */
 static inline kiln_index kiln_index_new_axis(void)
 {
     kiln_index index = {KILN_INDEX_NEW_AXIS, 0, 0, 0, NULL};
     return index;
 }
+/* ...: all axes that no other item takes. */
 static inline kiln_index kiln_index_rest(void)
 {
     kiln_index index = {KILN_INDEX_REST, 0, 0, 0, NULL};
     return index;
 }
+/* Whole numbers, or a mask. */
 static inline kiln_index kiln_index_array(kiln_array *array)
 {
     kiln_index index = {KILN_INDEX_ARRAY, 0, 0, 0, array};

@@ -30,8 +30,7 @@ bool kn_indexed_is_alone(const kiln_kernel *kernel);
 kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items);
 
 /* The kernel of argwhere (n_axes 0), or of nonzero with so many results: the indices along each axis of the
- * elements of an array that are not zero; axis: along this one alone, -1: along all, of which there have to be
- * n_axes. */
+ * elements of an array that are not zero; axis: along this one alone, -1: along all, which are n_axes. */
 kiln_status kn_nonzero_find(kiln_kernel **out, int n_axes, int axis);
 
 /* ---- indexed_axes.c: which axes an index has ---- */
