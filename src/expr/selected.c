@@ -110,7 +110,7 @@ static const struct {
             {"max", NULL, "a.value >= b.value || kn_is_nan(a.value)", NULL},
             {"mean", NULL, NULL,
              "u = mean(x); w = where(m, x, zeros_like(u) + zeros(1, dtype=float32)[0]); "
-             "full_like(u, sum(w) / count_nonzero(m))"},
+             "full_like(u, sum(w) / count_nonzero(broadcast_to(m, x.shape)))"},
             {"min", NULL, "a.value <= b.value || kn_is_nan(a.value)", NULL},
             {"nanmax", NULL, "a.value >= b.value || kn_is_nan(b.value)", NULL},
             {"nanmin", NULL, "a.value <= b.value || kn_is_nan(b.value)", NULL},
