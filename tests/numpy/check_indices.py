@@ -129,6 +129,7 @@ def by_list(kiln, x, index, arrays, op, value):
 def drawn_case(rng, generator, index):
     dtype = DTYPES[index % len(DTYPES)]
     shape = [rng.choice([1, 2, 3, 4, 6]) if rng.random() < 0.95 else 0 for _ in range(rng.randrange(1, 5))]
+    shape[-1] = rng.choice([shape[-1], shape[-1], 8, 16])  # rows of wider elements
     x, where = drawn(rng, shape, dtype), drawn_index(rng, generator, shape)
     op = rng.choice([None, None, "", "", "+"])
     value = None
