@@ -441,7 +441,7 @@ static void bind_number(kn_lowered_part *part, int *at, const lowering *l)
 
 enum { WIDEST = 16 };
 
-/* True if all strides but that along one axis, and where the elements begin, are multiples of so many bytes. */
+/* True if the strides along other axes, and the first element's address, are multiples of so many bytes. */
 static bool is_aligned(const kiln_array *array, int axis, int64_t bytes)
 {
     bool is = (int64_t)(uintptr_t)array->data % bytes == 0;
@@ -450,7 +450,7 @@ static bool is_aligned(const kiln_array *array, int axis, int64_t bytes)
     return is;
 }
 
-/* The axis of x that goes along the last one of the result, and whose elements lie side by side in both; -1. */
+/* The axis of x that goes along the result's last one, and whose elements are neighbours in both; -1. */
 static int find_ranges(const lowering *l)
 {
     const kn_index_axes *o = &l->axes;
