@@ -1096,14 +1096,26 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     return status;
 }
 
+/* The reading of the text by the dtypes of the inputs that were guessed. */
+static const kn_expression *choose_reading(const kn_expression *e, const kn_lowering_call *call)
+{
+    bool is_other = false;
+    for (int k = 0; e->other && k < e->graph->n_in && k < 64; ++k) {
+        const kiln_array *a = call->in[k].kind == KILN_ARG_ARRAY ? call->in[k].value.array : NULL;
+        is_other = is_other || (e->graph->guessed_inputs >> k & 1 && a && a->dtype != KILN_BOOL);
+    }
+    return is_other ? e->other : e;
+}
+
 kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
+    const kn_expression *expression = choose_reading(context, call);
     replacement r = {.arena = KN_ARENA_INIT, .form = HELD};
     kiln_status status;
     form form;
     do {
         form = r.form;
-        status = lower(out, context, call, &r);
+        status = lower(out, expression, call, &r);
     } while (status == KILN_OK && r.form != form);
     kn_arena_free(&r.arena);
     return status;
