@@ -13,9 +13,11 @@
 typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
 static const struct {
     const char *word, *text, *guard;
-} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;", ""},
-                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;", "n == 0 ? (T)0 : "},
-                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
+} modes[MODES] = {
+    [RAISE] = {"raise", "k = k < 0 ? k + extent : k;", ""},
+    [WRAP] = {"wrap", "k = extent > 0 ? k % extent : k; k = k < 0 ? k + extent : k;",
+              "extent == 0 ? (T)0 : "},
+    [CLIP] = {"clip", "k = k < 0 ? 0 : k >= extent ? extent - 1 : k;", "extent == 0 ? (T)0 : "}};
 
 enum { NO_AXIS = KILN_MAX_NDIM };
 
@@ -23,14 +25,14 @@ enum { NO_AXIS = KILN_MAX_NDIM };
 static void write_body(kn_str *out, mode m, int axis)
 {
     if (axis == NO_AXIS) {
-        kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = %sa[k]", modes[m].text,
-                      modes[m].guard);
+        kn_str_printf(out, "const int64 extent = a.size(); int64 k = (int64)index; %s y = %sa[k]",
+                      modes[m].text, modes[m].guard);
         return;
     }
     kn_str_printf(out,
                   "auto place = _ind.get();\n"
                   "for (int d = 0; d < a.ndim; ++d) place.at[d] = a.shape()[d] == 1 ? 0 : place.at[d];\n"
-                  "const int axis = %d%s; const int64 n = a.shape()[axis]; int64 k = (int64)index;\n"
+                  "const int axis = %d%s; const int64 extent = a.shape()[axis]; int64 k = (int64)index;\n"
                   "%s\nplace.at[axis] = k;\ny = %sa[place]",
                   axis, axis < 0 ? " + a.ndim" : "", modes[m].text, modes[m].guard);
 }
@@ -38,7 +40,7 @@ static void write_body(kn_str *out, mode m, int axis)
 typedef struct taking {
     const char *name, *body;
     mode mode;
-    bool has_axis;
+    int axis;
 } taking;
 
 static kiln_status make(kiln_kernel **out, const void *of)
@@ -46,8 +48,12 @@ static kiln_status make(kiln_kernel **out, const void *of)
     const taking *t = of;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = t->mode == RAISE ? KILN_KERNEL_CHECK : 0;
-    return kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index", "T y",
-                                   t->body, t->name, &o);
+    const bool has_axis = t->axis != NO_AXIS;
+    kiln_status status = kiln_elementwise_create(
+        out, has_axis ? "raw T a, T like, I index" : "raw T a, I index", "T y", t->body, t->name, &o);
+    if (status == KILN_OK && has_axis)
+        (*out)->taking = (kn_taking){modes[t->mode].text, t->axis, t->mode == RAISE};
+    return status;
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int axis)
@@ -55,7 +61,7 @@ static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int 
     kn_str body = KN_STR_INIT, key = KN_STR_INIT;
     write_body(&body, m, axis);
     kn_str_printf(&key, "%s %d %s", name, (int)m, kn_str_text(&body));
-    const taking t = {name, kn_str_text(&body), m, axis != NO_AXIS};
+    const taking t = {name, kn_str_text(&body), m, axis};
     kiln_status status = kn_str_status(&body, "a text");
     if (status == KILN_OK)
         status = kn_kernel_remembered(out, &key, make, &t);
@@ -132,20 +138,23 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
 }
 
-/* take_along_axis(arr, indices, axis=-1): both have the same number of axes, and broadcast. */
+/* take_along_axis(arr, indices, axis=-1, mode='raise'): both have the same number of axes, and broadcast. */
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"arr", "indices", "axis"};
-    kn_value slot[3] = {{0}};
+    static const char *const names[] = {"arr", "indices", "axis", "mode"};
+    kn_value slot[4] = {{0}};
     int axis = -1;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    mode m = RAISE;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_mode(&m, p, &slot[3]);
     if (status == KILN_OK && slot[2].kind == KN_VALUE_NONE)
         axis = NO_AXIS;
     else if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_call_axis(&axis, p, &slot[2]);
-    return status == KILN_OK ? add_along(out, p, c, &slot[0], &slot[1], RAISE, axis) : status;
+    return status == KILN_OK ? add_along(out, p, c, &slot[0], &slot[1], m, axis) : status;
 }
 
 /* ---- values where a mask is ---- */

@@ -72,6 +72,7 @@ static kiln_status create_program(kn_text_writer *w, const char *name)
         memcpy(&o, w->options, w->options->struct_size);
     if (!has_each(w))
         o.flags &= ~(unsigned)KILN_KERNEL_ROUND_EACH;
+    o.flags |= w->is_checked ? KILN_KERNEL_CHECK : 0;
     o.kernels = NULL;
     o.n_kernels = 0;
     o.preamble = kn_str_text(&w->preamble);
@@ -130,6 +131,7 @@ kiln_status kn_text_write(kn_text *out, int *stored, const kn_group *g, const kn
     w->options = options;
     w->out = out;
     w->op = kn_text_take(w, uses * sizeof *w->op);
+    w->text = kn_text_take(w, uses * sizeof *w->text);
     w->space_of = kn_text_take(w, uses * sizeof *w->space_of);
     w->divisor = kn_text_take(w, uses);
     w->name = kn_text_take(w, uses * sizeof *w->name);

@@ -44,6 +44,10 @@ static inline float __frcp_rn(float x)
 {
     return 1.0f / x;
 }
+static inline float __expf(float x)
+{
+    return expf(x);
+}
 static inline float __fmul_rn(float x, float y)
 {
     return x * y;
@@ -450,6 +454,9 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("min.NaN.f32") || is("max.NaN.f32")) {
         const float a = emulated_value<float>(o[1]), b = emulated_value<float>(o[2]);
         emulated_give(o[0], a != a ? a : b != b ? b : (a < b) == is("min.NaN.f32") ? a : b);
+    } else if (is("ex2.approx.ftz.f32")) {
+        const float power = exp2f(emulated_value<float>(o[1]));
+        emulated_give(o[0], power < 0x1p-126f ? 0.0f : power);
     } else if (is("mov.u32 %0, %%cluster_ctarank")) {
         *(unsigned *)o[0].at = emulated_here->rank;
     } else if (is("mapa")) {
