@@ -26,6 +26,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
+#define __expf expf // glibc has the name, too
 
 struct uint2 {
     unsigned x, y;
@@ -43,10 +44,6 @@ static thread_local __align__(16) char emulated_base; // shared memory is counte
 static inline float __frcp_rn(float x)
 {
     return 1.0f / x;
-}
-static inline float __expf(float x)
-{
-    return expf(x);
 }
 static inline float __fmul_rn(float x, float y)
 {
