@@ -81,8 +81,7 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
             kn_str_append(out, "auto");
         else
             kn_put_type(w, out, k);
-        bool is_reference = is_given || is_divisor || w->program->param[k].is_placed;
-        kn_str_printf(out, " %s%s", is_reference ? "&" : "", kn_value_name(&w->program->param[k]));
+        kn_str_printf(out, " %s%s", is_given || is_divisor ? "&" : "", kn_value_name(&w->program->param[k]));
         separator = ", ";
     }
     if (has_index(w, s, KN_USES_INDEX)) {

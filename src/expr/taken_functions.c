@@ -40,7 +40,7 @@ static void write_body(kn_str *out, mode m, int axis)
 typedef struct taking {
     const char *name, *body;
     mode mode;
-    int axis;
+    bool has_axis;
 } taking;
 
 static kiln_status make(kiln_kernel **out, const void *of)
@@ -48,12 +48,8 @@ static kiln_status make(kiln_kernel **out, const void *of)
     const taking *t = of;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = t->mode == RAISE ? KILN_KERNEL_CHECK : 0;
-    const bool has_axis = t->axis != NO_AXIS;
-    kiln_status status = kiln_elementwise_create(
-        out, has_axis ? "raw T a, T like, I index" : "raw T a, I index", "T y", t->body, t->name, &o);
-    if (status == KILN_OK && has_axis)
-        (*out)->taking = (kn_taking){modes[t->mode].text, t->axis, t->mode == RAISE};
-    return status;
+    return kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index", "T y",
+                                   t->body, t->name, &o);
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int axis)
@@ -61,7 +57,7 @@ static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int 
     kn_str body = KN_STR_INIT, key = KN_STR_INIT;
     write_body(&body, m, axis);
     kn_str_printf(&key, "%s %d %s", name, (int)m, kn_str_text(&body));
-    const taking t = {name, kn_str_text(&body), m, axis};
+    const taking t = {name, kn_str_text(&body), m, axis != NO_AXIS};
     kiln_status status = kn_str_status(&body, "a text");
     if (status == KILN_OK)
         status = kn_kernel_remembered(out, &key, make, &t);

@@ -16,7 +16,6 @@ enum {
     MOST_LEAVES = 40, /* besides scalars and results */
     MOST_PARAMS = 56, /* leaves, scalars and results; the rest of KN_MAX_PARAMS is for ranges and counts of
                          elements */
-    NUMBERS_OF_TAKEN = 2, /* by value, of an element at an index: the axis's extent and stride */
     MOST_LEVELS = (KN_MAX_STAGES - 3) / 3,
     MOST_REDUCTIONS = 64,
     MOST_UNROLLED = 16 /* elements of a reduction without a loop; those of two inputs are 32 leaves */
@@ -699,90 +698,6 @@ static void use_reduction(building *b, kn_use *u)
     use_broadcast(b, u, axes, ndim);
 }
 
-/* ---- elements at an index ---- */
-
-static bool is_root(const kn_group *g, int node)
-{
-    bool is = false;
-    for (int r = 0; r < g->n_roots; ++r)
-        is = is || g->root[r] == node;
-    return is;
-}
-
-/* The axis of a result, or of an input, that an index of a kernel runs along; negative: there is none. */
-static int taken_axis(const kn_lower_state *s, int node, const kn_taking *t, int ndim)
-{
-    const int own = s->typed[s->graph->node[node].in[0]].ndim;
-    return ndim + (t->axis < 0 ? t->axis : t->axis - own);
-}
-
-static bool lies_in_memory(const kn_base *base)
-{
-    return (base->kind == KN_BASE_INPUT || base->kind == KN_BASE_BUFFER) && base->stride;
-}
-
-/* True for one index a result of a reduction, into an array of which this group stores nothing: a kernel of
- * rows reads that element by its address (CUDA). Elements of booleans are not seen where they lie. */
-static bool may_be_taken(const building *b, const kn_use *u)
-{
-    const kn_lower_state *s = b->state;
-    const kn_node *n = &s->graph->node[u->node];
-    const kn_taking *t = n->kind == KN_NODE_KERNEL ? &n->kernel->taking : NULL;
-    if (!t || !t->index || s->is_host || n->option_group != b->group->option_group)
-        return false;
-    const kn_typed *from = &s->typed[n->in[0]], *index = &s->typed[n->in[2]];
-    const kn_base *base = &s->base[n->in[0]];
-    const int axis = taken_axis(s, u->node, t, from->ndim), of = taken_axis(s, u->node, t, index->ndim);
-    return !(base->kind == KN_BASE_BUFFER && is_root(b->group, base->node)) && axis >= 0 &&
-           axis < from->ndim && from->shape[axis] > 0 && (of < 0 || index->shape[of] == 1) &&
-           from->dtype != KILN_BOOL;
-}
-
-static void use_taken(building *b, kn_use *u)
-{
-    const kn_lower_state *s = b->state;
-    const kn_node *n = &s->graph->node[u->node];
-    const int ndim = s->typed[u->node].ndim, own = s->typed[n->in[0]].ndim;
-    kn_axis_map map[KILN_MAX_NDIM];
-    if (!lies_in_memory(&s->base[n->in[0]])) {
-        ask_for_buffer(b, n->in[0]);
-        return;
-    }
-    kn_use **in = inputs_of(b, u, 2);
-    u->taken = &n->kernel->taking;
-    if (!in)
-        return;
-    memcpy(map, u->map + (ndim - own), (size_t)own * sizeof *map);
-    map[taken_axis(s, u->node, u->taken, own)] = (kn_axis_map){-1, 0, 0};
-    in[0] = use_at(b, n->in[0], map);
-    in[1] = use_at(b, n->in[2], u->map + (ndim - s->typed[n->in[2]].ndim));
-}
-
-/* True if a root has an element for each along that axis of the space. */
-static bool root_varies(const kn_group *g, const kn_lower_state *s, int r, int axis)
-{
-    bool varies = false;
-    for (int a = 0; a < s->typed[g->root[r]].ndim; ++a)
-        varies = varies || g->root_use[r]->map[a].to == axis;
-    return varies;
-}
-
-/* True if a stage that computes more than once per result needs an element at an index. */
-static bool are_taken_for_all(const kn_group *g, const kn_lower_state *s)
-{
-    bool are = false, some = false;
-    for (const kn_use *u = g->first_use; u; u = u->after) {
-        some = some || u->taken;
-        for (int k = 0; k < u->n_in; ++k)
-            are = are || (u->in[k]->reads_taken && (u->is_all || u->is_own_reduction));
-    }
-    for (int r = 0; r < g->n_roots; ++r)
-        for (int a = 0; a < g->ndim; ++a)
-            are = are || (g->root_use[r]->reads_taken && g->reduced >> a & 1 && g->extent[a] != 1 &&
-                          root_varies(g, s, r, a));
-    return are || (some && (!g->is_settled || g->is_scan));
-}
-
 /* A scan needs the space's own index along all axes, in their order. */
 static void use_scan(building *b, kn_use *u)
 {
@@ -813,9 +728,11 @@ static void expand(building *b, kn_use *u)
     const kn_lower_state *s = b->state;
     const kn_node *n = &s->graph->node[u->node];
     const kn_base *base = &s->base[u->node];
-    const bool is_stored_here = is_root(b->group, u->node);
+    bool is_stored_here = false;
     if (s->scratch->is_asked[u->node])
         return;
+    for (int r = 0; r < b->group->n_roots; ++r)
+        is_stored_here |= b->group->root[r] == u->node;
     kn_base own;
     if (base->kind == KN_BASE_BUFFER && base->node == u->node && is_stored_here) { /* the group fills the
                                                                                       buffer itself */
@@ -824,10 +741,6 @@ static void expand(building *b, kn_use *u)
     }
     if (base->kind != KN_BASE_NONE && base->stride) {
         add_leaf(b, u, base);
-        return;
-    }
-    if (!is_stored_here && may_be_taken(b, u)) {
-        use_taken(b, u);
         return;
     }
     bool computes = n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL || n->kind == KN_NODE_CAST;
@@ -949,10 +862,7 @@ static void settle_use(kn_group *g, kn_use *u)
     for (int k = 0; k < u->n_in; ++k) {
         u->level = u->in[k]->level > u->level ? u->in[k]->level : u->level;
         u->is_all |= u->in[k]->is_all && !u->is_own_reduction;
-        u->reads_taken |= u->in[k]->reads_taken && !u->is_own_reduction;
     }
-    u->reads_taken |= u->taken != NULL;
-    g->n_scalars += u->taken ? NUMBERS_OF_TAKEN : 0;
     u->is_all |= u->is_own_reduction && g->is_scan;
     u->level += u->is_own_reduction;
     g->n_reductions += u->is_own_reduction;
@@ -1071,10 +981,6 @@ static void build(building *b)
     if (b->result == KN_GROUP_REFUSED || b->result == KN_GROUP_FAILED)
         return;
     list_uses(b);
-    if (are_taken_for_all(g, b->state))
-        for (const kn_use *u = g->first_use; u; u = u->after)
-            if (u->taken)
-                ask_for_buffer(b, u->node);
     const kn_group_size size = kn_group_measure(g);
     if (b->result != KN_GROUP_DONE || kn_group_size_fits(&size))
         return;

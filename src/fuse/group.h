@@ -19,7 +19,6 @@
 #include "graph/arena.h"
 #include "array/array.h"
 #include "graph/infer.h"
-#include "kernel/kernel.h"
 
 /* The index along one axis of a node: start + step * (index along axis `to` of the space); to -1: start. */
 typedef struct kn_axis_map {
@@ -53,14 +52,11 @@ typedef struct kn_use {
     kn_leaf *leaf;      /* NULL: it is computed */
     struct kn_use **in; /* the uses of its inputs */
     int n_in;
-    bool is_own_reduction;  /* a reduction, or the scan, that this group computes */
-    int n_unrolled;         /* a reduction without a loop: the elements of a result; `in` has the inputs of
+    bool is_own_reduction; /* a reduction, or the scan, that this group computes */
+    int n_unrolled;        /* a reduction without a loop: the elements of a result; `in` has the inputs of
                               each of them. 0: it is none */
-    const kn_taking *taken; /* the element of in[0] at index in[1]: in[0] is used at index 0; NULL: it is
-                               none */
-    bool reads_taken;       /* it follows from such an element, not by a reduction of this group */
-    bool is_all;            /* it varies along the reduction axes */
-    int level;              /* the number of this group's reductions on the longest chain below it */
+    bool is_all;           /* it varies along the reduction axes */
+    int level;             /* the number of this group's reductions on the longest chain below it */
 } kn_use;
 
 /* A set of nodes, taken out from the highest to the lowest, each once. */

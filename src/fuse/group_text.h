@@ -11,7 +11,6 @@ typedef struct kn_text_param {
     int input;           /* a scalar of the call, as kn_typed.from; -1: not one */
     kiln_arg number;     /* a number that follows from the shapes */
     kiln_dtype dtype;    /* as the program sees it */
-    bool is_placed;      /* the text uses the address of an array's element */
     kn_bound bound;      /* a bound of clip that the launch is given by value */
 } kn_text_param;
 

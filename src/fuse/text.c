@@ -72,7 +72,6 @@ static kiln_status create_program(kn_text_writer *w, const char *name)
         memcpy(&o, w->options, w->options->struct_size);
     if (!has_each(w))
         o.flags &= ~(unsigned)KILN_KERNEL_ROUND_EACH;
-    o.flags |= w->is_checked ? KILN_KERNEL_CHECK : 0;
     o.kernels = NULL;
     o.n_kernels = 0;
     o.preamble = kn_str_text(&w->preamble);

@@ -148,7 +148,7 @@ void kn_text_find_ops(kn_text_writer *w)
 {
     for (const kn_use *u = w->group->first_use; u && w->status == KILN_OK; u = u->after) {
         kn_node_kind kind = kn_text_node_of(w, u)->kind;
-        if (u->leaf || u->taken || (kind != KN_NODE_CALL && kind != KN_NODE_KERNEL))
+        if (u->leaf || (kind != KN_NODE_CALL && kind != KN_NODE_KERNEL))
             continue;
         if (!w->op[u->number])
             w->op[u->number] = find_op(w, u);

@@ -50,7 +50,6 @@ typedef struct kn_text_writer {
     kn_text_reduction *reductions;
     kn_text_space *spaces;
     int n_spaces;
-    bool is_checked;             /* some stage reports indices that are outside */
     bool has_sizes;              /* the preamble declares kn_single */
     char (*name)[KN_TEXT_NAME];  /* by use, in the stage being written; "": not yet */
     char (*given)[KN_TEXT_NAME]; /* by use: the value that an earlier stage stored; "": none */
@@ -81,8 +80,6 @@ void *kn_text_take(kn_text_writer *w, size_t size);
 const char *kn_text_keep(kn_text_writer *w, kn_str *text);
 /* The name of a parameter, "x3"; marks it as used by the stage being written. */
 const char *kn_text_param_name(kn_text_writer *w, const kn_text_param *p);
-/* The name of a whole number that follows from the shapes: "s7". */
-const char *kn_text_whole(kn_text_writer *w, int64_t number);
 /* A use as a value of a dtype, or as a bound of it: "t12", "((float)t12)", "0.5f". In the arena. */
 const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype, kn_bound bound);
 /* Names a use in this stage: the letter and the use's number. */

@@ -20,8 +20,8 @@ static int add_param(kn_text_writer *w, const kn_text_param *p)
     kn_text *t = w->out;
     for (int k = 0; k < t->n_in; ++k)
         if (t->in[k].leaf == p->leaf && t->in[k].input == p->input && t->in[k].dtype == p->dtype &&
-            t->in[k].is_placed == p->is_placed && t->in[k].bound.side == p->bound.side &&
-            t->in[k].bound.of == p->bound.of && memcmp(&t->in[k].number, &p->number, sizeof p->number) == 0)
+            t->in[k].bound.side == p->bound.side && t->in[k].bound.of == p->bound.of &&
+            memcmp(&t->in[k].number, &p->number, sizeof p->number) == 0)
             return k;
     if (t->n_in + w->group->n_roots >= KN_MAX_PARAMS) {
         if (w->status == KILN_OK)
@@ -31,8 +31,8 @@ static int add_param(kn_text_writer *w, const kn_text_param *p)
         return 0;
     }
     t->in[t->n_in] = *p;
-    kn_str_printf(&w->in, "%s%s%s %c%d", t->n_in > 0 ? ", " : "", p->is_placed ? "_placed " : "",
-                  kiln_dtype_name(p->dtype), p->leaf ? 'x' : 's', t->n_in);
+    kn_str_printf(&w->in, "%s%s %c%d", t->n_in > 0 ? ", " : "", kiln_dtype_name(p->dtype),
+                  p->leaf ? 'x' : 's', t->n_in);
     return t->n_in++;
 }
 
@@ -82,7 +82,8 @@ static counted count_along(const kn_text_writer *w, const kn_leaf *leaf, uint64_
     return c;
 }
 
-const char *kn_text_whole(kn_text_writer *w, int64_t number)
+/* The name of a whole number that follows from the shapes: "s7". */
+static const char *whole(kn_text_writer *w, int64_t number)
 {
     const kn_text_param p = {.input = -1, .number = kiln_arg_int(number), .dtype = KILN_INT64};
     return kn_text_param_name(w, &p);
@@ -98,28 +99,27 @@ static void put_range_index(kn_text_writer *w, kn_str *out, const kn_leaf *leaf)
     const counted *c = is_of_row ? &row : &own;
     const char *index = is_of_row ? "_J" : "i";
     if (!c->is_one) {
-        kn_str_printf(out, "(%s", kn_text_whole(w, leaf->shift));
+        kn_str_printf(out, "(%s", whole(w, leaf->shift));
         for (int k = 0; k < g->ndim; ++k)
             if (leaf->stride[w->out->order[k]] != 0)
-                kn_str_printf(out, " + %s * _ind.get()[%d]", kn_text_whole(w, leaf->stride[w->out->order[k]]),
-                              k);
+                kn_str_printf(out, " + %s * _ind.get()[%d]", whole(w, leaf->stride[w->out->order[k]]), k);
         kn_str_append(out, ")");
         return;
     }
     bool is_plain = leaf->shift == 0 && c->step == 1;
     kn_str_append(out, "(");
     if (!is_plain)
-        kn_str_printf(out, "%s + %s * ", kn_text_whole(w, leaf->shift), kn_text_whole(w, c->step));
+        kn_str_printf(out, "%s + %s * ", whole(w, leaf->shift), whole(w, c->step));
     if (c->step == 0)
         kn_str_append(out, "0");
     else if (c->inside == 1 && c->is_outermost)
         kn_str_append(out, index);
     else if (c->inside == 1)
-        kn_str_printf(out, "(%s %% %s)", index, kn_text_whole(w, c->count));
+        kn_str_printf(out, "(%s %% %s)", index, whole(w, c->count));
     else if (c->is_outermost)
-        kn_str_printf(out, "(%s / %s)", index, kn_text_whole(w, c->inside));
+        kn_str_printf(out, "(%s / %s)", index, whole(w, c->inside));
     else
-        kn_str_printf(out, "(%s / %s %% %s)", index, kn_text_whole(w, c->inside), kn_text_whole(w, c->count));
+        kn_str_printf(out, "(%s / %s %% %s)", index, whole(w, c->inside), whole(w, c->count));
     kn_str_append(out, ")");
 }
 

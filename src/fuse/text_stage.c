@@ -17,7 +17,7 @@ static void mark_needed(kn_text_writer *w)
             continue;
         /* a reciprocal replaces its divisor */
         int n_in = kn_text_is_quotient(w, u) && w->divides[u->in[1]->number] ? 1 : u->n_in;
-        for (int k = u->taken ? 1 : 0; k < n_in; ++k) /* the array itself is read by its address */
+        for (int k = 0; k < n_in; ++k)
             w->needed[u->in[k]->number] = true;
     }
 }

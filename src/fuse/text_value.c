@@ -313,35 +313,6 @@ static void put_unrolled(kn_text_writer *w, kn_str *out, const kn_use *u)
     put_operation(w, out, u, unrolled_text(w, u, op->post, 0), all);
 }
 
-/* The element of an array at an index, by the address of the one at 0. */
-static void put_taken(kn_text_writer *w, kn_str *out, const kn_use *u)
-{
-    const kn_node *n = kn_text_node_of(w, u);
-    const kn_leaf *leaf = u->in[0]->leaf;
-    const kn_typed *from = &w->state->typed[n->in[0]];
-    const int axis = u->taken->axis < 0 ? u->taken->axis + from->ndim : u->taken->axis;
-    const kn_text_param p = {.leaf = leaf,
-                             .input = -1,
-                             .dtype = leaf->kind == KN_BASE_BUFFER ? kn_buffer_dtype(w->state, leaf->node)
-                                                                   : from->dtype,
-                             .is_placed = true};
-    const char *first = kn_text_param_name(w, &p), *type = kn_dtype_info_of(p.dtype)->c_name,
-               *computed = kn_computed_name(from->dtype);
-    const char *extent = kn_text_whole(w, from->shape[axis]),
-               *stride = kn_text_whole(w, w->state->base[n->in[0]].stride[axis]);
-    kn_text_name_use(w, u, 't');
-    kn_str_printf(out, "%s %s;\n{\nconst long long extent = %s;\nlong long k = %s;\n%s\n", computed,
-                  w->name[u->number], extent, kn_text_operand(w, u->in[1], KILN_INT64, KN_NO_BOUND),
-                  u->taken->index);
-    if (u->taken->is_checked)
-        kn_str_printf(out,
-                      "if (k < 0 || k >= extent) %s = (%s)kn_report<const %s>(%s, %d, k, extent); else\n",
-                      w->name[u->number], computed, type, first + 1, axis);
-    kn_str_printf(out, "%s = (%s)*(const %s *)((const char *)&%s + k * %s);\n}\n", w->name[u->number],
-                  computed, type, first, stride);
-    w->is_checked |= u->taken->is_checked;
-}
-
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_node *n = kn_text_node_of(w, u);
@@ -355,8 +326,6 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
         snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_param_name(w, &p));
     } else if (kn_is_number(w->state, u->node)) {
         return;
-    } else if (u->taken) {
-        put_taken(w, out, u);
     } else if (u->is_own_reduction) {
         put_reduction_result(w, out, u);
     } else if (u->n_unrolled > 0) {

@@ -51,22 +51,9 @@ static kiln_status settle_flags(kn_program *program)
     return status == KILN_OK ? settle_check(program) : status;
 }
 
-/* Only programs that expressions are lowered to see elements where they lie. */
-static kiln_status check_placed(const kn_program *p)
-{
-    for (int k = 0; k < p->n_in + p->n_out; ++k)
-        if (p->param[k].is_placed)
-            return kn_error(KILN_ERROR_INVALID,
-                            "%s: '%s' is '_placed', which no parameter of a kernel can be", p->name,
-                            p->param[k].name);
-    return KILN_OK;
-}
-
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
 {
-    kiln_status status = check_placed(program);
-    if (status == KILN_OK)
-        status = settle_flags(program);
+    kiln_status status = settle_flags(program);
     if (status != KILN_OK) {
         kn_program_free(program);
         return status;

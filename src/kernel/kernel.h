@@ -56,22 +56,12 @@ typedef struct kn_algorithm {
 } kn_algorithm;
 #define KN_COMPUTED_NUMBER "number"
 
-/* A map "raw T a, T like, I index" whose result is the element of `a` at an index along one axis, and along
- * the others where the result is. */
-typedef struct kn_taking {
-    const char *index; /* the statement that turns the index `k` into one from 0 to `extent` on; NULL: no
-                          such map */
-    int axis;          /* from the last one on if it is negative */
-    bool is_checked;
-} kn_taking;
-
 struct kiln_kernel {
     atomic_int references; /* the user's, and one for each preparation in the background */
     kn_program *program;   /* where calls are lowered, the prototype: names of parameters, and no stages */
     const kn_algorithm *algorithm; /* NULL: the program is all there is */
     void *context;                 /* the argument of the algorithm's functions */
     int n_computed, n_words;       /* kn_algorithm.count */
-    kn_taking taking;
     kn_call_memo *memo;
     kn_flight_table *own_functions; /* NULL without compiler options, since then no header can change */
 };

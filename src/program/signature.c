@@ -266,7 +266,6 @@ static kiln_status parse_qualifiers(parser *p, kn_param *param)
         word w = take_word(p);
         bool *flag = word_is(p, w, "raw")                      ? &param->is_raw
                      : word_is(p, w, "_non_const")             ? &param->is_non_const
-                     : word_is(p, w, "_placed")                ? &param->is_placed
                      : p->are_values && word_is(p, w, "_wide") ? &param->is_wide
                                                                : NULL;
         if (!flag) {
@@ -363,8 +362,8 @@ kiln_status kn_signature_parse_values(kn_param *param, int first, int capacity, 
 void kn_param_format(struct kn_str *out, const kn_param *param)
 {
     const char placeholder[2] = {param->placeholder, '\0'};
-    kn_str_printf(out, "%s%s%s%s%s %s", param->is_raw ? "raw " : "", param->is_non_const ? "_non_const " : "",
-                  param->is_placed ? "_placed " : "", param->is_wide ? "_wide " : "",
+    kn_str_printf(out, "%s%s%s%s %s", param->is_raw ? "raw " : "", param->is_non_const ? "_non_const " : "",
+                  param->is_wide ? "_wide " : "",
                   param->type == KN_TYPE_DTYPE         ? kiln_dtype_name(param->dtype)
                   : param->type == KN_TYPE_PLACEHOLDER ? placeholder
                                                        : param->struct_name,

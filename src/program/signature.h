@@ -1,7 +1,7 @@
 /* program/signature.h - "T x, raw float32 y, _non_const int64 m": CuPy's grammar.
  *
  *   signature := [ parameter { "," parameter } ]
- *   parameter := { "raw" | "_non_const" | "_placed" } type name
+ *   parameter := { "raw" | "_non_const" } type name
  *   type      := dtype name | one capital letter | struct
  *   struct    := name { "::" name } [ "<" anything "<" and ">" of which match ">" ]
  */
@@ -28,9 +28,8 @@ typedef struct kn_param {
     char placeholder;              /* KN_TYPE_PLACEHOLDER */
     char struct_name[KN_NAME_MAX]; /* KN_TYPE_STRUCT */
     bool is_raw, is_non_const;
-    bool is_placed; /* an array of which stages over results see the element where it lies in memory */
-    bool is_value;  /* of a program's own */
-    bool is_wide;   /* a value: in float32 where its type is float16 or bfloat16 */
+    bool is_value; /* of a program's own */
+    bool is_wide;  /* a value: in float32 where its type is float16 or bfloat16 */
 } kn_param;
 
 /* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the

@@ -147,29 +147,6 @@ static void check_explained(const explained *cases, size_t count)
         kiln_array_free(array[a]);
 }
 
-/* CUDA: an element at an index for each result of a reduction is loaded by the reduction's kernel. */
-static void elements_at_an_index_are_loaded_in_place(void **state)
-{
-#define MAX "max(x, axis=1, keepdims=True)"
-    static const explained cases[] = {
-        {MAX " - take_along_axis(x, t)", 1, "_placed float32 x", true},
-        {MAX " - take_along_axis(x, t)", 1, "check=\"1\"", true},
-        {MAX " - take_along_axis(x, t, mode='clip')", 1, "check=\"1\"", false},
-        {MAX " - take_along_axis(x, t, 1, mode='wrap')", 1, "k % extent", true},
-        {MAX " - take(y, t[0], axis=-1)", 1, "_placed float32 x", true},
-        {MAX " - take_along_axis(x, argmax(x, axis=1, keepdims=True), 1)", 1, "_placed float32 x", true},
-        {MAX " - take_along_axis(x[:, ::-1], t)", 1, "_placed float32 x", true},
-        {"take_along_axis(x, t), x - max(x, axis=1, keepdims=True)", 2, "_placed", false}, /* a result */
-        {MAX " - take_along_axis(x + 1, t)", 2, "_placed float32 x", true}, /* of what is in no memory */
-        {MAX " - take_along_axis(x, t) + y", 2, "_placed", false},          /* for each element */
-        {"sum(x - take_along_axis(x, t), axis=1)", 2, "_placed", false},    /* what is reduced */
-        {"take_along_axis(x, t) + 1", 2, "_placed", false},                 /* no reduction */
-        {MAX " - take_along_axis(x > 0, t)", 4, "_placed", false},          /* a boolean */
-    };
-    (void)state;
-    check_explained(cases, sizeof cases / sizeof cases[0]);
-}
-
 /* CUDA: exponentials of distances from the greatest element, if they are only summed. */
 static void exponentials_that_are_summed(void **state)
 {
@@ -748,7 +725,6 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
-                                       cmocka_unit_test(elements_at_an_index_are_loaded_in_place),
                                        cmocka_unit_test(exponentials_that_are_summed),
                                        cmocka_unit_test(programs_are_taken_apart_where_that_pays),
                                        cmocka_unit_test(few_elements_are_reduced_without_a_loop),

@@ -183,20 +183,6 @@ static void options_that_texts_refuse(void **state)
     forget(&q);
 }
 
-/* Kernels that the user defines do not see elements where they lie. */
-static void placed_parameters(void **state)
-{
-    kiln_kernel *kernel = NULL;
-    (void)state;
-    assert_int_equal(
-        kiln_reduction_create(&kernel, "_placed T x", "T y", "x", "a + b", "y = a", "0", "seen", NULL),
-        KILN_ERROR_INVALID);
-    assert_non_null(strstr(kiln_error_message(), "seen: 'x' is '_placed', which no parameter"));
-    assert_int_equal(kiln_elementwise_create(&kernel, "T x", "_placed T y", "y = x", "seen", NULL),
-                     KILN_ERROR_INVALID);
-    assert_non_null(strstr(kiln_error_message(), "seen: 'y' is '_placed'"));
-}
-
 /* Where every array is raw: the size that the options say, and the largest array's where they say none. */
 static void sizes_of_raw_texts(void **state)
 {
@@ -248,8 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_tell_calls_apart),    cmocka_unit_test(texts_are_about_the_axes),
         cmocka_unit_test(texts_with_given_outputs), cmocka_unit_test(options_that_texts_refuse),
-        cmocka_unit_test(placed_parameters),        cmocka_unit_test(sizes_of_raw_texts),
-        cmocka_unit_test(prepared_along_an_axis),
+        cmocka_unit_test(sizes_of_raw_texts),       cmocka_unit_test(prepared_along_an_axis),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,6 @@ static void good_signatures(void **state)
     assert_parses("T x", NULL, 1, "T x");
     assert_parses("T x, raw float32 y,_non_const int64 m", NULL, 3, "T x, raw float32 y, _non_const int64 m");
     assert_parses("_non_const raw U z", NULL, 1, "raw _non_const U z");
-    assert_parses("_placed T x", NULL, 1, "_placed T x");
     assert_parses("float x, int y, half h", NULL, 3, "float64 x, int64 y, float16 h");
     assert_parses("Point p, T x", "struct Point { float a; };", 2, "Point p, T x");
     assert_parses("T _count", NULL, 1, "T _count");

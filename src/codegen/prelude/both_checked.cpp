@@ -1,5 +1,5 @@
 // Checked kernels: raw arrays whose indices are looked at, and what is reported of the first that is outside.
-// needs: kn_checked kn_report
+// needs: kn_checked
 // with: raw
 
 #ifdef __CUDACC_RTC__
