@@ -36,25 +36,22 @@ def check_case(kiln, seed, index):
     dtype, integer = DTYPES[index % len(DTYPES)], rng.choice("int8 int32 int64 uint8 uint32".split())
     shape = [rng.choice([1, 2, 3, 7, 30]) for _ in range(rng.randrange(1, 4))]
     a = drawn(rng, shape, dtype)
-    axis = rng.choice([None] + list(range(-len(shape), 0)))
+    axis = rng.choice([None] + list(range(-len(shape), len(shape))))
     n = a.size if axis is None else shape[axis]
     mode = rng.choice([None, "raise", "wrap", "clip"])
     is_along = rng.random() < 0.4 and axis is not None
     if is_along:
         wanted = [rng.choice([e, 1]) for e in shape]
-        wanted[axis] = rng.choice([1, 1, 2, 9])
+        wanted[axis] = rng.choice([1, 2, 9])
+        mode = None
     else:
-        wanted = [rng.randrange(0, 9)] if axis is not None else [rng.choice([1, 2, 5]) for _ in range(rng.randrange(1, 3))]
+        wanted = [rng.choice([0, 1, 2, 5]) for _ in range(rng.randrange(0, 3))]
     low, high = (0 if integer.startswith("u") else -n, n) if mode in (None, "raise") else (0 if integer.startswith("u") else -3 * n, 4 * n)
     info = np.iinfo(integer)
     i = generator.integers(max(low, info.min), min(high, info.max), wanted).astype(integer)
     if is_along:
-        inside = i.astype("i8") % n if mode == "wrap" else np.clip(i.astype("i8"), 0, n - 1) if mode == "clip" else i.astype("i8")
-        text = f"take_along_axis(a, i, {axis}{'' if mode is None else f', mode={mode!r}'})"
-        right = np.take_along_axis(np.broadcast_to(a, [max(e, w) if k != axis % len(shape) else e for k, (e, w) in enumerate(zip(shape, wanted))]),
-                                   np.broadcast_to(inside, [max(e, w) if k != axis % len(shape) else w for k, (e, w) in enumerate(zip(shape, wanted))]), axis)
-        if rng.random() < 0.5 and not dtype.startswith("complex"):  # beside a reduction of the same rows, whose kernel loads one element a row
-            text, right = f"maximum({text}, min(a, axis={axis}, keepdims=True))", np.maximum(right, np.min(a, axis=axis, keepdims=True))
+        text, right = f"take_along_axis(a, i, {axis})", np.take_along_axis(np.broadcast_to(a, [max(e, w) if k != axis % len(shape) else e for k, (e, w) in enumerate(zip(shape, wanted))]),
+                                                                            np.broadcast_to(i, [max(e, w) if k != axis % len(shape) else w for k, (e, w) in enumerate(zip(shape, wanted))]).astype("i8"), axis)
     else:
         text = f"take(a, i{'' if axis is None else f', {axis}'}{'' if mode is None else f', mode={mode!r}'})"
         right = np.take(a, i.astype("i8"), axis, mode=mode or "raise")
@@ -65,17 +62,14 @@ def check_case(kiln, seed, index):
     got = download(kiln, got, dtype)
     for handle in reversed(held):
         kiln.c.kiln_array_free(handle)
-    right = np.ascontiguousarray(right)
-    same = np.array_equal(got, right, equal_nan=right.dtype.kind == "f") if "min(" in text else got.tobytes() == right.tobytes()
-    assert got.shape == right.shape and same, f"{what}: {got}\nnot {right}"
+    assert got.shape == right.shape and got.tobytes() == np.ascontiguousarray(right).tobytes(), f"{what}: {got}\nnot {right}"
 
 
 def check_refusals(kiln):
     a, i = kiln.upload(np.arange(6, dtype="f4"), "float32"), kiln.upload(np.array([0, 7, 1]), "int64")
-    for text, words in [("take(a, i)", "indexed at 7, where 0 to 5"), ("max(a, axis=-1, keepdims=True) - take_along_axis(a, i[1:2])", "indexed at 7 along axis 0, where 0 to 5"),
-                        ("take_along_axis(a, i, mode='up')", "'wrap' or 'clip'"), ("take(a, i, -1)", "indexed at 7"), ("take(a, i, 0)", "counted from the end"),
+    for text, words in [("take(a, i)", "indexed at 7, where 0 to 5"), ("take(a, i, -1)", "index 1: 7 is out of range for axis 0 of extent 6"),
                         ("take(a, i, mode='up')", "'wrap' or 'clip'"), ("take(a)", "'indices' is missing"), ("take_along_axis(a, i, 3.5)", "axis"),
-                        ("take(a, i, -2)", "axis")]:
+                        ("take(a, i, -2)", "2 axes are indexed, but the array has 1")]:
         message = call(kiln, text, [a, i])
         assert isinstance(message, str) and words in message, (text, message)
 
