@@ -129,7 +129,8 @@ KILN_NODISCARD KILN_API kiln_status kiln_expression_create(kiln_kernel **out, co
  * NULL); kiln/ops.h has each with its parameters: kiln_tril(&y, x, -1). in: all of its arguments in
  * order, but for axis and keepdims, which are those of options. A number that has to be whole is
  * given by value (kiln_arg_int), or is KILN_USUAL; a dtype is given as a whole number, or is
- * KILN_DTYPE_NONE; kiln_arg_none() stands for what may be absent. Arrays of a trace are recorded.
+ * KILN_DTYPE_NONE; a word is kiln_arg_struct of its letters, a list of arrays or of whole numbers
+ * that of its kiln_args or int64_ts; kiln_arg_none() stands for what may be absent. Arrays of a trace are recorded.
  * Kernels are remembered by name, whole numbers, dtypes and axes. KILN_ERROR_NOT_FOUND for a name
  * that none has; KILN_ERROR_INVALID for NULL, another number of arguments, and an argument that is
  * no whole number; else the errors of kiln_expression_create and kiln_kernel_call. */

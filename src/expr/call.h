@@ -40,7 +40,7 @@ static inline bool kn_call_is_given(const kn_value *value)
     return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
 }
 /* True if the value is this word, in quotes. */
-bool kn_call_is_word(const kn_parser *p, const kn_value *value, const char *word);
+bool kn_call_is_word(const kn_value *value, const char *word);
 /* Adds the first results of a kernel, which is freed: one value, or a tuple. */
 kiln_status kn_call_add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
                                const int *in, int n_in, int n_out);
@@ -53,6 +53,11 @@ kiln_status kn_call_add_part(kn_value *out, kn_parser *p, const kn_called *c, co
 kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c);
 /* x[1:] - x[:-1] along the last axis. */
 kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
+
+/* The value of a text whose names are these, as if it stood in place of the call (composed.c); values that are
+ * absent have no name. The text and the names need not outlive the call. */
+kiln_status kn_call_text(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
+                         const char *const *name, kn_value *slot, int count);
 
 /* ---- in files of their own ---- */
 
@@ -92,6 +97,24 @@ kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c);
+
+kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_block(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_shift(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Functions whose text is written for their arguments (written_functions.c). */
+kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Maps that read whole arrays (read_functions.c); which: a row of its table. */
+kiln_status kn_call_reading(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);

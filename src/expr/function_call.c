@@ -2,6 +2,8 @@
  * by its text. Arrays and numbers by value are its inputs; whole numbers, dtypes and axes stand in it. */
 #include <kiln/expression.h>
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -14,14 +16,14 @@
 /* A call as an expression. */
 typedef struct written {
     kn_str params, text, key;
-    kiln_arg in[KN_COMPOSED_PARAMS];
+    kiln_arg in[KN_MAX_PARAMS];
     int n_in;
     bool is_first; /* no argument has been written yet */
 } written;
 
 static bool is_of_options(const kn_composed_params *of, int k)
 {
-    return !of->is_whole[k] && strcmp(of->name[k], "axis") == 0;
+    return of->kind[k] != KN_OF_WHOLE && strcmp(of->name[k], "axis") == 0;
 }
 
 static bool is_keepdims(const kn_composed_params *of, int k)
@@ -101,14 +103,93 @@ static kiln_status write_dtype(written *w, const char *function, const kiln_arg 
     return KILN_OK;
 }
 
-static void write_input(written *w, const char *name, const kiln_arg *in)
+/* number: the place of a list's item; -1: the input is none. */
+static kiln_status write_name(written *w, const char *function, const char *name, int number,
+                              const kiln_arg *in)
+{
+    char digits[16] = "";
+    if (number >= 0)
+        snprintf(digits, sizeof digits, "%d", number);
+    if (w->n_in == KN_MAX_PARAMS - 1)
+        return kn_error(KILN_ERROR_INVALID, "%s: %s: more than %d arrays were given", function, name,
+                        KN_MAX_PARAMS - 1);
+    kn_str_printf(&w->text, "%s%s", name, digits);
+    kn_str_printf(&w->params, "%s%s%s", w->n_in > 0 ? ", " : "", name, digits);
+    w->in[w->n_in++] = *in;
+    return KILN_OK;
+}
+
+static kiln_status write_input(written *w, const char *function, const char *name, const kiln_arg *in)
 {
     if (in->kind == KILN_ARG_NONE)
-        return;
+        return KILN_OK;
     begin_argument(w, name);
-    kn_str_append(&w->text, name);
-    kn_str_printf(&w->params, "%s%s", w->n_in > 0 ? ", " : "", name);
-    w->in[w->n_in++] = *in;
+    return write_name(w, function, name, -1, in);
+}
+
+/* A list is a struct of its items. */
+static kiln_status count_items(size_t *out, const char *function, const char *name, const kiln_arg *in,
+                               size_t size)
+{
+    *out = in->kind == KILN_ARG_STRUCT ? in->value.pod.size / size : 0;
+    return in->kind == KILN_ARG_STRUCT && (in->value.pod.data || *out == 0) &&
+                   in->value.pod.size % size == 0
+               ? KILN_OK
+               : kn_error(KILN_ERROR_INVALID, "%s: %s: a list was expected (kiln_arg_struct of its items)",
+                          function, name);
+}
+
+static kiln_status write_arrays(written *w, const char *function, const char *name, const kiln_arg *in)
+{
+    const kiln_arg *item = in->value.pod.data;
+    size_t count;
+    kiln_status status = count_items(&count, function, name, in, sizeof *item);
+    if (status != KILN_OK)
+        return status;
+    begin_argument(w, name);
+    kn_str_append(&w->text, "[");
+    for (size_t k = 0; k < count && status == KILN_OK; ++k) {
+        kn_str_append(&w->text, k > 0 ? ", " : "");
+        status = write_name(w, function, name, (int)k, &item[k]);
+    }
+    kn_str_append(&w->text, "]");
+    return status;
+}
+
+/* One number is no list. */
+static kiln_status write_wholes(written *w, const char *function, const char *name, const kiln_arg *in)
+{
+    size_t count;
+    if (in->kind == KILN_ARG_WEAK_INT || in->kind == KILN_ARG_NONE)
+        return in->kind == KILN_ARG_NONE ? KILN_OK : write_whole(w, function, name, "", in);
+    kiln_status status = count_items(&count, function, name, in, sizeof(int64_t));
+    if (status != KILN_OK)
+        return status;
+    begin_argument(w, name);
+    kn_str_append(&w->text, "[");
+    for (size_t k = 0; k < count; ++k)
+        kn_str_printf(&w->text, "%s%lld", k > 0 ? ", " : "", (long long)((const int64_t *)in->value.pod.data)[k]);
+    kn_str_append(&w->text, "]");
+    return KILN_OK;
+}
+
+/* A word is a struct of its letters. */
+static kiln_status write_word(written *w, const char *function, const char *name, const kiln_arg *in)
+{
+    const char *letters = in->value.pod.data;
+    if (in->kind == KILN_ARG_NONE || (in->kind == KILN_ARG_STRUCT && !letters))
+        return KILN_OK;
+    const size_t length = in->kind == KILN_ARG_STRUCT ? in->value.pod.size : 0;
+    for (size_t k = 0; k < length; ++k)
+        if (!isalnum((unsigned char)letters[k]) && letters[k] != '_')
+            return kn_error(KILN_ERROR_INVALID, "%s: %s: a word was expected; it has another character than "
+                                                "letters, digits and _", function, name);
+    if (length == 0)
+        return kn_error(KILN_ERROR_INVALID, "%s: %s: a word was expected (kiln_arg_struct of its letters)",
+                        function, name);
+    begin_argument(w, name);
+    kn_str_printf(&w->text, "'%.*s'", (int)length, letters);
+    return KILN_OK;
 }
 
 /* Axes that a row does not have are written, too, so that the function's own error refuses them. */
@@ -136,12 +217,24 @@ static kiln_status write_call(written *w, const kn_composed *row, const kn_compo
         if (is_of_options(of, k) || is_keepdims(of, k))
             continue;
         const kiln_arg *arg = &in[given++];
-        if (of->is_whole[k])
+        switch (of->kind[k]) {
+        case KN_OF_VALUE:
+            status = strcmp(of->name[k], "dtype") == 0 ? write_dtype(w, row->name, arg)
+                                                       : write_input(w, row->name, of->name[k], arg);
+            break;
+        case KN_OF_WHOLE:
             status = write_whole(w, row->name, of->name[k], of->value[k], arg);
-        else if (strcmp(of->name[k], "dtype") == 0)
-            status = write_dtype(w, row->name, arg);
-        else
-            write_input(w, of->name[k], arg);
+            break;
+        case KN_OF_WORD:
+            status = write_word(w, row->name, of->name[k], arg);
+            break;
+        case KN_OF_ARRAYS:
+            status = write_arrays(w, row->name, of->name[k], arg);
+            break;
+        case KN_OF_WHOLES:
+            status = write_wholes(w, row->name, of->name[k], arg);
+            break;
+        }
     }
     write_axes(w, o);
     kn_str_append(&w->text, ")");

@@ -464,6 +464,7 @@ static kiln_status parse_text(kn_value *out, kn_parser *p)
     if (kn_find_dtype(&out->dtype, &is_python, text, length - 2))
         return next(p);
     out->kind = KN_VALUE_WORD;
+    out->word = text;
     return next(p);
 }
 

@@ -21,6 +21,7 @@ typedef struct kn_value {
     int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE: of this node */
     kiln_dtype dtype; /* KN_VALUE_DTYPE */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
+    const char *word; /* KN_VALUE_WORD: its first letter, in the text; `length` counts the quotes, too */
     int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
     size_t at, length;
     size_t key_at, key_length; /* the name of an argument that is given by name */
