@@ -203,7 +203,13 @@ static void describe_composed(composed *c, int row)
     }
 }
 
-/* The arguments of kiln_function_call, each by the format of its kind, which has its name as %1$s. */
+/* The name of a parameter, which may be a word of C. */
+static const char *name_of(const composed *c, int k)
+{
+    return strcmp(c->of.name[k], "default") == 0 ? "otherwise" : c->of.name[k];
+}
+
+/* The arguments of kiln_function_call, each by the format of its kind, in which @ is its name. */
 static void put_arguments(FILE *to, const composed *c, const char *const *format)
 {
     for (int k = 0, given = 0; k < c->of.count; ++k) {
@@ -212,7 +218,7 @@ static void put_arguments(FILE *to, const composed *c, const char *const *format
         fputs(given++ ? ", " : "", to);
         for (const char *f = format[kind_of(c, k)]; *f; ++f)
             if (*f == '@')
-                fputs(c->of.name[k], to);
+                fputs(name_of(c, k), to);
             else
                 fputc(*f, to);
     }
@@ -240,7 +246,7 @@ static const char *const names_alone[] = {[VALUE] = "@",           [WHOLE] = "@"
                              [VALUE] = "@.arg()",
                              [WHOLE] = "kiln_arg_int(@)",
                              [WORD] = "kiln_arg_struct(@, @ ? std::char_traits<char>::length(@) : 0)",
-                             [ARRAYS] = "kiln_arg_struct(priv::list(@).data(), @.size() * sizeof(kiln_arg))",
+                             [ARRAYS] = "kiln_arg_struct(@.data(), @.size() * sizeof(kiln_arg))",
                              [WHOLES] = "kiln_arg_struct(@.data(), @.size() * sizeof(std::int64_t))",
                              [DTYPE] = "kiln_arg_int(@)"};
 
@@ -274,7 +280,7 @@ static void put_composed_macro(FILE *to, const composed *c)
 /* A usual value that is a number or a constant stands in C++, too. */
 static void put_cpp_param(FILE *to, const composed *c, int k)
 {
-    const char *name = c->of.name[k], *value = c->of.value[k];
+    const char *name = name_of(c, k), *value = c->of.value[k];
     const param_kind kind = kind_of(c, k);
     static const char *const types[] = {[VALUE] = "const operand &",
                                         [WHOLE] = "std::int64_t ",

@@ -273,7 +273,13 @@ void kn_composed_read(kn_composed_params *out, const char *params)
 
 const char *kn_composed_name_in_c(const kn_composed *row)
 {
-    return strcmp(row->name, "trace") == 0 ? "matrix_trace" : row->name; /* kiln_trace is a type: of calls */
+    /* kiln_trace is a type, of calls; kiln_select selects elements; delete is a word of C++. */
+    static const char *const others[][2] = {
+        {"delete", "delete_at"}, {"select", "select_list"}, {"trace", "matrix_trace"}};
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; ++k)
+        if (strcmp(row->name, others[k][0]) == 0)
+            return others[k][1];
+    return row->name;
 }
 
 int kn_composed_results(const kn_composed *row)

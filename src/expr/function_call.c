@@ -1,5 +1,6 @@
 /* Functions of expressions called by name: the call is written as an expression, whose kernel is remembered
- * by its text. Arrays and numbers by value are its inputs; whole numbers, dtypes and axes stand in it. */
+ * by its text. Arrays and numbers by value are its inputs; whole numbers, words, dtypes and axes stand in it.
+ * A call like an earlier one finds the kernel by its row and these (function_memo.h). */
 #include <kiln/expression.h>
 
 #include <ctype.h>
@@ -8,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "expr/composed_table.h"
+#include "expr/function_memo.h"
+#include "expr/graph_views.h"
+#include "expr/inline.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
 #include "types/dtype.h"
@@ -21,40 +24,16 @@ typedef struct written {
     bool is_first; /* no argument has been written yet */
 } written;
 
-static bool is_of_options(const kn_composed_params *of, int k)
-{
-    return of->kind[k] != KN_OF_WHOLE && strcmp(of->name[k], "axis") == 0;
-}
-
-static bool is_keepdims(const kn_composed_params *of, int k)
-{
-    return strcmp(of->name[k], "keepdims") == 0;
-}
-
-static int count_arguments(const kn_composed_params *of)
-{
-    int count = 0;
-    for (int k = 0; k < of->count; ++k)
-        count += !is_of_options(of, k) && !is_keepdims(of, k);
-    return count;
-}
-
-/* The row of this name with so many arguments. */
-static kiln_status find_row(const kn_composed **out, kn_composed_params *of, const char *name, int n_in)
+/* Why there is no row of this name with so many arguments. */
+static kiln_status refuse_row(const char *name, int n_in)
 {
     kn_str expected = KN_STR_INIT;
-    const kn_composed *row;
-    for (int k = 0; (row = kn_composed_at(k)) != NULL; ++k) {
-        if (strcmp(row->name, name) != 0)
-            continue;
-        kn_composed_read(of, row->params);
-        if (count_arguments(of) == n_in) {
-            kn_str_free(&expected);
-            *out = row;
-            return KILN_OK;
-        }
-        kn_str_printf(&expected, "%s%d", expected.length > 0 ? " or " : "", count_arguments(of));
-    }
+    const kn_function_row *row;
+    if (!kn_function_row_at(0))
+        return kn_error_memory(sizeof *row, "the table of functions");
+    for (int k = 0; (row = kn_function_row_at(k)) != NULL; ++k)
+        if (strcmp(row->row->name, name) == 0)
+            kn_str_printf(&expected, "%s%d", expected.length > 0 ? " or " : "", row->n_in);
     kiln_status status = expected.length > 0
                              ? kn_error(KILN_ERROR_INVALID, "%s: n_in: %d was given; %s expected", name, n_in,
                                         kn_str_text(&expected))
@@ -208,34 +187,36 @@ static void write_axes(written *w, const kiln_call_options *o)
     }
 }
 
-static kiln_status write_call(written *w, const kn_composed *row, const kn_composed_params *of,
-                              const kiln_arg *in, const kiln_call_options *o)
+static kiln_status write_argument(written *w, const kn_function_row *row, int k, const kiln_arg *in)
+{
+    const char *function = row->row->name, *name = row->of.name[k];
+    switch (row->role[k]) {
+    case KN_ROLE_VALUE:
+        return write_input(w, function, name, in);
+    case KN_ROLE_DTYPE:
+        return write_dtype(w, function, in);
+    case KN_ROLE_WHOLE:
+        return write_whole(w, function, name, row->of.value[k], in);
+    case KN_ROLE_WORD:
+        return write_word(w, function, name, in);
+    case KN_ROLE_ARRAYS:
+        return write_arrays(w, function, name, in);
+    case KN_ROLE_WHOLES:
+        return write_wholes(w, function, name, in);
+    case KN_ROLE_OPTION:
+        break;
+    }
+    return KILN_OK;
+}
+
+static kiln_status write_call(written *w, const kn_function_row *row, const kiln_arg *in,
+                              const kiln_call_options *o)
 {
     kiln_status status = KILN_OK;
-    kn_str_printf(&w->text, "%s(", row->name);
-    for (int k = 0, given = 0; k < of->count && status == KILN_OK; ++k) {
-        if (is_of_options(of, k) || is_keepdims(of, k))
-            continue;
-        const kiln_arg *arg = &in[given++];
-        switch (of->kind[k]) {
-        case KN_OF_VALUE:
-            status = strcmp(of->name[k], "dtype") == 0 ? write_dtype(w, row->name, arg)
-                                                       : write_input(w, row->name, of->name[k], arg);
-            break;
-        case KN_OF_WHOLE:
-            status = write_whole(w, row->name, of->name[k], of->value[k], arg);
-            break;
-        case KN_OF_WORD:
-            status = write_word(w, row->name, of->name[k], arg);
-            break;
-        case KN_OF_ARRAYS:
-            status = write_arrays(w, row->name, of->name[k], arg);
-            break;
-        case KN_OF_WHOLES:
-            status = write_wholes(w, row->name, of->name[k], arg);
-            break;
-        }
-    }
+    kn_str_printf(&w->text, "%s(", row->row->name);
+    for (int k = 0, given = 0; k < row->of.count && status == KILN_OK; ++k)
+        if (row->role[k] != KN_ROLE_OPTION)
+            status = write_argument(w, row, k, &in[given++]);
     write_axes(w, o);
     kn_str_append(&w->text, ")");
     kn_str_printf(&w->key, "function %s: %s", kn_str_text(&w->params), kn_str_text(&w->text));
@@ -250,38 +231,68 @@ static kiln_status make(kiln_kernel **out, const void *of)
     return kiln_expression_create(out, kn_str_text(&w->params), kn_str_text(&w->text), NULL);
 }
 
-static kiln_status call_written(kiln_array **out, int n_out, written *w, const kiln_call_options *options)
+/* Views cost nothing, where the arrays have storage and no array is given for a result. */
+static bool can_be_views(kiln_array *const *out, int n_out, const kn_graph *graph, const kiln_arg *in,
+                         const kiln_call_options *o)
 {
-    kiln_call_options o = *options;
+    bool can = out && n_out == graph->n_out && o->order == KILN_ORDER_C;
+    for (int j = 0; j < n_out && can; ++j)
+        can = !out[j];
+    for (int k = 0; k < graph->n_in && can; ++k)
+        can = in[k].kind == KILN_ARG_ARRAY && in[k].value.array && !in[k].value.array->recorder;
+    return can;
+}
+
+static kiln_status call_kernel(kiln_array **out, int n_out, kiln_kernel *kernel, const kn_graph *views,
+                               const kiln_arg *in, int n_in, kiln_call_options *o)
+{
+    if (views && n_in == views->n_in && can_be_views(out, n_out, views, in, o))
+        return kn_graph_take_views(out, views, in);
+    o->axes = NULL;
+    o->n_axes = 0;
+    o->flags &= ~(unsigned)KILN_CALL_KEEPDIMS;
+    return kiln_kernel_call(kernel, out, n_out, in, n_in, o);
+}
+
+/* A call that is not remembered yet. */
+static kiln_status call_first(kiln_array **out, int n_out, const kn_function_row *row, const kiln_arg *in,
+                              kiln_call_options *o, const kn_function_call *call)
+{
+    written w = {.params = KN_STR_INIT, .text = KN_STR_INIT, .key = KN_STR_INIT, .is_first = true};
+    const kn_graph *views = NULL;
     kiln_kernel *kernel = NULL;
-    kiln_status status = kn_kernel_remembered(&kernel, &w->key, make, w);
-    o.axes = NULL;
-    o.n_axes = 0;
-    o.flags &= ~(unsigned)KILN_CALL_KEEPDIMS;
+    kiln_status status = write_call(&w, row, in, o);
     if (status == KILN_OK)
-        status = kiln_kernel_call(kernel, out, n_out, w->in, w->n_in, &o);
+        status = kn_kernel_remembered(&kernel, &w.key, make, &w);
+    if (status == KILN_OK) {
+        const kn_graph *graph = kn_expression_of(kernel)->graph;
+        views = kn_graph_is_views(graph) ? graph : NULL;
+        kn_function_remember(call, kernel, views);
+        status = call_kernel(out, n_out, kernel, views, w.in, w.n_in, o);
+    }
     kiln_kernel_free(kernel);
+    kn_str_free(&w.params);
+    kn_str_free(&w.text);
+    kn_str_free(&w.key);
     return status;
 }
 
 kiln_status kiln_function_call(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                                const kiln_call_options *options)
 {
-    written w = {.params = KN_STR_INIT, .text = KN_STR_INIT, .key = KN_STR_INIT, .is_first = true};
-    kn_composed_params of;
-    const kn_composed *row = NULL;
+    kn_function_call call;
     kiln_call_options o;
+    const kn_graph *views;
     if (!name || (n_in > 0 && !in))
         return kn_error(KILN_ERROR_INVALID, "kiln_function_call: %s is NULL", name ? "in" : "name");
     kiln_status status = kn_call_options_read(&o, options);
-    if (status == KILN_OK)
-        status = find_row(&row, &of, name, n_in);
-    if (status == KILN_OK)
-        status = write_call(&w, row, &of, in, &o);
-    if (status == KILN_OK)
-        status = call_written(out, n_out, &w, &o);
-    kn_str_free(&w.params);
-    kn_str_free(&w.text);
-    kn_str_free(&w.key);
-    return status;
+    if (status != KILN_OK)
+        return status;
+    const kn_function_row *row = kn_function_row_find(name, n_in);
+    if (!row)
+        return refuse_row(name, n_in);
+    kn_function_call_read(&call, row, in, &o);
+    kiln_kernel *kernel = kn_function_find(&views, &call);
+    return kernel ? call_kernel(out, n_out, kernel, views, call.in, call.n_in, &o)
+                  : call_first(out, n_out, row, in, &o, &call);
 }
