@@ -110,10 +110,14 @@ kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Maps that read whole arrays (read_functions.c); which: a row of its table. */
+kiln_status kn_call_places_of(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_reading(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */

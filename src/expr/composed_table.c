@@ -27,6 +27,8 @@
 /* The dtype of both, by an element that is read of none. */
 #define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
 
+#define PLACES(mask, columns) "r, c = places_of(" mask ", " columns "); r, c"
+
 /* Coefficients of polynomials, of which the last ones belong together. */
 #define OF_ENDS(operator)                                                                                    \
     "n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = arange(l); "                                    \
@@ -162,6 +164,7 @@ static const kn_composed rows[] = {
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
     {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
     {"moveaxis", "a, source#, destination#", NULL},
+    {"multi_dot", "arrays@", NULL},
     {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
@@ -195,6 +198,7 @@ static const kn_composed rows[] = {
     {"put", "a, ind, v",
      "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
     {"putmask", "a, mask, values", NULL},
+    {"ravel_multi_index", "multi_index@, dims%", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"repeat", "a, repeats, *, total#, axis#=None", NULL},
     {"resize", "a, new_shape%", NULL},
@@ -216,19 +220,29 @@ static const kn_composed rows[] = {
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
+    {"sort_complex", "a", NULL},
     {"stack", "arrays@, axis#=0", NULL},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"swapaxes", "a, axis1#, axis2#", NULL},
     {"take", "a, indices, axis#=None", NULL},
     {"take_along_axis", "arr, indices, axis#=-1", NULL},
+    {"tensordot", "a, b, axes#=2", NULL},
     {"tile", "A, reps#", NULL},
     {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
     {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"tril_indices", "n#, k#=0, m#=n", PLACES("tri(n, m, k, dtype=bool)", "m")},
+    {"tril_indices_from", "arr, k#=0", "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("tri(n, m, k, dtype=bool)", "m")},
     {"trim_zeros", "filt, trim$='fb'", NULL},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"triu_indices", "n#, k#=0, m#=n", PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
+    {"triu_indices_from", "arr, k#=0", "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
     {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
+    {"unique_all", "x", "v, i, j, n = unique(x, True, True, True); v, i, j, n"},
+    {"unique_counts", "x", "v, n = unique(x, return_counts=True); v, n"},
+    {"unique_inverse", "x", "v, j = unique(x, return_inverse=True); v, j"},
+    {"unique_values", "x", "unique(x)"},
     {"unpackbits", "a, axis#=None, count#=None, bitorder$='big'", NULL},
     {"unwrap", "p, axis#=-1, *, period=2 * pi",
      "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "

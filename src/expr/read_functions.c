@@ -75,6 +75,24 @@ static const struct {
            "y = k / 8 < n ? (uint8)((unsigned)a[place] >> (is_little ? k % 8 : 7 - k % 8) & 1u) : (uint8)0",
      {"a", "like", "k", "is_little"}}};
 
+/* The rows and columns of a matrix where `mask` is not zero. */
+kiln_status kn_call_places_of(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"mask", "columns"};
+    kn_value slot[2] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int in[2];
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    if (status == KILN_OK)
+        status = kn_select_find(&kernel, "bool mask, int64 columns", "int64 row, int64 column", "mask",
+                                "row = i / columns; column = i % columns");
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, 2, 2) : status;
+}
+
 /* which: nothing; the name says which row. */
 kiln_status kn_call_reading(kn_value *out, kn_parser *p, const kn_called *c)
 {

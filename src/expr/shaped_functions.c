@@ -338,3 +338,276 @@ kiln_status kn_call_pad_by_axis(kn_value *out, kn_parser *p, const kn_called *c,
     memcpy(&own.number[WIDTHS], padding->width, 2 * (size_t)padding->n_pairs * sizeof *padding->width);
     return kn_call_shaped(out, p, c, write_pad, &own, x, 1);
 }
+
+/* ---- sums of products by letters ---- */
+
+enum { MOST_LETTERS = 32, MOST_FACTORS = 8 };
+
+/* The letters of einsum's subscripts: those of each factor, and of the result with those that are summed up
+ * behind them. */
+typedef struct letters {
+    char of[MOST_FACTORS][MOST_LETTERS + 1], all[MOST_LETTERS + 1];
+    int n_factors, n_out;
+} letters;
+
+static bool has_letter(const char *text, char letter)
+{
+    return letter && strchr(text, letter) != NULL;
+}
+
+static kiln_status refuse_subscripts(const char *text)
+{
+    return kn_error(KILN_ERROR_INVALID,
+                    "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' were expected, at most %d of "
+                    "a factor, without ...",
+                    text, MOST_LETTERS);
+}
+
+static bool add_letter(char *to, char letter)
+{
+    const size_t length = strlen(to);
+    const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+    if (length == MOST_LETTERS || !is_letter)
+        return false;
+    to[length] = letter;
+    return true;
+}
+
+/* Without "->" the result has the letters that stand there one time, in alphabetical order. */
+static bool read_letters(letters *l, const char *text)
+{
+    const char *arrow = strstr(text, "->");
+    char seen[2 * 64] = "", twice[2 * 64] = "";
+    bool is_good = true;
+    memset(l, 0, sizeof *l);
+    l->n_factors = 1;
+    for (const char *c = text; *c && c != arrow && is_good; ++c) {
+        if (*c == ',')
+            is_good = l->n_factors++ < MOST_FACTORS;
+        else if (*c != ' ') {
+            is_good = add_letter(l->of[l->n_factors - 1], *c);
+            strncat(has_letter(seen, *c) ? twice : seen, c, 1);
+        }
+    }
+    for (const char *c = arrow ? arrow + 2 : ""; *c && is_good; ++c)
+        is_good = *c == ' ' || (has_letter(seen, *c) && !has_letter(l->all, *c) && add_letter(l->all, *c));
+    for (char c = 'A'; c <= 'z' && !arrow && is_good; ++c)
+        if (has_letter(seen, c) && !has_letter(twice, c))
+            is_good = add_letter(l->all, c);
+    l->n_out = (int)strlen(l->all);
+    for (const char *c = seen; *c && is_good; ++c)
+        if (!has_letter(l->all, *c))
+            is_good = add_letter(l->all, *c);
+    return is_good;
+}
+
+/* Equal letters become one axis; then axes stand in the order of all letters. */
+static void write_factor(kn_str *text, const letters *l, int k)
+{
+    char own[MOST_LETTERS + 1];
+    snprintf(own, sizeof own, "%s", l->of[k]);
+    for (int a = 0; own[a]; ++a) {
+        const char *other = strchr(own + a + 1, own[a]);
+        if (!other)
+            continue;
+        const int b = (int)(other - own), length = (int)strlen(own);
+        const char letter = own[a];
+        kn_str_printf(text, "x%d = diagonal(x%d, 0, %d, %d); ", k, k, a, b);
+        memmove(own + b, own + b + 1, (size_t)(length - b));
+        memmove(own + a, own + a + 1, (size_t)(length - 1 - a));
+        own[length - 2] = letter;
+        own[length - 1] = '\0';
+        a = -1;
+    }
+    kn_str_printf(text, "x%d = x%d", k, k);
+    if (own[0] && own[1]) {
+        const char *between = ".transpose(";
+        for (const char *c = l->all; *c; ++c)
+            if (has_letter(own, *c)) {
+                kn_str_printf(text, "%s%d", between, (int)(strchr(own, *c) - own));
+                between = ", ";
+            }
+        kn_str_append(text, ")");
+    }
+    for (const char *c = l->all; *c; ++c)
+        kn_str_printf(text, "%s%s", c == l->all ? "[" : ", ", has_letter(own, *c) ? ":" : "None");
+    kn_str_append(text, l->all[0] ? "]; " : "; ");
+}
+
+static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    letters l;
+    kiln_dtype dtype = in->dtype;
+    kiln_status status = KILN_OK;
+    if (!read_letters(&l, own->word[0]))
+        return refuse_subscripts(own->word[0]);
+    if (l.n_factors != own->count)
+        return kn_error(KILN_ERROR_INVALID, "einsum: operands: %d were given; subscripts have %d", own->count,
+                        l.n_factors);
+    for (int k = 0; k < l.n_factors && status == KILN_OK; ++k) {
+        if ((int)strlen(l.of[k]) != in[k].ndim)
+            return kn_error(KILN_ERROR_SHAPE, "einsum: operand %d has %d axes; its subscripts are '%s'", k,
+                            in[k].ndim, l.of[k]);
+        status = kiln_dtype_promote(&dtype, dtype, in[k].dtype);
+        write_factor(text, &l, k);
+    }
+    const int n_summed = (int)strlen(l.all) - l.n_out;
+    const bool is_bool = dtype == KILN_BOOL;
+    kn_str_append(text, n_summed == 0 ? "" : is_bool ? "any(" : "sum(");
+    for (int k = 0; k < l.n_factors; ++k)
+        kn_str_printf(text, "%sx%d", k == 0 ? "" : is_bool ? " & " : " * ", k);
+    for (int k = 0; k < n_summed; ++k)
+        kn_str_printf(text, "%s-%d", k == 0 ? ", axis=(" : ", ", k + 1);
+    if (n_summed > 0)
+        kn_str_append(text, ",)");
+    if (n_summed > 0 && !is_bool)
+        kn_str_printf(text, ", dtype=%s", kiln_dtype_name(dtype));
+    kn_str_append(text, n_summed > 0 ? ")" : "");
+    return status;
+}
+
+/* einsum(subscripts, operands...) */
+kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_shaped_own own = {.count = c->count - 1};
+    const kn_value *given = &p->argument[c->first];
+    if (c->count < 2 || given->kind != KN_VALUE_WORD || given->length - 2 >= sizeof own.word[0])
+        return kn_call_refuse(p, c, "subscripts in quotes, and arrays, were expected: einsum('ij,jk->ik', x, y)");
+    if (c->count - 1 > MOST_FACTORS)
+        return kn_call_refuse(p, c, "at most 8 arrays were expected");
+    memcpy(own.word[0], given->word, given->length - 2);
+    return kn_call_shaped(out, p, c, write_einsum, &own, given + 1, c->count - 1);
+}
+
+/* ---- sums over several axes of both ---- */
+
+/* own->number: the axes of the first, then those of the second. */
+static kiln_status write_tensordot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int count = own->count / 2;
+    kn_str order[2] = {KN_STR_INIT, KN_STR_INIT}, left = KN_STR_INIT;
+    kiln_status status = KILN_OK;
+    int n_free[2] = {0, 0};
+    for (int k = 0; k < 2 && status == KILN_OK; ++k) {
+        uint64_t bits = 0;
+        for (int a = 0; a < count && status == KILN_OK; ++a) {
+            const int64_t given = own->number[k * count + a], axis = given + (given < 0 ? in[k].ndim : 0);
+            if (axis < 0 || axis >= in[k].ndim || bits >> axis & 1)
+                status = kn_error(KILN_ERROR_SHAPE, "tensordot: axis %lld was given; array %d has %d",
+                                  (long long)given, k, in[k].ndim);
+            else
+                bits |= UINT64_C(1) << axis;
+        }
+        for (int a = 0; a < in[k].ndim; ++a)
+            if (!(bits >> a & 1))
+                kn_str_printf(&order[k], "%s%d", n_free[k]++ > 0 ? ", " : "", a);
+        for (int a = 0; a < count && status == KILN_OK; ++a) {
+            const int64_t given = own->number[k * count + a];
+            kn_str_printf(&order[k], "%s%d", order[k].length > 0 ? ", " : "",
+                          (int)(given + (given < 0 ? in[k].ndim : 0)));
+        }
+        if (in[k].ndim > 1)
+            kn_str_printf(text, "x%d = x%d.transpose(%s); ", k, k, kn_str_text(&order[k]));
+    }
+    kn_str_append(&left, "[");
+    for (int a = 0; a < n_free[0]; ++a)
+        kn_str_append(&left, ":, ");
+    for (int a = 0; a < n_free[1]; ++a)
+        kn_str_append(&left, "None, ");
+    kn_str_append(&left, "...]");
+    kiln_dtype dtype = KILN_FLOAT64;
+    if (status == KILN_OK)
+        status = kiln_dtype_promote(&dtype, in[0].dtype, in[1].dtype);
+    const bool is_bool = dtype == KILN_BOOL;
+    kn_str_append(text, count == 0 ? "" : is_bool ? "any(" : "sum(");
+    kn_str_printf(text, "x0%s %s x1", kn_str_text(&left), is_bool ? "&" : "*");
+    for (int a = 0; a < count; ++a)
+        kn_str_printf(text, "%s-%d", a == 0 ? ", axis=(" : ", ", a + 1);
+    if (count > 0 && is_bool)
+        kn_str_append(text, ",))");
+    else if (count > 0)
+        kn_str_printf(text, ",), dtype=%s)", kiln_dtype_name(dtype));
+    if (status == KILN_OK)
+        status = kn_str_status(&left, "a text");
+    for (int k = 0; k < 2; ++k)
+        kn_str_free(&order[k]);
+    kn_str_free(&left);
+    return status;
+}
+
+/* Axes of one array: a number, or a list. */
+static kiln_status read_axes(int64_t *axis, int *count, const kn_parser *p, const kn_value *value)
+{
+    const kn_value *item;
+    kiln_status status = KILN_OK;
+    *count = kn_parser_items(&item, p, value);
+    if (*count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, value->at, value->length, "axes: %d are more than an array has", *count);
+    for (int k = 0; k < *count && status == KILN_OK; ++k)
+        status = kn_parser_whole(&axis[k], p, &item[k], "axes");
+    return status;
+}
+
+/* tensordot(a, b, axes=2): so many of the last and of the first, or a list for each. */
+kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "b", "axes"};
+    kn_shaped_own own = {.count = 4, .number = {-2, -1, 0, 1}};
+    kn_value slot[3] = {{0}};
+    int64_t axis[2][KILN_MAX_NDIM], number = 2;
+    int count[2] = {0, 0};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status != KILN_OK || slot[2].kind == KN_VALUE_ABSENT)
+        return status == KILN_OK ? kn_call_shaped(out, p, c, write_tensordot, &own, slot, 2) : status;
+    if (slot[2].kind == KN_VALUE_TUPLE) {
+        const kn_value *item;
+        if (kn_parser_items(&item, p, &slot[2]) != 2)
+            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: a number, or two lists, were expected");
+        const kn_value both[] = {item[0], item[1]};
+        for (int k = 0; k < 2 && status == KILN_OK; ++k)
+            status = read_axes(axis[k], &count[k], p, &both[k]);
+        if (status == KILN_OK && count[0] != count[1])
+            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: %d and %d were given", count[0], count[1]);
+    } else {
+        status = kn_parser_whole(&number, p, &slot[2], names[2]);
+        if (status == KILN_OK && (number < 0 || number > KILN_MAX_NDIM))
+            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: %lld was given; 0 to %d were expected",
+                                    (long long)number, KILN_MAX_NDIM);
+        count[0] = (int)number;
+        for (int a = 0; a < count[0]; ++a) {
+            axis[0][a] = a - number;
+            axis[1][a] = a;
+        }
+    }
+    own.count = 2 * count[0];
+    memcpy(own.number, axis[0], (size_t)count[0] * sizeof *own.number);
+    memcpy(own.number + count[0], axis[1], (size_t)count[0] * sizeof *own.number);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_tensordot, &own, slot, 2) : status;
+}
+
+/* ---- complex numbers of everything ---- */
+
+static kiln_status write_sort_complex(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(in->dtype);
+    const bool is_short = info->kind != KN_KIND_FLOAT && kiln_dtype_size(in->dtype) < 4 && in->dtype != KILN_BOOL;
+    (void)own;
+    kn_str_append(text, info->kind == KN_KIND_COMPLEX ? "sort(x0)"
+                        : is_short                    ? "astype(sort(x0), complex64)"
+                                                      : "astype(sort(x0), complex128)");
+    return KILN_OK;
+}
+
+/* sort_complex(a) */
+kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a"};
+    const kn_shaped_own own = {.count = 0};
+    kn_value slot[1] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_sort_complex, &own, slot, 1) : status;
+}

@@ -378,3 +378,75 @@ kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c)
     kn_str_printf(&text, ", %d)%s", order, has_axis ? ", axis, -1)" : "");
     return read(out, p, c, &text, &n);
 }
+
+/* ---- indices of several axes and of one ---- */
+
+/* ravel_multi_index(multi_index, dims): not checked. */
+kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"multi_index", "dims"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int n_indices = 0, n_dims = 0;
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    if (status == KILN_OK)
+        status = add_items(&n, &n_indices, 'i', p, &slot[0], name[0]);
+    if (status == KILN_OK)
+        status = add_items(&n, &n_dims, 'd', p, &slot[1], name[1]);
+    if (status == KILN_OK && n_indices != n_dims)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "dims: %d were given; as many as multi_index has, %d, were expected", n_dims,
+                                n_indices);
+    if (status != KILN_OK)
+        return status;
+    kn_str_append(&text, "r = astype(i0, int64)");
+    for (int k = 1; k < n_dims; ++k)
+        kn_str_printf(&text, "; r = r * d%d + i%d", k, k);
+    kn_str_append(&text, "; r");
+    return read(out, p, c, &text, &n);
+}
+
+/* unravel_index(indices, shape): as many results as there are extents; not checked. */
+kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"indices", "shape"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0;
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'd', p, &slot[1], name[1]);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "i", &slot[0]);
+    kn_str_append(&text, "i = astype(i, int64); ");
+    for (int k = 0; k < count; ++k) {
+        kn_str_append(&text, "(i // (1");
+        for (int a = k + 1; a < count; ++a)
+            kn_str_printf(&text, " * d%d", a);
+        kn_str_printf(&text, k > 0 ? ")) %% d%d, " : ")), ", k);
+    }
+    return read(out, p, c, &text, &n);
+}
+
+/* multi_dot(arrays): from the left to the right. */
+kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"arrays"};
+    names n = {.count = 0};
+    kn_value slot[1] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0;
+    kiln_status status = match(slot, p, c, name, 1, 1);
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'x', p, &slot[0], name[0]);
+    if (status != KILN_OK)
+        return status;
+    kn_str_append(&text, "r = x0");
+    for (int k = 1; k < count; ++k)
+        kn_str_printf(&text, "; r = matmul(r, x%d)", k);
+    kn_str_append(&text, "; r");
+    return read(out, p, c, &text, &n);
+}

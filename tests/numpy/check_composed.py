@@ -634,6 +634,44 @@ def copyto(rng, x, y):
     return f"copyto(x, y{', z' if where else ''})", right, same, {"x": x, "y": y, "z": mask}
 
 
+def tensordot(rng, x, y):
+    dtypes = [rng.choice([d for d in DTYPES if d != "float16"]) for _ in range(2)]
+    shapes, axes = rng.choice([(([2, 3, 4], [3, 4, 5]), 2), (([2, 3], [3, 2]), 1), (([2, 3], [4]), 0), (([2, 3, 4], [4, 3, 2]), ((1, 0), (-2, 2))), (([5], [5, 2]), ((0,), (0,)))])
+    x, y = (finite(drawn(rng, shape, dtype)) for shape, dtype in zip(shapes, dtypes))
+    text = "" if axes == 2 and rng.random() < 0.5 else f", {axes}"
+    return f"tensordot(x, y{text})", np.tensordot(x, y, axes), rough, {"x": x, "y": y}
+
+
+def flat_indices(rng, x, y):
+    shape = [rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3]))]
+    arrays = {letter: np.array([rng.randrange(n) for _ in range(9)], "i8") for letter, n in zip("xyz", shape)}
+    return f"ravel_multi_index([{', '.join(arrays)}], {shape})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape)), same, arrays
+
+
+def triangle_places(name):
+    def case(rng, x, y):
+        n, m, k = rng.choice([1, 4, 6]), rng.choice([1, 3, 6]), rng.randrange(-2, 3)
+        if name.endswith("from"):
+            return f"{name}(x, {k})", list(getattr(np, name)(np.resize(x, (n, m)), k)), same, {"x": np.resize(x, (n, m))}
+        return f"{name}({n}, {k}, {m})", list(getattr(np, name)(n, k, m)), same
+    return case
+
+
+def distinct(name):
+    def case(rng, x, y):
+        x = np.concatenate([x.reshape(-1)[:5], x.reshape(-1)[:20]])
+        if np.isnan(x).any():
+            return None
+        right = np.unique(x) if name == "unique_values" else getattr(np, name)(x)  # of which NumPy does not say the order
+        return f"{name}(x)", list(right) if isinstance(right, tuple) else right, same, {"x": x}
+    return case
+
+
+def multi_dot(rng, x, y):
+    arrays = {letter: np.round(finite(drawn(rng, shape, "float64"))) % 5 for letter, shape in zip("xyz", ([3, 4], [4, 2], [2, 5]))}
+    return "multi_dot([x, y, z])", np.linalg.multi_dot(list(arrays.values())), rough, arrays
+
+
 CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: sought(name) for name in ("digitize", "searchsorted")},
          **{name: taken(name) for name in ("take", "take_along_axis")}, **{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")},
          "compress": compress, **{name: sets(name) for name in ("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d")}, "allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
@@ -650,12 +688,32 @@ CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: 
          **{name: polynomial(name) for name in ("convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval")},
          **{name: bits_case(name) for name in ("packbits", "unpackbits")}, **{name: equal_arrays(name) for name in ("array_equal", "array_equiv")},
          **{name: product(name) for name in ("cross", "dot", "inner", "kron", "matmul", "matvec", "vdot", "vecdot", "vecmat")},
+         "tensordot": tensordot, "ravel_multi_index": flat_indices, "multi_dot": multi_dot, "sort_complex": lambda rng, x, y: None if np.isnan(x).any() else ("sort_complex(x)", np.sort_complex(x), same, {"x": x}),
+         **{name: triangle_places(name) for name in ("tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from")},
+         **{name: distinct(name) for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values")},
          **{name: broadcasts(name) for name in ("broadcast_arrays", "ix_")}, "geomspace": geomspace, "indices": indices_case, "resize": resize,
          **{name: diagonals(name) for name in ("diag", "diagflat", "diag_indices", "diag_indices_from", "fill_diagonal")}, "trim_zeros": trim_zeros,
          **{name: frequencies(name) for name in ("fftfreq", "fftshift", "ifftshift", "rfftfreq")}, "copyto": copyto,
          **{f"atleast_{n}d": at_least(f"atleast_{n}d") for n in (1, 2, 3)}, **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
 
 
+def einsum(rng, x, y):
+    text = rng.choice(["ij,jk->ik", "ij,kj", "ii", "ii->i", "i,j->ij", "ij->ji", "ij->", "ij,ij->j", "i,i", "bij,bjk->bik", "ijk->kji", "iji->j", "a,ab,b->", "ji"])
+    extent = {letter: rng.choice([1, 2, 5]) for letter in "abijk"}
+    arrays = {name: finite(drawn(rng, [extent[c] for c in part], rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
+    if any(a.dtype == bool for a in arrays.values()):
+        return None  # NumPy's sums of truth values are of their own kind
+    return f"einsum('{text}', {', '.join(arrays)})", np.asarray(np.einsum(text, *arrays.values())), rough, arrays
+
+
+def unravel(rng, x, y):
+    shape = tuple(rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3])))
+    i = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8"]))
+    return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
+
+
+# Functions that are no rows: expressions alone have them.
+OTHERS = {"einsum": einsum, "unravel_index": unravel}
 USUAL, KEEPDIMS = -2**63, 2
 
 
@@ -677,7 +735,7 @@ class Functions(Names):
     def arguments(self, text, arrays, n_out):
         """The arguments of kiln_function_call, with "array NAME" for an array; the axes and keepdims. None where the text is no such call."""
         call = ast.parse(text).body[0].value
-        for params, results in self.rows[call.func.id]:
+        for params, results in self.rows.get(call.func.id, []):
             plain = [word.split("=")[0] for word in params]
             places = [word for word in plain[:plain.index("*") if "*" in plain else None]]
             given = dict(zip(places, call.args)) | {next((p for p in plain if p.rstrip("#$@%") == k.arg), k.arg): k.value for k in call.keywords}
@@ -764,7 +822,7 @@ def check_case(kiln, names, seed, index):
     x, y = drawn(rng, shape, dtype), drawn(rng, shape, dtype if rng.random() < 0.7 else rng.choice(DTYPES))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        case = CASES[name](rng, x, y)
+        case = {**CASES, **OTHERS}[name](rng, x, y)
     if case is None:
         return
     text, right, alike, *more = case
@@ -778,7 +836,7 @@ def check_case(kiln, names, seed, index):
 
 
 def main():
-    o = random_cases(4000, len(CASES), 32, ("names", {}))
+    o = random_cases(8000, len(CASES) + len(OTHERS), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
     # Those of a key are random: check_random.py.
     names = sorted({name for name, kind, params, *_ in lines if kind == "row" and not params.startswith("key,")})
@@ -786,6 +844,7 @@ def main():
     numbers = [(name, sum(word.strip() not in ("*", "axis", "keepdims#=False") and not word.strip().startswith("axis=") for word in params.split(","))) for name, kind, params, *_ in lines if kind == "row"]
     assert len(numbers) == len(set(numbers)), f"{[n for n in numbers if numbers.count(n) > 1]}: C finds a row by its name and the number of its arguments"
     kiln = Functions(o.library, lines)
+    names += OTHERS
     in_threads(lambda k: check_case(kiln, names, o.seed, k), o.cases)
     print(f"{o.count} calls of {len(names)} functions, none wrong")
 
