@@ -628,6 +628,25 @@ class array {
             return kiln_array_broadcast_to(a, array_, shape.ndim(), shape.data());
         });
     }
+    /** Any shape and strides, in bytes, within the array's memory. */
+    [[nodiscard]] array as_strided(const extents &shape, const std::vector<std::int64_t> &strides) const
+    {
+        if (static_cast<int>(strides.size()) != shape.ndim())
+            throw error(KILN_ERROR_SHAPE, "as_strided: a stride for each extent was expected");
+        return made([&](kiln_array **a) {
+            return kiln_array_as_strided(a, array_, shape.ndim(), shape.data(), strides.data());
+        });
+    }
+    /** All windows along these axes (none: along all), behind the other axes; read-only. */
+    [[nodiscard]] array sliding_window_view(const extents &window, const std::vector<int> &axes = {}) const
+    {
+        if (!axes.empty() && static_cast<int>(axes.size()) != window.ndim())
+            throw error(KILN_ERROR_SHAPE, "sliding_window_view: an axis for each window was expected");
+        return made([&](kiln_array **a) {
+            return kiln_array_sliding_window_view(a, array_, window.ndim(), window.data(),
+                                                  axes.empty() ? nullptr : axes.data());
+        });
+    }
     /** With one more axis, of extent 1. */
     [[nodiscard]] array expand_dims(int axis) const
     {

@@ -113,6 +113,7 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c);
 

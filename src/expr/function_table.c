@@ -93,6 +93,7 @@ static const struct {
                  {"segment_prod", kn_call_segments, KN_MULTIPLIED},
                  {"segment_sum", kn_call_segments, KN_ADDED},
                  {"select", kn_call_select, 0},
+                 {"sliding_window_view", kn_call_windows, 0},
                  {"sort", kn_call_sort, KN_SORT},
                  {"sort_complex", kn_call_sort_complex, 0},
                  {"split", kn_call_split, 0},

@@ -712,8 +712,22 @@ def unravel(rng, x, y):
     return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
 
 
+def windows(rng, x, y):
+    x = shaped(rng, x, rng.choice([1, 2, 3]))
+    axes = rng.sample(range(x.ndim), rng.randrange(1, x.ndim + 1))
+    sizes = [rng.randrange(1, x.shape[a] + 1) for a in axes]
+    of = rng.choice(["x", "x", "positive(x)", "x[::-1]"]) if x.dtype != bool else "x"
+    value = eval(of, {"x": x, "positive": np.positive})
+    if axes == list(range(x.ndim)) and rng.random() < 0.5:
+        return f"sliding_window_view({of}, {sizes})", np.lib.stride_tricks.sliding_window_view(value, sizes), same, {"x": x}
+    sums = rng.random() < 0.3 and x.dtype.kind in "iu"
+    right = np.lib.stride_tricks.sliding_window_view(value, sizes, axes)
+    text = f"sliding_window_view({of}, {sizes}, {axes})"
+    return (f"sum({text}, axis=-1)", np.sum(right, axis=-1), same, {"x": x}) if sums else (text, right, same, {"x": x})
+
+
 # Functions that are no rows: expressions alone have them.
-OTHERS = {"einsum": einsum, "unravel_index": unravel}
+OTHERS = {"einsum": einsum, "sliding_window_view": windows, "unravel_index": unravel}
 USUAL, KEEPDIMS = -2**63, 2
 
 
