@@ -167,8 +167,8 @@ static param_kind kind_of(const composed *c, int k)
     const char *name = c->of.name[k];
     const kn_composed_kind kind = c->of.kind[k];
     return strcmp(name, "keepdims") == 0 || (strcmp(name, "axis") == 0 && kind != KN_OF_WHOLE) ? OF_CALL
-           : kind == KN_OF_VALUE && strcmp(name, "dtype") == 0                                  ? DTYPE
-                                                                : (param_kind)kind;
+           : kind == KN_OF_VALUE && strcmp(name, "dtype") == 0                                 ? DTYPE
+                                                               : (param_kind)kind;
 }
 
 static bool has_param(const composed *c, const char *name)
@@ -225,30 +225,29 @@ static void put_arguments(FILE *to, const composed *c, const char *const *format
 }
 
 /* "@": the name of the parameter. A list has its length behind it. */
-static const char *const names_alone[] = {[VALUE] = "@",           [WHOLE] = "@",           [WORD] = "@",
-                                          [ARRAYS] = "@, n_@", [WHOLES] = "@, n_@", [DTYPE] = "@"},
-                         *const typed[] = {[VALUE] = "kiln_arg @",
-                                           [WHOLE] = "int64_t @",
-                                           [WORD] = "const char *@",
-                                           [ARRAYS] = "const kiln_arg *@, int n_@",
-                                           [WHOLES] = "const int64_t *@, int n_@",
-                                           [DTYPE] = "kiln_dtype @"},
-                         *const as_args[] = {[VALUE] = "@",
-                                             [WHOLE] = "kiln_arg_int(@)",
-                                             [WORD] = "kiln_arg_struct(@, @ ? strlen(@) : 0)",
-                                             [ARRAYS] = "kiln_arg_struct(@, (size_t)n_@ * sizeof *@)",
-                                             [WHOLES] = "kiln_arg_struct(@, (size_t)n_@ * sizeof *@)",
-                                             [DTYPE] = "kiln_arg_int(@)"},
-                         *const as_macro[] = {[VALUE] = "KILN_PRIV_ARG(@)", [WHOLE] = "@",
-                                              [WORD] = "@",                 [ARRAYS] = "@, n_@",
-                                              [WHOLES] = "@, n_@",          [DTYPE] = "@"},
-                         *const as_cpp[] = {
-                             [VALUE] = "@.arg()",
-                             [WHOLE] = "kiln_arg_int(@)",
-                             [WORD] = "kiln_arg_struct(@, @ ? std::char_traits<char>::length(@) : 0)",
-                             [ARRAYS] = "kiln_arg_struct(@.data(), @.size() * sizeof(kiln_arg))",
-                             [WHOLES] = "kiln_arg_struct(@.data(), @.size() * sizeof(std::int64_t))",
-                             [DTYPE] = "kiln_arg_int(@)"};
+static const char
+    *const names_alone[] =
+        {[VALUE] = "@", [WHOLE] = "@", [WORD] = "@", [ARRAYS] = "@, n_@", [WHOLES] = "@, n_@", [DTYPE] = "@"},
+           *const typed[] = {[VALUE] = "kiln_arg @",
+                             [WHOLE] = "int64_t @",
+                             [WORD] = "const char *@",
+                             [ARRAYS] = "const kiln_arg *@, int n_@",
+                             [WHOLES] = "const int64_t *@, int n_@",
+                             [DTYPE] = "kiln_dtype @"},
+           *const as_args[] = {[VALUE] = "@",
+                               [WHOLE] = "kiln_arg_int(@)",
+                               [WORD] = "kiln_arg_struct(@, @ ? strlen(@) : 0)",
+                               [ARRAYS] = "kiln_arg_struct(@, (size_t)n_@ * sizeof *@)",
+                               [WHOLES] = "kiln_arg_struct(@, (size_t)n_@ * sizeof *@)",
+                               [DTYPE] = "kiln_arg_int(@)"},
+           *const as_macro[] = {[VALUE] = "KILN_PRIV_ARG(@)", [WHOLE] = "@",       [WORD] = "@",
+                                [ARRAYS] = "@, n_@",          [WHOLES] = "@, n_@", [DTYPE] = "@"},
+           *const as_cpp[] = {[VALUE] = "@.arg()",
+                              [WHOLE] = "kiln_arg_int(@)",
+                              [WORD] = "kiln_arg_struct(@, @ ? std::char_traits<char>::length(@) : 0)",
+                              [ARRAYS] = "kiln_arg_struct(@.data(), @.size() * sizeof(kiln_arg))",
+                              [WHOLES] = "kiln_arg_struct(@.data(), @.size() * sizeof(std::int64_t))",
+                              [DTYPE] = "kiln_arg_int(@)"};
 
 static void put_composed(FILE *to, const composed *c)
 {

@@ -9,12 +9,11 @@ static kiln_status check(const void *out, const kiln_array *array, const char *f
 {
     if (!out || !array)
         return kn_error(KILN_ERROR_INVALID, "%s: %s is NULL", function, out ? "array" : "out");
-    return array->recorder
-               ? kn_error(KILN_ERROR_INVALID,
-                          "%s: array is one of a trace, which has no memory; an expression's "
-                          "sliding_window_view, or an array with elements, was expected",
-                          function)
-               : KILN_OK;
+    return array->recorder ? kn_error(KILN_ERROR_INVALID,
+                                      "%s: array is one of a trace, which has no memory; an expression's "
+                                      "sliding_window_view, or an array with elements, was expected",
+                                      function)
+                           : KILN_OK;
 }
 
 /* The bytes of all elements, from the first one. False: no number says how many. */
@@ -85,7 +84,8 @@ kiln_status kiln_array_as_strided(kiln_array **out, const kiln_array *array, int
     if (low < -before || high > behind)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: strides: elements would lie in the bytes from %" PRId64 " to %" PRId64
-                        ", seen from the first one; the array's memory has those from %" PRId64 " to %" PRId64,
+                        ", seen from the first one; the array's memory has those from %" PRId64
+                        " to %" PRId64,
                         name, low, high, -before, behind);
     return view(out, array, ndim, shape, strides);
 }
@@ -99,10 +99,11 @@ kiln_status kiln_array_sliding_window_view(kiln_array **out, const kiln_array *a
     if (status)
         return status;
     if (n < 0 || (n > 0 && !window) || (!axes && n != array->ndim) || array->ndim + n > KILN_MAX_NDIM)
-        return kn_error(KILN_ERROR_INVALID,
-                        "%s: n: %d was given; as many windows as axes are given, or as the array has (%d), were "
-                        "expected, and at most %d axes together",
-                        name, n, array->ndim, KILN_MAX_NDIM);
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "%s: n: %d was given; as many windows as axes are given, or as the array has (%d), were "
+            "expected, and at most %d axes together",
+            name, n, array->ndim, KILN_MAX_NDIM);
     memcpy(shape, array->shape, (size_t)array->ndim * sizeof *shape);
     memcpy(strides, array->strides, (size_t)array->ndim * sizeof *strides);
     for (int k = 0; k < n; k++) {
@@ -112,8 +113,8 @@ kiln_status kiln_array_sliding_window_view(kiln_array **out, const kiln_array *a
                             array->ndim);
         if (window[k] < 0 || window[k] > shape[axis])
             return kn_error(KILN_ERROR_SHAPE,
-                            "%s: window[%d]: %" PRId64 " was given; axis %d has room for 0 to %" PRId64, name, k,
-                            window[k], given, shape[axis]);
+                            "%s: window[%d]: %" PRId64 " was given; axis %d has room for 0 to %" PRId64, name,
+                            k, window[k], given, shape[axis]);
         shape[axis] -= window[k] - 1;
         shape[array->ndim + k] = window[k];
         strides[array->ndim + k] = array->strides[axis];

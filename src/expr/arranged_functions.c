@@ -123,8 +123,8 @@ static int depth_of(const kn_parser *p, const kn_value *value)
 }
 
 /* Lists of the same depth are joined along the axis -depth; arrays have `most` axes at least. */
-static kiln_status join_block(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *value, int depth,
-                              int most)
+static kiln_status join_block(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *value,
+                              int depth, int most)
 {
     kn_subscript view[] = {{KN_SUBSCRIPT_FILL, most, most, 0}, rest};
     kn_value array[MOST];
@@ -154,8 +154,8 @@ kiln_status kn_call_block(kn_value *out, kn_parser *p, const kn_called *c)
     const int depth = depth_of(p, &slot[0]);
     if (depth == 0 || depth > DEEPEST)
         return kn_parser_refuse(p, slot[0].at, slot[0].length,
-                                "arrays: %d lists inside one another were given; 1 to %d were expected", depth,
-                                DEEPEST);
+                                "arrays: %d lists inside one another were given; 1 to %d were expected",
+                                depth, DEEPEST);
     return join_block(out, p, c, &slot[0], depth, depth);
 }
 
@@ -292,8 +292,9 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
                                 "obj: with an axis, numbers that stand in the expression were expected: the "
                                 "shape would depend on an array's values");
     if (status == KILN_OK && is_array)
-        return kn_call_text(out, p, c, "a = ravel(arr); extract(~isin(arange(size(a)), where(obj < 0, obj + size(a), "
-                                       "obj)), a)",
+        return kn_call_text(out, p, c,
+                            "a = ravel(arr); extract(~isin(arange(size(a)), where(obj < 0, obj + size(a), "
+                            "obj)), a)",
                             names, slot, 2);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
@@ -397,16 +398,15 @@ static kiln_status write_number(char *text, size_t size, const kn_parser *p, con
     else if (number && number->kind == KILN_ARG_WEAK_FLOAT && number->value.d[0] - number->value.d[0] == 0)
         snprintf(text, size, "%.17e", number->value.d[0]);
     else
-        return kn_parser_refuse(
-            p, value->at, value->length,
-            "%s: a finite number that stands in the expression was expected", what);
+        return kn_parser_refuse(p, value->at, value->length,
+                                "%s: a finite number that stands in the expression was expected", what);
     return KILN_OK;
 }
 
 kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"array", "pad_width", "mode", "constant_values", "stat_length",
-                                        "end_values"};
+    static const char *const names[] = {"array",           "pad_width",   "mode",
+                                        "constant_values", "stat_length", "end_values"};
     kn_value slot[6] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_PAD};
     kn_padding by_axis = {.length = -1};
@@ -424,7 +424,8 @@ kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && kn_call_is_given(&slot[4]))
         status = kn_parser_whole(&by_axis.length, p, &slot[4], names[4]);
     if (status == KILN_OK && kn_call_is_given(&slot[4]) && by_axis.length < 1)
-        return kn_parser_refuse(p, slot[4].at, slot[4].length, "stat_length: %lld was given; one from 1 on was expected",
+        return kn_parser_refuse(p, slot[4].at, slot[4].length,
+                                "stat_length: %lld was given; one from 1 on was expected",
                                 (long long)by_axis.length);
     if (status == KILN_OK)
         status = write_number(end, sizeof end, p, &slot[5], names[5]);

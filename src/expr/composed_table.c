@@ -32,8 +32,8 @@
 /* Coefficients of polynomials, of which the last ones belong together. */
 #define OF_ENDS(operator)                                                                                    \
     "n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = arange(l); "                                    \
-    "where(i < l - n, False, take(a1, i - (l - n), mode='clip')) " operator                                  \
-    " where(i < l - m, False, take(a2, i - (l - m), mode='clip'))"
+    "where(i < l - n, False, take(a1, i - (l - n), mode='clip')) "                                           \
+    operator" where(i < l - m, False, take(a2, i - (l - m), mode='clip'))"
 
 /* float64, or complex128 where fp is complex; elements of fp have their dtype, and are not changed. */
 #define INTERPOLATED "f = where(True, fp, zeros(1)); "
@@ -106,7 +106,8 @@ static const kn_composed rows[] = {
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"fftfreq", "n#, d=1.0", "(arange(n) - n * (arange(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
     {"fftshift", "x", NULL},
-    {"fill_diagonal", "a, val, wrap#=False", "b = a[:, :]; filled_diagonal(a, where(ones(1, dtype=bool), val, False), int64(wrap))"},
+    {"fill_diagonal", "a, val, wrap#=False",
+     "b = a[:, :]; filled_diagonal(a, where(ones(1, dtype=bool), val, False), int64(wrap))"},
     {"flip", "m, axis=None", NULL},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
@@ -127,12 +128,12 @@ static const kn_composed rows[] = {
     {"insert", "arr, obj%, values, axis#=None", NULL},
     {"interp", "x, xp, fp, left=fp[0], right=fp[-1]",
      INTERPOLATED "interpolated(astype(x, float64), astype(xp, float64), f, where(True, left, f[0]), "
-     "where(True, right, f[0]))"},
+                  "where(True, right, f[0]))"},
     {"interp", "x, xp, fp, *, period",
      INTERPOLATED "x = astype(x, float64) % period; q = astype(xp, float64) % period; o = argsort(q); "
-     "q = take(q, o, mode='clip'); f = take(f, o, mode='clip'); "
-     "interpolated(x, concatenate([q[-1:] - period, q, q[:1] + period]), "
-     "concatenate([f[-1:], f, f[:1]]), f[0], f[0])"},
+                  "q = take(q, o, mode='clip'); f = take(f, o, mode='clip'); "
+                  "interpolated(x, concatenate([q[-1:] - period, q, q[:1] + period]), "
+                  "concatenate([f[-1:], f, f[:1]]), f[0], f[0])"},
     {"intersect1d", "ar1, ar2",
      "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
      "; extract(f & isin(s, b), s)"},
@@ -191,7 +192,8 @@ static const kn_composed rows[] = {
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"polyadd", "a1, a2", OF_ENDS("+")},
     {"polyder", "p", "p[:-1] * arange(len(p) - 1, 0, -1)"},
-    {"polyint", "p, k=0.0", "n = len(p); i = arange(n + 1); where(i < n, take(p, i, mode='clip') / (n - i + (i == n)), k)"},
+    {"polyint", "p, k=0.0",
+     "n = len(p); i = arange(n + 1); where(i < n, take(p, i, mode='clip') / (n - i + (i == n)), k)"},
     {"polymul", "a1, a2", "convolve(a1, a2)"},
     {"polysub", "a1, a2", OF_ENDS("-")},
     {"polyval", "p, x", "evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
@@ -233,11 +235,13 @@ static const kn_composed rows[] = {
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
     {"tril_indices", "n#, k#=0, m#=n", PLACES("tri(n, m, k, dtype=bool)", "m")},
-    {"tril_indices_from", "arr, k#=0", "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("tri(n, m, k, dtype=bool)", "m")},
+    {"tril_indices_from", "arr, k#=0",
+     "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("tri(n, m, k, dtype=bool)", "m")},
     {"trim_zeros", "filt, trim$='fb'", NULL},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
     {"triu_indices", "n#, k#=0, m#=n", PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
-    {"triu_indices_from", "arr, k#=0", "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
+    {"triu_indices_from", "arr, k#=0",
+     "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
     {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
     {"unique_all", "x", "v, i, j, n = unique(x, True, True, True); v, i, j, n"},
     {"unique_counts", "x", "v, n = unique(x, return_counts=True); v, n"},

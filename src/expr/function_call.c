@@ -111,8 +111,7 @@ static kiln_status count_items(size_t *out, const char *function, const char *na
                                size_t size)
 {
     *out = in->kind == KILN_ARG_STRUCT ? in->value.pod.size / size : 0;
-    return in->kind == KILN_ARG_STRUCT && (in->value.pod.data || *out == 0) &&
-                   in->value.pod.size % size == 0
+    return in->kind == KILN_ARG_STRUCT && (in->value.pod.data || *out == 0) && in->value.pod.size % size == 0
                ? KILN_OK
                : kn_error(KILN_ERROR_INVALID, "%s: %s: a list was expected (kiln_arg_struct of its items)",
                           function, name);
@@ -147,7 +146,8 @@ static kiln_status write_wholes(written *w, const char *function, const char *na
     begin_argument(w, name);
     kn_str_append(&w->text, "[");
     for (size_t k = 0; k < count; ++k)
-        kn_str_printf(&w->text, "%s%lld", k > 0 ? ", " : "", (long long)((const int64_t *)in->value.pod.data)[k]);
+        kn_str_printf(&w->text, "%s%lld", k > 0 ? ", " : "",
+                      (long long)((const int64_t *)in->value.pod.data)[k]);
     kn_str_append(&w->text, "]");
     return KILN_OK;
 }
@@ -161,8 +161,10 @@ static kiln_status write_word(written *w, const char *function, const char *name
     const size_t length = in->kind == KILN_ARG_STRUCT ? in->value.pod.size : 0;
     for (size_t k = 0; k < length; ++k)
         if (!isalnum((unsigned char)letters[k]) && letters[k] != '_')
-            return kn_error(KILN_ERROR_INVALID, "%s: %s: a word was expected; it has another character than "
-                                                "letters, digits and _", function, name);
+            return kn_error(KILN_ERROR_INVALID,
+                            "%s: %s: a word was expected; it has another character than "
+                            "letters, digits and _",
+                            function, name);
     if (length == 0)
         return kn_error(KILN_ERROR_INVALID, "%s: %s: a word was expected (kiln_arg_struct of its letters)",
                         function, name);

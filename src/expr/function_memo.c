@@ -25,9 +25,9 @@ static kn_function_role role_of(const kn_composed_params *of, int k)
                                              [KN_OF_ARRAYS] = KN_ROLE_ARRAYS,
                                              [KN_OF_WHOLES] = KN_ROLE_WHOLES};
     const bool is_axis = of->kind[k] != KN_OF_WHOLE && strcmp(of->name[k], "axis") == 0;
-    return is_axis || strcmp(of->name[k], "keepdims") == 0                       ? KN_ROLE_OPTION
+    return is_axis || strcmp(of->name[k], "keepdims") == 0                   ? KN_ROLE_OPTION
            : of->kind[k] == KN_OF_VALUE && strcmp(of->name[k], "dtype") == 0 ? KN_ROLE_DTYPE
-                                                                              : roles[of->kind[k]];
+                                                                             : roles[of->kind[k]];
 }
 
 static size_t slot_of(const char *name, int n_in)
@@ -224,8 +224,7 @@ static entry *find(entry *first, const kn_function_call *c)
 
 kiln_kernel *kn_function_find(const kn_graph **views, const kn_function_call *c)
 {
-    const entry *e =
-        c->is_odd ? NULL : find(atomic_load_explicit(bucket_of(c), memory_order_acquire), c);
+    const entry *e = c->is_odd ? NULL : find(atomic_load_explicit(bucket_of(c), memory_order_acquire), c);
     *views = e ? e->views : NULL;
     return e ? e->kernel : NULL;
 }

@@ -30,7 +30,8 @@ bool kn_graph_is_views(const kn_graph *graph)
     return is;
 }
 
-static kiln_status add_axis(layout *l, const kn_graph *graph, const kn_node *node, int64_t extent, int64_t stride)
+static kiln_status add_axis(layout *l, const kn_graph *graph, const kn_node *node, int64_t extent,
+                            int64_t stride)
 {
     if (l->ndim == KILN_MAX_NDIM)
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE, "more than %d axes are too many", KILN_MAX_NDIM);

@@ -50,6 +50,9 @@ typedef struct kn_parser {
     int n_arguments, argument_capacity;
     /* The value of another text, whose names are the variables; where the parser stands stays (parse.c). */
     kiln_status (*read)(kn_value *out, struct kn_parser *p, const char *text);
+    /* kn_graph_parse, for kernels that are made of a text when they are called. */
+    kiln_status (*parse)(kn_graph **out, const char *params, const char *text,
+                         const kiln_kernel_options *options);
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
 } kn_parser;

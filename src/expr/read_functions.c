@@ -27,18 +27,25 @@ static const struct {
     const char *arg[MOST_READ + 1];
 } readings[] = {
     /* The product of polynomials, the coefficients k of which are wanted. */
-    {"convolved", "raw T a, raw T v, int64 k", "T y",
-     "const int64 n = a.size(), m = v.size(), first = k - m + 1 > 0 ? k - m + 1 : 0, last = k < n - 1 ? k : n - 1;\n"
+    {"convolved",
+     "raw T a, raw T v, int64 k",
+     "T y",
+     "const int64 n = a.size(), m = v.size(), first = k - m + 1 > 0 ? k - m + 1 : 0, last = k < n - 1 ? k : "
+     "n - 1;\n"
      "decltype(T() + T()) sum = 0;\n"
      "for (int64 j = first; j <= last; ++j) sum += a[j] * v[k - j];\n"
      "y = (T)sum",
      {"a", "v", "k"}},
-    {"evaluated", "raw T p, T x", "T y",
+    {"evaluated",
+     "raw T p, T x",
+     "T y",
      "T value = 0;\n"
      "for (int64 k = 0; k < p.size(); ++k) value = (T)(value * x + p[k]);\n"
      "y = value",
      {"p", "x"}},
-    {"filled_diagonal", "T a, raw V val, int64 wrap", "T y",
+    {"filled_diagonal",
+     "T a, raw V val, int64 wrap",
+     "T y",
      "auto place = _ind.get(); const int64 columns = _ind.shape()[_ind.ndim - 1], m = val.size();\n"
      "int64 k = place[0]; bool is_on = true;\n"
      "if (_ind.ndim == 2 && wrap) is_on = (k = k % (columns + 1)) == place[1];\n"
@@ -47,22 +54,26 @@ static const struct {
      "y = is_on && m > 0 ? (T)val[k % m] : a",
      {"a", "val", "wrap"}},
     /* NumPy's interp; elements are float64, and those of F. */
-    {"interpolated", "float64 x, raw float64 xp, raw F fp, raw F left, raw F right", "F y",
-     "const int64 n = xp.size();\n" BEHIND("x")
-     "const int64 j = low - 1;\n"
-     "if (x != x) y = (F)x;\n"
-     "else if (j < 0) y = left[0];\n"
-     "else if (j == n - 1) y = x == xp[j] ? fp[j] : right[0];\n"
-     "else if (x == xp[j]) y = fp[j];\n"
-     "else {\n"
-     "    const F slope = (fp[j + 1] - fp[j]) / (F)(xp[j + 1] - xp[j]);\n"
-     "    F value = slope * (F)(x - xp[j]) + fp[j];\n"
-     "    if (value != value) value = slope * (F)(x - xp[j + 1]) + fp[j + 1];\n"
-     "    y = value != value && fp[j] == fp[j + 1] ? fp[j] : value;\n"
-     "}",
+    {"interpolated",
+     "float64 x, raw float64 xp, raw F fp, raw F left, raw F right",
+     "F y",
+     "const int64 n = xp.size();\n" BEHIND(
+         "x") "const int64 j = low - 1;\n"
+              "if (x != x) y = (F)x;\n"
+              "else if (j < 0) y = left[0];\n"
+              "else if (j == n - 1) y = x == xp[j] ? fp[j] : right[0];\n"
+              "else if (x == xp[j]) y = fp[j];\n"
+              "else {\n"
+              "    const F slope = (fp[j + 1] - fp[j]) / (F)(xp[j + 1] - xp[j]);\n"
+              "    F value = slope * (F)(x - xp[j]) + fp[j];\n"
+              "    if (value != value) value = slope * (F)(x - xp[j + 1]) + fp[j + 1];\n"
+              "    y = value != value && fp[j] == fp[j + 1] ? fp[j] : value;\n"
+              "}",
      {"x", "xp", "fp", "left", "right"}},
     /* Eight elements along the last axis are a byte. */
-    {"packed", "raw T a, T like, int64 k, int64 is_little", "uint8 y",
+    {"packed",
+     "raw T a, T like, int64 k, int64 is_little",
+     "uint8 y",
      PLACE "unsigned byte = 0;\n"
            "for (int64 j = 0; j < 8; ++j) {\n"
            "    place.at[last] = 8 * k + j;\n"
@@ -70,7 +81,9 @@ static const struct {
            "}\n"
            "y = (uint8)byte",
      {"a", "like", "k", "is_little"}},
-    {"unpacked", "raw uint8 a, uint8 like, int64 k, int64 is_little", "uint8 y",
+    {"unpacked",
+     "raw uint8 a, uint8 like, int64 k, int64 is_little",
+     "uint8 y",
      PLACE "place.at[last] = k / 8;\n"
            "y = k / 8 < n ? (uint8)((unsigned)a[place] >> (is_little ? k % 8 : 7 - k % 8) & 1u) : (uint8)0",
      {"a", "like", "k", "is_little"}}};

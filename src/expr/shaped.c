@@ -2,14 +2,13 @@
  * text for the arguments of a call. */
 #include "expr/shaped.h"
 
-#include <kiln/expression.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/inline.h"
+#include "expr/expression.h"
 #include "graph/infer.h"
 #include "kernel/algorithm.h"
 #include "kernel/sort.h"
@@ -20,7 +19,11 @@ typedef struct used {
     kiln_kernel *kernel;
 } used;
 
+typedef kiln_status (*parser)(kn_graph **out, const char *params, const char *text,
+                              const kiln_kernel_options *options);
+
 typedef struct shaped {
+    parser parse;
     kn_shaped_writer write;
     kn_shaped_own own;
     int n_in;
@@ -31,13 +34,16 @@ typedef struct shaped {
 /* ---- the kernel of a text ---- */
 
 typedef struct texts {
+    parser parse;
     const char *params, *text;
 } texts;
 
 static kiln_status make_expression(kiln_kernel **out, const void *of)
 {
     const texts *t = of;
-    return kiln_expression_create(out, t->params, t->text, NULL);
+    kn_graph *graph = NULL;
+    kiln_status status = t->parse(&graph, t->params, t->text, NULL);
+    return status == KILN_OK ? kn_expression_kernel(out, graph, NULL) : status;
 }
 
 static kiln_status find_expression(kiln_kernel **out, const shaped *s, const kn_described *in)
@@ -53,7 +59,7 @@ static kiln_status find_expression(kiln_kernel **out, const shaped *s, const kn_
     if (status == KILN_OK)
         status = kn_str_status(&text, "the text of a function");
     kn_str_printf(&key, "shaped %s: %s", s->params, kn_str_text(&text));
-    const texts t = {s->params, kn_str_text(&text)};
+    const texts t = {s->parse, s->params, kn_str_text(&text)};
     if (status == KILN_OK)
         status = kn_kernel_remembered(out, &key, make_expression, &t);
     kn_str_free(&text);
@@ -86,7 +92,7 @@ static kiln_status keep(shaped *s, kiln_kernel *kernel)
 
 static kiln_status describe_all(kn_described *out, const kiln_kernel *kernel, int j, const kn_described *in)
 {
-    const kn_graph *graph = kn_expression_of(kernel)->graph;
+    const kn_graph *graph = ((const kn_expression *)kernel->context)->graph;
     kn_argument *argument = kn_calloc((size_t)graph->n_in + 1, sizeof *argument);
     kn_typed *typed = NULL;
     if (!argument)
@@ -126,9 +132,9 @@ static kiln_status add_step(kn_lowered *out, const kiln_kernel *kernel, const kn
         status = kn_lowered_bind_input(part, k, call, k, in[k].dtype);
     if (status == KILN_OK)
         status = describe_all(&result, kernel, 0, in);
-    return status == KILN_OK ? kn_lowered_bind_output(part, n_in, call, 0, result.dtype, result.ndim,
-                                                      result.shape)
-                             : status;
+    return status == KILN_OK
+               ? kn_lowered_bind_output(part, n_in, call, 0, result.dtype, result.ndim, result.shape)
+               : status;
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -174,6 +180,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     if (!s)
         return kn_error_memory(sizeof *s, "a kernel");
     const shaped *from = of;
+    s->parse = from->parse;
     s->write = from->write;
     s->own = from->own;
     s->n_in = from->n_in;
@@ -196,7 +203,7 @@ kiln_status kn_call_shaped(kn_value *out, kn_parser *p, const kn_called *c, kn_s
     int node[KN_MAX_PARAMS];
     kiln_kernel *kernel = NULL;
     kn_str key = KN_STR_INIT;
-    shaped s = {.write = write, .own = *own, .n_in = n_in};
+    shaped s = {.parse = p->parse, .write = write, .own = *own, .n_in = n_in};
     kiln_status status = KILN_OK;
     snprintf(s.name, sizeof s.name, "%.*s", (int)c->name_length, c->name);
     kn_str_printf(&key, "%s %d %d", s.name, n_in, own->which);

@@ -226,9 +226,9 @@ static kiln_status write_equal(kn_str *text, const kn_shaped_own *own, const kn_
         const int64_t n = in[0].shape[in[0].ndim - d], m = in[1].shape[in[1].ndim - d];
         fits = fits && (n == m || (!own->which && (n == 1 || m == 1)));
     }
-    kn_str_append(text, !fits             ? "zeros((), dtype=bool)"
+    kn_str_append(text, !fits            ? "zeros((), dtype=bool)"
                         : own->number[0] ? "all((x0 == x1) | (isnan(x0) & isnan(x1)))"
-                                          : "all(x0 == x1)");
+                                         : "all(x0 == x1)");
     return KILN_OK;
 }
 
@@ -249,8 +249,8 @@ kiln_status kn_call_equal_arrays(kn_value *out, kn_parser *p, const kn_called *c
 
 /* ---- padding by what an axis has ---- */
 
-/* The numbers of a call: the length of the part that is looked at (-1: all), then two widths for each pair; the
- * words: the mode, and the value at the ends of a ramp. */
+/* The numbers of a call: the length of the part that is looked at (-1: all), then two widths for each pair.
+ * The words: the mode, and the value at the ends of a ramp. */
 enum { LENGTH, WIDTHS };
 
 static kn_str *write_part(kn_str *text, int axis, long long from, long long to)
@@ -274,16 +274,16 @@ static void write_side(kn_str *text, const kn_shaped_own *own, const kn_describe
     const kn_dtype_info *info = kn_dtype_info_of(in->dtype);
     const bool is_whole = info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT,
                is_ramp = strcmp(own->word[0], "linear_ramp") == 0, is_extreme = own->word[0][1] != 'e';
-    const long long length = is_ramp                                   ? 1
-                             : own->number[LENGTH] < 0 ||
-                                       own->number[LENGTH] > in->shape[axis] ? in->shape[axis]
-                                                                       : own->number[LENGTH];
+    const long long length = is_ramp ? 1
+                             : own->number[LENGTH] < 0 || own->number[LENGTH] > in->shape[axis]
+                                 ? in->shape[axis]
+                                 : own->number[LENGTH];
     if (!is_ramp) {
         const char *function = strcmp(own->word[0], "maximum") == 0   ? "max"
                                : strcmp(own->word[0], "minimum") == 0 ? "min"
                                                                       : own->word[0];
-        kn_str_printf(text, is_extreme ? "repeat(%s%s(" : "repeat(astype(%s%s(", is_whole && !is_extreme ? "rint(" : "",
-                      function);
+        kn_str_printf(text, is_extreme ? "repeat(%s%s(" : "repeat(astype(%s%s(",
+                      is_whole && !is_extreme ? "rint(" : "", function);
         write_part(text, axis, is_last ? -length : 0, is_last ? 0 : length);
         kn_str_printf(text, ", axis=%d, keepdims=True)", axis);
         if (!is_extreme)
@@ -296,15 +296,16 @@ static void write_side(kn_str *text, const kn_shaped_own *own, const kn_describe
         kn_str_append(text, ", None");
     kn_str_append(text, "] * ((");
     write_part(text, axis, is_last ? -1 : 0, is_last ? 0 : 1);
-    kn_str_printf(text, " * float64(1) - %s) / %lld) + %s), %s)", own->word[1], width, own->word[1], info->name);
+    kn_str_printf(text, " * float64(1) - %s) / %lld) + %s), %s)", own->word[1], width, own->word[1],
+                  info->name);
 }
 
 static kiln_status write_pad(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
     const int n_pairs = (own->count - WIDTHS) / 2;
     if (n_pairs != 1 && n_pairs != in->ndim)
-        return kn_error(KILN_ERROR_SHAPE, "pad: pad_width: %d pairs were given; the array has %d axes", n_pairs,
-                        in->ndim);
+        return kn_error(KILN_ERROR_SHAPE, "pad: pad_width: %d pairs were given; the array has %d axes",
+                        n_pairs, in->ndim);
     kn_str_append(text, "x = x0; ");
     for (int d = 0; d < in->ndim; ++d) {
         const int64_t *width = &own->number[WIDTHS + (n_pairs == 1 ? 0 : 2 * d)];
@@ -357,10 +358,11 @@ static bool has_letter(const char *text, char letter)
 
 static kiln_status refuse_subscripts(const char *text)
 {
-    return kn_error(KILN_ERROR_INVALID,
-                    "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' were expected, at most %d of "
-                    "a factor, without ...",
-                    text, MOST_LETTERS);
+    return kn_error(
+        KILN_ERROR_INVALID,
+        "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' were expected, at most %d of "
+        "a factor, without ...",
+        text, MOST_LETTERS);
 }
 
 static bool add_letter(char *to, char letter)
@@ -377,7 +379,7 @@ static bool add_letter(char *to, char letter)
 static bool read_letters(letters *l, const char *text)
 {
     const char *arrow = strstr(text, "->");
-    char seen[2 * 64] = "", twice[2 * 64] = "";
+    char seen[64] = "", twice[64] = ""; /* of 52 letters */
     bool is_good = true;
     memset(l, 0, sizeof *l);
     l->n_factors = 1;
@@ -386,7 +388,9 @@ static bool read_letters(letters *l, const char *text)
             is_good = l->n_factors++ < MOST_FACTORS;
         else if (*c != ' ') {
             is_good = add_letter(l->of[l->n_factors - 1], *c);
-            strncat(has_letter(seen, *c) ? twice : seen, c, 1);
+            char *to = has_letter(seen, *c) ? twice : seen;
+            if (!has_letter(to, *c))
+                to[strlen(to)] = *c;
         }
     }
     for (const char *c = arrow ? arrow + 2 : ""; *c && is_good; ++c)
@@ -472,7 +476,8 @@ kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c)
     kn_shaped_own own = {.count = c->count - 1};
     const kn_value *given = &p->argument[c->first];
     if (c->count < 2 || given->kind != KN_VALUE_WORD || given->length - 2 >= sizeof own.word[0])
-        return kn_call_refuse(p, c, "subscripts in quotes, and arrays, were expected: einsum('ij,jk->ik', x, y)");
+        return kn_call_refuse(p, c,
+                              "subscripts in quotes, and arrays, were expected: einsum('ij,jk->ik', x, y)");
     if (c->count - 1 > MOST_FACTORS)
         return kn_call_refuse(p, c, "at most 8 arrays were expected");
     memcpy(own.word[0], given->word, given->length - 2);
@@ -564,17 +569,20 @@ kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c)
     if (slot[2].kind == KN_VALUE_TUPLE) {
         const kn_value *item;
         if (kn_parser_items(&item, p, &slot[2]) != 2)
-            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: a number, or two lists, were expected");
+            return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                    "axes: a number, or two lists, were expected");
         const kn_value both[] = {item[0], item[1]};
         for (int k = 0; k < 2 && status == KILN_OK; ++k)
             status = read_axes(axis[k], &count[k], p, &both[k]);
         if (status == KILN_OK && count[0] != count[1])
-            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: %d and %d were given", count[0], count[1]);
+            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: %d and %d were given", count[0],
+                                    count[1]);
     } else {
         status = kn_parser_whole(&number, p, &slot[2], names[2]);
         if (status == KILN_OK && (number < 0 || number > KILN_MAX_NDIM))
-            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: %lld was given; 0 to %d were expected",
-                                    (long long)number, KILN_MAX_NDIM);
+            return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                    "axes: %lld was given; 0 to %d were expected", (long long)number,
+                                    KILN_MAX_NDIM);
         count[0] = (int)number;
         for (int a = 0; a < count[0]; ++a) {
             axis[0][a] = a - number;
@@ -592,7 +600,8 @@ kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c)
 static kiln_status write_sort_complex(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
     const kn_dtype_info *info = kn_dtype_info_of(in->dtype);
-    const bool is_short = info->kind != KN_KIND_FLOAT && kiln_dtype_size(in->dtype) < 4 && in->dtype != KILN_BOOL;
+    const bool is_short =
+        info->kind != KN_KIND_FLOAT && kiln_dtype_size(in->dtype) < 4 && in->dtype != KILN_BOOL;
     (void)own;
     kn_str_append(text, info->kind == KN_KIND_COMPLEX ? "sort(x0)"
                         : is_short                    ? "astype(sort(x0), complex64)"

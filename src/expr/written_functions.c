@@ -86,10 +86,9 @@ static kiln_status read_word(int *out, const kn_parser *p, const kn_value *value
 
 /* The wanted numbers, of those from 0 to n + m - 2; l: the smaller length. correlate's results of a longer v
  * are numbered from the other end. */
-static const char *const modes[] = {"full", "same", "valid", NULL}, *const numbers[] = {
-                                                                        "arange(n + m - 1)",
-                                                                        "arange(n + m - l) + (%s)",
-                                                                        "arange(n + m - 2 * l + 1) + (l - 1)"};
+static const char *const modes[] = {"full", "same", "valid", NULL},
+                         *const numbers[] = {"arange(n + m - 1)", "arange(n + m - l) + (%s)",
+                                             "arange(n + m - 2 * l + 1) + (l - 1)"};
 enum { VALID = 2 };
 
 /* convolve(a, v, mode='full'), and correlate(a, v, mode='valid') (which). */
@@ -123,18 +122,19 @@ kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c)
 /* ---- gradients ---- */
 
 #define INNER "concatenate([%s, %s, %s], axis=-1)"
-static const char *const evenly[] = {"(f[..., 1:2] - f[..., :1]) / dx", "(f[..., -1:] - f[..., -2:-1]) / dx",
-                                     "-1.5 / dx * f[..., :1] + 2.0 / dx * f[..., 1:2] - 0.5 / dx * f[..., 2:3]",
-                                     "0.5 / dx * f[..., -3:-2] - 2.0 / dx * f[..., -2:-1] + 1.5 / dx * f[..., -1:]",
-                                     "(f[..., 2:] - f[..., :-2]) / (2.0 * dx)"},
-                         *const by_places[] = {
-                             "(f[..., 1:2] - f[..., :1]) / h[0]", "(f[..., -1:] - f[..., -2:-1]) / h[-1]",
-                             "-(2.0 * h[0] + h[1]) / (h[0] * (h[0] + h[1])) * f[..., :1] + (h[0] + h[1]) / (h[0] * "
-                             "h[1]) * f[..., 1:2] - h[0] / (h[1] * (h[0] + h[1])) * f[..., 2:3]",
-                             "h[-1] / (h[-2] * (h[-2] + h[-1])) * f[..., -3:-2] - (h[-1] + h[-2]) / (h[-2] * h[-1]) * "
-                             "f[..., -2:-1] + (2.0 * h[-1] + h[-2]) / (h[-1] * (h[-2] + h[-1])) * f[..., -1:]",
-                             "-(r) / (l * (l + r)) * f[..., :-2] + (r - l) / (l * r) * f[..., 1:-1] + l / (r * (l + "
-                             "r)) * f[..., 2:]"};
+static const char
+    *const evenly[] = {"(f[..., 1:2] - f[..., :1]) / dx", "(f[..., -1:] - f[..., -2:-1]) / dx",
+                       "-1.5 / dx * f[..., :1] + 2.0 / dx * f[..., 1:2] - 0.5 / dx * f[..., 2:3]",
+                       "0.5 / dx * f[..., -3:-2] - 2.0 / dx * f[..., -2:-1] + 1.5 / dx * f[..., -1:]",
+                       "(f[..., 2:] - f[..., :-2]) / (2.0 * dx)"},
+           *const by_places[] = {
+               "(f[..., 1:2] - f[..., :1]) / h[0]", "(f[..., -1:] - f[..., -2:-1]) / h[-1]",
+               "-(2.0 * h[0] + h[1]) / (h[0] * (h[0] + h[1])) * f[..., :1] + (h[0] + h[1]) / (h[0] * "
+               "h[1]) * f[..., 1:2] - h[0] / (h[1] * (h[0] + h[1])) * f[..., 2:3]",
+               "h[-1] / (h[-2] * (h[-2] + h[-1])) * f[..., -3:-2] - (h[-1] + h[-2]) / (h[-2] * h[-1]) * "
+               "f[..., -2:-1] + (2.0 * h[-1] + h[-2]) / (h[-1] * (h[-2] + h[-1])) * f[..., -1:]",
+               "-(r) / (l * (l + r)) * f[..., :-2] + (r - l) / (l * r) * f[..., 1:-1] + l / (r * (l + "
+               "r)) * f[..., 2:]"};
 
 static kiln_status add_gradient(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot,
                                 const kn_value *axis, bool has_places, int64_t order)
@@ -153,8 +153,8 @@ static kiln_status add_gradient(kn_value *out, kn_parser *p, const kn_called *c,
     return read(out, p, c, &text, &n);
 }
 
-/* gradient(f, dx=1.0, axis=-1, edge_order=1, x=): x: the places of elements, in place of their distance; axis:
- * several give as many results. */
+/* gradient(f, dx=1.0, axis=-1, edge_order=1, x=): x: the places of elements, in place of their distance.
+ * Several axes give as many results. */
 kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"f", "dx", "axis", "edge_order", "x"};
@@ -170,20 +170,23 @@ kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&order, p, &slot[3], name[3]);
     if (status == KILN_OK && order != 1 && order != 2)
-        return kn_parser_refuse(p, slot[3].at, slot[3].length, "edge_order: %lld was given; 1 or 2 was expected",
-                                (long long)order);
+        return kn_parser_refuse(p, slot[3].at, slot[3].length,
+                                "edge_order: %lld was given; 1 or 2 was expected", (long long)order);
     if (status == KILN_OK)
         status = kn_parser_number(&last, p, kiln_arg_int(-1), c->at, c->length);
     const int count = kn_parser_items(&axis, p, slot[2].kind == KN_VALUE_ABSENT ? &last : &slot[2]);
     const bool is_list = slot[2].kind == KN_VALUE_TUPLE;
     if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM))
-        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given; 1 to %d were expected", count,
-                                KILN_MAX_NDIM);
+        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given; 1 to %d were expected",
+                                count, KILN_MAX_NDIM);
     kn_value axes[KILN_MAX_NDIM];
     memcpy(axes, axis, (size_t)count * sizeof *axis); /* items move as others are added */
     for (int k = 0; k < count && status == KILN_OK; ++k)
         status = add_gradient(&one[k], p, c, slot, &axes[k], has_places, order);
-    *out = is_list ? (kn_value){.kind = KN_VALUE_TUPLE, .first = p->n_items, .count = count, .at = c->at,
+    *out = is_list ? (kn_value){.kind = KN_VALUE_TUPLE,
+                                .first = p->n_items,
+                                .count = count,
+                                .at = c->at,
                                 .length = c->length}
                    : one[0];
     for (int k = 0; k < count && is_list && status == KILN_OK; ++k)
@@ -271,8 +274,8 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
         status = add_items(&n, &n_choices, 'x', p, &slot[1], name[1]);
     if (status == KILN_OK && n_conditions != n_choices)
         return kn_parser_refuse(p, slot[1].at, slot[1].length,
-                                "choicelist: %d were given; as many as condlist has, %d, were expected", n_choices,
-                                n_conditions);
+                                "choicelist: %d were given; as many as condlist has, %d, were expected",
+                                n_choices, n_conditions);
     if (status != KILN_OK)
         return status;
     add_name(&n, "other", &slot[2]);
@@ -294,8 +297,10 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
 /* choose(a, choices, mode='raise') */
 kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"a", "choices", "mode"}, *const words[] = {"raise", "wrap", "clip", NULL},
-                             *const places[] = {"take(arange(%d), where(a < 0, %d, a))", "a %% %d", "clip(a, 0, %d - 1)"};
+    static const char *const name[] = {"a", "choices", "mode"},
+                             *const words[] = {"raise", "wrap", "clip", NULL},
+                             *const places[] = {"take(arange(%d), where(a < 0, %d, a))", "a %% %d",
+                                                "clip(a, 0, %d - 1)"};
     names n = {.count = 0};
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
@@ -326,10 +331,9 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
 /* trim_zeros(filt, trim='fb') */
 kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"filt", "trim"},
-                             *const words[] = {"fb", "f", "b", "bf", NULL},
-                             *const keeps[] = {"(c > 0) & (sum(m) - c + m > 0)", "c > 0", "sum(m) - c + m > 0",
-                                               "(c > 0) & (sum(m) - c + m > 0)"};
+    static const char *const name[] = {"filt", "trim"}, *const words[] = {"fb", "f", "b", "bf", NULL},
+                             *const keeps[] = {"(c > 0) & (sum(m) - c + m > 0)", "c > 0",
+                                               "sum(m) - c + m > 0", "(c > 0) & (sum(m) - c + m > 0)"};
     names n = {.count = 0};
     kn_value slot[2] = {{0}};
     kn_str text = KN_STR_INIT;
@@ -368,12 +372,14 @@ kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c)
         return status;
     add_name(&n, "a", &slot[0]);
     add_name(&n, "axis", &slot[1]);
-    kn_str_append(&text, has_axis ? "a = swapaxes(a, axis, -1); n = a.shape[-1]; " : "a = ravel(a); n = size(a); ");
+    kn_str_append(&text,
+                  has_axis ? "a = swapaxes(a, axis, -1); n = a.shape[-1]; " : "a = ravel(a); n = size(a); ");
     kn_str_append(&text, has_axis ? "swapaxes(" : "");
     if (!c->which)
         kn_str_append(&text, "packed(a, a[..., :1], arange((n + 7) // 8)");
     else if (has_count)
-        kn_str_printf(&text, "unpacked(a, a[..., :1], arange(%s%lld)", count < 0 ? "8 * n + " : "", (long long)count);
+        kn_str_printf(&text, "unpacked(a, a[..., :1], arange(%s%lld)", count < 0 ? "8 * n + " : "",
+                      (long long)count);
     else
         kn_str_append(&text, "unpacked(a, a[..., :1], arange(8 * n)");
     kn_str_printf(&text, ", %d)%s", order, has_axis ? ", axis, -1)" : "");
@@ -454,9 +460,9 @@ kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- windows ---- */
 
-/* x, without the places at the end of its axes where no window begins; the windows' axes stand behind the others. */
-static kiln_status find_starts(kn_value *starts, kn_parser *p, const kn_called *c, const kn_value *x, int count,
-                               const int64_t *window, const int *axis)
+/* x, without the places at the end of its axes where no window begins. */
+static kiln_status find_starts(kn_value *starts, kn_parser *p, const kn_called *c, const kn_value *x,
+                               int count, const int64_t *window, const int *axis)
 {
     kiln_status status = KILN_OK;
     *starts = *x;
@@ -470,8 +476,8 @@ static kiln_status find_starts(kn_value *starts, kn_parser *p, const kn_called *
     return status;
 }
 
-/* sliding_window_view(x, window_shape, axis=None): a map that reads x at the sum of both places, so that nothing
- * is stored. */
+/* sliding_window_view(x, window_shape, axis=None), with the windows' axes behind the others: a map that reads
+ * x at the sum of both places, so that nothing is stored. */
 kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "window_shape", "axis"};
@@ -485,20 +491,23 @@ kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = match(slot, p, c, name, 3, 2);
     const int count = kn_parser_items(&item, p, &slot[1]);
     if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM / 2))
-        return kn_parser_refuse(p, slot[1].at, slot[1].length, "window_shape: %d were given; 1 to %d were expected",
-                                count, KILN_MAX_NDIM / 2);
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "window_shape: %d were given; 1 to %d were expected", count,
+                                KILN_MAX_NDIM / 2);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
         status = kn_parser_whole(&window[k], p, &item[k], name[1]);
         if (status == KILN_OK && window[k] < 1)
             return kn_parser_refuse(p, item[k].at, item[k].length,
-                                    "window_shape: %lld was given; one from 1 on was expected", (long long)window[k]);
+                                    "window_shape: %lld was given; one from 1 on was expected",
+                                    (long long)window[k]);
     }
     if (status == KILN_OK)
         status = kn_parser_number(&last, p, kiln_arg_int(-1), c->at, c->length);
     const bool has_axes = kn_call_is_given(&slot[2]);
     const int n_axes = kn_parser_items(&item, p, has_axes ? &slot[2] : &last);
     if (status == KILN_OK && has_axes && n_axes != count)
-        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given for %d windows", n_axes, count);
+        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given for %d windows", n_axes,
+                                count);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
         axis[k] = k - count; /* without axes there is a window for each */
         if (has_axes)

@@ -101,8 +101,9 @@ static kiln_status describe_inserted(int64_t *count, const arranged *a, const kn
         if (d == axis && a->of.is_one)
             *count = extent;
         else if (extent != 1 && extent != expected)
-            return kn_error(KILN_ERROR_SHAPE, "%s: values: axis %d has %lld elements; 1 or %lld were expected",
-                            a->name, e, (long long)extent, (long long)expected);
+            return kn_error(KILN_ERROR_SHAPE,
+                            "%s: values: axis %d has %lld elements; 1 or %lld were expected", a->name, e,
+                            (long long)extent, (long long)expected);
     }
     return KILN_OK;
 }
@@ -135,7 +136,8 @@ static kiln_status describe_listed(int64_t *extent, const arranged *a, const kn_
 
 static bool has_list(const arranged *a)
 {
-    return a->of.what == KN_ARRANGE_COUNTS || a->of.what == KN_ARRANGE_DELETE || a->of.what == KN_ARRANGE_INSERT;
+    return a->of.what == KN_ARRANGE_COUNTS || a->of.what == KN_ARRANGE_DELETE ||
+           a->of.what == KN_ARRANGE_INSERT;
 }
 
 static kiln_status change_extent(int64_t *extent, const arranged *a, const kn_arranged_axis *by)
@@ -215,10 +217,10 @@ static kiln_status write_insertion(kn_str *body, const arranged *a, const kn_des
     if (status == KILN_OK)
         status = describe_inserted(&count, a, in, axis);
     if (status == KILN_OK && a->of.is_one)
-        kn_str_printf(body,
-                      "inserted = k >= %lldll && k < %lldll ? k - %lldll : -1;\nk -= k >= %lldll ? %lldll : 0;\n",
-                      (long long)place[0], (long long)(place[0] + count), (long long)place[0],
-                      (long long)(place[0] + count), (long long)count);
+        kn_str_printf(
+            body, "inserted = k >= %lldll && k < %lldll ? k - %lldll : -1;\nk -= k >= %lldll ? %lldll : 0;\n",
+            (long long)place[0], (long long)(place[0] + count), (long long)place[0],
+            (long long)(place[0] + count), (long long)count);
     if (status == KILN_OK && !a->of.is_one) {
         kn_str_append(body, "int64 before = 0;\n");
         for (int r = 0; r < a->of.n_list; ++r)
@@ -342,7 +344,8 @@ static kiln_status write_arranged(kn_str *body, const arranged *a, const kn_desc
         write_inserted(body, a, in);
         kn_str_append(body, "if (inserted >= 0)\n    y = (Y)x1[v];\nelse\n    y = (Y)x0[place];\n");
     } else if (has_outside)
-        kn_str_printf(body, "y = (Y)(%s%s);\nif (!is_outside)\n    y = (Y)x0[place];\n", a->of.outside, strchr(a->of.outside, '.') ? "" : "ll");
+        kn_str_printf(body, "y = (Y)(%s%s);\nif (!is_outside)\n    y = (Y)x0[place];\n", a->of.outside,
+                      strchr(a->of.outside, '.') ? "" : "ll");
     else
         kn_str_append(body, "y = (Y)x0[place];\n");
     return status;

@@ -27,7 +27,7 @@ typedef enum kn_pad {
 
 enum {
     KN_EACH_AXIS = 2 * KILN_MAX_NDIM, /* of a change: it is one of all axes */
-    KN_ALL_FLAT,                   /* of a roll: all elements in C order */
+    KN_ALL_FLAT,                      /* of a roll: all elements in C order */
     KN_JOIN_HSTACK = KN_EACH_AXIS
 }; /* axis of a join: the second one, of arrays of one axis the first */
 

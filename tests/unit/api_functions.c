@@ -78,7 +78,8 @@ static kiln_array *counted(int rows, int columns)
     kiln_array *a = NULL;
     for (int k = 0; k < rows * columns; ++k)
         element[k] = (float)k;
-    OK(kiln_array_from_host(&a, element, KILN_FLOAT32, 2, (const int64_t[]){rows, columns}, KILN_DEVICE_HOST));
+    OK(kiln_array_from_host(&a, element, KILN_FLOAT32, 2, (const int64_t[]){rows, columns},
+                            KILN_DEVICE_HOST));
     return a;
 }
 
@@ -180,8 +181,8 @@ static void calls_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_have_usual_values), cmocka_unit_test(axes_are_those_of_the_call),
-        cmocka_unit_test(traces_record_functions), cmocka_unit_test(views_stay_views),
+        cmocka_unit_test(parameters_have_usual_values),  cmocka_unit_test(axes_are_those_of_the_call),
+        cmocka_unit_test(traces_record_functions),       cmocka_unit_test(views_stay_views),
         cmocka_unit_test(lists_and_words_are_arguments), cmocka_unit_test(calls_that_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
