@@ -130,10 +130,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_expression_create(kiln_kernel **out, co
  * order, but for axis and keepdims, which are those of options. A number that has to be whole is
  * given by value (kiln_arg_int), or is KILN_USUAL; a dtype is given as a whole number, or is
  * KILN_DTYPE_NONE; a word is kiln_arg_struct of its letters, a list of arrays or of whole numbers
- * that of its kiln_args or int64_ts; kiln_arg_none() stands for what may be absent. Arrays of a trace are recorded.
- * Kernels are remembered by name, whole numbers, dtypes and axes. KILN_ERROR_NOT_FOUND for a name
- * that none has; KILN_ERROR_INVALID for NULL, another number of arguments, and an argument that is
- * no whole number; else the errors of kiln_expression_create and kiln_kernel_call. */
+ * that of its kiln_args or int64_ts; kiln_arg_none() stands for what may be absent. Arrays of a
+ * trace are recorded. Kernels are remembered by name, numbers, words, dtypes and axes. Results
+ * that are views in NumPy (flip, swapaxes, diagonal ...) are views, where no array is given for
+ * them. KILN_ERROR_NOT_FOUND for a name that none has; KILN_ERROR_INVALID for NULL, another number
+ * of arguments, and an argument that is no whole number, word or list; else the errors of
+ * kiln_expression_create and kiln_kernel_call. */
 KILN_NODISCARD KILN_API kiln_status kiln_function_call(kiln_array **out, int n_out,
                                                        const char *name, const kiln_arg *in,
                                                        int n_in, const kiln_call_options *options);

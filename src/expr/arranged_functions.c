@@ -248,8 +248,8 @@ static kiln_status read_list_axis(kn_arranged *of, kn_value *x, kn_parser *p, co
     return kn_call_is_given(axis) ? kn_call_axis(&of->axis[0].axis, p, axis) : kn_call_flatten(x, p, c);
 }
 
-/* repeat(a, repeats, axis=None, total=): a number, or one for each element; an array of numbers with their sum,
- * `total`. */
+/* repeat(a, repeats, axis=None, total=): a number, or one for each element; an array of numbers with their
+ * sum, `total`. */
 kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "repeats", "axis", "total"};

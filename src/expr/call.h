@@ -54,8 +54,8 @@ kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c);
 /* x[1:] - x[:-1] along the last axis. */
 kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
 
-/* The value of a text whose names are these, as if it stood in place of the call (composed.c); values that are
- * absent have no name. The text and the names need not outlive the call. */
+/* The value of a text whose names are these, as if it stood in place of the call (composed.c); values that
+ * are absent have no name. The text and the names need not outlive the call. */
 kiln_status kn_call_text(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
                          const char *const *name, kn_value *slot, int count);
 

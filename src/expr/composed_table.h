@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* params: names, each with "#" where a number has to be whole, "$" where a word is expected, "@" for a list of
- * arrays and "%" for one of whole numbers, and "=VALUE" where it may be absent; a value
+/* params: names, each with "#" where a number has to be whole, "$" where a word is expected, "@" for a list
+ * of arrays and "%" for one of whole numbers, and "=VALUE" where it may be absent; a value
  * may read the parameters before it. Those behind "*" are given by name. Of several rows of one name the
  * first one that the arguments fit is taken. text: statements over the parameters; the last one is the value.
  * Formulas are NumPy's (its manual and the results it gives), so that dtypes and roundings are, too. NULL:

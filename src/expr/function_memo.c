@@ -1,5 +1,5 @@
-/* Rows of functions by name, and kernels of their calls by key. Entries are added and never taken away: readers
- * need no lock, and calls no reference. */
+/* Rows of functions by name, and kernels of their calls by key. Entries are added and never taken away:
+ * readers need no lock, and calls no reference. */
 #include "expr/function_memo.h"
 
 #include <stdatomic.h>

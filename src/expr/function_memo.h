@@ -1,5 +1,5 @@
-/* expr/function_memo.h - calls of functions by name: which row is meant, and the kernels of calls that were made
- * before, by their row and their numbers, words and axes. Both are read without a lock. */
+/* expr/function_memo.h - calls of functions by name: which row is meant, and the kernels of calls that were
+ * made before, by their row and their numbers, words and axes. Both are read without a lock. */
 #ifndef KN_EXPR_FUNCTION_MEMO_H
 #define KN_EXPR_FUNCTION_MEMO_H
 
@@ -44,8 +44,8 @@ typedef struct kn_function_call {
 void kn_function_call_read(kn_function_call *out, const kn_function_row *row, const kiln_arg *in,
                            const kiln_call_options *options);
 
-/* The kernel of such a call; *views: its graph, if its results are views. NULL: none is remembered. It lives as
- * long as the library. */
+/* The kernel of such a call; *views: its graph, if its results are views. NULL: none is remembered. It lives
+ * as long as the library. */
 kiln_kernel *kn_function_find(const kn_graph **views, const kn_function_call *call);
 /* Remembers it, with a reference of its own; where there is no memory it does not. */
 void kn_function_remember(const kn_function_call *call, kiln_kernel *kernel, const kn_graph *views);
