@@ -1,7 +1,7 @@
 /*
- * paper_functions.c - the functions by which CuPy introduced itself: the length of vectors, softplus once for
- * every target, the density of a normal distribution and a distance in polar coordinates, one kernel each; and
- * the time of sqrt(sum(a**2, -1)). Each result is checked against plain C.
+ * paper_functions.c - the functions by which CuPy introduced itself: the length of vectors, softplus once
+ * for every target, the density of a normal distribution and a distance in polar coordinates, one kernel
+ * each; and the time of sqrt(sum(a**2, -1)). Each result is checked against plain C.
  *
  *     example_paper_functions [ROWS]    of 100 elements, for the time; default 20000
  */

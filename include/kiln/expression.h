@@ -67,13 +67,15 @@
  *   mean, var and std take dtype=, in which they are computed.
  * - swapaxes, moveaxis, rollaxis, flip, rot90, diagonal, atleast_1d to atleast_3d, split and its
  *   relatives (hsplit along axis 1): views. concatenate, stack, vstack, hstack, dstack and
- *   column_stack of lists of arrays, append, roll (with an axis), repeat, tile and pad (constant,
- *   edge, wrap, reflect, symmetric): a launch each. Axes and counts stand in the text.
+ *   column_stack of lists of arrays, append, roll, repeat, tile and pad (all of NumPy's modes): a
+ *   launch each, but for pads by what an axis has. Axes and counts stand in the text.
  * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
  *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d, fliplr,
  *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average (weights of the
- *   same axes), gradient and unwrap (along one axis, the last if none is given), windows such as
- *   hanning. kiln/ops.h has them in C.
+ *   same axes), gradient (gradient(f, x=places), or the distance dx; several axes give as many
+ *   results) and unwrap along the last axis if none is given, windows such as hanning, interp,
+ *   convolve, select, choose, insert, delete, sliding_window_view, einsum, matmul and others:
+ *   docs/numpy.md lists them. Sums of products are direct. kiln/ops.h has them in C.
  * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
  *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
  *   kind. choice, dirichlet, permutation and shuffle are expressions of them.
