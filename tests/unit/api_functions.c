@@ -159,6 +159,32 @@ static void lists_and_words_are_arguments(void **state)
     kiln_array_free(z);
 }
 
+/* Functions of lists, and those whose text waits for shapes, are recorded, and run for other arrays. */
+static void traces_record_lists(void **state)
+{
+    kiln_trace *trace = NULL;
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *both = NULL, *squares = NULL, *y = NULL, *in = counted(2, 2);
+    const int64_t shape[] = {2, 2};
+    (void)state;
+    OK(kiln_trace_begin(&trace, "lists"));
+    OK(kiln_trace_input(&x, trace, "x", KILN_FLOAT32, 2, shape));
+    OK(kiln_matmul(&squares, x, x));
+    const kiln_arg list[] = {kiln_arg_array(x), kiln_arg_array(squares)};
+    OK(kiln_concatenate(&both, list, 2, 0));
+    OK(kiln_trace_end(&kernel, trace, &both, 1, NULL));
+    const kiln_arg given = kiln_arg_array(in);
+    OK(kiln_kernel_call(kernel, &y, 1, &given, 1, NULL));
+    assert_elements(y, 2, 8, (const float[]){0, 1, 2, 3, 2, 3, 6, 11});
+    kiln_array_free(x);
+    kiln_array_free(both);
+    kiln_array_free(squares);
+    kiln_array_free(y);
+    kiln_array_free(in);
+    kiln_kernel_free(kernel);
+    kiln_trace_free(trace);
+}
+
 static void calls_that_are_refused(void **state)
 {
     kiln_array *out = NULL;
@@ -183,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_have_usual_values),  cmocka_unit_test(axes_are_those_of_the_call),
         cmocka_unit_test(traces_record_functions),       cmocka_unit_test(views_stay_views),
-        cmocka_unit_test(lists_and_words_are_arguments), cmocka_unit_test(calls_that_are_refused)};
+        cmocka_unit_test(lists_and_words_are_arguments), cmocka_unit_test(traces_record_lists),
+        cmocka_unit_test(calls_that_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
