@@ -186,14 +186,6 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out,
 KILN_NODISCARD KILN_API kiln_status kiln_array_as_strided(kiln_array **out, const kiln_array *array,
                                                           int ndim, const int64_t *shape,
                                                           const int64_t *strides);
-/* A read-only view of all windows of so many elements along n axes (NULL: all of them, in order),
- * which are as many axes more, behind the others. An axis may be given again: windows of its
- * windows' places. KILN_ERROR_SHAPE for windows that are larger; KILN_ERROR_INVALID for arrays of a
- * trace: expressions have the function. */
-KILN_NODISCARD KILN_API kiln_status kiln_array_sliding_window_view(kiln_array **out,
-                                                                   const kiln_array *array, int n,
-                                                                   const int64_t *window,
-                                                                   const int *axes);
 /* A view with one more axis, of extent 1. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_expand_dims(kiln_array **out,
                                                            const kiln_array *array, int axis);

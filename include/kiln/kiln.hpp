@@ -750,18 +750,6 @@ class array {
             return kiln_array_as_strided(a, array_, shape.ndim(), shape.data(), strides.data());
         });
     }
-    /** All windows along these axes (none: along all), behind the other axes; read-only. */
-    [[nodiscard]] array sliding_window_view(const extents &window,
-                                            const std::vector<int> &axes = {}) const
-    {
-        if (!axes.empty() && static_cast<int>(axes.size()) != window.ndim())
-            throw error(KILN_ERROR_SHAPE,
-                        "sliding_window_view: an axis for each window was expected");
-        return made([&](kiln_array **a) {
-            return kiln_array_sliding_window_view(a, array_, window.ndim(), window.data(),
-                                                  axes.empty() ? nullptr : axes.data());
-        });
-    }
     /** With one more axis, of extent 1. */
     [[nodiscard]] array expand_dims(int axis) const
     {

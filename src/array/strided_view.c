@@ -1,4 +1,4 @@
-/* Views with strides of their own: windows along axes, and any strides that stay within an array's memory. */
+/* Views with any strides that stay within an array's memory. */
 #include "array/array.h"
 #include "base/error.h"
 #include <inttypes.h>
@@ -88,39 +88,4 @@ kiln_status kiln_array_as_strided(kiln_array **out, const kiln_array *array, int
                         " to %" PRId64,
                         name, low, high, -before, behind);
     return view(out, array, ndim, shape, strides);
-}
-
-kiln_status kiln_array_sliding_window_view(kiln_array **out, const kiln_array *array, int n,
-                                           const int64_t *window, const int *axes)
-{
-    static const char name[] = "kiln_array_sliding_window_view";
-    int64_t shape[2 * KILN_MAX_NDIM], strides[2 * KILN_MAX_NDIM];
-    kiln_status status = check(out, array, name);
-    if (status)
-        return status;
-    if (n < 0 || (n > 0 && !window) || (!axes && n != array->ndim) || array->ndim + n > KILN_MAX_NDIM)
-        return kn_error(
-            KILN_ERROR_INVALID,
-            "%s: n: %d was given; as many windows as axes are given, or as the array has (%d), were "
-            "expected, and at most %d axes together",
-            name, n, array->ndim, KILN_MAX_NDIM);
-    memcpy(shape, array->shape, (size_t)array->ndim * sizeof *shape);
-    memcpy(strides, array->strides, (size_t)array->ndim * sizeof *strides);
-    for (int k = 0; k < n; k++) {
-        const int given = axes ? axes[k] : k, axis = given + (given < 0 ? array->ndim : 0);
-        if (axis < 0 || axis >= array->ndim)
-            return kn_error(KILN_ERROR_SHAPE, "%s: axis %d was given; the array has %d", name, given,
-                            array->ndim);
-        if (window[k] < 0 || window[k] > shape[axis])
-            return kn_error(KILN_ERROR_SHAPE,
-                            "%s: window[%d]: %" PRId64 " was given; axis %d has room for 0 to %" PRId64, name,
-                            k, window[k], given, shape[axis]);
-        shape[axis] -= window[k] - 1;
-        shape[array->ndim + k] = window[k];
-        strides[array->ndim + k] = array->strides[axis];
-    }
-    status = view(out, array, array->ndim + n, shape, strides);
-    if (!status)
-        (*out)->is_read_only = true; /* as NumPy's */
-    return status;
 }

@@ -86,6 +86,7 @@ kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_flip(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_rot90(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c);
 
@@ -113,7 +114,6 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c);
-kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c);
 

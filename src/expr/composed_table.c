@@ -223,6 +223,7 @@ static const kn_composed rows[] = {
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
     {"sort_complex", "a", NULL},
+    {"sliding_window_view", "x, window_shape%, axis=None", NULL},
     {"stack", "arrays@, axis#=0", NULL},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"swapaxes", "a, axis1#, axis2#", NULL},

@@ -29,8 +29,6 @@ static kiln_status refuse_row(const char *name, int n_in)
 {
     kn_str expected = KN_STR_INIT;
     const kn_function_row *row;
-    if (!kn_function_row_at(0))
-        return kn_error_memory(sizeof *row, "the table of functions");
     for (int k = 0; (row = kn_function_row_at(k)) != NULL; ++k)
         if (strcmp(row->row->name, name) == 0)
             kn_str_printf(&expected, "%s%d", expected.length > 0 ? " or " : "", row->n_in);
@@ -290,6 +288,8 @@ kiln_status kiln_function_call(kiln_array **out, int n_out, const char *name, co
     kiln_status status = kn_call_options_read(&o, options);
     if (status != KILN_OK)
         return status;
+    if (!kn_function_row_at(0))
+        return kn_error_memory(KN_COMPOSED_PARAMS * sizeof(kn_function_row), "the table of functions");
     const kn_function_row *row = kn_function_row_find(name, n_in);
     if (!row)
         return refuse_row(name, n_in);

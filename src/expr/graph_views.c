@@ -11,13 +11,14 @@ typedef struct layout {
     const kiln_array *of;
     char *data;
     int ndim;
+    bool has_windows; /* which share elements */
     int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
 } layout;
 
 static bool is_view(const kn_graph *graph, int node)
 {
     const kn_node *n = &graph->node[node];
-    while (n->kind == KN_NODE_SLICE || n->kind == KN_NODE_TRANSPOSE)
+    while (n->kind == KN_NODE_SLICE || n->kind == KN_NODE_TRANSPOSE || n->kind == KN_NODE_WINDOWS)
         n = &graph->node[n->in[0]];
     return n->kind == KN_NODE_INPUT;
 }
@@ -79,6 +80,26 @@ static kiln_status take_rearranged(layout *l, const kn_graph *graph, const kn_no
     return KILN_OK;
 }
 
+static kiln_status take_windows(layout *l, const kn_graph *graph, const kn_node *node)
+{
+    kiln_status status = KILN_OK;
+    const int ndim = l->ndim;
+    l->has_windows = true;
+    for (int k = 0; k < node->n_axes && status == KILN_OK; k += 2) {
+        const int given = node->axis[k], axis = given + (given < 0 ? ndim : 0), window = node->axis[k + 1];
+        if (axis < 0 || axis >= ndim)
+            return kn_graph_error(graph, node, KILN_ERROR_SHAPE, "axis %d was given; the array has %d", given,
+                                  ndim);
+        if (window > l->shape[axis])
+            return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
+                                  "a window of %d was given; axis %d has room for %lld", window, given,
+                                  (long long)l->shape[axis]);
+        l->shape[axis] -= window - 1;
+        status = add_axis(l, graph, node, window, l->strides[axis]);
+    }
+    return status;
+}
+
 static kiln_status find_layout(layout *l, const kn_graph *graph, int node, const kiln_arg *in)
 {
     const kn_node *n = &graph->node[node];
@@ -94,7 +115,9 @@ static kiln_status find_layout(layout *l, const kn_graph *graph, int node, const
     kiln_status status = find_layout(l, graph, n->in[0], in);
     if (status != KILN_OK)
         return status;
-    return n->kind == KN_NODE_SLICE ? take_slice(l, graph, n) : take_rearranged(l, graph, n);
+    return n->kind == KN_NODE_SLICE       ? take_slice(l, graph, n)
+           : n->kind == KN_NODE_TRANSPOSE ? take_rearranged(l, graph, n)
+                                          : take_windows(l, graph, n);
 }
 
 kiln_status kn_graph_take_views(kiln_array **out, const kn_graph *graph, const kiln_arg *in)
@@ -106,6 +129,8 @@ kiln_status kn_graph_take_views(kiln_array **out, const kn_graph *graph, const k
         status = find_layout(&l, graph, graph->out[made], in);
         if (status == KILN_OK)
             status = kn_array_view(&out[made], l.of, l.data, l.ndim, l.shape, l.strides);
+        if (status == KILN_OK && l.has_windows)
+            out[made]->is_read_only = true;
     }
     for (int j = 0; j < made - 1 && status != KILN_OK; ++j) {
         kiln_array_free(out[j]);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/str.h"
 #include "kernel/kernel.h"
 
@@ -456,90 +455,4 @@ kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c)
         kn_str_printf(&text, "; r = matmul(r, x%d)", k);
     kn_str_append(&text, "; r");
     return read(out, p, c, &text, &n);
-}
-
-/* ---- windows ---- */
-
-/* x, without the places at the end of its axes where no window begins. */
-static kiln_status find_starts(kn_value *starts, kn_parser *p, const kn_called *c, const kn_value *x,
-                               int count, const int64_t *window, const int *axis)
-{
-    kiln_status status = KILN_OK;
-    *starts = *x;
-    for (int k = 0; k < count && status == KILN_OK; ++k) {
-        const kn_value all = *starts;
-        if (window[k] > 1)
-            status = kn_call_add_part(
-                starts, p, c, &all,
-                (kn_subscript){KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, 1 - window[k], KILN_SLICE_NONE}, axis[k]);
-    }
-    return status;
-}
-
-/* sliding_window_view(x, window_shape, axis=None), with the windows' axes behind the others: a map that reads
- * x at the sum of both places, so that nothing is stored. */
-kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const name[] = {"x", "window_shape", "axis"};
-    kn_value slot[3] = {{0}}, last, starts, shape;
-    const kn_value *item;
-    int64_t window[KILN_MAX_NDIM];
-    int axis[KILN_MAX_NDIM], in[2];
-    names n = {.count = 0};
-    kn_str text = KN_STR_INIT, body = KN_STR_INIT;
-    kiln_kernel *kernel = NULL;
-    kiln_status status = match(slot, p, c, name, 3, 2);
-    const int count = kn_parser_items(&item, p, &slot[1]);
-    if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM / 2))
-        return kn_parser_refuse(p, slot[1].at, slot[1].length,
-                                "window_shape: %d were given; 1 to %d were expected", count,
-                                KILN_MAX_NDIM / 2);
-    for (int k = 0; k < count && status == KILN_OK; ++k) {
-        status = kn_parser_whole(&window[k], p, &item[k], name[1]);
-        if (status == KILN_OK && window[k] < 1)
-            return kn_parser_refuse(p, item[k].at, item[k].length,
-                                    "window_shape: %lld was given; one from 1 on was expected",
-                                    (long long)window[k]);
-    }
-    if (status == KILN_OK)
-        status = kn_parser_number(&last, p, kiln_arg_int(-1), c->at, c->length);
-    const bool has_axes = kn_call_is_given(&slot[2]);
-    const int n_axes = kn_parser_items(&item, p, has_axes ? &slot[2] : &last);
-    if (status == KILN_OK && has_axes && n_axes != count)
-        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given for %d windows", n_axes,
-                                count);
-    for (int k = 0; k < count && status == KILN_OK; ++k) {
-        axis[k] = k - count; /* without axes there is a window for each */
-        if (has_axes)
-            status = kn_call_axis(&axis[k], p, &item[k]);
-    }
-    if (status == KILN_OK)
-        status = find_starts(&starts, p, c, &slot[0], count, window, axis);
-    if (status != KILN_OK)
-        return status;
-    add_name(&n, "s", &starts);
-    kn_str_append(&text, "zeros_like(s[...");
-    for (int k = 0; k < count; ++k)
-        kn_str_append(&text, ", None");
-    kn_str_append(&text, "], dtype=bool) | zeros((");
-    for (int k = 0; k < count; ++k)
-        kn_str_printf(&text, "%lld, ", (long long)window[k]);
-    kn_str_append(&text, "), dtype=bool)");
-    status = read(&shape, p, c, &text, &n);
-    kn_str_append(&body, "const auto place = _ind.get();\nint64 at = 0;\n"
-                         "for (int d = 0; d < x.ndim; ++d) at += place[d] * x.strides()[d];\n");
-    for (int k = 0; k < count; ++k)
-        kn_str_printf(&body, "at += place[x.ndim + %d] * x.strides()[%d%s];\n", k, axis[k],
-                      axis[k] < 0 ? " + x.ndim" : "");
-    kn_str_append(&body, "y = *(const T *)((const char *)x.data() + at)");
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[0], p, &slot[0]);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[1], p, &shape);
-    if (status == KILN_OK)
-        status = kn_str_status(&body, "a text");
-    if (status == KILN_OK)
-        status = kn_map_find(&kernel, "raw T x, bool like", "T y", kn_str_text(&body), "windows");
-    kn_str_free(&body);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, 2, 1) : status;
 }

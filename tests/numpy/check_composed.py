@@ -672,6 +672,23 @@ def multi_dot(rng, x, y):
     return "multi_dot([x, y, z])", np.linalg.multi_dot(list(arrays.values())), rough, arrays
 
 
+def windows(rng, x, y):
+    x = shaped(rng, x, rng.choice([1, 2, 3]))
+    axes = rng.sample(range(x.ndim), rng.randrange(1, x.ndim + 1))
+    sizes = [rng.randrange(1, x.shape[a] + 1) for a in axes]
+    of = rng.choice(["x", "x", "positive(x)", "x[::-1]", "x.T"]) if x.dtype != bool else "x"
+    value = eval(of, {"x": x, "positive": np.positive})
+    axes, sizes = (axes, sizes) if of != "x.T" else (list(range(x.ndim)), [rng.randrange(1, n + 1) for n in value.shape])
+    if axes == list(range(x.ndim)) and rng.random() < 0.5:
+        return f"sliding_window_view({of}, {sizes})", np.lib.stride_tricks.sliding_window_view(value, sizes), same, {"x": x}
+    right = np.lib.stride_tricks.sliding_window_view(value, sizes, axes)
+    text = f"sliding_window_view({of}, {sizes}, {axes})"
+    if x.dtype.kind in "iu" and rng.random() < 0.5:
+        return rng.choice([(f"sum({text}, axis=-1)", np.sum(right, axis=-1)), (f"max({text}, axis=-1) - x.min()", right.max(-1) - x.min()), (f"cumsum({text}, axis=0)", np.cumsum(right, axis=0)),
+                           (f"{text}[..., ::-1] + 1", right[..., ::-1] + 1)]) + (same, {"x": x})
+    return text, right, same, {"x": x}
+
+
 CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: sought(name) for name in ("digitize", "searchsorted")},
          **{name: taken(name) for name in ("take", "take_along_axis")}, **{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")},
          "compress": compress, **{name: sets(name) for name in ("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d")}, "allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
@@ -692,7 +709,7 @@ CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: 
          **{name: triangle_places(name) for name in ("tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from")},
          **{name: distinct(name) for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values")},
          **{name: broadcasts(name) for name in ("broadcast_arrays", "ix_")}, "geomspace": geomspace, "indices": indices_case, "resize": resize,
-         **{name: diagonals(name) for name in ("diag", "diagflat", "diag_indices", "diag_indices_from", "fill_diagonal")}, "trim_zeros": trim_zeros,
+         **{name: diagonals(name) for name in ("diag", "diagflat", "diag_indices", "diag_indices_from", "fill_diagonal")}, "trim_zeros": trim_zeros, "sliding_window_view": windows,
          **{name: frequencies(name) for name in ("fftfreq", "fftshift", "ifftshift", "rfftfreq")}, "copyto": copyto,
          **{f"atleast_{n}d": at_least(f"atleast_{n}d") for n in (1, 2, 3)}, **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
 
@@ -712,22 +729,8 @@ def unravel(rng, x, y):
     return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
 
 
-def windows(rng, x, y):
-    x = shaped(rng, x, rng.choice([1, 2, 3]))
-    axes = rng.sample(range(x.ndim), rng.randrange(1, x.ndim + 1))
-    sizes = [rng.randrange(1, x.shape[a] + 1) for a in axes]
-    of = rng.choice(["x", "x", "positive(x)", "x[::-1]"]) if x.dtype != bool else "x"
-    value = eval(of, {"x": x, "positive": np.positive})
-    if axes == list(range(x.ndim)) and rng.random() < 0.5:
-        return f"sliding_window_view({of}, {sizes})", np.lib.stride_tricks.sliding_window_view(value, sizes), same, {"x": x}
-    sums = rng.random() < 0.3 and x.dtype.kind in "iu"
-    right = np.lib.stride_tricks.sliding_window_view(value, sizes, axes)
-    text = f"sliding_window_view({of}, {sizes}, {axes})"
-    return (f"sum({text}, axis=-1)", np.sum(right, axis=-1), same, {"x": x}) if sums else (text, right, same, {"x": x})
-
-
 # Functions that are no rows: expressions alone have them.
-OTHERS = {"einsum": einsum, "sliding_window_view": windows, "unravel_index": unravel}
+OTHERS = {"einsum": einsum, "unravel_index": unravel}
 USUAL, KEEPDIMS = -2**63, 2
 
 
@@ -749,6 +752,8 @@ class Functions(Names):
     def arguments(self, text, arrays, n_out):
         """The arguments of kiln_function_call, with "array NAME" for an array; the axes and keepdims. None where the text is no such call."""
         call = ast.parse(text).body[0].value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
         for params, results in self.rows.get(call.func.id, []):
             plain = [word.split("=")[0] for word in params]
             places = [word for word in plain[:plain.index("*") if "*" in plain else None]]

@@ -108,6 +108,23 @@ static void views_stay_views(void **state)
         assert_int_equal(kiln_array_strides(v)[0], -4);
         kiln_array_free(v);
     }
+    const int64_t window = 3, wide = 5;
+    const kiln_axes last = kiln_axis(-1, false), beyond = kiln_axis(5, false);
+    for (int twice = 0; twice < 2; ++twice) {
+        v = NULL;
+        OK(kiln_sliding_window_view(&v, x, &window, 1, &last));
+        assert_ptr_equal(kiln_array_data(v), at);
+        assert_int_equal(kiln_array_ndim(v), 3);
+        assert_int_equal(kiln_array_shape(v)[1], 2);
+        assert_int_equal(kiln_array_strides(v)[2], 4);
+        assert_true(kiln_array_is_read_only(v));
+        kiln_array_free(v);
+    }
+    v = NULL;
+    FAILS(kiln_sliding_window_view(&v, x, &wide, 1, &last), KILN_ERROR_SHAPE,
+          "a window of 5 was given; axis -1 has room for 4");
+    FAILS(kiln_sliding_window_view(&v, x, &window, 1, &beyond), KILN_ERROR_SHAPE,
+          "axis 5 was given; the array has 2");
     OK(kiln_array_empty(&same, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
     OK(kiln_flipud(&same, x));
     assert_ptr_not_equal(kiln_array_data(same), at + 8);
