@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "expr/composed.h"
 #include "expr/shaped_functions.h"
 #include "kernel/arranged.h"
 
@@ -259,13 +260,13 @@ kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
-        return kn_call_text(out, p, c,
-                            kn_call_is_given(&slot[2])
-                                ? "swapaxes(take(swapaxes(a, axis, -1), searchsorted(cumsum(repeats), "
-                                  "arange(total), 'right'), axis=-1, mode='clip'), axis, -1)"
-                                : "take(ravel(a), searchsorted(cumsum(repeats), arange(total), 'right'), "
-                                  "mode='clip')",
-                            names, slot, 4);
+        return kn_compose(out, p, c,
+                          kn_call_is_given(&slot[2])
+                              ? "swapaxes(take(swapaxes(a, axis, -1), searchsorted(cumsum(repeats), "
+                                "arange(total), 'right'), axis=-1, mode='clip'), axis, -1)"
+                              : "take(ravel(a), searchsorted(cumsum(repeats), arange(total), 'right'), "
+                                "mode='clip')",
+                          names, slot, 4);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, 0, names[1]);
     if (status == KILN_OK && slot[1].kind == KN_VALUE_TUPLE)
@@ -292,10 +293,10 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
                                 "obj: with an axis, numbers that stand in the expression were expected: the "
                                 "shape would depend on an array's values");
     if (status == KILN_OK && is_array)
-        return kn_call_text(out, p, c,
-                            "a = ravel(arr); extract(~isin(arange(size(a)), where(obj < 0, obj + size(a), "
-                            "obj)), a)",
-                            names, slot, 2);
+        return kn_compose(out, p, c,
+                          "a = ravel(arr); extract(~isin(arange(size(a)), where(obj < 0, obj + size(a), "
+                          "obj)), a)",
+                          names, slot, 2);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
     if (status == KILN_OK)
@@ -319,7 +320,7 @@ kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c)
         status = read_list_axis(&of, &slot[0], p, c, &slot[3]);
     in[0] = slot[0];
     if (status == KILN_OK)
-        status = kn_call_text(&in[1], p, c, "where(ones(1, dtype=bool), values, False)", names, slot, 3);
+        status = kn_compose(&in[1], p, c, "where(ones(1, dtype=bool), values, False)", names, slot, 3);
     return status == KILN_OK ? arrange(out, p, c, in, &of) : status;
 }
 

@@ -8,9 +8,10 @@
 #include "base/map.h"
 #include "expr/call.h"
 #include "expr/composed_table.h"
+#include "expr/lists.h"
 
 /* slot: the arguments of the row's parameters, in their order. */
-static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const kn_composed_params *of)
+static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const kn_composed_params *of)
 {
     const char *name[KN_COMPOSED_PARAMS];
     for (int k = 0; k < of->count; ++k)
@@ -18,7 +19,12 @@ static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c,
     kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places);
     for (int k = 0; k < of->count && status == KILN_OK; ++k) {
         int64_t whole;
-        if (!of->value[k][0])
+        const kn_value *item;
+        const bool has_items = kn_parser_items(&item, p, &slot[k]) > 0;
+        if (slot[k].is_list && of->kind[k] == KN_OF_VALUE && has_items &&
+            (item->is_list || kn_parser_is_number(p, item))) /* else arrays, which the text joins */
+            status = kn_list_array(&slot[k], p);
+        if (!of->value[k][0] && status == KILN_OK)
             status = kn_call_need(p, c, &slot[k], of->name[k]);
         if (status == KILN_OK && of->kind[k] == KN_OF_WHOLE && kn_parser_is_number(p, &slot[k]))
             status = kn_parser_whole(&whole, p, &slot[k], of->name[k]);
@@ -73,8 +79,8 @@ static kiln_status read_at_call(kn_value *out, kn_parser *p, const kn_called *c,
     return status;
 }
 
-kiln_status kn_call_text(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
-                         const char *const *name, kn_value *slot, int count)
+kiln_status kn_compose(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
+                       const char *const *name, kn_value *slot, int count)
 {
     return read_at_call(out, p, c, text, &(named){name, NULL, slot, count});
 }

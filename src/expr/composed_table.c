@@ -38,7 +38,15 @@
 /* float64, or complex128 where fp is complex; elements of fp have their dtype, and are not changed. */
 #define INTERPOLATED "f = where(True, fp, zeros(1)); "
 
-/* NumPy's ufunc.at, over all elements of a: each is combined with those of b whose index is its own. */
+/* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. */
+#define BIN_OF(at, edges, x) at " = searchsorted(" edges ", " x ", 'right') - 1 - (" x " == " edges "[-1]); "
+#define BINS_OF_BOTH                                                                                         \
+    "x, y = ravel(x) + zeros(1), ravel(y) + zeros(1); "                                                      \
+    "a, b = histogram_bin_edges(x, bins), histogram_bin_edges(y, bins); " BIN_OF("i", "a", "x")              \
+        BIN_OF("j", "b", "y") "k = where((i >= 0) & (i < bins) & (j >= 0) & (j < bins), i * bins + j, -1); "
+#define COUNTS_OF_BOTH(counts) "astype(reshape(" counts ", bins, bins), float64), a, b"
+
+/* NumPy's ufunc.at: each element of a is combined with those of b whose index is its own. */
 #define AT_PARAMS "a, indices, b"
 #define AT(name, both) "s = scattered_" name "(a, indices, b); full_like(a, " both ")"
 
@@ -46,6 +54,7 @@ static const kn_composed rows[] = {
     {"add_at", AT_PARAMS, AT("add", "a + s")},
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"append", "arr, values, axis#=None", NULL},
+    {"argwhere", "a", NULL},
     {"array_equal", "a1, a2, equal_nan#=False", NULL},
     {"array_equiv", "a1, a2", NULL},
     {"atleast_1d", "a", NULL},
@@ -120,6 +129,9 @@ static const kn_composed rows[] = {
     {"gradient", "f, *, x, axis#=-1", NULL},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
+    {"histogram2d", "x, y, bins#=10", BINS_OF_BOTH COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
+    {"histogram2d", "x, y, bins#=10, *, weights",
+     BINS_OF_BOTH COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
     {"hstack", "tup@", NULL},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
     {"ifftshift", "x", NULL},
@@ -198,7 +210,10 @@ static const kn_composed rows[] = {
     {"polysub", "a1, a2", OF_ENDS("-")},
     {"polyval", "p, x", "evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
     {"put", "a, ind, v",
-     "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
+     "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
+    {"put_along_axis", "arr, indices, values, axis#=-1",
+     "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
+     "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},
     {"putmask", "a, mask, values", NULL},
     {"ravel_multi_index", "multi_index@, dims%", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
@@ -209,6 +224,7 @@ static const kn_composed rows[] = {
     {"rollaxis", "a, axis#, start#=0", NULL},
     {"rot90", "m, k#=1", NULL},
     {"row_stack", "tup@", NULL},
+    {"run_lengths", "x", "v, n = runs_of(x); v, n"},
     {"searchsorted", "a, v", NULL},
     {"segment_max", "data, segment_ids, num_segments#", NULL},
     {"segment_min", "data, segment_ids, num_segments#", NULL},
@@ -222,8 +238,8 @@ static const kn_composed rows[] = {
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
-    {"sort_complex", "a", NULL},
     {"sliding_window_view", "x, window_shape%, axis=None", NULL},
+    {"sort_complex", "a", NULL},
     {"stack", "arrays@, axis#=0", NULL},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"swapaxes", "a, axis1#, axis2#", NULL},

@@ -8,11 +8,12 @@
 #include "graph/computed_numbers.h"
 #include "program/program.h"
 
-static void free_expression(void *context)
+void kn_expression_free(void *context)
 {
     kn_expression *e = context;
     if (!e)
         return;
+    kn_expression_free(e->other);
     kn_computed_free(e->graph);
     kn_graph_free(e->graph);
     kn_program_free(e->texts);
@@ -38,16 +39,14 @@ static kiln_status refuse_number(const void *context, int number)
 }
 
 static const kn_algorithm algorithm = {.lower = kn_lower,
-                                       .free = free_expression,
+                                       .free = kn_expression_free,
                                        .count = count_numbers,
                                        .compute = compute_numbers,
                                        .refuse = refuse_number};
 
-/* The texts of the options are copied into a program that holds them. */
-kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
+kiln_status kn_expression_make(kn_expression **out, kn_graph *graph, const kiln_kernel_options *options)
 {
     kn_expression *e = kn_calloc(1, sizeof *e);
-    kn_program *prototype = NULL;
     if (!e) {
         kn_graph_free(graph);
         return kn_error_memory(sizeof *e, "an expression");
@@ -65,20 +64,38 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
     o.n_kernels = 0;
     if (status == KILN_OK)
         status = kn_program_elementwise(&e->texts, "", "bool y", "y = true", graph->name, &o);
-    if (status == KILN_OK) {
-        e->options = o;
-        e->options.preamble = e->texts->preamble;
-        e->options.loop_prep = e->options.after_loop = NULL;
-        e->options.compile_options = (const char *const *)e->texts->option;
-        e->options.header_names = (const char *const *)e->texts->header_name;
-        e->options.header_texts = (const char *const *)e->texts->header_text;
-        status = kn_prototype_create(&prototype, graph->name, (const char *const *)graph->input, graph->n_in,
-                                     (const char *const *)graph->output, graph->n_out);
-    }
     if (status != KILN_OK) {
-        free_expression(e);
+        kn_expression_free(e);
         return status;
     }
-    prototype->flags = o.flags;
+    e->options = o;
+    e->options.preamble = e->texts->preamble;
+    e->options.loop_prep = e->options.after_loop = NULL;
+    e->options.compile_options = (const char *const *)e->texts->option;
+    e->options.header_names = (const char *const *)e->texts->header_name;
+    e->options.header_texts = (const char *const *)e->texts->header_text;
+    *out = e;
+    return KILN_OK;
+}
+
+kiln_status kn_expression_kernel_of(kiln_kernel **out, kn_expression *e, kn_expression *other)
+{
+    const kn_graph *graph = e->graph;
+    kn_program *prototype = NULL;
+    e->other = other;
+    kiln_status status = kn_prototype_create(&prototype, graph->name, (const char *const *)graph->input,
+                                             graph->n_in, (const char *const *)graph->output, graph->n_out);
+    if (status != KILN_OK) {
+        kn_expression_free(e);
+        return status;
+    }
+    prototype->flags = e->options.flags;
     return kn_kernel_create_algorithm(out, prototype, &algorithm, e);
+}
+
+kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
+{
+    kn_expression *e = NULL;
+    kiln_status status = kn_expression_make(&e, graph, options);
+    return status == KILN_OK ? kn_expression_kernel_of(out, e, NULL) : status;
 }

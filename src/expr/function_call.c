@@ -265,8 +265,8 @@ static kiln_status call_first(kiln_array **out, int n_out, const kn_function_row
     if (status == KILN_OK)
         status = kn_kernel_remembered(&kernel, &w.key, make, &w);
     if (status == KILN_OK) {
-        const kn_graph *graph = kn_expression_of(kernel)->graph;
-        views = kn_graph_is_views(graph) ? graph : NULL;
+        const kn_expression *e = kn_expression_of(kernel);
+        views = !e->other && kn_graph_is_views(e->graph) ? e->graph : NULL;
         kn_function_remember(call, kernel, views);
         status = call_kernel(out, n_out, kernel, views, w.in, w.n_in, o);
     }

@@ -12,14 +12,16 @@ typedef enum kn_value_kind {
     KN_VALUE_TUPLE,
     KN_VALUE_NONE,
     KN_VALUE_DTYPE,
-    KN_VALUE_WORD, /* in quotes: 'left', the method 'linear' */
-    KN_VALUE_SHAPE /* x.shape: only its items are values; a call determines their number */
+    KN_VALUE_WORD,   /* in quotes: 'left', the method 'linear' */
+    KN_VALUE_SHAPE,  /* x.shape: only its items are values; a call determines their number */
+    KN_VALUE_NONZERO /* nonzero(x): likewise */
 } kn_value_kind;
 
 typedef struct kn_value {
     kn_value_kind kind;
-    int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE: of this node */
+    int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE, _NONZERO: of this node */
     kiln_dtype dtype; /* KN_VALUE_DTYPE */
+    bool is_list;     /* KN_VALUE_TUPLE: in square brackets */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
     const char *word; /* KN_VALUE_WORD: its first letter, in the text; `length` counts the quotes, too */
     int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
@@ -51,7 +53,7 @@ typedef struct kn_parser {
     /* The value of another text, whose names are the variables; where the parser stands stays (parse.c). */
     kiln_status (*read)(kn_value *out, struct kn_parser *p, const char *text);
     /* kn_graph_parse, for kernels that are made of a text when they are called. */
-    kiln_status (*parse)(kn_graph **out, const char *params, const char *text,
+    kiln_status (*parse)(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
                          const kiln_kernel_options *options);
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;

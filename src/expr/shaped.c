@@ -19,7 +19,7 @@ typedef struct used {
     kiln_kernel *kernel;
 } used;
 
-typedef kiln_status (*parser)(kn_graph **out, const char *params, const char *text,
+typedef kiln_status (*parser)(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
                               const kiln_kernel_options *options);
 
 typedef struct shaped {
@@ -42,7 +42,7 @@ static kiln_status make_expression(kiln_kernel **out, const void *of)
 {
     const texts *t = of;
     kn_graph *graph = NULL;
-    kiln_status status = t->parse(&graph, t->params, t->text, NULL);
+    kiln_status status = t->parse(&graph, t->params, t->text, 0, NULL);
     return status == KILN_OK ? kn_expression_kernel(out, graph, NULL) : status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "expr/composed.h"
 #include "kernel/kernel.h"
 
 enum { MOST = KN_MAX_PARAMS - 1 };
@@ -44,7 +45,7 @@ static kiln_status read(kn_value *out, kn_parser *p, const kn_called *c, kn_str 
 {
     kiln_status status = kn_str_status(text, "the text of a function");
     if (status == KILN_OK)
-        status = kn_call_text(out, p, c, kn_str_text(text), n->name, n->slot, n->count);
+        status = kn_compose(out, p, c, kn_str_text(text), n->name, n->slot, n->count);
     kn_str_free(text);
     return status;
 }

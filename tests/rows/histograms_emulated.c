@@ -4,6 +4,7 @@
  * drawn evenly, or mostly or always one.
  *
  * usage: histograms_emulated [COUNT [SEED]] */
+#include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/kiln.h>
@@ -112,8 +113,8 @@ static bool run_one(long number)
 
 int main(int argc, char **argv)
 {
-    long count = argc > 1 ? atol(argv[1]) : 10, failed = 0;
-    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    long count = drawn_count(argc, argv, 10, 1), failed = 0;
+    state = drawn_state(argc, argv);
     for (long k = 0; k < count; ++k)
         failed += !run_one(k);
     printf("%ld random histograms, %ld failed\n", count, failed);
