@@ -4,8 +4,8 @@
 
 #include "fuse/lower.h"
 
-/* The texts of the options are copied into a program that holds them. The graph is taken over; freed on failure
- * too. */
+/* The texts of the options are copied into a program that holds them. The graph is taken over; freed on
+ * failure too. */
 kiln_status kn_expression_make(kn_expression **out, kn_graph *graph, const kiln_kernel_options *options);
 void kn_expression_free(void *expression);
 /* Takes over both; other: the text read otherwise; NULL: there is one reading. */

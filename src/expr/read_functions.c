@@ -59,7 +59,7 @@ static const struct {
      "F y",
      "const int64 n = xp.size();\n" BEHIND(
          "x") "const int64 j = low - 1;\n"
-              "if (x != x) y = (F)x;\n"
+              "if (x != x) y = n == 1 ? fp[0] : (F)x;\n"
               "else if (j < 0) y = left[0];\n"
               "else if (j == n - 1) y = x == xp[j] ? fp[j] : right[0];\n"
               "else if (x == xp[j]) y = fp[j];\n"

@@ -121,7 +121,10 @@ kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- gradients ---- */
 
-#define INNER "concatenate([%s, %s, %s], axis=-1)"
+/* The places may have a wider dtype, in which is computed; the results have that of f. */
+#define OF_PARTS                                                                                             \
+    "concatenate([full_like(f[..., :1], %s), full_like(f[..., 1:-1], %s), full_like(f[..., :1], %s)], "      \
+    "axis=-1)"
 static const char
     *const evenly[] = {"(f[..., 1:2] - f[..., :1]) / dx", "(f[..., -1:] - f[..., -2:-1]) / dx",
                        "-1.5 / dx * f[..., :1] + 2.0 / dx * f[..., 1:2] - 0.5 / dx * f[..., 2:3]",
@@ -149,7 +152,7 @@ static kiln_status add_gradient(kn_value *out, kn_parser *p, const kn_called *c,
     if (has_places)
         kn_str_append(&text, "h = diff(x * 1.0); l, r = h[:-1], h[1:]; ");
     kn_str_append(&text, "f = swapaxes(f * 1.0, axis, -1); swapaxes(");
-    kn_str_printf(&text, INNER ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
+    kn_str_printf(&text, OF_PARTS ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
     return read(out, p, c, &text, &n);
 }
 

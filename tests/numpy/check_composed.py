@@ -534,7 +534,7 @@ def polynomial(name):
         if name == "polyval":
             return "polyval(y, x)", np.polyval(y[:3], x[:9]), rough, {"x": x[:9], "y": y[:3]}
         if name == "polymul":  # NumPy leaves leading zeros out
-            x = np.where(np.arange(x.size) == 0, x.dtype.type(3), x)
+            x, y = (np.where(np.arange(a.size) == 0, a.dtype.type(3), a) for a in (x, y))
         return f"{name}(x, y)", getattr(np, name)(x, y), rough, {"x": x, "y": y}
     return case
 
@@ -547,8 +547,9 @@ def interp(rng, x, y):
     values = drawn(rng, places.size, rng.choice([d for d in DTYPES if d != "bool"]))
     values = values if rng.random() < 0.3 and values.dtype.kind != "c" else finite(values)
     period = rng.random() < 0.3
-    if period:
-        x = finite(x)
+    if period:  # equal places, of which NumPy's order is not said, are left out
+        x, places = finite(x), places[np.unique(places % 5.5, return_index=True)[1]]
+        values = values[:places.size]
         return "interp(x, y, z, period=5.5)", np.interp(x, places, values, period=5.5), rough, {"x": x, "y": places, "z": values}
     ends = rng.random() < 0.5
     return f"interp(x, y, z{', left=-1.5, right=7.0' if ends else ''})", np.interp(x, places, values, *([-1.5, 7.0] if ends else [])), rough, {"x": x, "y": places, "z": values}

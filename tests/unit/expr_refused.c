@@ -1,5 +1,5 @@
-/* Functions of expressions that join, choose, edit and multiply arrays: each thing that they refuse. What they
- * compute: tests/numpy/check_composed.py. */
+/* Functions of expressions that join, choose, edit and multiply arrays: each thing that they refuse. What
+ * they compute: tests/numpy/check_composed.py. */
 #include <kiln/kiln.h>
 
 #include <setjmp.h>

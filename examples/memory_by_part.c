@@ -1,5 +1,5 @@
 /*
- * memory_profile.c - the memory of a program's parts: the pool's statistics, and a table by label, which a
+ * memory_by_part.c - the memory of a program's parts: the pool's statistics, and a table by label, which a
  * hook fills as blocks are handed out and come back.
  */
 #include <kiln/kiln.h>
