@@ -3,7 +3,9 @@
  * A tally combines each part of the elements into bins of its own; a reduction combines these. On CUDA bins
  * of integers that do not fit in shared memory are combined by atomic functions in memory, as one part. If
  * the order would matter there, elements are sorted by their bins and scanned, so that each bin's last one
- * has what they are combined to. */
+ * has what they are combined to. Sums of floats have another way: one tally finds the largest element of each
+ * bin, a second one sums all as whole multiples of a unit that follows from it
+ * (src/codegen/prelude/cuda_fixed.cu): integers, whose order does not matter. */
 #include <string.h>
 
 #include <kiln/histogram.h>
@@ -19,6 +21,9 @@
 
 /* Names of kiln's own, which no text of the user's has. */
 #define SUMS "_sums" /* what bins are combined to, by part and bin */
+#define MOST "_most" /* the size of the largest element, by bin */
+
+enum { DIGITS = 2 /* of a float64 that is summed as an integer; a float32 has one */ };
 
 typedef struct histogram {
     int64_t bins;  /* 0: as the given result says */
@@ -26,10 +31,13 @@ typedef struct histogram {
     int sized;     /* 1 + the input that has as many elements as there are bins; 0: none */
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
+    bool is_sum;   /* from 0 on */
     char *reduce;
     kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
     kiln_kernel *clear;              /* gives bins the identity */
     kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
+    /* Sums of floats by integers: the largest of parts of the elements, of all; digits, these to the result */
+    kiln_kernel *sizes, *most, *digit[DIGITS], *last_fixed;
 } histogram;
 
 /* ---- results ---- */
@@ -103,7 +111,7 @@ typedef struct lowering {
     int64_t shape[KILN_MAX_NDIM], elements; /* that the inputs broadcast to */
     int64_t bins;
     kiln_dtype combined;
-    int sums; /* the buffer, and its extents */
+    int sums; /* the buffer, and its extents: parts and bins */
     int64_t extents[2];
 } lowering;
 
@@ -136,12 +144,17 @@ static kiln_status find_combined(lowering *l)
     return status;
 }
 
-/* Binds parameter k to the bins of all parts, or, flat, to those of the only one. */
+/* Binds parameter k to a buffer that has the bins of all parts, or, flat, those of the only one. */
+static kiln_status bind_bins(kn_lowered_part *part, int k, const lowering *l, int buffer, kiln_dtype dtype,
+                             bool is_flat)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
+    return kn_lowered_bind(part, k, l->call, &source, dtype, is_flat ? 1 : 2, l->extents + is_flat, NULL);
+}
+
 static kiln_status bind_sums(kn_lowered_part *part, int k, const lowering *l, bool is_flat)
 {
-    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->sums};
-    return kn_lowered_bind(part, k, l->call, &source, l->combined, is_flat ? 1 : 2, l->extents + is_flat,
-                           NULL);
+    return bind_bins(part, k, l, l->sums, l->combined, is_flat);
 }
 
 static kiln_status bind_inputs(kn_lowered_part *part, const lowering *l)
@@ -234,15 +247,21 @@ static kiln_status add_ordered(lowering *l)
     return status == KILN_OK ? add_scan(l, pair + 2) : status;
 }
 
+/* An input of the last step: a buffer of bins, of all parts, or of one that all have in common. */
+typedef struct of_bins {
+    int buffer;
+    kiln_dtype dtype;
+    bool is_common;
+} of_bins;
+
 /* The bins, or, where an input says how many there are, one for each of its elements, in its shape. */
-static kiln_status add_last(lowering *l)
+static kiln_status add_last(lowering *l, const kiln_kernel *kernel, const of_bins *in, int count)
 {
     static const int parts_axis = 0;
-    const kn_source sums = {.kind = KN_FROM_BUFFER, .index = l->sums};
     int64_t extents[KILN_MAX_NDIM + 1] = {l->extents[0]};
     kn_described result = {.ndim = 0};
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->last);
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, kernel);
     if (status == KILN_OK)
         status = describe(&result, l->h, 0, l->in);
     if (status != KILN_OK)
@@ -252,13 +271,96 @@ static kiln_status add_last(lowering *l)
     memcpy(extents + 1, result.shape, (size_t)result.ndim * sizeof *extents);
     part->options.axes = &parts_axis;
     part->options.n_axes = 1;
-    status = kn_lowered_bind(part, 0, l->call, &sums, l->combined, 1 + result.ndim, extents, NULL);
-    for (int j = 0; j < l->h->last->program->n_out && status == KILN_OK; ++j) {
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        const kn_source source = {.kind = KN_FROM_BUFFER, .index = in[k].buffer};
+        const int skipped = in[k].is_common;
+        status = kn_lowered_bind(part, k, l->call, &source, in[k].dtype, 1 + result.ndim - skipped,
+                                 extents + skipped, NULL);
+    }
+    for (int j = 0; j < kernel->program->n_out && status == KILN_OK; ++j) {
         status = describe(&result, l->h, j, l->in);
         if (status == KILN_OK)
-            status = kn_lowered_bind_output(part, 1 + j, l->call, j, result.dtype, result.ndim, extents + 1);
+            status =
+                kn_lowered_bind_output(part, count + j, l->call, j, result.dtype, result.ndim, extents + 1);
     }
     return status;
+}
+
+/* ---- sums of floats as integers ---- */
+
+static kiln_dtype size_of(const lowering *l)
+{
+    return l->combined == KILN_FLOAT32 ? KILN_UINT32 : KILN_UINT64;
+}
+
+/* A tally of the user's inputs, and of the largest elements if there are some, to a new buffer of bins, of
+ * zeros at first: those of all parts, or one that all blocks share, in memory. */
+static kiln_status add_integers(int *out, lowering *l, const kiln_kernel *kernel, kiln_dtype dtype, int most)
+{
+    int k = inputs_of(l->h)->n_in;
+    const int64_t words = l->bins * (int64_t)(kiln_dtype_size(dtype) / sizeof(uint32_t));
+    kn_source to = {.kind = KN_FROM_BUFFER};
+    kn_lowered_part *part;
+    l->extents[0] = l->bins <= kn_tally_bins(l->call->target, (int)kiln_dtype_size(dtype), true)
+                        ? kn_tally_parts(l->elements)
+                        : 1;
+    kiln_status status =
+        kn_lowered_add_buffer(out, l->out, (size_t)(l->extents[0] * l->bins) * kiln_dtype_size(dtype));
+    to.index = *out;
+    if (status == KILN_OK && l->extents[0] == 1)
+        status = kn_lowered_add_fill(l->out, l->call, &to, 0, words);
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, kernel);
+    if (status == KILN_OK)
+        status = bind_inputs(part, l);
+    if (status == KILN_OK && kernel != l->h->sizes)
+        status = bind_bins(part, k++, l, most, size_of(l), true);
+    return status == KILN_OK ? bind_bins(part, k, l, *out, dtype, false) : status;
+}
+
+/* The largest element of each bin, of all parts. */
+static kiln_status add_most(int *out, lowering *l)
+{
+    static const int parts_axis = 0;
+    kn_lowered_part *part;
+    int sizes;
+    kiln_status status = add_integers(&sizes, l, l->h->sizes, size_of(l), 0);
+    *out = sizes;
+    if (status != KILN_OK || l->extents[0] == 1)
+        return status;
+    status = kn_lowered_add_buffer(out, l->out, (size_t)l->bins * kiln_dtype_size(size_of(l)));
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->h->most);
+    if (status != KILN_OK)
+        return status;
+    part->options.axes = &parts_axis;
+    part->options.n_axes = 1;
+    status = bind_bins(part, 0, l, sizes, size_of(l), false);
+    return status == KILN_OK ? bind_bins(part, 1, l, *out, size_of(l), true) : status;
+}
+
+static kiln_status add_fixed(lowering *l)
+{
+    const int digits = l->combined == KILN_FLOAT32 ? 1 : DIGITS;
+    int most = 0, digit[DIGITS] = {0};
+    kiln_status status = add_most(&most, l);
+    for (int d = 0; d < digits && status == KILN_OK; ++d)
+        status = add_integers(&digit[d], l, l->h->digit[d], KILN_INT64, most);
+    const of_bins in[] = {
+        {digit[0], KILN_INT64, false}, {digit[digits - 1], KILN_INT64, false}, {most, size_of(l), true}};
+    return status == KILN_OK ? add_last(l, l->h->last_fixed, in, 3) : status;
+}
+
+/* Tallies of integers, one after the other, are faster than warps with bins of their own if there are many
+ * elements, and than a sort always; threads with bins of their own need one tally alone. */
+static bool is_fixed(const lowering *l)
+{
+    const int size = (int)kiln_dtype_size(l->combined);
+    return l->h->is_sum && (l->combined == KILN_FLOAT32 || l->combined == KILN_FLOAT64) && l->elements > 0 &&
+           l->elements <= KN_TALLY_FIXED_MOST &&
+           l->bins > (l->elements >= KN_TALLY_FIXED_LEAST
+                          ? kn_tally_shared(l->call->target) / size / KN_TALLY_BLOCK
+                          : kn_tally_bins(l->call->target, size, false));
 }
 
 static kiln_status lower_call(lowering *l)
@@ -271,19 +373,22 @@ static kiln_status lower_call(lowering *l)
         status = find_combined(l);
     if (status != KILN_OK || l->bins == 0)
         return status;
+    l->extents[1] = l->bins;
     l->elements = kn_shape_size(l->ndim, l->shape);
+    if (!is_host && is_fixed(l))
+        return add_fixed(l);
     is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
     fits = is_host || l->bins <= kn_tally_bins(l->call->target, (int)kiln_dtype_size(l->combined), is_atomic);
     l->extents[0] = l->elements == 0 || !fits ? 1
                     : is_host                 ? kn_tally_tasks(l->elements, l->bins)
                                               : kn_tally_parts(l->elements);
-    l->extents[1] = l->bins;
     status = add_buffer(l);
     if (status == KILN_OK && (l->elements == 0 || !fits))
         status = add_clear(l);
     if (status == KILN_OK && l->elements > 0)
         status = fits || is_atomic ? add_tally(l) : add_ordered(l);
-    return status == KILN_OK ? add_last(l) : status;
+    const of_bins in = {l->sums, l->combined, false};
+    return status == KILN_OK ? add_last(l, l->h->last, &in, 1) : status;
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -304,7 +409,8 @@ static void release(void *context)
     histogram *h = context;
     if (!h)
         return;
-    kiln_kernel *const kernels[] = {h->tally, h->last, h->clear, h->read, h->sort, h->scan};
+    kiln_kernel *const kernels[] = {h->tally, h->last, h->clear,    h->read,     h->sort,      h->scan,
+                                    h->sizes, h->most, h->digit[0], h->digit[1], h->last_fixed};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
         kiln_kernel_free(kernels[k]);
     kn_free(h->reduce);
@@ -321,35 +427,54 @@ typedef struct making {
     const kiln_kernel_options *options; /* without reduce_type */
     const char *reduce_type;
     char combined, key; /* placeholders of kiln's own: of what is combined, and of a bin's number */
+    kn_str names;       /* of the inputs: "x, w, " */
 } making;
 
-static kiln_status make_tally(const making *m)
+/* A tally of values of this type, which may read inputs of kiln's own; combined to integers of that type. */
+static kiln_status make_tally_of(kiln_kernel **out, const making *m, const char *more_inputs,
+                                 const char *type, const char *value, const char *reduce,
+                                 const char *identity)
 {
-    kn_str outs = KN_STR_INIT, values = KN_STR_INIT;
-    kn_str_printf(&outs, "raw %c " SUMS, m->combined);
-    kn_str_printf(&values, "int64 _kn_bin, %c _kn_value", m->combined);
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, values = KN_STR_INIT, reads = KN_STR_INIT;
+    kn_str_printf(&in, "%s%s%s", m->in, m->in[strspn(m->in, " ")] && more_inputs[0] ? ", " : "", more_inputs);
+    kn_str_printf(&outs, "raw %s " SUMS, type);
+    kn_str_printf(&values, "int64 _kn_bin, %s _kn_value", type);
+    kn_str_printf(&reads, "%s_kn_bin", kn_str_text(&m->names));
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION, .label = "bin", .gives = "_kn_bin", .body = m->bin},
-        {.kind = KN_MAP_EXPRESSION, .label = "value", .gives = "_kn_value", .body = m->value},
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "value",
+         .reads = kn_str_text(&reads),
+         .gives = "_kn_value",
+         .body = value},
         {.kind = KN_TALLY,
          .label = "reduce",
          .reads = "_kn_bin, _kn_value",
          .gives = SUMS,
-         .body = m->reduce,
-         .identity = m->identity}};
+         .body = reduce,
+         .identity = identity}};
     const kn_program_text text = {.name = m->name,
-                                  .in = m->in,
+                                  .in = kn_str_text(&in),
                                   .out = kn_str_text(&outs),
                                   .values = kn_str_text(&values),
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .options = m->options};
-    kiln_status status = outs.failed || values.failed ? kn_error_memory(values.length, "a histogram's texts")
-                                                      : kn_kernel_create_text(&m->h->tally, &text);
+    kiln_status status = in.failed || outs.failed || values.failed || reads.failed
+                             ? kn_error_memory(values.length, "a histogram's texts")
+                             : kn_kernel_create_text(out, &text);
+    kn_str_free(&in);
     kn_str_free(&outs);
     kn_str_free(&values);
+    kn_str_free(&reads);
     return status;
+}
+
+static kiln_status make_tally(const making *m)
+{
+    const char type[] = {m->combined, 0};
+    return make_tally_of(&m->h->tally, m, "", type, m->value, m->reduce, m->identity);
 }
 
 /* A kernel of a program's own function, which is given what all of them take. */
@@ -358,16 +483,67 @@ static kiln_status made(kiln_kernel **out, kiln_status status, kn_program *progr
     return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
-static kiln_status make_last(const making *m)
+static kiln_status make_last_of(kiln_kernel **out, const making *m, const char *in, const char *map)
 {
     kiln_kernel_options o = *m->options;
     kn_program *program = NULL;
-    char in[] = "? _sum";
-    in[0] = m->combined;
     o.reduce_type = m->h->is_count ? "int64" : m->reduce_type;
     kiln_status status =
-        kn_program_reduction(&program, in, m->outs, "_sum", m->reduce, m->post, m->identity, m->name, &o);
-    return made(&m->h->last, status, program);
+        kn_program_reduction(&program, in, m->outs, map, m->reduce, m->post, m->identity, m->name, &o);
+    return made(out, status, program);
+}
+
+static kiln_status make_last(const making *m)
+{
+    char in[] = "? _sum";
+    in[0] = m->combined;
+    return make_last_of(&m->h->last, m, in, "_sum");
+}
+
+static kiln_status make_most(const making *m)
+{
+    char in[] = "? _size", outs[] = "? " MOST, most[] = MOST " = a";
+    kiln_kernel_options o = *m->options;
+    kn_program *program = NULL;
+    in[0] = outs[0] = m->key;
+    o.reduce_type = NULL;
+    kiln_status status =
+        kn_program_reduction(&program, in, outs, "_size", "max(a, b)", most, "0", m->name, &o);
+    return made(&m->h->most, status, program);
+}
+
+/* The kernels of sums by integers: the key's letter has the words of sizes. */
+static kiln_status make_fixed(const making *m)
+{
+    kn_str value = KN_STR_INIT, most = KN_STR_INIT, in = KN_STR_INIT;
+    const char word[] = {m->key, 0};
+    if (!m->h->is_sum)
+        return KILN_OK;
+    kn_str_printf(&value, "kn_fixed_size<%c>(static_cast<kn_fixed_real<%c> >(%s\n))", m->key, m->key,
+                  m->value);
+    kn_str_printf(&most, "raw %c " MOST, m->key);
+    kn_str_printf(&in, "int64 _high, int64 _low, %c _of_all", m->key);
+    kiln_status status =
+        value.failed || most.failed || in.failed
+            ? kn_error_memory(value.length, "a histogram's texts")
+            : make_tally_of(&m->h->sizes, m, "", word, kn_str_text(&value), "max(a, b)", "0");
+    for (int d = 0; d < DIGITS && status == KILN_OK; ++d) {
+        kn_str_free(&value);
+        kn_str_printf(&value, "kn_fixed<%d, %c>(static_cast<kn_fixed_real<%c> >(%s\n), " MOST ", kn_bin)", d,
+                      m->key, m->key, m->value);
+        status = kn_str_status(&value, "a histogram's texts");
+        if (status == KILN_OK)
+            status = make_tally_of(&m->h->digit[d], m, kn_str_text(&most), "int64", kn_str_text(&value),
+                                   "a + b", "0");
+    }
+    if (status == KILN_OK)
+        status = make_most(m);
+    if (status == KILN_OK)
+        status = make_last_of(&m->h->last_fixed, m, kn_str_text(&in), "kn_unfixed(_high, _low, _of_all)");
+    kn_str_free(&value);
+    kn_str_free(&most);
+    kn_str_free(&in);
+    return status;
 }
 
 static kiln_status make_clear(const making *m)
@@ -450,8 +626,8 @@ static kiln_status make_scan(const making *m)
 
 static kiln_status make_kernels(const making *m)
 {
-    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear,
-                                                          make_read,  make_sort, make_scan};
+    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear, make_read,
+                                                          make_sort,  make_scan, make_fixed};
     kiln_status status = KILN_OK;
     for (size_t k = 0; k < sizeof make / sizeof make[0] && status == KILN_OK; ++k)
         status = make[k](m);
@@ -521,6 +697,7 @@ static kiln_status settle_texts(making *m, kn_str *post, const char *first_outpu
     m->post = m->post ? m->post : kn_str_text(post);
     m->h->is_count = strcmp(m->value, "1") == 0 && strcmp(m->reduce, "a + b") == 0 &&
                      strcmp(m->identity, "0") == 0 && !m->reduce_type;
+    m->h->is_sum = !m->h->is_count && strcmp(m->reduce, "a + b") == 0 && strcmp(m->identity, "0") == 0;
     m->h->reduce = kn_strdup(m->reduce);
     return m->h->reduce ? kn_str_status(post, "a histogram's texts")
                         : kn_error_memory(strlen(m->reduce) + 1, "a histogram");
@@ -547,8 +724,13 @@ static kiln_status make_histogram(making *m)
         status = find_type(m, param, n_in);
     if (status == KILN_OK) {
         choose_letters(m, param, n_in + n_out);
-        status = make_kernels(m);
+        for (int k = 0; k < n_in; ++k)
+            kn_str_printf(&m->names, "%s, ", param[k].name);
+        status = kn_str_status(&m->names, "a histogram's texts");
     }
+    if (status == KILN_OK)
+        status = make_kernels(m);
+    kn_str_free(&m->names);
     kn_str_free(&post);
     return status;
 }

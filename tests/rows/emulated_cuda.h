@@ -216,6 +216,14 @@ static inline unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
+static inline unsigned max(unsigned a, unsigned b)
+{
+    return a < b ? b : a;
+}
+static inline unsigned long long max(unsigned long long a, unsigned long long b)
+{
+    return a < b ? b : a;
+}
 static inline int __ffs(unsigned word)
 {
     return __builtin_ffs((int)word);
