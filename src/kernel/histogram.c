@@ -36,7 +36,7 @@ typedef struct histogram {
     kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
     kiln_kernel *clear;              /* gives bins the identity */
     kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
-    /* Sums of floats by integers: the largest of parts of the elements, of all; digits, these to the result */
+    /* Sums of floats by integers: the largest of parts of the elements, of all; digits, the result */
     kiln_kernel *sizes, *most, *digit[DIGITS], *last_fixed;
 } histogram;
 
