@@ -254,7 +254,7 @@ kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
         status = read_count(&count, p, &slot[2], names[2], 1);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     if (status == KILN_OK)
-        status = kn_segments_find(&kernel, (kn_combining)c->which, count);
+        status = kn_segments_find(&kernel, (kn_combining)c->which, count, p->flags);
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
 }
 
@@ -271,6 +271,6 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_call_need(p, c, &slot[k], names[k]);
     const kn_value *const in[] = {&slot[0], &slot[1], &slot[2]};
     if (status == KILN_OK)
-        status = kn_scattered_find(&kernel, (kn_combining)c->which);
+        status = kn_scattered_find(&kernel, (kn_combining)c->which, p->flags);
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
 }

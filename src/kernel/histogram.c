@@ -32,10 +32,12 @@ typedef struct histogram {
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
     bool is_sum;   /* from 0 on */
+    bool in_any_order;
     char *reduce;
     kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
     kiln_kernel *clear;              /* gives bins the identity */
     kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
+    kiln_kernel *arrived;            /* sums of floats in any order: elements to bins in memory */
     /* Sums of floats by integers: the largest of parts of the elements, of all; digits, the result */
     kiln_kernel *sizes, *most, *digit[DIGITS], *last_fixed;
 } histogram;
@@ -179,10 +181,10 @@ static kiln_status add_clear(lowering *l)
     return status == KILN_OK ? bind_sums(part, 0, l, true) : status;
 }
 
-static kiln_status add_tally(lowering *l)
+static kiln_status add_tally(lowering *l, const kiln_kernel *kernel)
 {
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->tally);
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, kernel);
     if (status == KILN_OK)
         status = bind_inputs(part, l);
     return status == KILN_OK ? bind_sums(part, inputs_of(l->h)->n_in, l, false) : status;
@@ -351,21 +353,60 @@ static kiln_status add_fixed(lowering *l)
     return status == KILN_OK ? add_last(l, l->h->last_fixed, in, 3) : status;
 }
 
-/* Tallies of integers, one after the other, are faster than warps with bins of their own if there are many
- * elements, and than a sort always; threads with bins of their own need one tally alone. */
-static bool is_fixed(const lowering *l)
+/* The ways to combine elements, with the steps that they have. */
+typedef enum way {
+    OWN,     /* bins of a part: of tasks, threads, or warps */
+    SHARED,  /* atomic functions: bins of a part */
+    MEMORY,  /* ... bins of all */
+    ARRIVED, /* atomic functions of floats: bins of all */
+    FIXED,   /* sums of floats: two or three tallies of integers */
+    SORTED
+} way;
+
+/* The fastest one that gives the same bits on every run, or need not. Threads with bins of their own need one
+ * tally alone; of many elements tallies of integers, one after the other, are faster than warps with bins of
+ * their own, and than a sort always. Shared memory makes atomic functions of floats slow. */
+static way choose_way(const lowering *l)
 {
-    const int size = (int)kiln_dtype_size(l->combined);
-    return l->h->is_sum && (l->combined == KILN_FLOAT32 || l->combined == KILN_FLOAT64) && l->elements > 0 &&
-           l->elements <= KN_TALLY_FIXED_MOST &&
-           l->bins > (l->elements >= KN_TALLY_FIXED_LEAST
-                          ? kn_tally_shared(l->call->target) / size / KN_TALLY_BLOCK
-                          : kn_tally_bins(l->call->target, size, false));
+    const kn_target *target = l->call->target;
+    const kn_dtype_info *info = kn_dtype_info_of(l->combined);
+    const bool is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
+    const bool fits = l->bins <= kn_tally_bins(target, info->size, is_atomic);
+    if (target->backend == KN_HOST)
+        return OWN;
+    if (is_atomic)
+        return fits && l->elements > 0 ? SHARED : MEMORY;
+    if (l->elements == 0)
+        return MEMORY;
+    if (l->h->is_sum && info->kind == KN_KIND_FLOAT) {
+        if (l->h->in_any_order && l->bins > kn_tally_shared(target) / info->size)
+            return ARRIVED;
+        if (l->elements <= KN_TALLY_FIXED_MOST &&
+            (l->elements < KN_TALLY_FIXED_LEAST
+                 ? !fits
+                 : l->bins > kn_tally_shared(target) / info->size / KN_TALLY_BLOCK))
+            return FIXED;
+    }
+    return fits ? OWN : SORTED;
+}
+
+static kiln_status add_sums(lowering *l, way w)
+{
+    const bool has_parts = l->elements > 0 && (w == OWN || w == SHARED);
+    l->extents[0] = !has_parts                            ? 1
+                    : l->call->target->backend == KN_HOST ? kn_tally_tasks(l->elements, l->bins)
+                                                          : kn_tally_parts(l->elements);
+    kiln_status status = add_buffer(l);
+    if (status == KILN_OK && !has_parts)
+        status = add_clear(l);
+    if (status == KILN_OK && l->elements > 0)
+        status = w == SORTED ? add_ordered(l) : add_tally(l, w == ARRIVED ? l->h->arrived : l->h->tally);
+    const of_bins in = {l->sums, l->combined, false};
+    return status == KILN_OK ? add_last(l, l->h->last, &in, 1) : status;
 }
 
 static kiln_status lower_call(lowering *l)
 {
-    bool is_host = l->call->target->backend == KN_HOST, is_atomic, fits;
     kiln_status status = kn_describe_elements(&l->ndim, l->shape, inputs_of(l->h), l->in, "count");
     if (status == KILN_OK)
         status = find_bins(l);
@@ -375,20 +416,8 @@ static kiln_status lower_call(lowering *l)
         return status;
     l->extents[1] = l->bins;
     l->elements = kn_shape_size(l->ndim, l->shape);
-    if (!is_host && is_fixed(l))
-        return add_fixed(l);
-    is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
-    fits = is_host || l->bins <= kn_tally_bins(l->call->target, (int)kiln_dtype_size(l->combined), is_atomic);
-    l->extents[0] = l->elements == 0 || !fits ? 1
-                    : is_host                 ? kn_tally_tasks(l->elements, l->bins)
-                                              : kn_tally_parts(l->elements);
-    status = add_buffer(l);
-    if (status == KILN_OK && (l->elements == 0 || !fits))
-        status = add_clear(l);
-    if (status == KILN_OK && l->elements > 0)
-        status = fits || is_atomic ? add_tally(l) : add_ordered(l);
-    const of_bins in = {l->sums, l->combined, false};
-    return status == KILN_OK ? add_last(l, l->h->last, &in, 1) : status;
+    const way w = choose_way(l);
+    return w == FIXED ? add_fixed(l) : add_sums(l, w);
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -409,8 +438,8 @@ static void release(void *context)
     histogram *h = context;
     if (!h)
         return;
-    kiln_kernel *const kernels[] = {h->tally, h->last, h->clear,    h->read,     h->sort,      h->scan,
-                                    h->sizes, h->most, h->digit[0], h->digit[1], h->last_fixed};
+    kiln_kernel *const kernels[] = {h->arrived, h->tally, h->last, h->clear,    h->read,     h->sort,
+                                    h->scan,    h->sizes, h->most, h->digit[0], h->digit[1], h->last_fixed};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
         kiln_kernel_free(kernels[k]);
     kn_free(h->reduce);
@@ -483,6 +512,14 @@ static kiln_status made(kiln_kernel **out, kiln_status status, kn_program *progr
     return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
+static kiln_status make_arrived(const making *m)
+{
+    const char type[] = {m->combined, 0};
+    return m->h->is_sum && m->h->in_any_order
+               ? make_tally_of(&m->h->arrived, m, "", type, m->value, KN_TALLY_ARRIVED, m->identity)
+               : KILN_OK;
+}
+
 static kiln_status make_last_of(kiln_kernel **out, const making *m, const char *in, const char *map)
 {
     kiln_kernel_options o = *m->options;
@@ -517,8 +554,12 @@ static kiln_status make_fixed(const making *m)
 {
     kn_str value = KN_STR_INIT, most = KN_STR_INIT, in = KN_STR_INIT;
     const char word[] = {m->key, 0};
+    kiln_kernel_options o = *m->options;
+    making later = *m;
     if (!m->h->is_sum)
         return KILN_OK;
+    o.flags &= ~(unsigned)KILN_KERNEL_CHECK; /* the first tally sees all indices */
+    later.options = &o;
     kn_str_printf(&value, "kn_fixed_size<%c>(static_cast<kn_fixed_real<%c> >(%s\n))", m->key, m->key,
                   m->value);
     kn_str_printf(&most, "raw %c " MOST, m->key);
@@ -533,7 +574,7 @@ static kiln_status make_fixed(const making *m)
                       m->key, m->key, m->value);
         status = kn_str_status(&value, "a histogram's texts");
         if (status == KILN_OK)
-            status = make_tally_of(&m->h->digit[d], m, kn_str_text(&most), "int64", kn_str_text(&value),
+            status = make_tally_of(&m->h->digit[d], &later, kn_str_text(&most), "int64", kn_str_text(&value),
                                    "a + b", "0");
     }
     if (status == KILN_OK)
@@ -626,8 +667,8 @@ static kiln_status make_scan(const making *m)
 
 static kiln_status make_kernels(const making *m)
 {
-    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear, make_read,
-                                                          make_sort,  make_scan, make_fixed};
+    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear,   make_read,
+                                                          make_sort,  make_scan, make_arrived, make_fixed};
     kiln_status status = KILN_OK;
     for (size_t k = 0; k < sizeof make / sizeof make[0] && status == KILN_OK; ++k)
         status = make[k](m);
@@ -772,6 +813,8 @@ kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text
     histogram *h = kn_calloc(1, sizeof *h);
     if (!h)
         return kn_error_memory(sizeof *h, "a histogram");
+    h->in_any_order = o.flags & KILN_KERNEL_ANY_ORDER;
+    o.flags &= ~(unsigned)KILN_KERNEL_ANY_ORDER;
     h->bins = text->bins;
     h->edges = text->edges;
     h->sized = text->sized;

@@ -1,4 +1,4 @@
-// needs: kn_fixed_size kn_fixed kn_unfixed
+// needs: kn_fixed_size kn_fixed kn_unfixed kn_arrived
 // with: cast
 // Sums of floats whose order does not matter: numbers become whole multiples of a unit, which follows from the largest one of their sum, and whose sums are exact. A number has one digit of
 // 30 bits below the largest one's leading bit, a float64 two: more than it has itself. The words of sizes are in the order of absolute values; behind them is infinity, then NaN.
@@ -52,4 +52,8 @@ template <class Word> __device__ __forceinline__ kn_fixed_real<Word> kn_unfixed(
         const long long upper = high >> kn_fixed_bits, rest = ((high - (upper << kn_fixed_bits)) << kn_fixed_bits) + low;
         return kn_fixed_times<Word>((real)upper * kn_fixed_power<Word>(kn_fixed_bits) + (real)rest * kn_fixed_power<Word>(-kn_fixed_bits), kn_fixed_unit(most));
     }
+}
+// A sum whose elements are added in the order in which they arrive.
+template <class T> __device__ __forceinline__ T kn_arrived(const T &a, const T &b) {
+    return a + b;
 }

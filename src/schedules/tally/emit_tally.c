@@ -34,7 +34,9 @@ void kn_put_tally_names(kn_writer *w)
 static const char *word_of(const char *atomic, const kn_dtype_info *info)
 {
     bool is_compared = !strcmp(atomic, "atomicMin") || !strcmp(atomic, "atomicMax");
-    return is_compared ? info->c_name : info->size == 4 ? "unsigned" : "unsigned long long";
+    return is_compared || info->kind == KN_KIND_FLOAT ? info->c_name
+           : info->size == 4                          ? "unsigned"
+                                                      : "unsigned long long";
 }
 
 /* Sums of 8 bytes, by two atomic functions in shared memory. */
@@ -43,7 +45,8 @@ static bool is_in_halves(const kn_writer *w)
     const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
     kiln_dtype dtype = w->spec->operand[s->value[2]].dtype;
     const char *atomic = kn_tally_atomic(s->body, dtype);
-    return atomic && !strcmp(atomic, "atomicAdd") && kn_dtype_info_of(dtype)->size == 8;
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    return atomic && !strcmp(atomic, "atomicAdd") && info->size == 8 && info->kind != KN_KIND_FLOAT;
 }
 
 /* The part that asks whether a value is wanted: most change nothing of the smallest or largest so far. */
@@ -60,7 +63,7 @@ static void put_operator(kn_writer *w)
     kiln_dtype dtype = w->spec->operand[s->value[2]].dtype;
     const char *atomic = kn_tally_atomic(s->body, dtype);
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
-    bool is_sum = atomic && !strcmp(s->body, "a + b");
+    bool is_sum = atomic && !strcmp(atomic, "atomicAdd");
     bool is_count = is_sum && !strcmp(p->stage[KN_TALLY_VALUE].body, "1");
     if (atomic) {
         kn_str wanted = KN_STR_INIT;
