@@ -260,6 +260,7 @@ static void names_are_refused(void **state)
                    z = array_of("complex64", 2, shape), half = kiln_arg_float(0.5);
     const int third[] = {2}, twice[] = {1, -1};
     kiln_array *y = NULL, *both[2] = {NULL, NULL}, *all[4] = {NULL};
+    kiln_kernel *places = NULL;
     (void)state;
     FAILS(kiln_sort(&y, x, 2, 0), KILN_ERROR_SHAPE, "sort: axis: axis 2 was given, but there are 2 axes");
     FAILS(kiln_sort(&y, x, 0, 2), KILN_ERROR_INVALID, "sort: flags: 0x2 was given");
@@ -271,6 +272,9 @@ static void names_are_refused(void **state)
     FAILS(kiln_topk(both, x, 4, 1, 0), KILN_ERROR_SHAPE, "topk: k asks for 4 elements, but axis 1 has 3");
     FAILS(kiln_partition(&y, x, 2, 0), KILN_ERROR_SHAPE, "partition: kth asks for 3 elements");
     FAILS(kiln_argpartition(&y, x, -4, 1), KILN_ERROR_SHAPE, "argpartition: kth asks for 4 elements");
+    OK(kiln_expression_create(&places, "x", "partition(x, (0, 3, 1))", NULL));
+    FAILS(kiln_kernel_call(places, &y, 1, &x, 1, NULL), KILN_ERROR_SHAPE, "kth asks for 4 elements");
+    kiln_kernel_free(places);
     FAILS(kiln_median(&y, x, third, 1, false), KILN_ERROR_SHAPE, "median: axis: axis 2 was given");
     FAILS(kiln_median(&y, x, twice, 2, false), KILN_ERROR_INVALID, "median: axis: axis 1 is given twice");
     FAILS(kiln_median(&y, x, twice, 0, false), KILN_ERROR_INVALID, "median: axis: there is none");
