@@ -3,6 +3,9 @@
  * Steps grow; where the schedules of two neighbouring steps differ, bisection finds the first value that has
  * the second one. A limit of a kind that moves by one moves such a value: examples of a new kind cover it.
  *
+ * Kinds that are not asked for few elements (kn_kind's fewest) are asked here; of these limits it says where
+ * they lie for the examples.
+ *
  * usage: golden_limits [--update | --lines] FOLDER...
  *
  *     reduce_rows.txt extent 1 by 1: reduce_lanes <2 reduce_threads <33 1a2b3c4d
@@ -30,6 +33,7 @@ typedef struct call {
     int count, block; /* operands of the space without indices */
     kn_access access[KN_MAX_PARAMS];
     int64_t extent[KILN_MAX_NDIM], stride[KN_MAX_PARAMS][KILN_MAX_NDIM], after[KN_MAX_PARAMS];
+    int64_t size; /* of the space, for the choice; 0: as many as it has */
 } call;
 
 /* Checksums: of a call's schedule, of the sort of its first launch, and of all of that launch. */
@@ -118,6 +122,7 @@ static plan plan_of(const call *c, bool is_placed)
     spec = c->spec;
     spec.schedule = (kn_schedule){0};
     make_space(&space, access, c);
+    space.size = c->size > 0 ? c->size : space.size;
     if (kn_schedule_choose(&spec.schedule, &params, spec.program, &space, access, c->count, &spec.target,
                            c->block) != KILN_OK)
         return out;
@@ -366,11 +371,31 @@ static void change_at_random(call *c, uint64_t *dice, bool is_large)
     }
 }
 
+/* The number of elements from which on kinds are asked for the example as they are without a limit; its extents
+ * stay. */
+static void put_fewest(kn_str *out, const char *name, const call *c)
+{
+    static call sized; /* large */
+    const plan one = plan_of(c, false);
+    const int64_t last = INT64_C(1) << 33; /* none of these */
+    int64_t low = 0, high = last;
+    sized = *c;
+    setenv("KILN_KINDS", "", 1);
+    while (high - low > 1) {
+        sized.size = low + (high - low) / 2;
+        *(plan_of(&sized, false).schedule == one.schedule ? &high : &low) = sized.size;
+    }
+    setenv("KILN_KINDS", "-fewest", 1);
+    if (high > 1 && high < last)
+        kn_str_printf(out, "%s from %lld elements on\n", name, (long long)high);
+}
+
 /* The example itself, line by line; and random calls that differ from it in several things, of which only the
  * checksum of their lines is stored (--lines shows these). */
 static void put_all(kn_str *out, const char *name, const call *c)
 {
     uint64_t dice = sum_of(0, name, strlen(name));
+    put_fewest(out, name, c);
     put_things(out, name, c);
     for (int v = 1; v <= VARIANTS && !in_trouble(); ++v) {
         static call varied; /* large */

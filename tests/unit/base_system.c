@@ -400,6 +400,75 @@ static void processor_is_described(void **state)
     assert_true(kn_os_now_ms() > 0 && kn_os_unix_seconds() > 1700000000);
 }
 
+/* ---- quotas of processors ---- */
+
+static bool has_cgroups; /* /proc/self/cgroup and /sys/fs/cgroup lie in the test's folder, "/" as "_" */
+int __real_kn_os_open(const char *path, int flags, unsigned mode);
+int __wrap_kn_os_open(const char *path, int flags, unsigned mode);
+
+static const char *cgroup_file(const char *path)
+{
+    char name[200];
+    snprintf(name, sizeof name, "%s", path);
+    for (char *at = name; (at = strchr(at, '/')) != NULL;)
+        *at = '_';
+    return in_folder(name);
+}
+
+int __wrap_kn_os_open(const char *path, int flags, unsigned mode)
+{
+    const bool is_there = has_cgroups && (strcmp(path, "/proc/self/cgroup") == 0 ||
+                                          strncmp(path, "/sys/fs/cgroup", strlen("/sys/fs/cgroup")) == 0);
+    return __real_kn_os_open(is_there ? cgroup_file(path) : path, flags, mode);
+}
+
+static int count_with(const char *groups, const char *const (*files)[2], int n_files)
+{
+    assert_int_equal(kn_os_write_file(cgroup_file("/proc/self/cgroup"), groups, strlen(groups)), KILN_OK);
+    for (int k = 0; k < n_files; ++k)
+        assert_int_equal(kn_os_write_file(cgroup_file(files[k][0]), files[k][1], strlen(files[k][1])),
+                         KILN_OK);
+    has_cgroups = true;
+    const int count = kn_os_cpu_count();
+    has_cgroups = false;
+    for (int k = 0; k < n_files; ++k)
+        unlink(cgroup_file(files[k][0]));
+    return count;
+}
+
+/* The tightest quota of a group and of those above it, of either version of cgroups. */
+static void quotas_of_processors(void **state)
+{
+    const int all = count_with("0::/a\n", NULL, 0);
+    (void)state;
+    if (all < 2)
+        skip();
+#define OF(groups, ...)                                                                                      \
+    count_with(groups, (const char *const[][2]){__VA_ARGS__},                                                \
+               (int)(sizeof((const char *const[][2]){__VA_ARGS__}) / (2 * sizeof(char *))))
+    const char *const version1 = "5:memory:/a\n4:cpuset,cpu,cpuacct:/a\n";
+    assert_int_equal(OF("0::/a/b\n", {"/sys/fs/cgroup/a/b/cpu.max", "100000 100000\n"}), 1);
+    assert_int_equal(OF("0::/a/b\n", {"/sys/fs/cgroup/a/b/cpu.max", "110000 100000\n"}), 2);
+    assert_int_equal(OF("0::/a/b\n", {"/sys/fs/cgroup/a/cpu.max", "40000 100000\n"}), 1);
+    assert_int_equal(OF("0::/\n", {"/sys/fs/cgroup/cpu.max", "50000 50000\n"}), 1);
+    assert_int_equal(OF("0::/a\n", {"/sys/fs/cgroup/a/cpu.max", "max 100000\n"}), all);
+    assert_int_equal(OF("0::/a\n", {"/sys/fs/cgroup/b/cpu.max", "100000 100000\n"}), all);
+    assert_int_equal(OF("1:cpu:/a\n", {"/sys/fs/cgroup/a/cpu.max", "100000 100000\n"}), all);
+    assert_int_equal(OF(version1, {"/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000\n"},
+                        {"/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n"}),
+                     1);
+    assert_int_equal(OF(version1, {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "100000\n"},
+                        {"/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"}),
+                     1);
+    assert_int_equal(OF(version1, {"/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1\n"},
+                        {"/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n"}),
+                     all);
+    assert_int_equal(OF("3:cpuset:/a\n", {"/sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000\n"},
+                        {"/sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n"}),
+                     all);
+#undef OF
+}
+
 static void processors_are_avoided_and_given_back(void **state)
 {
     cpu_set_t all, now;
@@ -625,6 +694,7 @@ int main(void)
         IN_FOLDER(a_limit_of_file_sizes),
         IN_FOLDER(a_pipe_that_nobody_reads),
         cmocka_unit_test(processor_is_described),
+        IN_FOLDER(quotas_of_processors),
         cmocka_unit_test(processors_are_avoided_and_given_back),
         cmocka_unit_test(targets_are_read_and_written),
     };

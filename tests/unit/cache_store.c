@@ -334,6 +334,26 @@ static void put_large(int from, int to, const char *with)
     }
 }
 
+/* A use within a minute of the one before it is written down where the limit is near. */
+static void uses_count_near_the_limit(void **state)
+{
+    const int first = 0;
+    kn_blob code = KN_BLOB_INIT;
+    (void)state;
+    kn_cache_set_limit(cache, 2000 * 1024);
+    for (int share = 1; share <= 3; ++share) { /* in fifths; from four on rows go */
+        put_large(20 * share - 20, 20 * share, "p");
+        if (share == 3)
+            put_large(60, 78, "p");
+        execute("UPDATE code SET used=used-20, created=created-20");
+        assert_true(kn_cache_get(cache, &first, sizeof first, "p", &code, NULL));
+        kn_blob_free(&code);
+        assert_true(kn_cache_flush(cache));
+        assert_string_equal(query("SELECT count(*) FROM code WHERE used>created"), share == 3 ? "1" : "0");
+    }
+    assert_int_equal(stats().errors, 0);
+}
+
 /* Down to four fifths, so that not each put has to take rows away. */
 static void four_fifths_stay(void **state)
 {
@@ -640,6 +660,7 @@ int main(void)
         WITH_CACHE(uses_are_written_later),
         WITH_CACHE(nobody_waits_in_the_end),
         WITH_CACHE(a_flush_tells_of_losses),
+        WITH_CACHE(uses_count_near_the_limit),
         WITH_CACHE(four_fifths_stay),
         WITH_CACHE(dead_producers_go_first),
         WITH_CACHE(what_is_too_much_is_collected),

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "compile/reads.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -336,9 +337,26 @@ static int remove_folder(void **state)
     return system(command);
 }
 
+/* A rule for make ends with its line; names of one letter, in front of lines' ends too, and such as begin with
+ * what is escaped. */
+static void rules_are_read(void **state)
+{
+    static const char rule[] = "code.so: a b.h \\\n c\\ d.h \\\n \\ e.h\tf$$.h\\#g \\\n  /x/private/p.h "
+                               "/x/private2.h \\:i\\\\j h\nnext: k.h\n";
+    kn_compile_reads reads = {.files = KN_STR_INIT};
+    (void)state;
+    kn_reads_take_rule(&reads, rule, sizeof rule - 1, "/x/private");
+    assert_string_equal(kn_str_text(&reads.files), "a\nb.h\nc d.h\n e.h\nf$.h#g\n/x/private2.h\n:i\\j\nh\n");
+    assert_false(reads.is_unknown);
+    kn_reads_take_rule(&reads, "no rule", 7, "/x");
+    assert_true(reads.is_unknown);
+    kn_str_free(&reads.files);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_are_read),
         cmocka_unit_test(with_gcc),
         cmocka_unit_test(with_clang),
         cmocka_unit_test(with_nvrtc),
