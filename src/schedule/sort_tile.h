@@ -4,9 +4,9 @@
 #define KN_SCHEDULE_SORT_TILE_H
 
 enum {
-    KN_SORT_BLOCK = 512,       /* threads of a tile (CUDA) */
-    KN_SORT_SHARED = 63 << 10, /* bytes of shared memory for its elements, beside the counts of digits */
-    KN_SORT_BESIDE = 5,        /* bytes of an element there, besides its operands */
+    KN_SORT_BLOCK = 256,       /* threads of a tile (CUDA) */
+    KN_SORT_SHARED = 34 << 10, /* bytes of shared memory for its elements, beside the counts of digits */
+    KN_SORT_BESIDE = 3,        /* bytes of an element there, besides its operands */
     KN_SORT_ITEMS = 16,        /* elements of a thread, at most */
     KN_SORT_DIGITS = 256,      /* words of a tile: a digit has 8 bits */
     KN_SORT_ROW = 4096         /* elements of a row that one block sorts (CUDA), at most */

@@ -107,18 +107,6 @@ static inline void __syncthreads()
     emulated_meet(emulated_here->barrier, blockDim.x);
 }
 
-static inline int __syncthreads_or(int value)
-{
-    emulated_block *b = emulated_here;
-    int any = 0;
-    b->slot[threadIdx.x] = (unsigned)value;
-    __syncthreads();
-    for (unsigned k = 0; k < blockDim.x; ++k)
-        any |= b->slot[k] != 0;
-    __syncthreads();
-    return any;
-}
-
 // Those of a part of the warp meet among themselves.
 static inline void __syncwarp(unsigned threads = ~0u)
 {

@@ -6,25 +6,20 @@
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
 
-enum { THREADS = 1536 /* of a multiprocessor */ };
+enum { THREADS = 1024 /* of a multiprocessor */ };
 
 static const kn_row_elements *elements_of(const kn_writer *w)
 {
     return kn_row_elements_of(kn_sort_place_config_of(&w->spec->schedule)->one_axis);
 }
 
-static void put_held(const kn_writer *w, kn_str *out, int k)
-{
-    kn_put_part(w, out, "held", k);
-}
-
-/* Results are stored where they are; inputs are in shared memory. */
+/* Results are stored where they are; inputs are in shared memory, in the order of digits. */
 static void put_sorted(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_is_output(w, k))
         elements_of(w)->put(w, out, k);
     else
-        kn_put_part(w, out, "held_sorted", k);
+        kn_put_part(w, out, "sorted", k);
 }
 
 static void put_places(kn_writer *w)
@@ -34,29 +29,45 @@ static void put_places(kn_writer *w)
     kn_put_way_along(w, KN_SLOT_FROM, elements_of(w));
 }
 
-/* before: bytes of the operands in front of it. */
-static void put_operand(kn_writer *w, int k, int before)
+static void put_operand(kn_writer *w, int k)
 {
-    kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "held_tile", k, "before=%d", before);
-    kn_put_part_with(w, &w->slot[KN_SLOT_STEP_LOADS], "hold", k, "place=%s",
-                     kn_text_by(w, elements_of(w)->put, k));
+    if (kn_is_output(w, k))
+        return;
+    kn_put_item_load(w, elements_of(w), k);
+    if (kn_scan_is_of_stage(w, KN_SORT_PUT, k)) {
+        kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "sorted_tile", k, "size=%d", kn_item_size(w, k));
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_item", k);
+    }
+}
+
+/* Elements have their number in the tile if the last stage has it: their index, or results at their place. */
+static void put_numbers(kn_writer *w)
+{
+    bool has_numbers = w->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        has_numbers = has_numbers || (kn_array_of(w, k) >= 0 && kn_is_output(w, k));
+    /* Small elements that are moved themselves fit so many threads' registers, which hides more waiting;
+     * passes that have numbers too become slower (H100). */
+    if (!has_numbers && kn_sort_place_config_of(&w->spec->schedule)->items == KN_SORT_ITEMS)
+        kn_put_blocks(w, THREADS);
+    if (has_numbers) {
+        kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", -1);
+    }
+    kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_number_of[kn_s]" : "0");
 }
 
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = elements_of(w);
-    int bytes = 0;
     kn_put_sort_names(w);
     put_places(w);
     kn_put_row_pointers(w);
-    kn_put_blocks(w, THREADS);
+    put_numbers(w);
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_array_of(w, k) >= 0 && !kn_is_output(w, k)) {
-            put_operand(w, k, bytes);
-            bytes += kn_item_size(w, k);
-        }
-    kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", bytes);
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SORT_KEY, put_held, elements->offset);
+        if (kn_array_of(w, k) >= 0)
+            put_operand(w, k);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SORT_KEY, kn_put_item, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_sorted, elements->offset);
 }
 

@@ -10,12 +10,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/sort/sort_kinds.h"
 
-enum {
-    BLOCK = 256,
-    LEAST_ITEMS = 8,
-    MOST_ITEMS = 64 /* of a thread */,
-    BLOCKS = 512 /* if they can be as many */
-};
+enum { LEAST_ITEMS = 8, MOST_ITEMS = 64 /* of a thread */, BLOCKS = 512 /* if they can be as many */ };
 
 /* The kind's field. */
 #define MEMBERS                                                                                              \
@@ -29,7 +24,7 @@ typedef struct count_field {
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
-    out->block = BLOCK;
+    out->block = KN_SORT_BLOCK;
     out->vector = 1;
     kn_sort_count_config_in(out)->one_axis = kn_reduce_set_elements(out, c);
     return true;

@@ -19,7 +19,7 @@ typedef struct place_field {
     MEMBERS
 } place_field;
 
-/* Inputs are in shared memory, and stored from there. */
+/* Inputs are sorted in shared memory, and stored from there. */
 static int input_bytes(const kn_choice *c)
 {
     int bytes = 0;
@@ -35,7 +35,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = 1;
     kn_sort_place_config *config = kn_sort_place_config_in(out);
     config->one_axis = kn_reduce_set_elements(out, c);
-    config->bytes = input_bytes(c) + KN_SORT_BESIDE;
     config->items = kn_sort_items(input_bytes(c));
     return true;
 }
@@ -49,9 +48,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->size = part->space->size;
     out->grid[0] = f.tiles * (uint32_t)kn_space_output_size(part->space);
     out->counters = 1;
-    out->shared_bytes =
-        (unsigned)(s->block * kn_sort_place_config_of(s)->items * kn_sort_place_config_of(s)->bytes);
-    out->shared_percent = 100;
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -66,7 +62,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_sort_place = {.name = "sort_place",
                                     .recipe = &kn_recipe_sort_place,
                                     .pattern = "mpm",
-                                    .revision = 2,
+                                    .revision = 1,
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,

@@ -14,9 +14,8 @@ enum { KN_SORT_KEY, KN_SORT_SORT, KN_SORT_PUT }; /* the stages */
 /* one_axis: the elements of a row lie along one axis, or there is one alone. */
 #define KN_SORT_COUNT_CONFIG(X) X(one_axis, 1)
 KN_CONFIG(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
-/* items: elements of a thread.
- * bytes: of an element in shared memory. */
-#define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(bytes, 255) X(one_axis, 1)
+/* items: elements of a thread. */
+#define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(one_axis, 1)
 KN_CONFIG(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
 /* items: elements of a lane.
  * row_threads: those that share a row. */

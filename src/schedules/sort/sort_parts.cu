@@ -14,12 +14,25 @@ kn_go_along<${operands}>(kn_from, kn, kn_first + kn_j);
 #part go_to_row
 kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, kn_row);
 
-// Elements of a tile in shared memory, and those at their sorted places (emit_sort_place.c).
-#part held_tile
-${type} *const kn_${name}_held = (${type} *)(kn_buffer + kn_of_tile * ${before});
+// Elements that a thread holds, and those of the tile in the order of their digits (emit_sort_place.c).
+#part item_packs
+${type} kn_${name}_all[kn_items];
 
-#part hold
-kn_${name}_held[kn_e] = ${place};
+#part item_load
+kn_${name}_all[kn_r] = ${place};
 
-#inline held kn_${name}_held[kn_e]
-#inline held_sorted kn_${name}_held[kn_j]
+#inline item kn_${name}_all[kn_r]
+#inline sorted kn_${name}_sorted[kn_s]
+
+#part sorted_tile
+__shared__ __align__(16) unsigned char kn_${name}_bytes[kn_of_tile * ${size}];
+${type} *const kn_${name}_sorted = (${type} *)kn_${name}_bytes;
+
+#part sort_item
+kn_${name}_sorted[kn_at] = kn_${name}_all[kn_r];
+
+#part number_tile
+__shared__ unsigned short kn_number_of[kn_of_tile];
+
+#part sort_number
+kn_number_of[kn_at] = (unsigned short)(kn_begin + kn_r * 32);

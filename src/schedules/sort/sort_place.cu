@@ -1,21 +1,15 @@
 ${head}
 ${axes}
 enum { kn_items = ${items}, kn_warps = ${block} / 32, kn_of_tile = ${block} * kn_items };
-static_assert(${block} == 512, "two threads for a digit");
 enum { kn_shift = 8 * sizeof(${type}) - 2 }; /* of the two bits of a word that tell its meaning: 0 nothing yet, 1 the tile's own elements of a digit, 2 those of all tiles up to it */
-
-extern __shared__ __align__(16) unsigned char kn_buffer[];
 
 ${begin}
     typedef ${type} kn_word;
-    __shared__ unsigned short kn_before[kn_warps][256]; /* elements of a digit: those of a warp, then those of the warps before it */
-    __shared__ kn_word kn_start[256];                   /* of the tile's elements with lesser digits */
-    __shared__ kn_word kn_base[256];                    /* where the tile's elements of a digit go in their row, less their place in the tile */
-    __shared__ kn_word kn_of_warps[kn_warps];
-    /* The elements stay where they are in the tile; beside them are each one's rank and digit, and which one comes to each place. So loops need not be unrolled. */
+    __shared__ unsigned kn_before[kn_warps][256];  /* elements of a digit: those of a warp, then those of the warps before it */
+    __shared__ unsigned kn_start[256];             /* of the tile's elements with lesser digits */
+    __shared__ long long kn_base[256];             /* where the tile's elements of a digit go, less their place in the tile */
+    __shared__ unsigned char kn_digit_of[kn_of_tile];
     ${tiles}
-    unsigned short *const kn_rank = (unsigned short *)(kn_buffer + kn_of_tile * ${staged_size}), *const kn_number_of = kn_rank + kn_of_tile;
-    unsigned char *const kn_digit_of = (unsigned char *)(kn_number_of + kn_of_tile);
 
     /* Tickets, so that the tiles before this one run or have run. */
     const unsigned kn_ticket = kn_take_ticket(kn.counters, gridDim.x);
@@ -26,32 +20,31 @@ ${begin}
     kn_place kn_here = {};
     ${locate}
     ${pointers}
-    const unsigned kn_own_digit = threadIdx.x % 256;
-    kn_word kn_own = threadIdx.x < 256 ? 0 : kn.${first}_.first[(unsigned long long)kn_row * 256 + kn_own_digit];
-    /* Elements that are not there are not loaded. */
+    ${step_packs}
+    /* Elements that are not there are not loaded; addresses of a whole tile differ by constants. */
     if (kn_count == kn_of_tile)
-#pragma unroll 8
+#pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-            const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e;
+            const unsigned kn_j = kn_begin + kn_r * 32;
             ${from}
             ${step_loads}
         }
     else
-#pragma unroll 1
+#pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e < kn_count ? kn_e : 0;
             ${from}
             ${step_loads}
         }
 #pragma unroll
-    for (unsigned kn_d = 0; kn_d < 256; kn_d += 64)
-        reinterpret_cast<unsigned *>(&kn_before[kn_warp][kn_d])[kn_lane] = 0;
-    /* If all elements of a row have one digit, they stay where they are. */
-    const bool kn_stay = __syncthreads_or(kn_own == kn.length);
+    for (unsigned kn_d = 0; kn_d < 256; kn_d += 32)
+        kn_before[kn_warp][kn_d + kn_lane] = 0;
+    __syncwarp();
 
     /* The rank of an element among those of its digit that its warp has. Elements that are not there come last of all: their place in the tile is behind the others. */
-#pragma unroll 2
-    for (int kn_r = 0; kn_r < (kn_stay ? 0 : kn_items); ++kn_r) {
+    unsigned kn_rank[kn_items]; /* and the digit, in its upper half */
+#pragma unroll
+    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
         const unsigned kn_e = kn_begin + kn_r * 32;
         [[maybe_unused]] const unsigned kn_j = kn_e < kn_count ? kn_e : 0;
         ${from}
@@ -61,52 +54,46 @@ ${begin}
         const unsigned kn_so_far = kn_before[kn_warp][kn_digit], kn_lower = kn_same & ((1u << kn_lane) - 1);
         __syncwarp();
         if (kn_lower == 0)
-            kn_before[kn_warp][kn_digit] = (unsigned short)(kn_so_far + __popc(kn_same));
+            kn_before[kn_warp][kn_digit] = kn_so_far + __popc(kn_same);
         __syncwarp();
-        kn_rank[kn_e] = (unsigned short)(kn_so_far + __popc(kn_lower));
-        kn_digit_of[kn_e] = (unsigned char)kn_digit;
+        kn_rank[kn_r] = kn_so_far + __popc(kn_lower) | kn_digit << 16;
     }
     __syncthreads();
 
     /* The tile's elements of each digit are put down. The last tile of a row counts some that are not there; no tile looks back to it. */
     kn_word *const kn_words = kn.${result}_.first + (unsigned long long)kn_ticket * 256;
-    if (threadIdx.x < 256 && !kn_stay) {
+#pragma unroll 1
+    for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
         unsigned kn_sum = 0;
 #pragma unroll
         for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
-            const unsigned kn_of_warp = kn_before[kn_w][kn_own_digit];
-            kn_before[kn_w][kn_own_digit] = (unsigned short)kn_sum;
+            const unsigned kn_of_warp = kn_before[kn_w][kn_d];
+            kn_before[kn_w][kn_d] = kn_sum;
             kn_sum += kn_of_warp;
         }
-        kn_own = kn_sum;
-        kn_put_down(kn_words + kn_own_digit, kn_own | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
+        kn_start[kn_d] = kn_sum;
+        kn_base[kn_d] = kn.${first}_.first[(unsigned long long)kn_row * 256 + kn_d];
+        kn_put_down(kn_words + kn_d, (kn_word)kn_sum | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
     }
-    /* Half of the threads add the tile's elements of lesser digits, and half those of the row. */
-    kn_word kn_all = kn_own;
+    __syncthreads();
+    kn_sums_before(kn_start, kn_warp == 0);
+    kn_sums_before(kn_base, kn_warp == kn_warps - 1);
+    __syncthreads();
 #pragma unroll
-    for (int kn_by = 1; kn_by < 32; kn_by *= 2) {
-        const kn_word kn_other = kn_shuffle<'='>(kn_all, kn_lane >= kn_by ? kn_lane - kn_by : kn_lane);
-        kn_all += kn_lane >= kn_by ? kn_other : 0;
+    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+        const unsigned kn_digit = kn_rank[kn_r] >> 16, kn_at = kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
+        kn_digit_of[kn_at] = (unsigned char)kn_digit;
+        ${packs}
     }
-    if (kn_lane == 31)
-        kn_of_warps[kn_warp] = kn_all;
     __syncthreads();
-#pragma unroll 1
-    for (unsigned kn_w = kn_warp / 8 * 8; kn_w < kn_warp; ++kn_w)
-        kn_all += kn_of_warps[kn_w];
-    (threadIdx.x < 256 ? kn_start : kn_base)[kn_own_digit] = kn_all - kn_own;
-    __syncthreads();
-#pragma unroll 4
-    for (int kn_r = 0; kn_r < (kn_stay ? 0 : kn_items); ++kn_r) {
-        const unsigned kn_e = kn_begin + kn_r * 32, kn_digit = kn_digit_of[kn_e];
-        kn_number_of[kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + kn_rank[kn_e]] = (unsigned short)kn_e;
-    }
 
     /* The elements of the row's earlier tiles, of each digit by a thread. */
-    if (threadIdx.x < 256 && !kn_stay) {
+#pragma unroll 1
+    for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
         kn_word kn_sum = 0;
         if (kn_tile > 0) {
-            const kn_word *kn_earlier = kn_words + kn_own_digit;
+            const kn_word *kn_earlier = kn_words + kn_d;
+            const kn_word kn_own = *kn_earlier & ((kn_word)1 << kn_shift) - 1;
             kn_word kn_seen;
             do {
                 kn_earlier -= 256;
@@ -115,9 +102,9 @@ ${begin}
                 while (kn_seen >> kn_shift == 0);
                 kn_sum += kn_seen & ((kn_word)1 << kn_shift) - 1;
             } while (kn_seen >> kn_shift == 1);
-            kn_put_down(kn_words + kn_own_digit, kn_sum + kn_own | (kn_word)2 << kn_shift);
+            kn_put_down(kn_words + kn_d, kn_sum + kn_own | (kn_word)2 << kn_shift);
         }
-        kn_base[kn_own_digit] += kn_sum - kn_start[kn_own_digit];
+        kn_base[kn_d] += kn_row * kn.length + (long long)kn_sum - kn_start[kn_d];
     }
     __syncthreads();
     /* Neighbours in the tile go to neighbouring places, where they have one digit. */
@@ -126,8 +113,8 @@ ${begin}
         const unsigned kn_s = kn_r * ${block} + threadIdx.x;
         if (kn_s >= kn_count)
             break;
-        const unsigned kn_j = kn_stay ? kn_s : kn_number_of[kn_s];
-        const ${order} ${row} = kn_row * kn.length + (kn_stay ? kn_first + kn_s : (${order})(kn_word)(kn_base[kn_digit_of[kn_j]] + kn_s));
+        [[maybe_unused]] const unsigned kn_j = ${single};
+        const ${order} ${row} = (${order})(kn_base[kn_digit_of[kn_s]] + kn_s);
         ${from}
         ${stores}
     }
