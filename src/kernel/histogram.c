@@ -363,9 +363,9 @@ typedef enum way {
     SORTED
 } way;
 
-/* The fastest one that gives the same bits on every run, or need not. Threads with bins of their own need one
- * tally alone; of many elements tallies of integers, one after the other, are faster than warps with bins of
- * their own, and than a sort always. Shared memory makes atomic functions of floats slow. */
+/* One that gives the same bits on every run, or need not. Threads and warps with bins of their own need one
+ * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes atomic
+ * functions of floats slow. */
 static way choose_way(const lowering *l)
 {
     const kn_target *target = l->call->target;
@@ -381,10 +381,7 @@ static way choose_way(const lowering *l)
     if (l->h->is_sum && info->kind == KN_KIND_FLOAT) {
         if (l->h->in_any_order && l->bins > kn_tally_shared(target) / info->size)
             return ARRIVED;
-        if (l->elements <= KN_TALLY_FIXED_MOST &&
-            (l->elements < KN_TALLY_FIXED_LEAST
-                 ? !fits
-                 : l->bins > kn_tally_shared(target) / info->size / KN_TALLY_BLOCK))
+        if (!fits && l->elements <= KN_TALLY_FIXED_MOST)
             return FIXED;
     }
     return fits ? OWN : SORTED;

@@ -16,8 +16,7 @@ enum {
     KN_TALLY_WARPS = KN_TALLY_BLOCK / 32, /* have bins of their own, where there is no atomic function */
     KN_TALLY_RANGES = 4, /* ranges of bins that share shared memory, at most: elements are read for each */
     KN_TALLY_OWN_RANGES = 3, /* the same where warps have bins of their own; sorts are faster for more */
-    KN_TALLY_FIXED_LEAST = 1 << 18, /* elements from which on sums of floats are sums of integers */
-    KN_TALLY_HOST_PARTS = 64        /* tasks */
+    KN_TALLY_HOST_PARTS = 64 /* tasks */
 };
 
 /* Elements, at most, whose sums are sums of integers: these count infinite ones in half a word. */
