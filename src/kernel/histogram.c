@@ -33,11 +33,14 @@ typedef struct histogram {
     bool is_count; /* each element counts one */
     bool is_sum;   /* from 0 on */
     bool in_any_order;
+    bool is_greatest, is_least; /* NaN if there is one */
     char *reduce;
     kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
     kiln_kernel *clear;              /* gives bins the identity */
     kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
     kiln_kernel *arrived;            /* sums of floats in any order: elements to bins in memory */
+    kiln_kernel *keys,
+        *last_key; /* greatest or least floats: elements to keys by bins, these to the result */
     /* Sums of floats by integers: the largest of parts of the elements, of all; digits, the result */
     kiln_kernel *sizes, *most, *digit[DIGITS], *last_fixed;
 } histogram;
@@ -295,8 +298,8 @@ static kiln_dtype size_of(const lowering *l)
     return l->combined == KILN_FLOAT32 ? KILN_UINT32 : KILN_UINT64;
 }
 
-/* A tally of the user's inputs, and of the largest elements if there are some, to a new buffer of bins, of
- * zeros at first: those of all parts, or one that all blocks share, in memory. */
+/* A tally of the user's inputs, and of the largest elements if there are some (most: -1: none), to a new
+ * buffer of bins, of zeros at first: those of all parts, or one that all blocks share, in memory. */
 static kiln_status add_integers(int *out, lowering *l, const kiln_kernel *kernel, kiln_dtype dtype, int most)
 {
     int k = inputs_of(l->h)->n_in;
@@ -315,7 +318,7 @@ static kiln_status add_integers(int *out, lowering *l, const kiln_kernel *kernel
         status = kn_lowered_add_kernel(&part, l->out, kernel);
     if (status == KILN_OK)
         status = bind_inputs(part, l);
-    if (status == KILN_OK && kernel != l->h->sizes)
+    if (status == KILN_OK && most >= 0)
         status = bind_bins(part, k++, l, most, size_of(l), true);
     return status == KILN_OK ? bind_bins(part, k, l, *out, dtype, false) : status;
 }
@@ -326,7 +329,7 @@ static kiln_status add_most(int *out, lowering *l)
     static const int parts_axis = 0;
     kn_lowered_part *part;
     int sizes;
-    kiln_status status = add_integers(&sizes, l, l->h->sizes, size_of(l), 0);
+    kiln_status status = add_integers(&sizes, l, l->h->sizes, size_of(l), -1);
     *out = sizes;
     if (status != KILN_OK || l->extents[0] == 1)
         return status;
@@ -339,6 +342,15 @@ static kiln_status add_most(int *out, lowering *l)
     part->options.n_axes = 1;
     status = bind_bins(part, 0, l, sizes, size_of(l), false);
     return status == KILN_OK ? bind_bins(part, 1, l, *out, size_of(l), true) : status;
+}
+
+/* Keys are integers in the order of floats, of which 0 is no float's. */
+static kiln_status add_keys(lowering *l)
+{
+    int keys = 0;
+    kiln_status status = add_integers(&keys, l, l->h->keys, size_of(l), -1);
+    const of_bins in = {keys, size_of(l), false};
+    return status == KILN_OK ? add_last(l, l->h->last_key, &in, 1) : status;
 }
 
 static kiln_status add_fixed(lowering *l)
@@ -360,12 +372,13 @@ typedef enum way {
     MEMORY,  /* ... bins of all */
     ARRIVED, /* atomic functions of floats: bins of all */
     FIXED,   /* sums of floats: two or three tallies of integers */
+    KEYS,    /* greatest or least floats: a tally of integers */
     SORTED
 } way;
 
 /* One that gives the same bits on every run, or need not. Threads and warps with bins of their own need one
- * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes atomic
- * functions of floats slow. */
+ * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes
+ * atomic functions of floats slow. */
 static way choose_way(const lowering *l)
 {
     const kn_target *target = l->call->target;
@@ -384,6 +397,8 @@ static way choose_way(const lowering *l)
         if (!fits && l->elements <= KN_TALLY_FIXED_MOST)
             return FIXED;
     }
+    if (l->h->keys && info->kind == KN_KIND_FLOAT && !fits)
+        return KEYS;
     return fits ? OWN : SORTED;
 }
 
@@ -414,7 +429,7 @@ static kiln_status lower_call(lowering *l)
     l->extents[1] = l->bins;
     l->elements = kn_shape_size(l->ndim, l->shape);
     const way w = choose_way(l);
-    return w == FIXED ? add_fixed(l) : add_sums(l, w);
+    return w == FIXED ? add_fixed(l) : w == KEYS ? add_keys(l) : add_sums(l, w);
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -435,8 +450,9 @@ static void release(void *context)
     histogram *h = context;
     if (!h)
         return;
-    kiln_kernel *const kernels[] = {h->arrived, h->tally, h->last, h->clear,    h->read,     h->sort,
-                                    h->scan,    h->sizes, h->most, h->digit[0], h->digit[1], h->last_fixed};
+    kiln_kernel *const kernels[] = {h->keys,  h->last_key, h->arrived,  h->tally,     h->last,
+                                    h->clear, h->read,     h->sort,     h->scan,      h->sizes,
+                                    h->most,  h->digit[0], h->digit[1], h->last_fixed};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
         kiln_kernel_free(kernels[k]);
     kn_free(h->reduce);
@@ -584,6 +600,30 @@ static kiln_status make_fixed(const making *m)
     return status;
 }
 
+/* Sorts' keys, of which NaN has the last one in either order. */
+static kiln_status make_keys(const making *m)
+{
+    kn_str value = KN_STR_INIT, map = KN_STR_INIT;
+    const char word[] = {m->key, 0};
+    char in[] = "? _key";
+    in[0] = m->key;
+    if (!m->h->is_greatest && !m->h->is_least)
+        return KILN_OK;
+    kn_str_printf(&value, "kn_sort_key<%d, 0>(static_cast<kn_fixed_real<%c> >(%s\n))", m->h->is_least, m->key,
+                  m->value);
+    kn_str_printf(&map,
+                  "_key == 0 ? static_cast<kn_fixed_real<%c> >(%s\n) : kn_sort_value<kn_fixed_real<%c> >(%s)",
+                  m->key, m->identity, m->key, m->h->is_least ? "~_key" : "_key");
+    kiln_status status = value.failed || map.failed
+                             ? kn_error_memory(value.length, "a histogram's texts")
+                             : make_tally_of(&m->h->keys, m, "", word, kn_str_text(&value), "max(a, b)", "0");
+    if (status == KILN_OK)
+        status = make_last_of(&m->h->last_key, m, in, kn_str_text(&map));
+    kn_str_free(&value);
+    kn_str_free(&map);
+    return status;
+}
+
 static kiln_status make_clear(const making *m)
 {
     kn_str outs = KN_STR_INIT, body = KN_STR_INIT;
@@ -664,8 +704,9 @@ static kiln_status make_scan(const making *m)
 
 static kiln_status make_kernels(const making *m)
 {
-    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear,   make_read,
-                                                          make_sort,  make_scan, make_arrived, make_fixed};
+    static kiln_status (*const make[])(const making *) = {make_tally,   make_last,  make_clear,
+                                                          make_read,    make_sort,  make_scan,
+                                                          make_arrived, make_fixed, make_keys};
     kiln_status status = KILN_OK;
     for (size_t k = 0; k < sizeof make / sizeof make[0] && status == KILN_OK; ++k)
         status = make[k](m);
@@ -736,6 +777,8 @@ static kiln_status settle_texts(making *m, kn_str *post, const char *first_outpu
     m->h->is_count = strcmp(m->value, "1") == 0 && strcmp(m->reduce, "a + b") == 0 &&
                      strcmp(m->identity, "0") == 0 && !m->reduce_type;
     m->h->is_sum = !m->h->is_count && strcmp(m->reduce, "a + b") == 0 && strcmp(m->identity, "0") == 0;
+    m->h->is_greatest = strcmp(m->reduce, "kn_greatest(a, b)") == 0;
+    m->h->is_least = strcmp(m->reduce, "kn_least(a, b)") == 0;
     m->h->reduce = kn_strdup(m->reduce);
     return m->h->reduce ? kn_str_status(post, "a histogram's texts")
                         : kn_error_memory(strlen(m->reduce) + 1, "a histogram");

@@ -136,33 +136,44 @@ static bool is_near(double got, long double sum, long double absolute, bool is_d
     return fabsl((long double)got - sum) <= absolute * (is_double ? 0x1p-51L : 0x1p-22L) + 0x1p-149L;
 }
 
+/* NaN if one of them is. */
+static long double further(long double a, long double b, int extreme)
+{
+    return isnan((double)a) || (!isnan((double)b) && extreme * a >= extreme * b) ? a : b;
+}
+
 static bool run_sum(long number)
 {
     static int64_t bin[MOST_SUMMED];
     static double weight[MOST_SUMMED];
     static float narrow[MOST_SUMMED];
     static long double sum[60000], absolute[60000];
+    static const char *const extremes[] = {"kn_least(a, b)", NULL, "kn_greatest(a, b)"};
+    static const char *const outermost[] = {"(W)INFINITY", NULL, "-(W)INFINITY"};
     const bool is_double = number % 2, in_any_order = draw(3) == 0;
+    const int extreme = draw(3) ? 0 : draw(2) ? 1 : -1; /* the greatest or the least one instead */
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     const int64_t bins = draw(2) ? 4000 : 60000, count = 1 + (int64_t)draw(MOST_SUMMED), shape[] = {1, count};
     const uint64_t few = 1 + draw(300);
     kiln_array *array[2] = {NULL, NULL}, *result[2] = {NULL, NULL};
     kiln_kernel *kernel = NULL;
-    for (int64_t b = 0; b < bins; ++b)
-        sum[b] = absolute[b] = 0;
+    for (int64_t b = 0; b < bins; ++b) {
+        sum[b] = extreme ? -extreme * (long double)INFINITY : 0;
+        absolute[b] = 0;
+    }
     for (int64_t k = 0; k < count; ++k) {
         bin[k] = (int64_t)draw(few);
         weight[k] = draw_float(is_double);
         narrow[k] = (float)weight[k];
-        sum[bin[k]] += weight[k];
+        sum[bin[k]] = extreme ? further(sum[bin[k]], weight[k], extreme) : sum[bin[k]] + weight[k];
         absolute[bin[k]] += fabsl((long double)weight[k]);
     }
     options.flags = in_any_order ? KILN_KERNEL_ANY_ORDER : 0;
     void *weights = is_double ? (void *)weight : narrow;
     bool right = wrap(&array[0], bin, KILN_INT64, shape, false) == KILN_OK &&
                  wrap(&array[1], weights, is_double ? KILN_FLOAT64 : KILN_FLOAT32, shape, false) == KILN_OK &&
-                 kiln_histogram_create(&kernel, "int64 k, W w", "W z", "k", "w", NULL, NULL, NULL, bins,
-                                       "sums", &options) == KILN_OK;
+                 kiln_histogram_create(&kernel, "int64 k, W w", "W z", "k", "w", extremes[1 + extreme], NULL,
+                                       outermost[1 + extreme], bins, "sums", &options) == KILN_OK;
     const kiln_arg in[] = {kiln_arg_array(array[0]), kiln_arg_array(array[1])};
     for (int k = 0; k < 2 && right; ++k)
         right = emulated_call("sm_90", kernel, &result[k], 1, in, 2, NULL) == KILN_OK;

@@ -1,4 +1,4 @@
-// needs: kn_fixed_size kn_fixed kn_unfixed kn_arrived
+// needs: kn_fixed_size kn_fixed kn_fixed_real kn_unfixed kn_arrived
 // with: cast
 // Sums of floats whose order does not matter: numbers become whole multiples of a unit, which follows from the largest one of their sum, and whose sums are exact. A number has one digit of
 // 30 bits below the largest one's leading bit, a float64 two: more than it has itself. The words of sizes are in the order of absolute values; behind them is infinity, then NaN.
