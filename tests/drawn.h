@@ -43,6 +43,18 @@ static inline bool is_drawn_of(size_t number, size_t count, unsigned share)
     return is_drawn(number, share) || number == drawn_seed() % count;
 }
 
+/* The cases of a test that makes as many as it is asked for, and their seed: both as given by the test's
+ * arguments, else as long or as short as the run. */
+static inline long drawn_count(int argc, char **argv, long all, long few)
+{
+    return argc > 1 ? atol(argv[1]) : drawn_all() ? all : few;
+}
+
+static inline unsigned long long drawn_state(int argc, char **argv)
+{
+    return argc > 2 ? strtoull(argv[2], NULL, 10) : drawn_seed();
+}
+
 /* From `number` to the next of those that fail in turn: one in `share`, in the mean. */
 static inline unsigned long drawn_next(unsigned long number, unsigned share)
 {

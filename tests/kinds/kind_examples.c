@@ -4,7 +4,8 @@
  * compared with plain loops over their own texts; or they are compiled.
  *
  * usage: kind_examples host FOLDER... [--verbose]      the host's run
- *        kind_examples emulated FOLDER... [--verbose]  CUDA's run too, on the processor
+ *        kind_examples emulated FOLDER... [--verbose]  some of CUDA's, on the processor; with KILN_SOAK=1 all,
+ *                                                      and the host's
  *        kind_examples compile FOLDER...               some of CUDA's by NVRTC: 77 where there is none */
 #include "reference.h"
 
@@ -213,16 +214,20 @@ static void run_call(example *e, const description *d, const references *r, uint
     end_call(&c);
 }
 
-static void run_example(example *e, const references *r)
+/* The example as it is, and varied; where `is_short`, one of these alone. */
+static void run_example(example *e, const references *r, bool is_short)
 {
+    const size_t own_runs = (size_t)(e - examples) * (1 + VARIANTS);
     const description *d = &described[e - examples];
     dice own = {17 + (uint64_t)(e - examples)};
     description other;
     variation v;
-    run_call(e, d, r, 1);
+    if (!is_short || is_drawn(own_runs, 1 + VARIANTS))
+        run_call(e, d, r, 1);
     for (int k = 0; k < VARIANTS; ++k) {
         vary(&other, &v, d, &own);
-        run_call(e, &other, r, 2 + (uint64_t)k);
+        if (!is_short || is_drawn(own_runs + 1 + (size_t)k, 1 + VARIANTS))
+            run_call(e, &other, r, 2 + (uint64_t)k);
     }
 }
 
@@ -283,8 +288,8 @@ static bool compile_examples(void)
 
 /* ---- all ---- */
 
-/* Each kind has an example; of those that were run, a variant too. */
-static void count_by_kind(bool emulates)
+/* Each kind has an example; of those that were all run, a variant too. */
+static void count_by_kind(bool runs_host, bool runs_cuda)
 {
     for (int backend = 0; backend < 2; ++backend)
         for (const kn_kind *const *kind = kn_kinds_of(backend ? KN_HOST : KN_CUDA); *kind; ++kind) {
@@ -295,7 +300,8 @@ static void count_by_kind(bool emulates)
                     ++count;
                     runs += examples[k].runs;
                 }
-            bool runs_here = backend == 1 || emulates, is_good = count > 0 && (!runs_here || runs > count);
+            bool runs_here = backend == 1 ? runs_host : runs_cuda,
+                 is_good = count > 0 && (!runs_here || runs > count);
             printf("%s%s %s: %d examples, %d runs\n", is_good ? "" : "FAILED: too few of ",
                    backend ? "host" : "cuda", (*kind)->name, count, runs);
             failed += !is_good;
@@ -304,6 +310,8 @@ static void count_by_kind(bool emulates)
 
 static int run_examples(bool emulates)
 {
+    const bool is_short = emulates && !drawn_all();
+    int n_run = 0;
     references *r = references_compile(described, n_examples);
     if (in_trouble()) {
         printf("FAILED: %s\n", trouble_text());
@@ -312,12 +320,14 @@ static int run_examples(bool emulates)
     for (example *e = examples; e < examples + n_examples; ++e) {
         check_kind(e, &described[e - examples]);
         fflush(stdout); /* what is emulated may end the process */
-        if (e->is_host || emulates)
-            run_example(e, r);
+        if (is_short ? !e->is_host && is_drawn_of((size_t)(e - examples), (size_t)n_examples, 24)
+                     : e->is_host || emulates)
+            run_example(e, r, is_short);
+        n_run += e->runs;
     }
     references_free(r);
-    count_by_kind(emulates);
-    printf("%d examples, %d failed\n", n_examples, failed);
+    count_by_kind(!is_short, emulates && !is_short);
+    printf("%d examples, %d runs, %d failed\n", n_examples, n_run, failed);
     return failed > 0 || n_examples == 0;
 }
 

@@ -112,9 +112,8 @@ static kiln_status compile(launcher *out, const char *source, const char *entry)
     fclose(to);
     /* Hidden, since variables of templates would else be those of the kernel that was loaded first. */
     snprintf(command, sizeof command,
-             "c++ -std=c++17 -O1 -w -fno-strict-aliasing -fvisibility=hidden -shared -fPIC -o %s/kernel.so "
-             "%s -lpthread 2> "
-             "%s/log || { cat %s/log >&2; exit 1; }",
+             EMULATED_COMPILER " -shared -o %s/kernel.so %s -lpthread 2> "
+                               "%s/log || { cat %s/log >&2; exit 1; }",
              folder, path, folder, folder);
     int failed = system(command);
     snprintf(path, sizeof path, "%s/kernel.so", folder);

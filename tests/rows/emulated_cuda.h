@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +65,8 @@ struct emulated_cluster {
 
 struct emulated_thread {
     ucontext_t context; // where it starts
-    jmp_buf place;      // and where it goes on: contexts would ask the system about signals at each turn
+    void *place[5];     // and where it goes on: contexts would ask the system about signals at each turn, and the
+                        // library's jumps sanitizers about stacks
     bool has_begun = false, is_done = false;
     unsigned cluster_phase = 0;
 };
@@ -76,17 +76,22 @@ struct emulated_block {
     std::vector<emulated_barrier> warp, part_of_warp;
     std::vector<unsigned> slot;
     emulated_barrier barrier;
-    jmp_buf scheduler;
+    void *scheduler[5];
     unsigned current = 0, rank = 0;
     emulated_cluster *cluster = nullptr;
 };
 static thread_local emulated_block *emulated_here;
 
-static void emulated_switch()
+[[gnu::noinline, noreturn]] static void emulated_jump(void **place)
+{
+    __builtin_longjmp(place, 1);
+}
+
+[[gnu::noinline]] static void emulated_switch()
 {
     emulated_block *b = emulated_here;
-    if (_setjmp(b->thread[b->current].place) == 0)
-        _longjmp(b->scheduler, 1);
+    if (__builtin_setjmp(b->thread[b->current].place) == 0)
+        emulated_jump(b->scheduler);
     threadIdx.x = b->current;
 }
 
@@ -436,7 +441,8 @@ static void emulated_do(const char *text, const emulated_operand *o)
         char *const into = emulated_shared((unsigned)o[0].value & 0x0fffffff, false);
         if ((size_t)into % size != 0 || o[1].value % size != 0)
             abort();
-        memcpy(into, (const char *)o[1].value, size);
+        for (int k = 0; k < size; ++k) // not memcpy, which sanitizers watch: bytes beside those that are used are read, too
+            into[k] = ((const char *)o[1].value)[k];
     } else if (is("atom.acq_rel.gpu.global.inc.u32")) { // clusters come one after the other
         unsigned *const counter = (unsigned *)o[1].value, before = *counter;
         *counter = before >= (unsigned)o[2].value ? 0 : before + 1;
@@ -550,10 +556,10 @@ static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigne
                 continue;
             some = true;
             b.current = t;
-            if (_setjmp(b.scheduler) != 0)
+            if (__builtin_setjmp(b.scheduler) != 0)
                 continue;
             if (b.thread[t].has_begun)
-                _longjmp(b.thread[t].place, 1);
+                emulated_jump(b.thread[t].place);
             b.thread[t].has_begun = true;
             setcontext(&b.thread[t].context);
         }

@@ -5,6 +5,7 @@
  * against sums by wider floats.
  *
  * usage: histograms_emulated [COUNT [SEED]] */
+#include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/kiln.h>
@@ -200,8 +201,8 @@ static bool run_sum(long number)
 
 int main(int argc, char **argv)
 {
-    long count = argc > 1 ? atol(argv[1]) : 10, failed = 0;
-    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    long count = drawn_count(argc, argv, 10, 1), failed = 0;
+    state = drawn_state(argc, argv);
     for (long k = 0; k < count; ++k)
         failed += k % 5 == 4 ? !run_sum(k) : !run_one(k);
     printf("%ld random histograms, %ld failed\n", count, failed);

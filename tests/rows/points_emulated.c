@@ -3,6 +3,7 @@
  * double precision. Few coordinates take one kernel, in which distances are no array.
  *
  * usage: points_emulated [COUNT [SEED]] */
+#include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/expression.h>
@@ -245,10 +246,10 @@ static int run(bool is_verbose)
 int main(int argc, char **argv)
 {
     setenv("KILN_KINDS", "-fewest", 0); /* kinds take few elements, too */
-    int count = argc > 1 ? atoi(argv[1]) : 5, failed = 0;
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    for (int k = 0; k < count; ++k)
+    long count = drawn_count(argc, argv, 5, 1), failed = 0;
+    state = drawn_state(argc, argv);
+    for (long k = 0; k < count; ++k)
         failed += run(argc > 1);
-    printf("%d cases, %d failed\n", count, failed);
+    printf("%ld cases, %ld failed\n", count, failed);
     return failed || count < 1;
 }

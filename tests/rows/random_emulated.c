@@ -5,6 +5,7 @@
  * A fifth of the distributions, other ones at each run; KILN_SOAK=1: all.
  *
  * usage: random_emulated [COUNT [SEED]] */
+#include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/kiln.h>
@@ -110,11 +111,11 @@ static bool run(const char *text, bool exactly, int64_t allowed)
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? atol(argv[1]) : 1, failed = 0, all = 0;
-    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    state = drawn_state(argc, argv);
     char text[256];
     for (long k = 0; k < count; ++k)
         for (int row = 0; kn_law_at(row); ++row) {
-            if (!is_drawn((size_t)(k * 64 + row), 5))
+            if (!is_drawn((size_t)(k * 64 + row), 24))
                 continue;
             const kn_law *law = kn_law_at(row);
             ++all;

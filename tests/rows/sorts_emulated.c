@@ -3,6 +3,7 @@
  * orders, all axes and strides, several tiles, several keys; and searches of long rows for some places.
  *
  * usage: sorts_emulated [COUNT [SEED]] */
+#include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/kiln.h>
@@ -169,10 +170,10 @@ static bool run_search(void)
 
 int main(int argc, char **argv)
 {
-    long count = argc > 1 ? atol(argv[1]) : 24, failed = 0;
-    state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    long count = drawn_count(argc, argv, 24, 1), failed = 0;
+    state = drawn_state(argc, argv);
     for (long k = 0; k < count; ++k)
-        failed += !(k % 3 == 0 ? run_search() : run_sort());
+        failed += !(draw(3) == 0 ? run_search() : run_sort());
     printf("%ld random sorts, %ld failed\n", count, failed);
     return failed > 0;
 }

