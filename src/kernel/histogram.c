@@ -376,6 +376,16 @@ typedef enum way {
     SORTED
 } way;
 
+/* For people. */
+static const char *const way_text[] = {
+    [OWN] = "each part of the elements has bins of its own",
+    [SHARED] = "atomic functions on bins of each part",
+    [MEMORY] = "atomic functions on bins in memory",
+    [ARRIVED] = "atomic functions add floats as they arrive",
+    [FIXED] = "floats are added as integers, in the unit of their bin's largest one",
+    [KEYS] = "floats are compared as integers",
+    [SORTED] = "elements are sorted by their bins"};
+
 /* One that gives the same bits on every run, or need not. Threads and warps with bins of their own need one
  * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes
  * atomic functions of floats slow. */
@@ -429,6 +439,10 @@ static kiln_status lower_call(lowering *l)
     l->extents[1] = l->bins;
     l->elements = kn_shape_size(l->ndim, l->shape);
     const way w = choose_way(l);
+    kn_str_printf(&l->out->explanation, "# %s: %s\n", inputs_of(l->h)->name, way_text[w]);
+    status = kn_str_status(&l->out->explanation, "a lowered histogram");
+    if (status != KILN_OK)
+        return status;
     return w == FIXED ? add_fixed(l) : w == KEYS ? add_keys(l) : add_sums(l, w);
 }
 
