@@ -27,11 +27,17 @@
  *
  *   text       := { statement ( newline | ";" ) } statement
  *   statement  := [ name { "," name } "=" ] list
+ *   statement  := name "[" index { "," index } "]" [ operator ] "=" list
  *   list       := value { "," value } [ "," ]
  *   value      := number | name | "(" list ")" | "[" list "]" | sign value | value operator value
  *   value      := function "(" arguments ")" | value "." method "(" arguments ")"
  *   value      := value "." attribute | value "[" index { "," index } "]"
- *   index      := [ whole ] ":" [ whole ] [ ":" [ whole ] ] | whole | "None" | "..."
+ *   index      := [ whole ] ":" [ whole ] [ ":" [ whole ] ] | whole | "None" | "..." | value
+ *
+ * An index may have arrays: whole numbers, or masks; a list of numbers is one, x[[0, 2]]. Shapes,
+ * and the order of axes, are NumPy's for every mixture (kiln/index.h). What x[mask] has can be a
+ * result, or be reduced, but nothing else is computed from it. x[...] = y and x[...] += y give the
+ * name x to a changed copy; as the result of a call for x itself it is changed in place.
  *
  * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % and, in
  * front of a value, - + ~, then **, which is taken from the right. "and", "or", "not", "@", chains

@@ -22,6 +22,7 @@
 #include <kiln/graph.h>
 #include <kiln/histogram.h>
 #include <kiln/array.h>
+#include <kiln/index.h>
 #include <kiln/dlpack.h>
 #include <kiln/arg.h>
 #include <kiln/kernel.h>

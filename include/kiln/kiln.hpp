@@ -386,6 +386,48 @@ class event : public unique<kiln_event, kiln_event_free> {
 
 /* ---- arrays ---- */
 
+/** Elements of one dtype; below. */
+class array;
+/** An argument of a call; below. */
+class operand;
+
+/** One item of an index: x.get({rows, kiln::slice(0, 8)}). */
+class index {
+  public:
+    /** A number: the axis goes; from the end if it is negative. */
+    template <class Index, class = std::enable_if_t<std::is_integral<Index>::value &&
+                                                    !std::is_same<Index, bool>::value>>
+    index(Index at) noexcept : item_(kiln_index_number(priv::whole(at)))
+    {
+    }
+    /** None: an axis of one element. */
+    index(std::nullptr_t) noexcept : item_(kiln_index_new_axis()) {}
+    /** An array of whole numbers, or a mask, which has to live until the call returns. */
+    template <class Array, class = std::enable_if_t<std::is_same<Array, array>::value>,
+              class = void>
+    index(const Array &at) noexcept : item_(kiln_index_array(at.get()))
+    {
+    }
+    /** As it is. */
+    index(const kiln_index &item) noexcept : item_(item) {}
+    /** As functions of C take it. */
+    const kiln_index &item() const noexcept { return item_; }
+
+  private:
+    kiln_index item_;
+};
+/** start:stop:step; KILN_SLICE_NONE leaves a bound out. */
+inline index slice(int64_t start = KILN_SLICE_NONE, int64_t stop = KILN_SLICE_NONE,
+                   int64_t step = KILN_SLICE_NONE) noexcept
+{
+    return kiln_index_slice(start, stop, step);
+}
+/** "...": all axes that no other item takes. */
+inline index rest() noexcept
+{
+    return kiln_index_rest();
+}
+
 /** A reference to an array: copies refer to the same one. */
 class array {
   public:
@@ -574,22 +616,38 @@ class array {
         return (*this)[{priv::whole(index)...}];
     }
 #endif
-    /** The elements, in C order, for which a mask of booleans of the same shape holds. Waits for
-     * their number. KILN_ERROR_SHAPE: another shape; KILN_ERROR_TYPE: no booleans. */
-    template <class Mask, class = std::enable_if_t<std::is_same<Mask, array>::value>, class = void>
-    [[nodiscard]] array operator[](const Mask &mask) const
+    /** x[mask] and x[indices]: the elements for which a mask of the first axes holds, or those at
+     * indices of the first axis. Waits for the number of a mask's. The errors of kiln_array_get. */
+    template <class Index, class = std::enable_if_t<std::is_same<Index, array>::value>,
+              class = void>
+    [[nodiscard]] array operator[](const Index &at) const
     {
-        if (mask.shape() != shape())
-            throw error(KILN_ERROR_SHAPE, "x[mask]: a mask of the array's shape was expected");
+        return get({at});
+    }
+    /** x[...] for every mixture of items (kiln_array_get): x.get({rows, kiln::slice(0, 8)}). */
+    [[nodiscard]] array get(std::initializer_list<index> items) const
+    {
+        const std::vector<kiln_index> list = plain(items);
         return made([&](kiln_array **a) {
-            const kiln_arg in[] = {kiln_arg_array(mask.array_), kiln_arg_array(array_)};
-            kiln_array *found[2] = {nullptr, nullptr};
-            kiln_status status =
-                kiln_select(found, 2, "bool mask, T x", "T y", "mask", "y = x", in, 2);
-            kiln_array_free(found[1]);
-            *a = found[0];
-            return status;
+            return kiln_array_get(a, array_, list.data(), static_cast<int>(list.size()));
         });
+    }
+    /** x[...] = value (kiln_array_set). */
+    template <class Value, class Operand = operand>
+    void set(std::initializer_list<index> items, const Value &value)
+    {
+        const std::vector<kiln_index> list = plain(items);
+        const Operand given(value);
+        check(kiln_array_set(array_, list.data(), static_cast<int>(list.size()), given.arg()));
+    }
+    /** x[...] = x[...] OP value (kiln_array_update): x.update({rows}, "+", 1). */
+    template <class Value, class Operand = operand>
+    void update(std::initializer_list<index> items, const char *op, const Value &value)
+    {
+        const std::vector<kiln_index> list = plain(items);
+        const Operand given(value);
+        const int count = static_cast<int>(list.size());
+        check(kiln_array_update(array_, list.data(), count, op, given.arg()));
     }
     /** start:stop:step of one axis, as Python clips them. */
     [[nodiscard]] array slice(int axis, int64_t start, int64_t stop, int64_t step = 1) const
@@ -750,6 +808,13 @@ class array {
     }
 
   private:
+    static std::vector<kiln_index> plain(std::initializer_list<index> items)
+    {
+        std::vector<kiln_index> list;
+        for (const index &each : items)
+            list.push_back(each.item());
+        return list;
+    }
     template <class Make> static array made(const Make &make)
     {
         array result;

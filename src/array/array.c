@@ -163,11 +163,14 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
     return KILN_OK;
 }
 
-void kn_array_shorten(kiln_array *array, int64_t extent)
+void kn_array_shorten(kiln_array *array, int axis, int64_t extent)
 {
-    array->shape[0] = extent;
-    kn_shape_new_strides(array->ndim, array->shape, array->item_size, array->strides);
+    array->shape[axis] = extent;
     array->size = kn_shape_size(array->ndim, array->shape);
+    if (axis == 0 || array->size == 0) /* else what is left lies apart */
+        kn_shape_new_strides(array->ndim, array->shape, array->item_size, array->strides);
+    array->is_c_contiguous =
+        kn_shape_is_c_contiguous(array->ndim, array->shape, array->strides, array->item_size);
     array->is_f_contiguous =
         kn_shape_is_f_contiguous(array->ndim, array->shape, array->strides, array->item_size);
 }

@@ -53,8 +53,8 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
 /* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);
-/* Shortens a new C-ordered array along its first axis. Nobody else may use the array yet. */
-void kn_array_shorten(kiln_array *array, int64_t extent);
+/* Shortens a new C-ordered array along an axis. Nobody else may use the array yet. */
+void kn_array_shorten(kiln_array *array, int axis, int64_t extent);
 /* Zeros in the whole storage of an array. */
 kiln_status kn_array_clear(const kiln_array *array, void *stream);
 /* A view: takes one more reference to array's storage. data may lie anywhere in it. */

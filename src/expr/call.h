@@ -17,9 +17,7 @@ static inline bool kn_call_is(const kn_called *c, const char *name)
 
 /* True: a function of that file has the name, and has been called. */
 bool kn_call_own(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c);
-kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel);
 kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype, bool is_python);
-kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, const kn_known_operation *o);
 
 /* An error about the whole call. */
 kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
@@ -31,6 +29,7 @@ kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c
 /* An error if the argument is absent. */
 kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name);
 kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
+kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count);
 /* Adds a cast unless dtype is absent or None. */
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
 
@@ -41,6 +40,8 @@ static inline bool kn_call_is_given(const kn_value *value)
 }
 /* True if the value is this word, in quotes. */
 bool kn_call_is_word(const kn_parser *p, const kn_value *value, const char *word);
+/* Adds all outputs of a call: one value, or a tuple. */
+kiln_status kn_call_add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out);
 /* Adds the first results of a kernel, which is freed: one value, or a tuple. */
 kiln_status kn_call_add_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel,
                                const int *in, int n_in, int n_out);
@@ -56,11 +57,16 @@ kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called
 
 /* ---- in files of their own ---- */
 
+/* Operations, and the user's kernels (operation_calls.c). */
+kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel);
+kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, const kn_known_operation *o);
+
 /* Functions that count into bins (histogram_functions.c). */
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_scattered_last(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Random numbers (random_functions.c), of a row of kernel/random_table.c. */
@@ -70,6 +76,7 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_argwhere(kn_value *out, kn_parser *p, const kn_called *c); /* which 1: nonzero */
 kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that give views (view_functions.c); which: the axis, the number of axes, or whether parts differ.
@@ -102,6 +109,7 @@ enum { KN_OF_PERCENT = 1, KN_SKIPS_NAN = 2 };
 kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_topk(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c);
 
 #endif

@@ -8,9 +8,10 @@
 #include "base/map.h"
 #include "expr/call.h"
 #include "expr/composed_table.h"
+#include "expr/lists.h"
 
 /* slot: the arguments of the row's parameters, in their order. */
-static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const kn_composed_params *of)
+static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const kn_composed_params *of)
 {
     const char *name[KN_COMPOSED_PARAMS];
     for (int k = 0; k < of->count; ++k)
@@ -18,7 +19,12 @@ static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c,
     kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places);
     for (int k = 0; k < of->count && status == KILN_OK; ++k) {
         int64_t whole;
-        if (!of->value[k][0])
+        const kn_value *item;
+        const bool has_items = kn_parser_items(&item, p, &slot[k]) > 0;
+        if (slot[k].is_list && !of->is_whole[k] && has_items &&
+            (item->is_list || kn_parser_is_number(p, item))) /* else arrays, which the text joins */
+            status = kn_list_array(&slot[k], p);
+        if (!of->value[k][0] && status == KILN_OK)
             status = kn_call_need(p, c, &slot[k], of->name[k]);
         if (status == KILN_OK && of->is_whole[k] && kn_parser_is_number(p, &slot[k]))
             status = kn_parser_whole(&whole, p, &slot[k], of->name[k]);
@@ -30,19 +36,19 @@ static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c,
 
 /* The names of the text are its parameters and its own: the caller's variables and kernels are out of
  * sight. */
-static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const kn_composed_params *of,
-                             kn_value *slot)
+static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const char *const *name,
+                             const char (*usual)[KN_COMPOSED_WORD], kn_value *slot, int count)
 {
     struct kn_map *names = p->names;
     const int n_variables = p->n_variables, n_kernels = p->n_kernels;
     kiln_status status = KILN_OK;
     p->names = NULL;
     p->n_kernels = 0;
-    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
         if (slot[k].kind == KN_VALUE_ABSENT)
-            status = p->read(&slot[k], p, of->value[k]);
+            status = p->read(&slot[k], p, usual[k]);
         if (status == KILN_OK)
-            status = kn_parser_assign(p, of->name[k], strlen(of->name[k]), &slot[k]);
+            status = kn_parser_assign(p, name[k], strlen(name[k]), &slot[k]);
     }
     if (status == KILN_OK)
         status = p->read(out, p, text);
@@ -53,18 +59,35 @@ static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, cons
     return status;
 }
 
-static kiln_status call(kn_value *out, kn_parser *p, const kn_called *c, const kn_composed *row,
-                        const kn_composed_params *of, kn_value *slot)
+/* usual: the texts of values that are absent; NULL: all are there. */
+static kiln_status compose(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
+                           const char *const *name, const char (*usual)[KN_COMPOSED_WORD], kn_value *slot,
+                           int count)
 {
     const kn_called *outer = p->composed;
     if (!outer)
         p->composed = c;
-    kiln_status status = read_text(out, p, row->text, of, slot);
+    kiln_status status = read_text(out, p, text, name, usual, slot, count);
     p->composed = outer;
     out->at = c->at;
     out->length = c->length;
     out->variable = 0;
     return status;
+}
+
+kiln_status kn_compose(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
+                       const char *const *name, kn_value *value, int count)
+{
+    return compose(out, p, c, text, name, NULL, value, count);
+}
+
+static kiln_status call(kn_value *out, kn_parser *p, const kn_called *c, const kn_composed *row,
+                        const kn_composed_params *of, kn_value *slot)
+{
+    const char *name[KN_COMPOSED_PARAMS];
+    for (int k = 0; k < of->count; ++k)
+        name[k] = of->name[k];
+    return compose(out, p, c, row->text, name, of->value, slot, of->count);
 }
 
 bool kn_call_composed(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c)

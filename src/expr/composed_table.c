@@ -27,7 +27,15 @@
 /* The dtype of both, by an element that is read of none. */
 #define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
 
-/* NumPy's ufunc.at, over all elements of a: each is combined with those of b whose index is its own. */
+/* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. */
+#define BIN_OF(at, edges, x) at " = searchsorted(" edges ", " x ", 'right') - 1 - (" x " == " edges "[-1]); "
+#define BINS_OF_BOTH                                                                                         \
+    "x, y = ravel(x) + zeros(1), ravel(y) + zeros(1); "                                                      \
+    "a, b = histogram_bin_edges(x, bins), histogram_bin_edges(y, bins); " BIN_OF("i", "a", "x")              \
+        BIN_OF("j", "b", "y") "k = where((i >= 0) & (i < bins) & (j >= 0) & (j < bins), i * bins + j, -1); "
+#define COUNTS_OF_BOTH(counts) "astype(reshape(" counts ", bins, bins), float64), a, b"
+
+/* NumPy's ufunc.at: each element of a is combined with those of b whose index is its own. */
 #define AT_PARAMS "a, indices, b"
 #define AT(name, both) "s = scattered_" name "(a, indices, b); full_like(a, " both ")"
 
@@ -35,6 +43,7 @@ static const kn_composed rows[] = {
     {"add_at", AT_PARAMS, AT("add", "a + s")},
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"append", "arr, values, axis#=None", NULL},
+    {"argwhere", "a", NULL},
     {"atleast_1d", "a", NULL},
     {"atleast_2d", "a", NULL},
     {"atleast_3d", "a", NULL},
@@ -74,6 +83,9 @@ static const kn_composed rows[] = {
      "(f[..., 2:] - f[..., :-2]) / (2.0 * dx), (f[..., -1:] - f[..., -2:-1]) / dx], axis=-1), axis, -1)"},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
+    {"histogram2d", "x, y, bins#=10", BINS_OF_BOTH COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
+    {"histogram2d", "x, y, bins#=10, *, weights",
+     BINS_OF_BOTH COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
     {"intersect1d", "ar1, ar2",
      "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
@@ -125,12 +137,16 @@ static const kn_composed rows[] = {
     {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"put", "a, ind, v",
-     "w = scattered_last(a, ind); full_like(a, where(w > 0, take(v, w - 1, mode='wrap'), a))"},
+     "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
+    {"put_along_axis", "arr, indices, values, axis#=-1",
+     "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
+     "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},
     {"putmask", "a, mask, values", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"roll", "a, shift#, axis#", NULL},
     {"rollaxis", "a, axis#, start#=0", NULL},
     {"rot90", "m, k#=1", NULL},
+    {"run_lengths", "x", "v, n = runs_of(x); v, n"},
     {"searchsorted", "a, v", NULL},
     {"segment_max", "data, segment_ids, num_segments#", NULL},
     {"segment_min", "data, segment_ids, num_segments#", NULL},

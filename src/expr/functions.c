@@ -8,11 +8,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "expr/call.h"
-#include "expr/inline.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
-#include "eager/operation.h"
 
 enum { SLOTS = KN_MAX_PARAMS + 3 };
 
@@ -122,7 +120,7 @@ kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value)
     return status;
 }
 
-static kiln_status read_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count)
+kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count)
 {
     kiln_status status = KILN_OK;
     if (count > KILN_MAX_NDIM)
@@ -130,24 +128,6 @@ static kiln_status read_axis_list(kn_node *node, const kn_parser *p, const kn_va
     for (int k = 0; k < count && status == KILN_OK; ++k)
         status = kn_call_axis(&node->axis[k], p, &item[k]);
     node->n_axes = count;
-    return status;
-}
-
-/* Reads axis= and keepdims= of a reduction. */
-static kiln_status read_reduced(kn_node *node, const kn_parser *p, const kn_value *axis,
-                                const kn_value *keepdims)
-{
-    const kn_value *item;
-    int64_t keeps = 0;
-    kiln_status status = KILN_OK;
-    if (kn_call_is_given(axis)) {
-        int count = kn_parser_items(&item, p, axis);
-        node->has_axes = true;
-        status = read_axis_list(node, p, item, count);
-    }
-    if (status == KILN_OK && keepdims->kind != KN_VALUE_ABSENT)
-        status = kn_parser_whole(&keeps, p, keepdims, "keepdims");
-    node->keepdims = keeps != 0;
     return status;
 }
 
@@ -184,60 +164,8 @@ kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, cons
     return status == KILN_OK ? add_cast(value, p, c, &from, dtype->dtype, false) : status;
 }
 
-/* ---- operations, and kernels of the user's ---- */
-
-/* A function that is called: an operation, a kernel, or a kernel with a graph. */
-typedef struct callee {
-    const kn_param *param;
-    int n_min, n_max, n_out;
-    uint64_t arities;
-    bool is_reduction, takes_dtype;
-    bool scans;            /* is_reduction: keeps its axes; without axis it scans one axis of all elements */
-    const kn_graph *graph; /* of a kernel that has one: its nodes are added to the caller's graph */
-    kiln_kernel *option_group;
-} callee;
-
-/* Lists the parameters in the order in which arguments are matched; returns how many may be positional. */
-static int list_names(const char **name, int *n_names, const callee *f)
-{
-    int n = 0, n_places = f->is_reduction ? f->n_min : f->n_max;
-    for (int k = 0; k < n_places; ++k)
-        name[n++] = f->param[k].name;
-    if (f->is_reduction) {
-        name[n++] = "axis";
-        if (!f->scans)
-            name[n++] = "keepdims";
-    }
-    if (f->takes_dtype)
-        name[n++] = "dtype";
-    for (int k = n_places; k < f->n_max; ++k)
-        name[n++] = f->param[k].name;
-    *n_names = n;
-    return n_places + f->is_reduction;
-}
-
-/* Moves the inputs to the front of slot, and counts the given ones. */
-static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, const kn_called *c,
-                                 const callee *f)
-{
-    int n_places = f->is_reduction ? f->n_min : f->n_max;
-    for (int k = n_places; k < f->n_max; ++k)
-        slot[k] = slot[k + 2 - f->scans + f->takes_dtype];
-    *n_in = 0;
-    while (*n_in < f->n_max && slot[*n_in].kind != KN_VALUE_ABSENT)
-        ++*n_in;
-    for (int k = *n_in; k < f->n_max; ++k)
-        if (slot[k].kind != KN_VALUE_ABSENT)
-            return kn_call_need(p, c, &slot[*n_in], f->param[*n_in].name);
-    if (f->arities >> *n_in & 1)
-        return KILN_OK;
-    if (*n_in < f->n_max)
-        return kn_call_need(p, c, &slot[*n_in], f->param[*n_in].name);
-    return kn_call_refuse(p, c, "another number of arguments was expected");
-}
-
 /* Adds all outputs of a call: one value, or a tuple. */
-static kiln_status add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out)
+kiln_status kn_call_add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out)
 {
     kn_value one;
     kiln_status status = n_out == 1 ? kn_parser_add(out, p, node) : KILN_OK;
@@ -253,187 +181,6 @@ static kiln_status add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n
     }
     *out = tuple;
     return status;
-}
-
-static kiln_status add_results(kn_value *out, kn_parser *p, const kn_graph *graph, const int *number,
-                               const kn_node *call)
-{
-    kn_value tuple = {.kind = KN_VALUE_TUPLE,
-                      .first = p->n_items,
-                      .count = graph->n_out,
-                      .at = call->at,
-                      .length = call->length};
-    kiln_status status = KILN_OK;
-    for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
-        const kn_value one = {
-            .kind = KN_VALUE_NODE, .node = number[graph->out[j]], .at = call->at, .length = call->length};
-        *out = one;
-        status = graph->n_out > 1 ? kn_parser_push_item(p, &one) : KILN_OK;
-    }
-    if (graph->n_out > 1)
-        *out = tuple;
-    return status;
-}
-
-static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, kiln_kernel *option_group,
-                             const kn_node *call)
-{
-    size_t bytes = (size_t)graph->n_nodes * sizeof(int);
-    int *number = kn_malloc(bytes);
-    kiln_status status =
-        number ? kn_graph_inline(number, p->graph, graph, call->in, option_group, call->at, call->length)
-               : kn_error_memory(bytes, "a graph");
-    if (status == KILN_OK)
-        status = add_results(out, p, graph, number, call);
-    kn_free(number);
-    return status;
-}
-
-/* Without an axis all elements, in C order, are scanned as one axis. */
-static kiln_status scan_flat(int *in, kn_node *node, kn_parser *p)
-{
-    int64_t all = -1;
-    kn_value flat;
-    kn_node reshape = {.kind = KN_NODE_RESHAPE,
-                       .n_in = 1,
-                       .in = in,
-                       .n_axes = 1,
-                       .extent = &all,
-                       .at = node->at,
-                       .length = node->length};
-    kiln_status status = kn_parser_add(&flat, p, &reshape);
-    if (status == KILN_OK)
-        status = kn_parser_node(in, p, &flat);
-    node->has_axes = true;
-    node->n_axes = 1;
-    node->axis[0] = 0;
-    return status;
-}
-
-/* Neutral elements of reductions, as booleans, which leave the dtype of the others as it is. */
-static const struct {
-    const char *name;
-    bool neutral;
-} neutrals[] = {{"all", true},     {"any", false},    {"count_nonzero", false}, {"nansum", false},
-                {"norm_1", false}, {"norm_2", false}, {"prod", true},           {"sum", false}};
-
-/* sum(x[mask]) is sum(where(mask, x, 0)): one launch, and nothing is selected. `value` and the axes of the
- * reduction are changed; left as they are, where they are of another kind, so that they are refused. */
-static kiln_status reduce_where(kn_value *value, kn_node *reduction, kn_parser *p)
-{
-    const kn_node *of = value->kind == KN_VALUE_NODE ? &p->graph->node[value->node] : NULL;
-    size_t k = 0;
-    kn_value other;
-    if (!of || of->kind != KN_NODE_KERNEL || !kn_kernel_is_mask(of->kernel) || of->index != 0 ||
-        reduction->keepdims ||
-        (reduction->has_axes &&
-         (reduction->n_axes != 1 || (reduction->axis[0] != 0 && reduction->axis[0] != -1))))
-        return KILN_OK;
-    while (k < sizeof neutrals / sizeof neutrals[0] && strcmp(neutrals[k].name, reduction->name) != 0)
-        ++k;
-    if (k == sizeof neutrals / sizeof neutrals[0])
-        return KILN_OK;
-    int in[3] = {of->in[0], of->in[1]};
-    char name[] = "where";
-    kn_node where = {.kind = KN_NODE_CALL,
-                     .n_in = 3,
-                     .in = in,
-                     .name = name,
-                     .is_masked = true,
-                     .at = of->at,
-                     .length = of->length};
-    kiln_status status =
-        kn_parser_number(&other, p, kiln_arg_bool(neutrals[k].neutral), where.at, where.length);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[2], p, &other);
-    if (status == KILN_OK)
-        status = kn_parser_add(value, p, &where);
-    reduction->has_axes = false;
-    reduction->n_axes = 0;
-    return status;
-}
-
-static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
-{
-    kn_value slot[SLOTS] = {{0}};
-    const char *name[SLOTS];
-    int in[KN_MAX_PARAMS], n_names, n_places = list_names(name, &n_names, f);
-    int n_reduced = f->is_reduction ? f->n_min : 0;
-    kn_value dtype = {.kind = KN_VALUE_ABSENT};
-    const kn_value absent = dtype;
-    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_places);
-    node.at = c->at;
-    node.length = c->length;
-    node.in = in;
-    if (status == KILN_OK && f->is_reduction)
-        status = read_reduced(&node, p, &slot[n_reduced], f->scans ? &absent : &slot[n_reduced + 1]);
-    if (status == KILN_OK && f->takes_dtype)
-        dtype = slot[n_reduced + 2 - f->scans];
-    if (status == KILN_OK)
-        status = settle_inputs(&node.n_in, slot, p, c, f);
-    if (status == KILN_OK && f->is_reduction && !f->scans && node.kind == KN_NODE_CALL && node.n_in == 1)
-        status = reduce_where(&slot[0], &node, p);
-    for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* a value computed in a dtype has that dtype */
-        status = kn_call_cast(&slot[k], p, c, &dtype);
-    for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
-        status = kn_parser_node(&in[k], p, &slot[k]);
-    if (status == KILN_OK && f->scans && node.kind == KN_NODE_CALL && !node.has_axes)
-        status = scan_flat(in, &node, p);
-    if (status != KILN_OK)
-        return status;
-    status =
-        f->graph ? add_graph(out, p, f->graph, f->option_group, &node) : add_outputs(out, p, &node, f->n_out);
-    return status == KILN_OK ? kn_call_cast(out, p, c, &dtype) : status;
-}
-
-kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, const kn_known_operation *o)
-{
-    kn_param param[KN_MAX_PARAMS];
-    int n_in, n_out;
-    char name[KN_NAME_MAX];
-    kn_node node = {.kind = KN_NODE_CALL, .name = name};
-    kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
-    callee f = {.param = param,
-                .n_min = o->n_min,
-                .n_max = o->n_max,
-                .n_out = o->n_out,
-                .arities = o->arities,
-                .is_reduction = o->is_reduction,
-                .scans = o->scans};
-    f.takes_dtype = kn_operation_traits(o->name) & KN_OP_TAKES_DTYPE;
-    snprintf(name, sizeof name, "%s", o->name);
-    return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
-}
-
-/* Refuses a kernel that is no function of values: one with structs, or that writes to anything but outputs.
- */
-static kiln_status check_kernel(const kn_parser *p, const kn_called *c, const kn_program *program)
-{
-    const kn_param *param = kn_kernel_refused(program);
-    if (!param)
-        return KILN_OK;
-    return kn_parser_refuse(
-        p, c->at, c->length, "%s: its parameter '%s' is %s, which no expression has", program->name,
-        param->name,
-        param->type == KN_TYPE_STRUCT ? "a struct" : "raw and _non_const, an array that it may write to");
-}
-
-kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel)
-{
-    const kn_program *program = kernel->program;
-    callee f = {.param = program->param,
-                .n_min = program->n_in,
-                .n_max = program->n_in,
-                .n_out = program->n_out,
-                .arities = UINT64_C(1) << program->n_in,
-                .is_reduction = program->reduced == KN_REDUCED_BY_CALL,
-                .scans = kn_program_scans(program)};
-    kn_node node = {.kind = KN_NODE_KERNEL, .kernel = kernel};
-    const kn_expression *e = kn_expression_of(kernel);
-    f.graph = e ? e->graph : NULL;
-    f.option_group = e ? kn_expression_option_group(kernel) : NULL;
-    kiln_status status = check_kernel(p, c, program);
-    return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
 
 /* ---- axes moved, put in and left out ---- */
@@ -472,7 +219,7 @@ static kiln_status call_transpose(kn_value *out, kn_parser *p, const kn_called *
     if (status == KILN_OK && count == 1 && item->kind == KN_VALUE_NONE)
         count = 0;
     if (status == KILN_OK)
-        status = read_axis_list(&node, p, item, count);
+        status = kn_call_axis_list(&node, p, item, count);
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
@@ -586,7 +333,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     if (status != KILN_OK)
         return status;
     int count = kn_parser_items(&item, p, &slot[1]);
-    status = read_axis_list(&axes, p, item, count);
+    status = kn_call_axis_list(&axes, p, item, count);
     return status == KILN_OK ? add_steps(out, p, node, &axes, kind) : status;
 }
 
@@ -805,7 +552,7 @@ kiln_status kn_call_add_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
     kn_node node = {
         .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
     memcpy(read, in, (size_t)n_in * sizeof *in);
-    kiln_status status = add_outputs(out, p, &node, n_out);
+    kiln_status status = kn_call_add_outputs(out, p, &node, n_out);
     kiln_kernel_free(kernel);
     return status;
 }
@@ -848,20 +595,6 @@ static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c
                                                                "i < condition.size() && condition[i] != (C)0",
                                                                "y = a"};
     return add_selection(out, p, c, names, 2, text);
-}
-
-kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, const kn_value *mask, size_t at,
-                           size_t length)
-{
-    const kn_called c = {.at = at, .length = length};
-    int in[2];
-    kiln_kernel *kernel = NULL;
-    kiln_status status = kn_parser_node(&in[0], p, mask);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[1], p, of);
-    if (status == KILN_OK)
-        status = kn_mask_find(&kernel);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, in, 2, 1) : status;
 }
 
 /* ---- places in what is sorted ---- */

@@ -8,9 +8,6 @@
  * among functions that are no operations (reshape, astype, arange ...), dtypes, operations. */
 kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *called);
 
-/* x[mask]: the elements of `of` for which the mask, an array of booleans of its shape, is true. */
-kiln_status kn_parser_mask(kn_value *out, kn_parser *p, const kn_value *of, const kn_value *mask, size_t at,
-                           size_t length);
 /* x.shape[k] */
 kiln_status kn_parser_extent(kn_value *out, kn_parser *p, int node, int64_t axis, size_t at, size_t length);
 /* x.size, x.ndim, x.T; false: there is no attribute of that name. */

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "expr/indexing.h"
 #include "kernel/histogram.h"
 
 enum { USUAL_BINS = 10 /* of NumPy */ };
@@ -258,19 +260,47 @@ kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
 }
 
-/* Values that elements of `a` are combined with (kn_scattered_find): scattered_add(a, indices, b) and others,
- * of which the functions NAME_at and put are composed (expr/composed_table.c). */
+/* scattered_last(a, indices): the last index at each element, in C order (kn_scattered_find), of which put is
+ * composed (expr/composed_table.c). */
+kiln_status kn_call_scattered_last(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "indices"};
+    kn_value slot[2] = {{0}};
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    if (status == KILN_OK)
+        status = kn_scattered_find(&kernel, KN_LAST, 0);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
+}
+
+/* Values that elements of `a` are combined with: scattered_add(a, indices, b) and others, of which the
+ * functions NAME_at are composed. Indices are an array, or a tuple of arrays and numbers. */
 kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "indices", "b"};
     kn_value slot[3] = {{0}};
+    kn_index_text *index = kn_calloc(1, sizeof *index);
     kiln_kernel *kernel = NULL;
-    const int n_in = c->which == KN_LAST ? 2 : 3;
-    kiln_status status = kn_call_match(slot, p, c, names, n_in, n_in);
-    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+    int in[KN_INDEX_ARRAYS + 2];
+    kiln_status status =
+        index ? kn_call_match(slot, p, c, names, 3, 3) : kn_error_memory(sizeof *index, "an index");
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
-    const kn_value *const in[] = {&slot[0], &slot[1], &slot[2]};
     if (status == KILN_OK)
-        status = kn_scattered_find(&kernel, (kn_combining)c->which, p->flags);
-    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, n_in) : status;
+        status = kn_index_add(index, p, &slot[1]);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[0], p, &slot[0]);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[1], p, &slot[2]);
+    for (int k = 0; status == KILN_OK && k < index->n_arrays; ++k)
+        status = kn_parser_node(&in[2 + k], p, &index->array[k]);
+    if (status == KILN_OK)
+        status = kn_scattered_at_find(&kernel, (kn_combining)c->which, index->item, index->n_items, p->flags);
+    if (status == KILN_OK)
+        status = kn_call_add_kernel(out, p, c, kernel, in, index->n_arrays + 2, 1);
+    kn_free(index);
+    return status;
 }

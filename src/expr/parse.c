@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "expr/functions.h"
+#include "expr/indexing.h"
 #include "expr/names.h"
 #include "expr/parser.h"
 #include "program/program.h"
@@ -68,24 +69,24 @@ typedef struct operator_row {
 enum { COMPARES = 4, UNARY = 11 };
 #define AND_HINT "use & between comparisons, in brackets: (x > 0) & (x < 1), or logical_and(x, y)"
 #define OR_HINT "use | between comparisons, in brackets: (x < 0) | (x > 1), or logical_or(x, y)"
-#define PLACE_HINT "there are no assignments that compute: write x = x + y"
+static const char place_hint[] = "there are no assignments that compute: write x = x + y";
 static const operator_row operators[] = {
     {"if", NULL, "write where(condition, x, y) for x if condition else y", 0},
     {":=", NULL, "write the assignment as a statement of its own: y = ...; ...", 0},
     {"->", NULL, "this operator has no meaning in an expression", 0},
-    {"+=", NULL, PLACE_HINT, 0},
-    {"-=", NULL, PLACE_HINT, 0},
-    {"*=", NULL, PLACE_HINT, 0},
-    {"/=", NULL, PLACE_HINT, 0},
-    {"%=", NULL, PLACE_HINT, 0},
-    {"&=", NULL, PLACE_HINT, 0},
-    {"|=", NULL, PLACE_HINT, 0},
-    {"^=", NULL, PLACE_HINT, 0},
-    {"@=", NULL, PLACE_HINT, 0},
-    {"**=", NULL, PLACE_HINT, 0},
-    {"//=", NULL, PLACE_HINT, 0},
-    {"<<=", NULL, PLACE_HINT, 0},
-    {">>=", NULL, PLACE_HINT, 0},
+    {"+=", NULL, place_hint, 0},
+    {"-=", NULL, place_hint, 0},
+    {"*=", NULL, place_hint, 0},
+    {"/=", NULL, place_hint, 0},
+    {"%=", NULL, place_hint, 0},
+    {"&=", NULL, place_hint, 0},
+    {"|=", NULL, place_hint, 0},
+    {"^=", NULL, place_hint, 0},
+    {"@=", NULL, place_hint, 0},
+    {"**=", NULL, place_hint, 0},
+    {"//=", NULL, place_hint, 0},
+    {"<<=", NULL, place_hint, 0},
+    {">>=", NULL, place_hint, 0},
     {"or", NULL, OR_HINT, 1},
     {"||", NULL, OR_HINT, 1},
     {"and", NULL, AND_HINT, 2},
@@ -223,9 +224,10 @@ static kiln_status parse_slice(kn_subscript *subscript, kn_parser *p, int64_t st
     return status;
 }
 
-/* Parses one item between the brackets. mask: an array, which was given in its place. */
-static kiln_status parse_subscript(kn_subscript *subscript, kn_value *mask, kn_parser *p)
+/* Parses one item between the brackets, which may be an array. */
+static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
 {
+    kn_subscript *subscript = &index->item[index->n_items];
     kn_value value;
     *subscript = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     if (at(p, "..."))
@@ -235,22 +237,22 @@ static kiln_status parse_subscript(kn_subscript *subscript, kn_value *mask, kn_p
     kiln_status status = parse_value(&value, p, 0);
     if (status != KILN_OK)
         return status;
-    bool is_slice = at(p, ":");
+    const bool is_slice = at(p, ":"), is_number = kn_parser_is_number(p, &value);
     if (value.kind == KN_VALUE_NONE && !is_slice) {
         subscript->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;
     }
-    bool is_bool =
-        kn_parser_is_number(p, &value) && p->graph->node[value.node].number.kind == KILN_ARG_WEAK_BOOL;
-    if (value.kind == KN_VALUE_NODE && !kn_parser_is_number(p, &value) && !is_slice && at(p, "]")) {
-        *mask = value;
-        return KILN_OK;
+    if (!is_slice && !is_number &&
+        (value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE || value.kind == KN_VALUE_NONZERO)) {
+        subscript->kind = KN_SUBSCRIPT_ARRAY;
+        return kn_index_add_array(index, p, &value);
     }
-    if ((value.kind != KN_VALUE_NONE && !kn_parser_is_number(p, &value)) || is_bool)
-        return kn_parser_refuse(p, value.at, value.length,
-                                "an index is a number that stands in the expression, a slice, None or ..., "
-                                "or a mask alone; where() "
-                                "chooses by an array");
+    if ((value.kind != KN_VALUE_NONE && !is_number) ||
+        (is_number && p->graph->node[value.node].number.kind == KILN_ARG_WEAK_BOOL))
+        return kn_parser_refuse(
+            p, value.at, value.length,
+            "an index is a whole number, a slice of numbers that stand in the expression, "
+            "None, ..., an array of whole numbers, or a mask");
     subscript->kind = KN_SUBSCRIPT_INDEX;
     subscript->start = KILN_SLICE_NONE;
     if (value.kind != KN_VALUE_NONE)
@@ -258,43 +260,44 @@ static kiln_status parse_subscript(kn_subscript *subscript, kn_value *mask, kn_p
     return status == KILN_OK && is_slice ? parse_slice(subscript, p, subscript->start) : status;
 }
 
-enum { SUBSCRIPTS_MAX = 2 * KILN_MAX_NDIM + 1 };
-
-static kiln_status parse_subscripts(kn_node *node, kn_value *mask, kn_parser *p)
+static kiln_status parse_subscripts(kn_index_text *index, kn_parser *p)
 {
-    size_t begin = p->word.at;
     bool has_rest = false;
+    index->at = p->word.at;
     kiln_status status = next(p);
     if (status == KILN_OK && at(p, "]"))
-        return kn_parser_refuse(p, begin, p->word.at + 1 - begin, "an index was expected");
+        return kn_parser_refuse(p, index->at, p->word.at + 1 - index->at, "an index was expected");
     while (status == KILN_OK && !at(p, "]")) {
-        if (node->n_subscripts == SUBSCRIPTS_MAX)
+        if (index->n_items == KN_INDEX_ITEMS)
             return refuse_here(p, "too many indices");
         size_t item = p->word.at;
-        status = parse_subscript(&node->subscript[node->n_subscripts], mask, p);
-        if (status == KILN_OK && mask->kind != KN_VALUE_ABSENT && node->n_subscripts > 0)
-            return kn_parser_refuse(p, mask->at, mask->length, "a mask is the only index");
-        if (status == KILN_OK && node->subscript[node->n_subscripts].kind == KN_SUBSCRIPT_REST) {
+        status = parse_subscript(p, index);
+        if (status == KILN_OK && index->item[index->n_items].kind == KN_SUBSCRIPT_REST) {
             if (has_rest)
                 return kn_parser_refuse(p, item, 3, "an index has one ... at most");
             has_rest = true;
         }
-        ++node->n_subscripts;
+        ++index->n_items;
         if (status == KILN_OK && !at(p, "]"))
             status = take(p, ",", "a comma or ']' was expected");
     }
-    return status == KILN_OK ? next(p) : status;
+    if (status == KILN_OK)
+        status = next(p);
+    index->length = p->word.end - index->at;
+    return status;
 }
 
 /* Picks the item of a tuple, or the extent of a shape. */
-static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const kn_node *index)
+static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const kn_index_text *index)
 {
-    bool is_one = index->n_subscripts == 1 && index->subscript[0].kind == KN_SUBSCRIPT_INDEX;
-    int64_t k = is_one ? index->subscript[0].start : 0;
+    bool is_one = index->n_items == 1 && index->item[0].kind == KN_SUBSCRIPT_INDEX;
+    int64_t k = is_one ? index->item[0].start : 0;
     if (!is_one)
         return kn_parser_refuse(p, index->at, index->length, "one whole number was expected");
     if (of->kind == KN_VALUE_SHAPE)
         return kn_parser_extent(out, p, of->node, k, of->at, p->word.end - of->at);
+    if (of->kind == KN_VALUE_NONZERO)
+        return kn_nonzero_item(out, p, of, k);
     if (k < -of->count || k >= of->count)
         return kn_parser_refuse(p, index->at, index->length, "index %lld of a tuple of %d", (long long)k,
                                 of->count);
@@ -304,26 +307,15 @@ static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const k
 
 OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_value *of)
 {
-    int in = 0;
-    kn_node node = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &in, .at = p->word.at};
-    node.subscript = kn_calloc(SUBSCRIPTS_MAX, sizeof *node.subscript);
-    if (!node.subscript)
-        return kn_error_memory(SUBSCRIPTS_MAX * sizeof *node.subscript, "an index");
-    kn_value mask = {.kind = KN_VALUE_ABSENT};
-    kiln_status status = parse_subscripts(&node, &mask, p);
-    node.length = p->word.end - node.at;
-    if (status == KILN_OK && (of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE)) {
-        status = mask.kind == KN_VALUE_ABSENT
-                     ? pick(out, p, of, &node)
-                     : kn_parser_refuse(p, mask.at, mask.length, "one whole number was expected");
-    } else if (status == KILN_OK && mask.kind != KN_VALUE_ABSENT) {
-        status = kn_parser_mask(out, p, of, &mask, node.at, node.length);
-    } else if (status == KILN_OK) {
-        status = kn_parser_node(&in, p, of);
-        if (status == KILN_OK)
-            status = kn_parser_add(out, p, &node);
-    }
-    kn_free(node.subscript);
+    kn_index_text *index = kn_calloc(1, sizeof *index);
+    if (!index)
+        return kn_error_memory(sizeof *index, "an index");
+    kiln_status status = parse_subscripts(index, p);
+    if (status == KILN_OK)
+        status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE || of->kind == KN_VALUE_NONZERO
+                     ? pick(out, p, of, index)
+                     : kn_index_read(out, p, of, index);
+    kn_free(index);
     return status;
 }
 
@@ -486,6 +478,7 @@ static kiln_status parse_brackets(kn_value *out, kn_parser *p, const char *close
         out->count = 1;
         status = kn_parser_push_item(p, &item);
     }
+    out->is_list = *close == ']';
     out->at = begin;
     out->length = p->word.end - begin;
     return status;
@@ -638,6 +631,11 @@ static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const k
 {
     if (n_targets == 1)
         return assign_one(p, &targets, value);
+    kn_value found;
+    if (value->kind == KN_VALUE_NONZERO) {
+        kiln_status status = kn_nonzero_items(&found, p, value, n_targets);
+        return status == KILN_OK ? assign(p, targets, n_targets, &found) : status;
+    }
     if (value->kind != KN_VALUE_TUPLE || value->count != n_targets)
         return kn_parser_refuse(p, value->at, value->length, "%d values were expected, for %d names",
                                 n_targets, n_targets);
@@ -651,10 +649,65 @@ static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const k
     return status;
 }
 
+/* True for "x[...] =", or an operator with "=", at the current word; the lexer does not move. */
+static bool is_element_assignment(kn_parser *p)
+{
+    const kn_lexer before = p->word;
+    int depth = 0;
+    kiln_status status = p->word.kind == KN_WORD_NAME ? next(p) : KILN_ERROR_SYNTAX;
+    if (status == KILN_OK && !at(p, "["))
+        status = KILN_ERROR_SYNTAX;
+    while (status == KILN_OK && p->word.kind != KN_WORD_END && p->word.kind != KN_WORD_LINE) {
+        depth += (at(p, "[") || at(p, "(")) - (at(p, "]") || at(p, ")"));
+        status = next(p);
+        if (depth == 0)
+            break;
+    }
+    const operator_row *row = status == KILN_OK ? FIND(p, operators) : NULL;
+    const bool is = status == KILN_OK && depth == 0 && (at(p, "=") || (row && row->hint == place_hint));
+    p->word = before;
+    return is;
+}
+
+/* x[...] = value and x[...] += value: x is the changed array from then on. */
+OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *p)
+{
+    const kn_lexer name = p->word;
+    const kn_variable *x = kn_parser_find(p, text_at(p, name.at), name.length);
+    kn_index_text *index = kn_calloc(1, sizeof *index);
+    char operator[4] = "";
+    kn_value value, changed;
+    kiln_status status = index ? KILN_OK : kn_error_memory(sizeof *index, "an index");
+    if (status == KILN_OK && (!x || x->value.kind != KN_VALUE_NODE))
+        status = x ? refuse_here(p, "an array was expected in front of '['")
+                   : refuse_name(p, name.at, name.length);
+    const kn_value of = status == KILN_OK ? x->value : (kn_value){.kind = KN_VALUE_ABSENT};
+    if (status == KILN_OK)
+        status = next(p);
+    if (status == KILN_OK)
+        status = parse_subscripts(index, p);
+    if (status == KILN_OK && !at(p, "=")) /* "+=" without its "=" */
+        snprintf(operator, sizeof operator, "%.*s", (int)p->word.length - 1, text_at(p, p->word.at));
+    if (status == KILN_OK)
+        status = next(p);
+    if (status == KILN_OK)
+        status = parse_list(&value, p);
+    if (status == KILN_OK)
+        status = kn_index_assign(&changed, p, &of, index, operator, & value);
+    if (status == KILN_OK)
+        status = assign_one(p, &name, &changed);
+    kn_free(index);
+    *out = changed;
+    return status;
+}
+
 static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser *p)
 {
     kn_lexer targets = p->word;
     int n_targets;
+    *is_assignment = true;
+    if (is_element_assignment(p))
+        return parse_element_assignment(out, p);
     kiln_status status = find_targets(is_assignment, &n_targets, p);
     while (status == KILN_OK && *is_assignment && !at(p, "="))
         status = next(p);
@@ -787,7 +840,7 @@ static kiln_status parse(kn_parser *p, const char *params, const kiln_kernel_opt
     return status == KILN_OK ? kn_graph_prune(p->graph) : status;
 }
 
-kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
+kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
                            const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
@@ -801,6 +854,7 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
     if (status != KILN_OK)
         return status;
     p.flags = o.flags;
+    p.graph->whole_inputs = whole_inputs;
     status = parse(&p, params, &o);
     kn_parser_free(&p);
     if (status == KILN_OK)

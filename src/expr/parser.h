@@ -12,14 +12,16 @@ typedef enum kn_value_kind {
     KN_VALUE_TUPLE,
     KN_VALUE_NONE,
     KN_VALUE_DTYPE,
-    KN_VALUE_WORD, /* in quotes: 'left', the method 'linear' */
-    KN_VALUE_SHAPE /* x.shape: only its items are values; a call determines their number */
+    KN_VALUE_WORD,   /* in quotes: 'left', the method 'linear' */
+    KN_VALUE_SHAPE,  /* x.shape: only its items are values; a call determines their number */
+    KN_VALUE_NONZERO /* nonzero(x): likewise */
 } kn_value_kind;
 
 typedef struct kn_value {
     kn_value_kind kind;
-    int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE: of this node */
+    int node;         /* KN_VALUE_NODE; KN_VALUE_SHAPE, _NONZERO: of this node */
     kiln_dtype dtype; /* KN_VALUE_DTYPE */
+    bool is_list;     /* KN_VALUE_TUPLE: in square brackets */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
     int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
     size_t at, length;

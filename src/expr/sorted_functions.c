@@ -238,6 +238,25 @@ kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
 }
 
 /* unique(x, return_index=False, return_inverse=False, return_counts=False) */
+
+/* runs_of(x): elements that differ from the one before, and how often each comes in a row; run_lengths is
+ * composed of it. */
+kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x"};
+    kn_value slot[1] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int in = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot[0]);
+    if (status == KILN_OK)
+        status = kn_unique_find(&kernel, KN_UNIQUE_RUNS | KILN_UNIQUE_COUNTS);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 2) : status;
+}
+
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"x", "return_index", "return_inverse", "return_counts"};

@@ -4,8 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "expr/composed.h"
+#include "expr/indexing.h"
+#include "expr/lists.h"
 #include "kernel/sort.h"
 
 /* Ways with indices that are outside, behind the one that counts from the end. What is taken of no elements
@@ -17,10 +21,10 @@ static const struct {
                   [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;", "n == 0 ? (T)0 : "},
                   [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
 
-enum { NO_AXIS = KILN_MAX_NDIM };
+enum { NO_AXIS = KILN_MAX_NDIM, PLACES = 1 /* which */ };
 
 /* Elements of all axes, in C order, or of one axis, at the place that the others have. */
-static void write_body(kn_str *out, mode m, int axis)
+static void write_body(kn_str *out, mode m, int axis, bool gives_places)
 {
     if (axis == NO_AXIS) {
         kn_str_printf(out, "const int64 n = a.size(); int64 k = (int64)index; %s y = %sa[k]", modes[m].text,
@@ -31,14 +35,20 @@ static void write_body(kn_str *out, mode m, int axis)
                   "auto place = _ind.get();\n"
                   "for (int d = 0; d < a.ndim; ++d) place.at[d] = a.shape()[d] == 1 ? 0 : place.at[d];\n"
                   "const int axis = %d%s; const int64 n = a.shape()[axis]; int64 k = (int64)index;\n"
-                  "%s\nplace.at[axis] = k;\ny = %sa[place]",
-                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text, modes[m].guard);
+                  "%s\nplace.at[axis] = k;\n",
+                  axis, axis < 0 ? " + a.ndim" : "", modes[m].text);
+    if (gives_places)
+        kn_str_append(out, "int64 number = 0;\n(void)a[place];\n"
+                           "for (int d = 0; d < a.ndim; ++d) number = number * a.shape()[d] + place.at[d];\n"
+                           "y = number");
+    else
+        kn_str_printf(out, "y = %sa[place]", modes[m].guard);
 }
 
 typedef struct taking {
     const char *name, *body;
     mode mode;
-    bool has_axis;
+    bool has_axis, gives_places;
 } taking;
 
 static kiln_status make(kiln_kernel **out, const void *of)
@@ -46,16 +56,16 @@ static kiln_status make(kiln_kernel **out, const void *of)
     const taking *t = of;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = t->mode == RAISE ? KILN_KERNEL_CHECK : 0;
-    return kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index", "T y",
-                                   t->body, t->name, &o);
+    return kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index",
+                                   t->gives_places ? "int64 y" : "T y", t->body, t->name, &o);
 }
 
-static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int axis)
+static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int axis, bool gives_places)
 {
     kn_str body = KN_STR_INIT, key = KN_STR_INIT;
-    write_body(&body, m, axis);
+    write_body(&body, m, axis, gives_places);
     kn_str_printf(&key, "%s %d %s", name, (int)m, kn_str_text(&body));
-    const taking t = {name, kn_str_text(&body), m, axis != NO_AXIS};
+    const taking t = {name, kn_str_text(&body), m, axis != NO_AXIS, gives_places};
     kiln_status status = kn_str_status(&body, "a text");
     if (status == KILN_OK)
         status = kn_kernel_remembered(out, &key, make, &t);
@@ -97,17 +107,31 @@ static kiln_status add_along(kn_value *out, kn_parser *p, const kn_called *c, co
     if (status == KILN_OK)
         status = kn_parser_node(&in[n_in++], p, index);
     if (status == KILN_OK)
-        status = find_kernel(&kernel, name, m, axis);
+        status = find_kernel(&kernel, name, m, axis, c->which == PLACES);
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
 }
 
-/* take(a, indices, axis=None, mode='raise'): with an axis, which is counted from the end, indices have one
- * axis of their own. */
+/* Indices that wrap, or are clipped, are inside afterwards. */
+static kiln_status bring_inside(kn_value *index, kn_parser *p, const kn_called *c, const kn_value *a, mode m,
+                                int axis)
+{
+    static const char *const names[] = {"i", "x"};
+    kn_value part[2] = {*index, *a};
+    char text[64];
+    if (m == RAISE)
+        return KILN_OK;
+    snprintf(text, sizeof text,
+             m == WRAP ? "astype(i, int64) %% x.shape[%d]" : "clip(astype(i, int64), 0, x.shape[%d] - 1)",
+             axis);
+    return kn_compose(index, p, c, text, names, part, 2);
+}
+
+/* take(a, indices, axis=None, mode='raise') */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "indices", "axis", "mode"};
-    kn_subscript subscript[KILN_MAX_NDIM + 1];
-    kn_value slot[4] = {{0}}, index;
+    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    kn_value slot[4] = {{0}};
     int axis = NO_AXIS;
     mode m = RAISE;
     kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
@@ -115,24 +139,35 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_call_need(p, c, &slot[k], names[k]);
     if (status == KILN_OK)
         status = read_mode(&m, p, &slot[3]);
-    index = slot[1];
-    if (status != KILN_OK || !kn_call_is_given(&slot[2]))
-        return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
-    status = kn_call_axis(&axis, p, &slot[2]);
-    if (status == KILN_OK && axis >= 0)
-        return kn_parser_refuse(p, slot[2].at, slot[2].length,
-                                "axis: %d was given; it is counted from the end here, from -1 on", axis);
-    int count = 0;
-    subscript[count++] =
-        (kn_subscript){KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
-    for (int a = axis; a < -1; ++a)
-        subscript[count++] = (kn_subscript){.kind = KN_SUBSCRIPT_NEW};
     if (status == KILN_OK)
-        status = kn_call_add_slice(&index, p, c, &slot[1], subscript, count);
-    return status == KILN_OK ? add_along(out, p, c, &slot[0], &index, m, axis) : status;
+        status = kn_list_array(&slot[1], p);
+    if (status != KILN_OK || !kn_call_is_given(&slot[2]))
+        return status == KILN_OK ? add_along(out, p, c, &slot[0], &slot[1], m, axis) : status;
+    status = kn_call_axis(&axis, p, &slot[2]);
+    if (status == KILN_OK)
+        status = bring_inside(&slot[1], p, c, &slot[0], m, axis);
+    kn_index_text *index = status == KILN_OK ? kn_calloc(1, sizeof *index) : NULL;
+    if (status == KILN_OK && !index)
+        return kn_error_memory(sizeof *index, "an index");
+    if (status != KILN_OK)
+        return status;
+    index->at = c->at;
+    index->length = c->length;
+    if (axis < 0)
+        index->item[index->n_items++] = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
+    for (int a = 0; a < axis; ++a)
+        index->item[index->n_items++] = whole;
+    status = kn_index_add(index, p, &slot[1]);
+    for (int a = axis; a < -1; ++a)
+        index->item[index->n_items++] = whole;
+    if (status == KILN_OK)
+        status = kn_index_read(out, p, &slot[0], index);
+    kn_free(index);
+    return status;
 }
 
-/* take_along_axis(arr, indices, axis=-1): both have the same number of axes, and broadcast. */
+/* take_along_axis(arr, indices, axis=-1): both have the same number of axes, and broadcast. places_along: the
+ * numbers of those elements among all of arr. */
 kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"arr", "indices", "axis"};

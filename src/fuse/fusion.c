@@ -143,7 +143,7 @@ enum {
     ROW = 20000,            /* one kernel of all reductions: a row, for each reduction, twice that where it
                                reduces structs (its lanes are combined), */
     STRUCT = 200,           /* and an element of these */
-    BESIDE = 350,           /* rows side by side: an element that is not a neighbour of the next row's, */
+    BESIDE = 150,           /* rows side by side: an element that goes to a tile, or comes from one, */
     GROUP = 20000,          /* and a group of them, for each reduction */
     LONG_REDUCTION = 30000, /* a kernel for each reduction: a row that it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
@@ -206,7 +206,8 @@ static int64_t fused_beside(const kn_fusion *f)
     for (int o = 0; o < f->n_operands; ++o) {
         const kn_fusion_operand *op = &f->operand[o];
         for (int pass = 0; pass < f->n_passes; ++pass)
-            time += !is_in(op, pass) ? 0 : size * (op->is_across || !op->moves ? op->item * BYTE : BESIDE);
+            time += is_in(op, pass) ? size * op->item * BYTE : 0;
+        time += op->passes != 0 && op->moves && !op->is_across ? size * BESIDE : 0;
     }
     time += size * FUNCTION * f->all_functions;
     return START + kn_most(time, memory_time(f, all_bytes(f)));

@@ -149,11 +149,23 @@ static int64_t *strides_of(const kn_lower_state *s, int node)
     return kn_arena_take(s->arena, (size_t)(s->typed[node].ndim + 1) * sizeof(int64_t));
 }
 
-static void set_dense(const kn_lower_state *s, kn_base *b, int node, int64_t run)
+void kn_dense_strides(int64_t *out, const kn_typed *t, const int64_t *like, int64_t run)
+{
+    int axes[KILN_MAX_NDIM];
+    for (int a = 0; a < t->ndim; ++a)
+        axes[a] = a;
+    const kn_view view = {t->shape, like, t->ndim, false};
+    if (like)
+        kn_space_copy_order(axes, &view);
+    for (int a = t->ndim; a-- > 0; run *= t->shape[axes[a]])
+        out[axes[a]] = run;
+}
+
+static void set_dense(const kn_lower_state *s, kn_base *b, int node, const int64_t *like, int64_t run)
 {
     b->stride = strides_of(s, node);
-    for (int a = s->typed[node].ndim; b->stride && a-- > 0; run *= s->typed[node].shape[a])
-        b->stride[a] = run;
+    if (b->stride)
+        kn_dense_strides(b->stride, &s->typed[node], like, run);
 }
 
 bool kn_is_number(const kn_lower_state *s, int node)
@@ -290,7 +302,7 @@ static void find_base(const kn_lower_state *s, kn_base *b, int n)
         b->stride = s->array[node->index]->strides;
     } else if (node->kind == KN_NODE_ARANGE) {
         b->kind = KN_BASE_RANGE;
-        set_dense(s, b, n, 1);
+        set_dense(s, b, n, NULL, 1);
     } else if ((node->kind == KN_NODE_SLICE || node->kind == KN_NODE_TRANSPOSE) && reads_base) {
         base_of_view(s, b, n);
     } else if (node->kind == KN_NODE_RESHAPE && reads_base) {
@@ -312,6 +324,19 @@ kiln_dtype kn_buffer_dtype(const kn_lower_state *s, int node)
     return t->is_reduction && !s->is_raw[node] ? kn_computed_dtype(t->dtype) : t->dtype;
 }
 
+/* The strides in whose order a stored node lies; NULL: C order. */
+static const int64_t *order_of(kn_lower_state *s, int node)
+{
+    bool is_reduced = s->typed[node].is_reduction && s->graph->node[node].kind == KN_NODE_CALL;
+    if (!is_reduced || s->is_raw[node] || s->is_opaque[node])
+        return NULL;
+    if (!s->layout) {
+        kn_base *layout = kn_arena_take(s->arena, (size_t)s->graph->n_nodes * sizeof *layout);
+        s->layout = layout && kn_layouts_find(layout, s) ? layout : NULL;
+    }
+    return s->layout ? s->layout[node].stride : NULL;
+}
+
 /* Appends views of views to the list while it is traversed. */
 void kn_base_store(kn_lower_state *s, int node)
 {
@@ -319,7 +344,7 @@ void kn_base_store(kn_lower_state *s, int node)
     int *list = c->other.taken, count = 0;
     s->is_buffered[node] = true;
     s->base[node] = (kn_base){KN_BASE_BUFFER, node, 0, NULL};
-    set_dense(s, &s->base[node], node, (int64_t)kiln_dtype_size(kn_buffer_dtype(s, node)));
+    set_dense(s, &s->base[node], node, order_of(s, node), (int64_t)kiln_dtype_size(kn_buffer_dtype(s, node)));
     list[count++] = node;
     for (int k = 0; k < count; ++k)
         for (int v = c->view[list[k]]; v >= 0; v = c->next_view[v])

@@ -84,6 +84,7 @@ typedef struct kn_lower_state {
     kiln_array *const *array; /* by input; NULL for a scalar */
     kn_arena *arena;
     kn_base *base;     /* by node */
+    kn_base *layout;   /* by node (kn_layouts_find); NULL: no result of a reduction is stored yet */
     bool is_host;      /* the target is the host */
     bool *is_buffered; /* by node: it is stored in a buffer */
     bool *is_raw;      /* by node: a kernel of the user's reads it as a whole array, in its own dtype */
@@ -142,7 +143,8 @@ bool kn_group_size_fits(const kn_group_size *size);
 bool kn_lower_state_make(kn_lower_state *state);
 /* Sets state->base for all nodes. */
 void kn_bases_find(kn_lower_state *state);
-/* Marks a node as stored: it, and its views, are read from memory. */
+/* Marks a node as stored: it, and its views, are read from memory. A result of a reduction lies there in the
+ * order of its inputs, as those that read it beside them do; other nodes in C order. */
 void kn_base_store(kn_lower_state *state, int node);
 /* The dtype of a node in a temporary buffer. A 16-bit result of a reduction is float32 there, as it would
  * be within one kernel: results must not depend on extents and devices, which decide whether there are
@@ -156,6 +158,8 @@ bool kn_scans_singles(const kn_lower_state *state, int node);
 /* The strides of each node (layout[n].stride) as an operation of its own would allocate it in the order of
  * its inputs (KILN_ORDER_KEEP). False: no memory. */
 bool kn_layouts_find(kn_base *layout, const kn_lower_state *state);
+/* Dense strides of such a shape in the order of `like` (NULL: C order), the smallest of which is `run`. */
+void kn_dense_strides(int64_t *out, const kn_typed *typed, const int64_t *like, int64_t run);
 
 /* Builds a group of these roots, the largest first. The work is linear in the uses that it finds, never in
  * all nodes of the graph. */

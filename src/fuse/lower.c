@@ -446,10 +446,11 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
     o->dtype = *given ? (*given)->dtype : is_buffered ? kn_buffer_dtype(&l->state, node) : typed->dtype;
     *source = is_buffered ? (kn_source){.kind = KN_FROM_BUFFER, .index = l->buffer_of[node]}
                           : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
-    if (is_buffered)
-        kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
-    else if (typed->ndim > 0)
-        memcpy(stride, *given ? (*given)->strides : l->out->layout[j].extents + typed->ndim,
+    if (typed->ndim > 0)
+        memcpy(stride,
+               is_buffered ? l->state.base[node].stride
+               : *given    ? (*given)->strides
+                           : l->out->layout[j].extents + typed->ndim,
                (size_t)typed->ndim * sizeof *stride);
 }
 
@@ -961,22 +962,8 @@ static kiln_status check_output(const lowering *l, int j)
     return status;
 }
 
-/* Strides in C order or, if the call asks for it, in the order of `layout`; all 0 if there are no
- * elements. */
-static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
-{
-    int axes[KILN_MAX_NDIM];
-    for (int a = 0; a < t->ndim; ++a)
-        axes[a] = a;
-    const kn_view view = {t->shape, layout ? layout->stride : NULL, t->ndim, false};
-    if (layout)
-        kn_space_copy_order(axes, &view);
-    int64_t run = kn_shape_size(t->ndim, t->shape) == 0 ? 0 : (int64_t)kiln_dtype_size(t->dtype);
-    for (int a = t->ndim; a-- > 0; run *= t->shape[axes[a]])
-        out[axes[a]] = run;
-}
-
-/* The layouts of all results, with their extents behind them in the same allocation. */
+/* The layouts of all results, with their extents behind them in the same allocation. Strides are those of C
+ * order or, if the call asks for it, of the inputs' order; all 0 if there are no elements. */
 static kiln_status make_layouts(lowering *l)
 {
     const kn_graph *g = l->state.graph;
@@ -1003,7 +990,8 @@ static kiln_status make_layouts(lowering *l)
             return status;
         if (t->ndim > 0)
             memcpy(at, t->shape, (size_t)t->ndim * sizeof *at);
-        set_strides(at + t->ndim, t, layout ? &layout[g->out[j]] : NULL);
+        kn_dense_strides(at + t->ndim, t, layout ? layout[g->out[j]].stride : NULL,
+                         kn_shape_size(t->ndim, t->shape) == 0 ? 0 : (int64_t)kiln_dtype_size(t->dtype));
         kn_array_layout_make(&l->out->layout[j], t->dtype, t->ndim, at);
         at += 2 * t->ndim;
     }
@@ -1108,14 +1096,26 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     return status;
 }
 
+/* The reading of the text by the dtypes of the inputs that were guessed. */
+static const kn_expression *choose_reading(const kn_expression *e, const kn_lowering_call *call)
+{
+    bool is_other = false;
+    for (int k = 0; e->other && k < e->graph->n_in && k < 64; ++k) {
+        const kiln_array *a = call->in[k].kind == KILN_ARG_ARRAY ? call->in[k].value.array : NULL;
+        is_other = is_other || (e->graph->guessed_inputs >> k & 1 && a && a->dtype != KILN_BOOL);
+    }
+    return is_other ? e->other : e;
+}
+
 kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
+    const kn_expression *expression = choose_reading(context, call);
     replacement r = {.arena = KN_ARENA_INIT, .form = HELD};
     kiln_status status;
     form form;
     do {
         form = r.form;
-        status = lower(out, context, call, &r);
+        status = lower(out, expression, call, &r);
     } while (status == KILN_OK && r.form != form);
     kn_arena_free(&r.arena);
     return status;

@@ -104,7 +104,7 @@ static void put_key(kn_str *key, const kn_node *node)
 {
     const int fields[] = {node->kind,   node->n_in,         node->index,    node->is_operator,
                           node->dtype,  node->n_subscripts, node->has_axes, node->keepdims,
-                          node->n_axes, node->is_masked};
+                          node->n_axes, (int)node->masked};
     kn_str_append_n(key, (const char *)fields, sizeof fields);
     kn_str_append_n(key, (const char *)node->in, (size_t)node->n_in * sizeof *node->in);
     if (node->kind == KN_NODE_NUMBER) {

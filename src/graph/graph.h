@@ -41,6 +41,12 @@ typedef enum kn_turn {
     KN_TURN_DIAGONAL /* two axes, and an offset: they become the last axis */
 } kn_turn;
 
+typedef enum kn_masked {
+    KN_NOT_MASKED,
+    KN_MASKED,     /* booleans, of the same shape */
+    KN_MASKED_LAST /* of the last axes */
+} kn_masked;
+
 typedef struct kn_node {
     kn_node_kind kind;
     int n_in, *in;     /* the nodes that it reads */
@@ -52,7 +58,7 @@ typedef struct kn_node {
      * weak results: 2 / 3 * x is float32 if x is, sqrt(2) * x is float64. CAST: float(), int() and so on,
      * whose result of any number by value is weak. */
     bool is_operator;
-    bool is_masked;      /* CALL of where: of x[mask], reduced; in[0] is boolean and of in[1]'s shape */
+    kn_masked masked;    /* CALL of where: of x[mask], reduced; in[0] has to be a mask of in[1] */
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference, as to */
     /* CALL, KERNEL, CAST: the kernel of an expression with its own options that contained the node. Nodes
      * are fused only within one option group, whose kernels are made with its options. NULL: the graph's */
@@ -78,6 +84,9 @@ typedef struct kn_graph {
     char **output; /* their names: identifiers, unlike each other and the inputs' */
     int n_out;
     bool has_kernels;
+    /* Bits of inputs, of which the text may mean other things by their dtypes: those that were taken for
+     * masks of x[mask], and that are to be taken for whole numbers (expr/selected.h). */
+    uint64_t guessed_inputs, whole_inputs;
     struct kn_map *known; /* the numbers of nodes, by their contents; NULL for a pruned graph */
     struct kn_computed_numbers *computed; /* see computed_numbers.h, which frees them; NULL until they are
                                              needed */
@@ -125,7 +134,7 @@ kiln_status kn_graph_refuse_number(const kn_graph *graph, const kn_node *node);
 
 /* Parses an expression string (the language: kiln/expression.h). KILN_ERROR_SYNTAX, with the text and a
  * caret; KILN_ERROR_INVALID, _MEMORY. options->kernels may be called by their names. */
-kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
+kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
                            const kiln_kernel_options *options);
 
 #endif

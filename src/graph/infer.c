@@ -69,7 +69,7 @@ static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node 
     kiln_status status = node->kind == KN_NODE_CAST     ? kn_infer_cast(out, f, node)
                          : node->kind == KN_NODE_KERNEL ? kn_infer_kernel(out, f, node)
                                                         : kn_infer_call(out, f, node);
-    if (status == KILN_OK && node->is_masked)
+    if (status == KILN_OK && node->masked)
         status = kn_infer_mask(f, node);
     if (status == KILN_OK)
         status = kn_infer_broadcast(f, node);

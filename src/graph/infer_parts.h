@@ -27,7 +27,7 @@ bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node);
 
 /* ---- infer_shape.c: shapes of what is no call ---- */
 
-/* Masks that x[mask] refuses are refused; the node is_masked. */
+/* Masks that x[mask] refuses are refused; the node is masked. */
 kiln_status kn_infer_mask(const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node);
 /* Removes the reduction axes from f's shape, and records them. */

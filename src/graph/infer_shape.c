@@ -35,20 +35,25 @@ static shape_text shape_words(int ndim, const int64_t *shape)
 
 /* ---- calls ---- */
 
-/* As x[mask] alone (kernel/select.c) refuses masks. */
+/* As x[mask] alone (kernel/indexed.c) refuses masks. */
 kiln_status kn_infer_mask(const kn_inference *f, const kn_node *node)
 {
     const kn_typed *mask = read_by(f, node, 0), *x = read_by(f, node, 1);
+    const int left = x->ndim - mask->ndim;
+    bool fits = node->masked == KN_MASKED_LAST ? left >= 0 : left == 0;
     if (mask->dtype != KILN_BOOL)
         return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
                               "masked: 'mask' is bool here, but an array of %s was given",
                               kiln_dtype_name(mask->dtype));
-    if (mask->ndim == x->ndim &&
-        (x->ndim == 0 || memcmp(mask->shape, x->shape, (size_t)x->ndim * sizeof *x->shape) == 0))
+    for (int a = 0; a < mask->ndim && fits; ++a)
+        fits = mask->shape[a] == x->shape[left + a];
+    if (fits)
         return KILN_OK;
     return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
-                          "masked: the mask has shape %s, and x %s; equal ones were expected",
-                          shape_words(mask->ndim, mask->shape).text, shape_words(x->ndim, x->shape).text);
+                          "masked: the mask has shape %s, and x %s%s; %s were expected",
+                          shape_words(mask->ndim, mask->shape).text, shape_words(x->ndim, x->shape).text,
+                          node->masked == KN_MASKED_LAST ? ", their axes reversed" : "",
+                          node->masked == KN_MASKED_LAST ? "the extents of leading axes" : "equal ones");
 }
 
 kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node)

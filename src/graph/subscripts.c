@@ -108,6 +108,8 @@ kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *
                 out[n++] =
                     (kn_subscript){KN_SUBSCRIPT_SLICE, shape[axis] ? shape[axis] - 1 : 0, shape[axis], -1};
             break;
+        case KN_SUBSCRIPT_ARRAY: /* is an input of a kernel's, and in no view */
+            break;
         case KN_SUBSCRIPT_ONES:
             has_rest = true;
             for (; axis < ndim; ++axis)

@@ -16,7 +16,7 @@ typedef struct kn_typed {
     uint64_t axes;
     bool is_reduction;
     bool scans;   /* along the same axes: the result has the shape of the inputs */
-    bool is_late; /* KERNEL: the call finds the extent of the first axis; shape has the maximum */
+    bool is_late; /* KERNEL: the call finds the extent of one axis; shape has the maximum */
     /* CALL: the definition, and the variant: dtypes to which the inputs are cast */
     const kiln_operation *definition;
     kn_variant variant;

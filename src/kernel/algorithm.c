@@ -66,6 +66,7 @@ void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
         const kiln_array *a = in[k].kind == KILN_ARG_ARRAY ? in[k].value.array : NULL;
         out[k].is_number = !a;
         out[k].is_late = out[k].takes_any = false;
+        out[k].late_axis = 0;
         out[k].dtype = a                              ? a->dtype
                        : in[k].kind == KILN_ARG_TYPED ? (kiln_dtype)in[k].dtype
                                                       : kn_weak_dtype(&in[k]);
@@ -127,7 +128,7 @@ static kiln_status check_output(const kn_program *p, int j, const kn_described *
                         name, kiln_dtype_name(given->dtype), kiln_dtype_name(result->dtype));
     bool fits = given->ndim == result->ndim;
     for (int a = 0; a < given->ndim && fits; ++a)
-        fits = given->shape[a] == result->shape[a] || (a == 0 && result->takes_any);
+        fits = given->shape[a] == result->shape[a] || (a == result->late_axis && result->takes_any);
     if (fits)
         return KILN_OK;
     kn_str own = KN_STR_INIT, other = KN_STR_INIT;
@@ -234,7 +235,8 @@ static kiln_status take_parts(kn_lowered *out, kn_lowered *inner, const kn_lower
     for (int j = 0; j < part->program->n_out && status == KILN_OK; ++j) {
         const kn_source *to = &part->source[part->program->n_in + j];
         if (inner->late[j].is_late && to->kind == KN_FROM_OUTPUT)
-            out->late[to->index] = (kn_late){true, outer_source(&inner->late[j].count, part, first)};
+            out->late[to->index] =
+                (kn_late){true, outer_source(&inner->late[j].count, part, first), inner->late[j].axis};
     }
     return status;
 }

@@ -33,7 +33,8 @@ typedef struct kn_described {
     int ndim;
     int64_t shape[KILN_MAX_NDIM];
     bool is_number; /* an argument by value */
-    bool is_late;   /* a result: the steps compute the extent of its first axis; shape[0] is the maximum */
+    bool is_late;   /* a result: the steps compute the extent of one axis, of which shape has the maximum */
+    int late_axis;
     bool takes_any; /* a late result: an array that is given may have any extent there; what fits is stored */
 } kn_described;
 
@@ -77,15 +78,6 @@ kiln_status kn_map_find(kiln_kernel **out, const char *in_params, const char *ou
 /* The kernel of a selection that is remembered by its texts (kiln_select): one more reference. */
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body);
-
-/* The kernel of x[mask], whose inputs are a mask of booleans and x, of one shape. */
-kiln_status kn_mask_find(kiln_kernel **out);
-bool kn_kernel_is_mask(const kiln_kernel *kernel);
-
-/* kiln_select_create; is_mask: its inputs have one shape, and do not broadcast. */
-kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
-                             const char *keep, const char *body, const char *name, bool is_mask,
-                             const kiln_kernel_options *options);
 
 /* A kernel of any program, which it takes over; freed on failure too. */
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program);

@@ -42,7 +42,7 @@ static kiln_kernel *find(const kn_str *key)
 
 /* The texts of a map, or of a selection. */
 typedef struct texts {
-    bool is_selection, is_mask;
+    bool is_selection;
     const char *in_params, *out_params, *keep, *body;
     const char *name; /* of a map; NULL: map */
 } texts;
@@ -78,10 +78,10 @@ kiln_status kn_kernel_remembered(kiln_kernel **out, const kn_str *key,
 static kiln_status create(kiln_kernel **out, const void *of)
 {
     const texts *t = of;
-    return t->is_selection ? kn_select_create(out, t->in_params, t->out_params, t->keep, t->body,
-                                              t->is_mask ? "masked" : "select", t->is_mask, NULL)
-                           : kiln_elementwise_create(out, t->in_params, t->out_params, t->body,
-                                                     t->name ? t->name : "map", NULL);
+    return t->is_selection
+               ? kiln_select_create(out, t->in_params, t->out_params, t->keep, t->body, "select", NULL)
+               : kiln_elementwise_create(out, t->in_params, t->out_params, t->body, t->name ? t->name : "map",
+                                         NULL);
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const texts *t)
@@ -90,7 +90,6 @@ static kiln_status find_kernel(kiln_kernel **out, const texts *t)
     kn_str key = KN_STR_INIT;
     for (int k = 0; k < (t->is_selection ? 4 : 3); ++k)
         kn_str_append_n(&key, text[k] ? text[k] : "", text[k] ? strlen(text[k]) + 1 : 1);
-    kn_str_append_n(&key, "m", t->is_mask);
     kn_str_append(&key, t->name ? t->name : "");
     kiln_status status = kn_kernel_remembered(out, &key, create, t);
     kn_str_free(&key);
@@ -127,17 +126,6 @@ kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char 
 {
     const texts t = {
         .is_selection = true, .in_params = in_params, .out_params = out_params, .keep = keep, .body = body};
-    return find_kernel(out, &t);
-}
-
-kiln_status kn_mask_find(kiln_kernel **out)
-{
-    const texts t = {.is_selection = true,
-                     .is_mask = true,
-                     .in_params = "bool mask, T x",
-                     .out_params = "T y",
-                     .keep = "mask",
-                     .body = "y = x"};
     return find_kernel(out, &t);
 }
 

@@ -94,11 +94,10 @@ static kiln_status note_late(kn_plan_steps *s, const kn_lowered *l, int n_out)
         s->late |= (uint64_t)l->late[j].is_late << j;
     if (!s->late)
         return KILN_OK;
-    s->count = kn_calloc((size_t)n_out, sizeof *s->count);
-    if (!s->count)
-        return kn_error_memory((size_t)n_out * sizeof *s->count, "a plan");
-    for (int j = 0; j < n_out; ++j)
-        s->count[j] = l->late[j].count;
+    s->result = kn_calloc((size_t)n_out, sizeof *s->result);
+    if (!s->result)
+        return kn_error_memory((size_t)n_out * sizeof *s->result, "a plan");
+    memcpy(s->result, l->late, (size_t)n_out * sizeof *s->result);
     return KILN_OK;
 }
 
@@ -218,6 +217,19 @@ static kiln_status build_steps(building *b, kn_call_plan *plan, kn_build_info *i
     return status;
 }
 
+/* Checked launches name their parameters when they have run. */
+static void take_checked(kn_plan_steps *s, kn_lowered *l)
+{
+    for (int k = 0; k < s->n_steps; ++k) {
+        kn_lowered_part *part = &l->part[k];
+        if (!part->program || part->kernel || !(part->program->flags & KILN_KERNEL_CHECK))
+            continue;
+        part->n_params = kn_lowered_params(part);
+        s->step[k].program = part->program;
+        part->program = NULL;
+    }
+}
+
 static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
                               const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
 {
@@ -237,7 +249,11 @@ static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_
         return kn_error_memory((size_t)l->n_parts * sizeof *s->step, "a plan");
     kiln_status status = note_late(s, l, plan->n_out);
     building b = {.steps = s, .kernel = kernel, .lowered = l, .call = call, .build_flags = build_flags};
-    return status == KILN_OK ? build_steps(&b, plan, info) : status;
+    if (status == KILN_OK)
+        status = build_steps(&b, plan, info);
+    if (status == KILN_OK)
+        take_checked(s, l);
+    return status;
 }
 
 static kiln_status set_outputs(kn_call_plan *plan, kn_lowered *l, const kn_lowering_call *call)

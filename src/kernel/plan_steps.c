@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "program/program.h"
 #include "device/device.h"
 #include "device/memory.h"
 #include "types/dtype.h"
@@ -15,13 +16,15 @@ void kn_plan_steps_free(kn_plan_steps *s)
 {
     if (!s)
         return;
-    for (int p = 0; p < s->n_steps; ++p)
+    for (int p = 0; p < s->n_steps; ++p) {
         kn_plan_launch_free(&s->step[p].launch);
+        kn_program_free(s->step[p].program);
+    }
     kn_free(s->step);
     kn_free(s->buffer);
     kn_free(s->taken);
     kn_free(s->given);
-    kn_free(s->count);
+    kn_free(s->result);
     kn_free(s);
 }
 
@@ -164,7 +167,7 @@ kiln_status kn_plan_steps_check(const kn_plan_steps *c, uint64_t fresh, void *st
 static kiln_status read_extent(const kn_plan_steps *c, int j, const given *from, void *const *buffer,
                                void *stream)
 {
-    const kn_source *s = &c->count[j];
+    const kn_source *s = &c->result[j].count;
     const kn_backend *backend = c->device->backend;
     const char *at = s->kind == KN_FROM_BUFFER ? buffer[s->index] : from->out[s->index]->data;
     int64_t extent = 0;
@@ -174,10 +177,11 @@ static kiln_status read_extent(const kn_plan_steps *c, int j, const given *from,
         status = backend->stream_synchronize(c->device, stream);
     if (status != KILN_OK)
         return status;
-    if (extent < 0 || extent > from->out[j]->shape[0])
+    const int axis = c->result[j].axis;
+    if (extent < 0 || extent > from->out[j]->shape[axis])
         return kn_error(KILN_ERROR_INTERNAL, "%s: output %d was given %lld elements of %lld at most",
-                        c->kernel->program->name, j, (long long)extent, (long long)from->out[j]->shape[0]);
-    kn_array_shorten(from->out[j], extent);
+                        c->kernel->program->name, j, (long long)extent, (long long)from->out[j]->shape[axis]);
+    kn_array_shorten(from->out[j], axis, extent);
     return KILN_OK;
 }
 

@@ -31,15 +31,17 @@ typedef struct kn_buffer {
  * parameter its first address, or the place of a number's bytes. */
 typedef kiln_status (*kn_step_function)(kn_device *device, const void *const *value, void *stream);
 
-/* A result whose steps compute the extent of its first axis. */
+/* A result whose steps compute the extent of one axis. */
 typedef struct kn_late {
     bool is_late;
     kn_source count; /* a 64-bit integer in a buffer, or in another result */
+    int axis;
 } kn_late;
 
 /* One step, ready to run. */
 typedef struct kn_plan_step {
     kn_plan_launch launch;
+    kn_program *program;       /* the step's own, of which its report speaks; NULL: a kernel has it */
     kn_step_function function; /* instead of launches; NULL */
     const char *launch_name;
     int n_params;
@@ -56,7 +58,7 @@ struct kn_plan_steps {
     kn_buffer *buffer;
     int *taken, *given; /* all buffers, in the order in which they are taken, and in which they go back */
     uint64_t late;      /* results (bits) whose extent is known late */
-    kn_source *count;   /* of these, by result; NULL: there are none */
+    kn_late *result;    /* by result; NULL: none is late */
 };
 
 /* KILN_ERROR_CAPTURE if the call would wait for the extent of a result that it allocates (fresh: bits) while

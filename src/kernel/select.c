@@ -9,27 +9,9 @@
 
 typedef struct selection {
     kiln_kernel *kernel;
-    bool is_mask; /* its inputs have one shape */
 } selection;
 
 /* ---- results ---- */
-
-/* x[mask]: NumPy does not broadcast masks. */
-static kiln_status check_mask(const kn_program *p, const kn_described *in)
-{
-    kn_str mask = KN_STR_INIT, x = KN_STR_INIT;
-    if (in[0].ndim == in[1].ndim &&
-        memcmp(in[0].shape, in[1].shape, (size_t)in[0].ndim * sizeof *in[0].shape) == 0)
-        return KILN_OK;
-    kn_shape_format(&mask, in[0].ndim, in[0].shape);
-    kn_shape_format(&x, in[1].ndim, in[1].shape);
-    kiln_status status =
-        kn_error(KILN_ERROR_SHAPE, "%s: the mask has shape %s, and x %s; equal ones were expected", p->name,
-                 kn_str_text(&mask), kn_str_text(&x));
-    kn_str_free(&mask);
-    kn_str_free(&x);
-    return status;
-}
 
 /* The elements that inputs broadcast to. */
 static kiln_status count_elements(int64_t *out, const kn_program *p, const kn_described *in)
@@ -46,9 +28,7 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
 {
     const kn_program *p = ((const selection *)context)->kernel->program;
     bool is_count = j == p->n_out - 1;
-    kiln_status status = ((const selection *)context)->is_mask ? check_mask(p, in) : KILN_OK;
-    if (status == KILN_OK)
-        status = count_elements(&out->shape[0], p, in);
+    kiln_status status = count_elements(&out->shape[0], p, in);
     if (status == KILN_OK)
         status = kn_describe_check_inputs(p, in);
     out->dtype = kn_described_dtype(p, &p->param[p->n_in + j], in);
@@ -116,7 +96,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     if (status == KILN_OK)
         status = elements == 0 ? add_clear(out, call, &count) : add_scan(out, s, call, in);
     for (int j = 0; j < p->n_out - 1; ++j)
-        out->late[j] = (kn_late){true, count};
+        out->late[j] = (kn_late){true, count, 0};
     kn_free(in);
     return status;
 }
@@ -130,11 +110,6 @@ static void release(void *context)
 }
 
 static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .free = release};
-
-bool kn_kernel_is_mask(const kiln_kernel *kernel)
-{
-    return kernel->algorithm == &algorithm && ((const selection *)kernel->context)->is_mask;
-}
 
 /* ---- making ---- */
 
@@ -223,7 +198,7 @@ static kiln_status check_params(const kn_param *param, int n_in, int n_out, cons
 }
 
 /* A kernel whose calls are the scan's; context and scan are taken over. */
-static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan, bool is_mask)
+static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan)
 {
     const kn_program *p = scan->program;
     const char *names[KN_MAX_PARAMS];
@@ -240,13 +215,12 @@ static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan, bool is_
         return status;
     }
     s->kernel = scan;
-    s->is_mask = is_mask;
     return kn_kernel_create_algorithm(out, prototype, &algorithm, s);
 }
 
-kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
-                             const char *keep, const char *body, const char *name, bool is_mask,
-                             const kiln_kernel_options *options)
+kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                               const char *keep, const char *body, const char *name,
+                               const kiln_kernel_options *options)
 {
     kn_param param[KN_MAX_PARAMS];
     kiln_kernel_options o;
@@ -272,12 +246,5 @@ kiln_status kn_select_create(kiln_kernel **out, const char *in_params, const cha
     write_texts(&t, param, n_in, n_out, keep, body);
     status = make_kernel(&scan, in_params, &t, name, &o);
     free_texts(&t);
-    return status == KILN_OK ? make_selection(out, scan, is_mask) : status;
-}
-
-kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const char *out_params,
-                               const char *keep, const char *body, const char *name,
-                               const kiln_kernel_options *options)
-{
-    return kn_select_create(out, in_params, out_params, keep, body, name, false, options);
+    return status == KILN_OK ? make_selection(out, scan) : status;
 }

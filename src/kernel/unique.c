@@ -1,5 +1,5 @@
 /* unique: elements are sorted; a scan counts those that differ from the one before, and stores each by its
- * number. */
+ * number. Of elements that are not sorted these are runs. */
 #include "kernel/unique.h"
 
 #include <string.h>
@@ -20,6 +20,7 @@ typedef struct unique {
     unsigned flags;
     int place[RESULTS]; /* among the results; 0: it is not wanted */
     bool has_order;     /* the sort says where elements were */
+    bool has_runs;      /* KN_UNIQUE_RUNS */
     kiln_kernel *sort, *copy, *find, *count;
 } unique;
 
@@ -132,6 +133,19 @@ static kiln_status add_count(lowering *l)
     return bind_result(part, at, l, l->u->place[COUNTS], KILN_INT64);
 }
 
+/* Elements as they lie. */
+static kiln_status add_copy(lowering *l)
+{
+    const kn_source to = {.kind = KN_FROM_BUFFER, .index = l->buffer[0]};
+    const kn_sort_rows *r = &l->rows;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->u->copy);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, l->call, &r->source, r->dtype, r->ndim, r->shape, r->strides);
+    return status == KILN_OK ? kn_lowered_bind(part, 1, l->call, &to, r->dtype, r->ndim, r->shape, NULL)
+                             : status;
+}
+
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     const unique *u = context;
@@ -145,14 +159,16 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     if (status == KILN_OK)
         status = add_buffers(&l);
     if (status == KILN_OK)
-        status = kn_sort_rows_add(out, &l.rows, call, u->sort, l.buffer, dtype, 1 + u->has_order);
+        status = u->has_runs
+                     ? add_copy(&l)
+                     : kn_sort_rows_add(out, &l.rows, call, u->sort, l.buffer, dtype, 1 + u->has_order);
     if (status == KILN_OK)
         status = add_find(&l);
     if (status == KILN_OK && is_wanted(u, COUNTS))
         status = add_count(&l);
     for (int j = 0; j <= RESULTS; ++j)
         if (j == 0 || (j < RESULTS + 1 && (j == u->place[INDEX] || j == u->place[COUNTS])))
-            out->late[j] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l.found}};
+            out->late[j] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l.found}, 0};
     return status;
 }
 
@@ -236,6 +252,7 @@ static kiln_status make_kernels(unique *u)
     for (int r = 0; r < RESULTS; ++r)
         u->place[r] = is_wanted(u, r) ? ++place : 0;
     u->has_order = is_wanted(u, INDEX) || is_wanted(u, INVERSE);
+    u->has_runs = u->flags & KN_UNIQUE_RUNS;
     kiln_status status = kn_sort_create(&u->sort, "T x", u->has_order ? "T y, int64 at" : "T y", &key, 1,
                                         u->has_order ? "y = x; at = i" : "y = x", "sort", NULL, NULL);
     if (status == KILN_OK)

@@ -5,7 +5,9 @@
 #include "kernel/kernel.h"
 
 /* A remembered kernel of x, one more reference: its results are the distinct elements, and those of
- * KILN_UNIQUE_* in that order. */
+ * KILN_UNIQUE_* in that order. KN_UNIQUE_RUNS, beside KILN_UNIQUE_COUNTS: elements that differ from the one
+ * before, and how often each comes in a row. */
+enum { KN_UNIQUE_RUNS = 1 << 8 };
 kiln_status kn_unique_find(kiln_kernel **out, unsigned flags);
 
 #endif

@@ -23,10 +23,31 @@ kiln_status kn_check_find(kn_check *out, const kn_launch_input *input)
                                   NULL);
 }
 
+/* Indices of x[...] are reported by their items: -1 - item as the operand (kn_checked_index, _count). */
+enum { OTHER_COUNT = -2 /* axis: of kn_checked_count */ };
+
+static kiln_status say_count(const kn_program *p, const report *r)
+{
+    if (r->operand == 0)
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "%s: values have %lld elements along the axis of the mask, which has %lld that are true", p->name,
+            r->index, r->bound);
+    return kn_error(KILN_ERROR_INVALID,
+                    "%s: index %d: the mask has %lld elements that are true; %lld were expected, as many as "
+                    "the other indices have",
+                    p->name, -1 - r->operand, r->index, r->bound);
+}
+
 static kiln_status say(const kn_program *p, const report *r)
 {
     char where[32] = "";
-    if (r->operand < 0 || r->operand >= p->n_in + p->n_out)
+    if (r->axis == OTHER_COUNT)
+        return say_count(p, r);
+    if (r->operand < 0)
+        return kn_error(KILN_ERROR_INVALID, "%s: index %d: %lld is out of range for axis %d of extent %lld",
+                        p->name, -1 - r->operand, r->index, r->axis, r->bound);
+    if (r->operand >= p->n_in + p->n_out)
         return kn_error(KILN_ERROR_INTERNAL, "%s: a check reported operand %d", p->name, r->operand);
     const char *name = p->param[r->operand].name;
     if (r->axis >= 0)

@@ -32,7 +32,7 @@ static void put(const char *name)
         return;
     }
     snprintf(text, sizeof text, "%s(x, axis=7, no_such=1)", name);
-    kiln_status status = kn_graph_parse(&graph, "x", text, NULL);
+    kiln_status status = kn_graph_parse(&graph, "x", text, 0, NULL);
     const char *message = kiln_error_message(), *instead = strstr(message, "; write ");
     if (status == KILN_OK || !strstr(message, "there is no function"))
         printf("%s\tfunction\t%s\n", name, name_in_c(name));

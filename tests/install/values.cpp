@@ -150,8 +150,19 @@ static void views_and_elements()
     numbers.fill(again, "integers", 5, 8);
     EXPECT(drawn.to_vector<int64_t>() == again.to_vector<int64_t>());
     EXPECT(fails(KILN_ERROR_TYPE, "dtype int64", [&] { numbers.fill(drawn, "random"); }));
-    EXPECT(fails(KILN_ERROR_SHAPE, "a mask of the array's shape", [&] { (void)m[m["0"] > 0]; }));
-    EXPECT(fails(KILN_ERROR_TYPE, "'mask' is bool here", [&] { (void)m[m]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "the mask has extent 3 along its axis 0", [&] { (void)m[m["0"] > 0]; }));
+    EXPECT(
+        fails(KILN_ERROR_INVALID, "index 0: 2 is out of range for axis 0 of extent 2", [&] { (void)m[m]; }));
+    const array rows({1, 0, 1}), first = m["0"] > 0;
+    EXPECT(m[rows].to_vector<int>() == (ints{3, 4, 5, 0, 1, 2, 3, 4, 5}));
+    EXPECT(m.get({rows, kiln::slice(1)}).shape() == kiln::extents({3, 2}) &&
+           m.get({kiln::rest(), -1}).to_vector<int>() == (ints{2, 5}));
+    EXPECT(m.get({kiln::slice(), first, nullptr}).shape() == kiln::extents({2, 2, 1}));
+    array changed = m.copy();
+    changed.set({kiln::slice(), first}, 9);
+    EXPECT(changed.to_vector<int>() == (ints{0, 9, 9, 3, 9, 9}));
+    changed.update({rows, 0}, "+", array({1, 2, 3}));
+    EXPECT(changed.to_vector<int>() == (ints{2, 9, 9, 6, 9, 9}));
     array copied = m.copy();
     m["0"].assign(7);
     m["1"] += 10;

@@ -319,9 +319,14 @@ def at(name):
             return None
         if ufunc == np.multiply:
             b = b[:8]
-        i, right = indices(rng, b.size, x.size), x.reshape(-1).copy()
+        rows = x.shape[1:]
+        if ufunc != np.multiply and rng.random() < 0.5 and b.size * max(1, x[0].size) < 5000:  # of rows, values for each or for all of their elements
+            b = np.broadcast_to(b.reshape(-1, *[1] * len(rows)), (b.size, *rows)).copy()
+        else:
+            b = b.reshape(-1, *[1] * len(rows))
+        i, right = indices(rng, len(b), len(x)), x.copy()
         ufunc.at(right, i, b)
-        return f"{name}_at(x, y, z)", right.reshape(x.shape), same, {"x": x, "y": i, "z": b}
+        return f"{name}_at(x, y, z)", right, same, {"x": x, "y": i, "z": b}
     return case
 
 
@@ -354,6 +359,35 @@ def put(name):
             getattr(np, name)(right, where.astype(bool), values)
         return f"{name}(x, y, z)", right, same, {"x": x, "y": where, "z": values}
     return case
+
+
+def put_along(rng, x, y):
+    axis, values = rng.randrange(-x.ndim, x.ndim), drawn(rng, [1], x.dtype)
+    if not x.size:
+        return None
+    wanted = list(x.shape)
+    wanted[axis] = rng.choice([1, 2, 5])
+    i, right = indices(rng, int(np.prod(wanted)), x.shape[axis]).reshape(wanted), x.copy()
+    values = drawn(rng, [e if rng.random() < 0.6 else 1 for e in wanted], x.dtype)
+    np.put_along_axis(right, i.astype("i8"), values, axis)
+    return f"put_along_axis(x, y, z, {axis})", right, same, {"x": x, "y": i, "z": values}
+
+
+def runs(rng, x, y):
+    x = np.repeat(x.reshape(-1)[:300], [rng.choice([1, 1, 2, 9]) for _ in range(min(x.size, 300))])
+    heads = np.flatnonzero(np.concatenate([[True], ~((x[1:] == x[:-1]) | (x[1:] != x[1:]) & (x[:-1] != x[:-1]))])) if x.size else np.zeros(0, int)
+    return "run_lengths(x)", [x[heads], np.diff(np.append(heads, x.size))], same, {"x": x}
+
+
+def both_bins(rng, x, y):
+    if x.dtype.kind == "c":
+        return None
+    x, bins = np.nan_to_num(finite(x)).reshape(-1) % 50, rng.choice([10, 1, 7])
+    y, weights = x[::-1] if rng.random() < 0.5 else x * 0 + 1, rng.random() < 0.4
+    if not x.size:
+        return None
+    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, weights=y.astype("f8") if weights else None)
+    return f"histogram2d(x, y, {bins}{', weights=y' if weights else ''})", list(right), rough, {"x": x, "y": y}
 
 
 def neighbours(name):
@@ -399,7 +433,7 @@ def taken(name):
 
 
 CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: sought(name) for name in ("digitize", "searchsorted")},
-         **{name: taken(name) for name in ("take", "take_along_axis")}, **{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")},
+         **{name: taken(name) for name in ("take", "take_along_axis")}, **{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")}, "put_along_axis": put_along, "run_lengths": runs, "histogram2d": both_bins, "argwhere": lambda rng, x, y: ("argwhere(x)", np.argwhere(x), same, {"x": x}),
          "compress": compress, **{name: sets(name) for name in ("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d")}, "allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
          "iscomplex": lambda rng, x, y: ("iscomplex(x)", np.iscomplex(x), same), "isreal": lambda rng, x, y: ("isreal(x)", np.isreal(x), same),
          "outer": lambda rng, x, y: ("outer(x, y)", np.outer(x[:40], y[:40]), near, {"x": x[:40], "y": y[:40]}), "vander": vander,

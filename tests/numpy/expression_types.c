@@ -12,7 +12,7 @@ static void answer(char *line)
     *arguments++ = 0;
     expression = strchr(arguments, '|');
     *expression++ = 0;
-    kiln_status status = kn_graph_parse(&graph, names, expression, NULL);
+    kiln_status status = kn_graph_parse(&graph, names, expression, 0, NULL);
     if (status == KILN_OK)
         status = infer_results(&words, graph, arguments);
     if (status == KILN_OK)

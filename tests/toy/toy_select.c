@@ -146,7 +146,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
         status = add_scan(out, s, &p);
     if (status == KILN_OK)
         status = add_elements(out, s, &p);
-    out->late[0] = (kn_late){true, p.count};
+    out->late[0] = (kn_late){true, p.count, 0};
     return status;
 }
 

@@ -40,7 +40,7 @@ static kn_graph *parse(const char *text)
     kn_graph *g = NULL;
     options.kernels = kernels;
     options.n_kernels = 7;
-    if (kn_graph_parse(&g, "x, y, z", text, &options) != KILN_OK)
+    if (kn_graph_parse(&g, "x, y, z", text, 0, &options) != KILN_OK)
         fail_msg("%s: %s", text, kiln_error_message());
     return g;
 }

@@ -316,6 +316,30 @@ static void views_at_offsets_are_one_array(void **state)
     kiln_array_free(x);
 }
 
+/* A result of a reduction of an array in Fortran order is stored in that order, so that the kernel that
+ * reads both transposes none. */
+static void stored_results_lie_as_their_inputs(void **state)
+{
+    static const int64_t shape[] = {20000, 5, 64};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_array *c = NULL, *x = NULL;
+    kiln_kernel *kernel = NULL;
+    char *text = NULL;
+    (void)state;
+    options.order = KILN_ORDER_KEEP;
+    OK(kiln_array_ones(&c, KILN_FLOAT32, 3, shape, KILN_DEVICE_HOST));
+    OK(kiln_array_transpose(&x, c, NULL));
+    const kiln_arg in = kiln_arg_array(x);
+    OK(kiln_expression_create(&kernel, "x", "x - mean(x, axis=2, keepdims=True)", NULL));
+    OK(kiln_kernel_explain(&text, kernel, NULL, 1, &in, 1, &options, "sm_90"));
+    if (count_of(text, KN_SPEC_FORMAT " ") != 2 || !strstr(text, " access=\"vvv\""))
+        fail_msg("%s", text);
+    free(text);
+    kiln_kernel_free(kernel);
+    kiln_array_free(x);
+    kiln_array_free(c);
+}
+
 static void reduce_texts(kiln_kernel **out)
 {
     OK(kiln_reduction_create(out, "T x", "float32 y", "x * (float)(_in_ind.size() + _J)", "a + b",
@@ -673,6 +697,7 @@ int main(void)
                                        cmocka_unit_test(few_elements_are_reduced_without_a_loop),
                                        cmocka_unit_test(ranges_are_read_on_the_host),
                                        cmocka_unit_test(views_at_offsets_are_one_array),
+        cmocka_unit_test(stored_results_lie_as_their_inputs),
                                        cmocka_unit_test(single_elements_are_not_reduced),
                                        cmocka_unit_test(reshapes_of_inputs),
                                        cmocka_unit_test(shapes_share_code),

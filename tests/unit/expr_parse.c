@@ -41,7 +41,7 @@ static kiln_status parse(kn_graph **out, const char *params, const char *text)
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.kernels = kernels;
     options.n_kernels = 4;
-    return kn_graph_parse(out, params, text, &options);
+    return kn_graph_parse(out, params, text, 0, &options);
 }
 
 static void assert_means(const char *params, const char *text, const char *expected)
@@ -384,13 +384,20 @@ static void syntax_errors(void **state)
     assert_refused("x[]", "an index was expected\n  x[]\n   ^~");
     assert_refused("x[..., ...]", "an index has one ... at most");
     assert_refused("x[1:2:0]", "the step of a slice is 0");
-    assert_refused("x[y, 0]", "an index is a number that stands in the expression");
-    assert_refused("x[0, y]", "a mask is the only index");
-    assert_refused("x[True]", "an index is a number that stands in the expression");
+    assert_refused("x[True]", "an index is a whole number");
+    assert_refused("x[[1, y]]", "stack() joins arrays");
+    assert_refused("x[[1, [2]]]", "its lists have different lengths");
+    assert_refused("x[[1, 1j]]", "whole numbers, truth values or floats were expected");
+    assert_refused("x[0, (y, y)]", "a tuple of indices is the whole index");
+    assert_refused("x[(y, None)]", "a tuple of arrays, or of whole numbers, was expected");
+    assert_refused("x[float32]", "an index is a whole number");
+    assert_refused("z[0] = 1; z", "there is no name 'z'");
+    assert_refused("x[0] = float32; x", "an array or a number was expected");
+    assert_refused("x[0][1] = 2; x", "one assignment a statement");
+    assert_refused("a = (x, y); a[0] = 1; a", "an array was expected in front of '['");
     assert_refused("x[1.5]", "index: a whole number that stands in the expression was expected");
-    assert_refused("x[n:]", "an index is a number that stands");
+    assert_refused("x[n:]", "an index is a whole number, a slice of numbers that stand");
     assert_refused("x[:n]", "slice: a whole number that stands");
-    assert_refused("x[(1, 2)]", "an index is a number");
     assert_refused("(x, y)[2]", "index 2 of a tuple of 2");
     assert_refused("(x, y)[-3]", "index -3 of a tuple of 2");
     assert_refused("(x, y)[0:1]", "one whole number was expected");
@@ -576,21 +583,21 @@ static void options_that_are_refused(void **state)
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     kn_graph *g = NULL;
     (void)state;
-    assert_int_equal(kn_graph_parse(&g, NULL, "x", NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kn_graph_parse(&g, NULL, "x", 0, NULL), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "params is NULL"));
-    assert_int_equal(kn_graph_parse(&g, "x", NULL, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kn_graph_parse(&g, "x", NULL, 0, NULL), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "expression is NULL"));
     options.n_kernels = 1;
-    assert_int_equal(kn_graph_parse(&g, "x", "x", &options), KILN_ERROR_INVALID);
+    assert_int_equal(kn_graph_parse(&g, "x", "x", 0, &options), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "options.n_kernels: 1 was given, and kernels is NULL"));
     options.kernels = none;
-    assert_int_equal(kn_graph_parse(&g, "x", "x", &options), KILN_ERROR_INVALID);
+    assert_int_equal(kn_graph_parse(&g, "x", "x", 0, &options), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "options.kernels[0] is NULL"));
     options.n_kernels = -1;
-    assert_int_equal(kn_graph_parse(&g, "x", "x", &options), KILN_ERROR_INVALID);
+    assert_int_equal(kn_graph_parse(&g, "x", "x", 0, &options), KILN_ERROR_INVALID);
     options.n_kernels = 0;
     options.struct_size = sizeof options + 8;
-    assert_int_equal(kn_graph_parse(&g, "x", "x", &options), KILN_ERROR_INVALID);
+    assert_int_equal(kn_graph_parse(&g, "x", "x", 0, &options), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "struct_size"));
     assert_null(g);
 }

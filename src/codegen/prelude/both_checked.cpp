@@ -29,6 +29,30 @@ __device__ inline bool kn_is_first_report(unsigned int *flag) {
 #endif
 }
 
+// An index along an axis, which counts from the end if it is negative; of those outside the first one is reported, as that of the item `number` of x[...].
+template <class I> __device__ inline long long kn_checked_index(const I index, int number, int axis, long long extent) {
+    const long long given = (long long)index, at = given < 0 ? given + extent : given;
+    if (at >= 0 && at < extent && !(given < 0 && index > (I)0))
+        return at;
+    if (kn_is_first_report(&kn_outside.is_set)) {
+        kn_outside.operand = -1 - number;
+        kn_outside.axis = axis;
+        kn_outside.index = given;
+        kn_outside.bound = extent;
+    }
+    return 0;
+}
+
+// A mask of x[...] has another number of true elements than the other indices have; number -1: so have the values.
+__device__ inline void kn_checked_count(long long count, int number, long long wanted) {
+    if (kn_is_first_report(&kn_outside.is_set)) {
+        kn_outside.operand = -1 - number;
+        kn_outside.axis = -2;
+        kn_outside.index = count;
+        kn_outside.bound = wanted;
+    }
+}
+
 template <class T> __device__ inline typename kn_element_of<T>::type kn_report(int operand, int axis, long long index, long long bound) {
     if (kn_is_first_report(&kn_outside.is_set)) {
         kn_outside.operand = operand;

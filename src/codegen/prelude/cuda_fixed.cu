@@ -44,7 +44,8 @@ template <class Word> __device__ __forceinline__ kn_fixed_real<Word> kn_unfixed(
     typedef kn_fixed_real<Word> real;
     if (most >= kn_fixed_infinity<Word>()) {
         const bool has_plus = (unsigned)high != 0, has_minus = (unsigned long long)high >> 32 != 0;
-        return most > kn_fixed_infinity<Word>() || (has_plus && has_minus) ? (real)NAN : has_plus ? (real)INFINITY : has_minus ? -(real)INFINITY : (real)0;
+        const real infinity = kn_cast_bits<real>((typename kn_fixed_of<sizeof(Word)>::bits)kn_fixed_infinity<Word>());
+        return most > kn_fixed_infinity<Word>() || (has_plus && has_minus) ? infinity - infinity : has_plus ? infinity : has_minus ? -infinity : (real)0;
     }
     if constexpr (sizeof(Word) == 4) {
         return (real)((double)high * kn_fixed_power<unsigned long long>(kn_fixed_unit(most)));

@@ -90,6 +90,32 @@ kn_${name}_steps[kn_m] = ${load};
 #part step_of
 const auto kn_${name}_ = kn_${name}_steps[kn_m];
 
+// coarsened_unaligned.cu (emit_coarsened.c).
+#inline in_word kn_${name}_.at[kn_k]
+#inline in_word_of_step kn_${name}_steps[kn_m].at[kn_k]
+
+#part window_of_columns
+const auto kn_${name}_window = kn_load_columns<${type}, 2 * ${vector} - 1>((const char *)kn.${name}_ + kn_here.at[${array}], kn.axis[0].stride[${array}] / ${vector}, kn_column, 1 - ${vector}, kn.columns);
+
+#part columns_of_window
+const auto kn_${name}_ = kn_columns_from(kn_${name}_window, kn_off);
+
+#part columns_of_steps
+kn_columns<${type}, ${vector}> kn_${name}_steps[${coarsening} / ${vector}];
+
+#part load_columns
+kn_${name}_steps[kn_m] = kn_load_columns<${type}, ${vector}>((const char *)kn.${name}_ + kn_here.at[${array}] + kn_row * kn_w.stride[${array}], kn.axis[0].stride[${array}] / ${vector}, kn_column, -kn_off, kn.columns);
+
+#part row_of_words
+char *const kn_to = (char *)kn.${name}_ + kn_here.at[${array}] + kn_j * kn_w.stride[${array}];
+const int kn_off = (int)((unsigned long long)kn_to / sizeof(${type}) % ${vector});
+
+#part word
+kn_pack<${type}, ${vector}> kn_${name}_;
+
+#part store_word
+kn_store_columns((${type} *)(kn_to + kn_m * ${vector} * kn_w.stride[${array}]) - kn_off, kn_${name}_, kn_column - kn_off, kn.columns);
+
 // rows.cu (emit_rows.c).
 #part indices_of_two_rows
 #pragma unroll

@@ -1,5 +1,6 @@
-/* emit_coarsened.c - fills coarsened.cu. Inputs that change along the coarsened axis are loaded for all
- * iterations before the first one is computed. */
+/* emit_coarsened.c - fills coarsened.cu, or coarsened_unaligned.cu if rows of narrow results begin anywhere.
+ * Inputs that change along the coarsened axis are loaded for all iterations before the first one is computed:
+ * of unaligned rows for those that begin alike. */
 #include "codegen/writer.h"
 #include "schedules/contiguous/kind_coarsened.h"
 #include "schedules/contiguous/contiguous_kinds.h"
@@ -20,13 +21,47 @@ static bool load(kn_writer *w, int k)
     return true;
 }
 
+static void place_in_word(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out,
+                kn_is_output(w, k) || kn_access_of(w, k) == KN_BROADCAST ? "in_word" : "in_word_of_step", k);
+}
+
+static void put_unaligned(kn_writer *w, int k)
+{
+    if (kn_is_output(w, k)) {
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "row_of_words", k);
+        kn_put_part(w, &w->slot[KN_SLOT_RESULT], "word", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STORES], "store_word", k);
+    } else if (kn_access_of(w, k) == KN_BROADCAST) {
+        kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "window_of_columns", k);
+        kn_put_part(w, &w->slot[KN_SLOT_LOADS], "columns_of_window", k);
+    } else {
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "columns_of_steps", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], "load_columns", k);
+    }
+}
+
 static void fill_coarsened(kn_writer *w)
 {
-    kn_fill_located(w, kn_put_gather_of_one_row);
+    if (!kn_coarsened_is_unaligned(&w->spec->schedule)) {
+        kn_fill_located(w, kn_put_gather_of_one_row);
+        return;
+    }
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0)
+            put_unaligned(w, k);
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], place_in_word, "0");
+}
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return kn_coarsened_is_unaligned(&spec->schedule) ? "schedules/contiguous/coarsened_unaligned.cu"
+                                                      : "schedules/contiguous/coarsened.cu";
 }
 
 KN_CONFIG_TABLE(kn_coarsened_config, KN_COARSENED_CONFIG);
-const kn_recipe kn_recipe_coarsened = {.template_name = "schedules/contiguous/coarsened.cu",
+const kn_recipe kn_recipe_coarsened = {.choose_template = choose_template,
                                        .fill = fill_coarsened,
                                        .fast_axis = "kn.axis[0]",
                                        .step_axis = "kn_w",

@@ -1,11 +1,15 @@
 /* kind_coarsened.c - thread coarsening, for results far larger than the inputs: a rows kernel in which a
  * thread has several vectors along an axis on which an input is broadcast. That axis is the outermost such,
- * so the results of neighbouring threads are contiguous. Narrow results in rows that are no whole vectors are
- * single elements: their lanes read wide inputs side by side, where vectors of results would gather them. */
+ * so the results of neighbouring threads are contiguous.
+ *
+ * Narrow results beside wide inputs are stored by words: their lanes read the inputs nearly side by side,
+ * which vectors of results would gather. A thread has a window of the broadcast input, and each row takes
+ * from it the part that its aligned word has. So rows may begin anywhere. */
 #include "schedules/contiguous/kind_coarsened.h"
 
 #include <string.h>
 
+#include "program/pure.h"
 #include "schedule/choice.h"
 #include "schedule/kind.h"
 #include "schedules/contiguous/kind_rows.h"
@@ -14,12 +18,20 @@
 enum {
     BLOCK = 1024,          /* threads; many, so that the rows of a block share their inputs */
     LEAST_BYTES = 1 << 24, /* bytes of results: below this it earns nothing */
-    RATIO = 4,          /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
-    BLOCK_SINGLE = 256, /* threads with single elements */
-    NARROW = 1,         /* bytes of results that are single elements, at most */
-    LEAST_SINGLE = 64,  /* elements of a row of such */
+    RATIO = 4, /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
+    BLOCK_UNALIGNED = 256, /* threads with words */
+    WORD = 4,              /* bytes */
+    NARROW = 2,            /* bytes of results that are stored by words, at most */
+    LEAST_UNALIGNED = 64,  /* elements of a row of such */
+    MOST_INPUT = 32,       /* bytes of an input for a vector of results: with more, registers spill */
     SHARE = 8 /* the broadcast input has at least this part of the bytes of the largest broadcast input */
 };
+
+/* The field of kernels of unaligned rows. */
+#define MEMBERS int columns;
+typedef struct unaligned_field {
+    MEMBERS
+} unaligned_field;
 
 /* The largest of the inputs that are broadcast along the axis; -1: there is none. */
 static int largest_broadcast(const kn_choice *c, int axis)
@@ -55,27 +67,36 @@ static int find_step_axis(const kn_choice *c)
     return -1;
 }
 
-/* Every operand is contiguous or broadcast along rows of narrow results, which are no whole vectors. */
-static bool choose_single(kn_schedule *out, const kn_choice *c)
+/* One narrow result; every operand is contiguous or broadcast along rows. Columns beyond the ends of a row
+ * are computed too, so the body must be free of side effects. */
+static bool choose_unaligned(kn_schedule *out, const kn_choice *c, int axis)
 {
+    int results = 0;
     if (kn_choice_widest(c, true) > NARROW || kn_choice_widest(c, false) < kn_choice_widest(c, true) ||
-        c->space->extent[kn_choice_inner(c)] < LEAST_SINGLE || !kn_choice_is_near(c, 1))
+        c->space->extent[kn_choice_inner(c)] < LEAST_UNALIGNED || !kn_choice_is_near(c, WORD) ||
+        !c->program || !kn_body_is_pure(c->program))
         return false;
     for (int o = 0; o < c->count; ++o) {
         if (!kn_choice_is_vector(c, o, 1))
             return false;
-        out->access[o] = KN_VECTOR;
+        results += c->access[o].is_output;
+        out->access[o] = !c->access[o].is_output && c->space->stride[o][axis] == 0 ? KN_BROADCAST : KN_GATHER;
     }
-    out->vector = 1;
-    out->block = c->block ? c->block : BLOCK_SINGLE;
-    return true;
+    out->vector = WORD / kn_choice_widest(c, true);
+    out->block = c->block ? c->block : BLOCK_UNALIGNED;
+    kn_coarsened_config_in(out)->coarsening = KN_COARSENING_UNALIGNED;
+    return results == 1;
 }
 
-static bool choose_vectors(kn_schedule *out, const kn_choice *c)
+static bool choose_vectors(kn_schedule *out, const kn_choice *c, int axis)
 {
-    if (!kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER))
+    if (!kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER) ||
+        kn_choice_widest(c, false) * out->vector > MOST_INPUT)
         return false;
     out->block = c->block ? c->block : BLOCK;
+    /* The other inputs come from the nearest cache. */
+    out->access[largest_broadcast(c, axis)] = KN_BROADCAST;
+    kn_coarsened_config_in(out)->coarsening = KN_COARSENING;
     return true;
 }
 
@@ -86,49 +107,59 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (f.axis < 0 || c->space->ndim + 1 > KILN_MAX_NDIM ||
         kn_space_axis_beyond(c->space, KN_MAX_OFFSET) >= 0)
         return false;
-    bool has_vectors = choose_vectors(out, c);
-    if (!has_vectors && !choose_single(out, c))
+    if (!choose_vectors(out, c, f.axis) && !choose_unaligned(out, c, f.axis))
         return false;
-    kn_coarsened_config_in(out)->coarsening = has_vectors ? KN_COARSENING : KN_COARSENING_SINGLE;
     out->rank = kn_choice_rank(c->space->ndim + 1);
-    out->access[largest_broadcast(c, f.axis)] =
-        KN_BROADCAST; /* the other inputs come from the nearest cache */
     memcpy(params, &f, sizeof f);
     return true;
 }
 
-void kn_coarsened_space(kn_space *out, const kn_space *space, int axis, int steps)
+void kn_coarsened_space(kn_space *out, const kn_space *space, const kn_schedule *schedule, int axis)
 {
-    int to = 2;
+    int to = 2, inner = space->ndim - 1;
     kn_space_start(out, space);
     kn_space_put_axis(out, 0, space, axis, 1);
-    kn_space_put_axis(out, 1, space, axis, steps);
+    kn_space_put_axis(out, 1, space, axis, kn_coarsened_config_of(schedule)->coarsening);
     for (int a = 0; a < space->ndim; ++a)
         if (a != axis)
-            kn_space_put_axis(out, to++, space, a, 1);
+            kn_space_put_axis(out, to++, space, a,
+                              a == inner && kn_coarsened_is_unaligned(schedule) ? schedule->vector : 1);
+    if (kn_coarsened_is_unaligned(schedule))
+        out->extent[to - 1] = (space->extent[inner] + 2 * schedule->vector - 2) / schedule->vector;
     out->ndim = to;
     out->size = 1;
     for (int a = 1; a < to; ++a)
         out->size *= out->extent[a];
 }
 
-/* A thread for each group of vectors. */
+static bool has_field(const kn_schedule *schedule)
+{
+    return kn_coarsened_is_unaligned(schedule);
+}
+
+/* A thread for each group of vectors, or of words. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
+    const kn_schedule *s = &part->spec->schedule;
     kn_coarsened_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    kn_coarsened_space(&out->own_space, part->space, f.axis,
-                       kn_coarsened_config_of(&part->spec->schedule)->coarsening);
+    kn_coarsened_space(&out->own_space, part->space, s, f.axis);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim - 1;
     out->size = out->own_space.size;
-    kn_place_along(out, part, out->size);
+    kn_place_along(out, part, out->size * (kn_coarsened_is_unaligned(s) ? s->vector : 1));
+    if (kn_coarsened_is_unaligned(s)) {
+        unaligned_field own = {.columns = (int)part->space->extent[part->space->ndim - 1]};
+        memcpy(out->field, &own, sizeof own);
+    }
     return KILN_OK;
 }
 
 const kn_kind kn_kind_coarsened = {.name = "coarsened",
                                    .recipe = &kn_recipe_coarsened,
                                    KN_MAP_KIND,
-                                   .revision = 2,
+                                   .revision = 3,
                                    .config = &kn_coarsened_config_table,
+                                   .field = KN_FIELD(unaligned_field, MEMBERS),
+                                   .has_field = has_field,
                                    .cut = kn_cut_reach};

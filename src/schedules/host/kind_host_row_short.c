@@ -15,7 +15,7 @@ enum {
     LONGEST_ROW = 16,     /* elements of a row, at most, and */
     SHORTEST_ROW = 2,     /* at least */
     FEWEST_ROWS = 16,     /* neighbours: with fewer, most lanes of a vector would be empty */
-    MOST_ITEM = 4,        /* bytes of an element in a tile: few wider ones fit a vector */
+    MOST_ITEM = 8,        /* bytes of an element in a tile: squares of wider ones are single elements */
     HELD_BYTES = 1 << 16, /* of such rows that a thread holds */
     GRAIN = 1 << 15       /* elements for a further thread */
 };

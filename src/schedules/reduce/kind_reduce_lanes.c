@@ -68,7 +68,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_reduce_rank(c->space);
     kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
-    out->order = out->order && config->items > 1;
     for (int o = 0; unaligned && o < c->count; ++o)
         out->access[o] = out->access[o] == KN_VECTOR ? KN_DENSE : out->access[o];
     return true;

@@ -19,7 +19,8 @@ enum {
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
     NARROW = 8, /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
-    VECTOR_BYTES = 16
+    VECTOR_BYTES = 16,
+    WORD = 4
 };
 
 /* True if a result is contiguous along the axis, and its vectors are aligned. */
@@ -29,13 +30,16 @@ static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
            kn_choice_is_aligned(c, o, axis, kn_choice_alignment(c, o, vector));
 }
 
+/* Of structs a thread has as few as fill a word of the widest input: loads of bytes would bind otherwise. */
 static int vector_of(const kn_choice *c, int axis)
 {
-    int vector = kn_reduce_vector(c);
+    int vector = kn_reduce_vector(c), widest = kn_choice_widest(c, false);
     vector = vector > WIDEST_VECTOR ? WIDEST_VECTOR : vector;
+    if (kn_reduce_is_struct(c))
+        vector = widest > 0 && widest < WORD ? WORD / widest : 1;
     bool whole =
         c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector, false) == KN_FIT_ALIGNED;
-    return whole && !kn_reduce_is_struct(c) ? vector : 1;
+    return whole ? vector : 1;
 }
 
 /* True if the rows of the input are contiguous one after another along the innermost output axis, and each
@@ -69,8 +73,9 @@ static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice
         kn_reduce_is_struct(c))
         return false;
     out->vector = VECTOR_BYTES / widest;
+    out->vector = out->vector > WIDEST_VECTOR ? WIDEST_VECTOR : out->vector;
     kn_reduce_threads_config_in(out)->narrow_row = (int)s->extent[inner];
-    if (s->extent[f->axis] % out->vector != 0 || out->vector > WIDEST_VECTOR)
+    if (s->extent[f->axis] % out->vector != 0)
         return false;
     bool some = false;
     for (int o = 0; o < c->count; ++o) {

@@ -187,7 +187,7 @@ void kn_reduce_set_index(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
     kn_reduce_set_index_type(out, c);
-    out->order = out->vector > 1 && c->program->uses & KN_USES_REDUCTION_INDEX && s->n_reduction_axes == 1 &&
+    out->order = c->program->uses & KN_USES_REDUCTION_INDEX && s->n_reduction_axes == 1 &&
                  s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 

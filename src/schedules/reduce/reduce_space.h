@@ -69,9 +69,8 @@ void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool
 
 /* Sets the width of indices in texts: 32 bits hold those of most reductions. */
 void kn_reduce_set_index_type(kn_schedule *out, const kn_choice *c);
-/* The same, and whether a thread meets the indices along the only reduction axis in
- * their order; the schedule has its vector and lanes already. The order is set only if a text asks for it and
- * a thread reduces several vectors, since it is another binary. */
+/* The same, and whether a thread meets the indices along the only reduction axis in their order: set only if
+ * a text asks for it, since it is another binary. */
 void kn_reduce_set_index(kn_schedule *out, const kn_choice *c);
 
 /* Sets rank, accesses and index type of a kind that goes along one reduction axis element by element:

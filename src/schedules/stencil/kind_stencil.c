@@ -23,8 +23,10 @@ enum {
     WIDE = 32,      /* vectors of a block next to each other: a warp's */
     HIGH = 8,       /* threads of a block below each other, each with its rows */
     /* Percent of a warp's threads that have results if rows are unaligned: with fewer, the warp loses more
-     * than shared loads save. */
+     * than shared loads save. Of a block's if a warp has several rows. */
     LEAST_USED = 67,
+    LEAST_USED_BLOCK = 45,
+    SHORTEST = 12,    /* elements of an unaligned row */
     LEAST_INPUTS = 3, /* fewer share no loads */
     LINES_3D = 2,     /* lines of results of a thread, over three axes */
     /* Planes of results, and elements: with fewer, a block has nothing to hold. */
@@ -34,7 +36,19 @@ enum {
 
 typedef struct launch_params {
     int line, plane; /* the axes from line to line, from plane to plane; plane -1: there are none */
+    int off;         /* elements by which an unaligned row of results is off a vector's boundary, at most */
 } launch_params;
+
+/* The field of kernels of unaligned rows: lanes of a warp that have one row or a part of it, those of them
+ * that compute what the part before needs, and rows that are side by side in a warp. inverse: of lanes, times
+ * 2^16. */
+#define MEMBERS                                                                                              \
+    int lanes;                                                                                               \
+    int before, rows_of_warp;                                                                                \
+    unsigned inverse;
+typedef struct unaligned_field {
+    MEMBERS
+} unaligned_field;
 
 /* An input's offset from the stencil's first input. */
 typedef struct offset {
@@ -169,7 +183,7 @@ static bool has_whole_vectors(const kn_schedule *s, const kn_choice *c)
 /* The nearest axis besides the fastest one, along which the array has ascending addresses. */
 static bool find_line_axis(launch_params *f, const kn_choice *c, int o)
 {
-    *f = (launch_params){kn_space_nearest_axis(c->space, o, -1, -1), -1};
+    *f = (launch_params){kn_space_nearest_axis(c->space, o, -1, -1), -1, 0};
     return f->line >= 0 && c->space->stride[o][f->line] > 0;
 }
 
@@ -183,22 +197,73 @@ static int neighbours_of(const offsets *s)
     return bits;
 }
 
-/* Blocks along a row of so many elements. An unaligned row may have partial vectors at both ends, and a warp
- * has one vector less. */
-static int64_t blocks_along(const kn_schedule *s, int64_t extent)
+/* The lanes of unaligned rows of so many elements. A short row has as many as it needs, also where it begins
+ * in the middle of a vector; of a longer one a warp has a part, and its first lane the end of the part
+ * before. */
+static unaligned_field lanes_of(const kn_schedule *s, int64_t extent, int off)
 {
-    int64_t misalignment = kn_stencil_is_unaligned(s) ? s->vector - 1 : 0,
-            step = (WIDE - (misalignment > 0)) * s->vector;
-    return (extent + misalignment + step - 1) / step;
+    int64_t vectors = (extent + off + s->vector - 1) / s->vector;
+    int lanes = vectors <= WIDE ? (int)vectors : WIDE;
+    return (unaligned_field){lanes, vectors > WIDE, WIDE / lanes, (1u << 16) / (unsigned)lanes + 1};
+}
+
+/* Elements of a row that a warp, or a part of it, stores. */
+static int64_t elements_along(const kn_schedule *s, const unaligned_field *f)
+{
+    return (int64_t)(f->lanes - f->before) * s->vector;
+}
+
+/* Blocks along an unaligned row of so many elements. */
+static int64_t blocks_along(const kn_schedule *s, const unaligned_field *f, int64_t extent, int off)
+{
+    int64_t step = elements_along(s, f);
+    return f->before ? (extent + off + step - 1) / step : 1;
+}
+
+/* Elements by which rows of results are off a vector's boundary, at most: addresses and strides may be
+ * multiples of less than a vector. */
+static int most_off(const kn_choice *c, int vector)
+{
+    int whole = vector;
+    for (int o = 0; o < c->count; ++o)
+        while (c->access[o].is_output && whole > 1 &&
+               !kn_choice_is_aligned(c, o, kn_choice_inner(c), (int64_t)whole * c->access[o].item_size))
+            whole /= 2;
+    return vector - whole;
+}
+
+/* Lines of results of a block. */
+static int64_t lines_of_block(const kn_schedule *s, const unaligned_field *f)
+{
+    return (int64_t)s->block / WIDE * f->rows_of_warp * kn_stencil_config_of(s)->rows;
 }
 
 /* Lanes past the end of an unaligned row compute too, so the body must be free of side effects. Enough of a
  * warp's lanes must have results. */
-static bool may_be_unaligned(const kn_schedule *s, const kn_choice *c)
+static bool may_be_unaligned(const kn_schedule *s, const kn_choice *c, launch_params *f)
 {
     int64_t extent = c->space->extent[kn_choice_inner(c)];
-    return c->program && kn_body_is_pure(c->program) &&
-           extent * 100 >= blocks_along(s, extent) * WIDE * s->vector * LEAST_USED;
+    f->off = most_off(c, s->vector);
+    unaligned_field lanes = lanes_of(s, extent, f->off);
+    return c->program && kn_body_is_pure(c->program) && extent >= SHORTEST &&
+           extent * lanes.rows_of_warp * 100 >=
+               blocks_along(s, &lanes, extent, f->off) * WIDE * s->vector * LEAST_USED;
+}
+
+/* A block of several rows a warp has no more warps than lines need. False: too few of its lanes have any, or
+ * offsets do not fit 32 bits. */
+static bool fit_block(kn_schedule *s, const kn_choice *c, const launch_params *f)
+{
+    int64_t extent = c->space->extent[kn_choice_inner(c)], lines = c->space->extent[f->line];
+    unaligned_field lanes = lanes_of(s, extent, f->off);
+    if (!kn_stencil_is_unaligned(s) || lanes.rows_of_warp == 1)
+        return kn_choice_fits_transposed(c, f->line, KN_STENCIL_RESULTS * HIGH);
+    int64_t height = lines_of_block(s, &lanes), of_warp = height * WIDE / s->block;
+    s->block = lines < height ? (int)((lines + of_warp - 1) / of_warp) * WIDE : s->block;
+    height = lines_of_block(s, &lanes);
+    int64_t elements = (lines + height - 1) / height * s->block * s->vector * kn_stencil_config_of(s)->rows;
+    return extent * lines * 100 >= elements * LEAST_USED_BLOCK &&
+           kn_choice_fits_transposed(c, f->line, (int)height);
 }
 
 /* Words of 32 bits in the vectors that hold a thread's windows. */
@@ -222,29 +287,47 @@ static void set_rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int
         config->rows /= 2;
 }
 
+/* Rows of whole vectors. Half of a block's lanes have results, or, of shorter vectors than there could be,
+ * enough of them. */
+static bool may_be_aligned(const kn_schedule *s, const kn_choice *c)
+{
+    int64_t extent = c->space->extent[kn_choice_inner(c)], step = (int64_t)WIDE * s->vector;
+    return has_whole_vectors(s, c) && extent >= step / 2 &&
+           (s->vector == kn_choice_vector(c) ||
+            extent * 100 >= (extent + step - 1) / step * step * LEAST_USED);
+}
+
+/* The longest vectors by which rows can be computed: unaligned ones may leave too many lanes without
+ * results. */
+static bool set_vector(kn_schedule *out, const kn_choice *c, const offsets *s, launch_params *f)
+{
+    for (out->vector = kn_choice_vector(c); out->vector > 1; out->vector /= 2)
+        if ((may_be_aligned(out, c) && set_access(out, c, s, f, KN_VECTOR)) ||
+            (set_access(out, c, s, f, KN_GATHER) && may_be_unaligned(out, c, f)))
+            return true;
+    return false;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     offsets s;
     launch_params f;
-    out->vector = kn_choice_vector(c);
-    if (c->space->size == 0 || c->space->extent[kn_choice_inner(c)] < WIDE / 2 * out->vector ||
-        !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) || out->vector == 1 ||
-        !find_offsets(&s, c, &f) || !list_rows(&s, &f) || !kn_choice_is_near(c, out->vector * WIDE) ||
-        !((has_whole_vectors(out, c) && set_access(out, c, &s, &f, KN_VECTOR)) ||
-          (set_access(out, c, &s, &f, KN_GATHER) && may_be_unaligned(out, c))) ||
-        !kn_choice_fits_transposed(c, f.line, KN_STENCIL_RESULTS * HIGH) ||
-        c->space->ndim + 2 > KILN_MAX_NDIM)
+    if (c->space->size == 0 || !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) ||
+        !find_offsets(&s, c, &f) || !list_rows(&s, &f) || !set_vector(out, c, &s, &f) ||
+        !kn_choice_is_near(c, out->vector * WIDE) || c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
     kn_stencil_config_in(out)->neighbours = neighbours_of(&s);
     set_rows_of_thread(out, c, c->access[s.first].item_size, f.line);
     out->block = WIDE * HIGH;
+    if (!fit_block(out, c, &f))
+        return false;
     out->rank = kn_choice_rank(c->space->ndim + 2);
     memcpy(params, &f, sizeof f);
     return true;
 }
 
 /* A tile is a thread block's rows; over three axes a block loops over its planes, whose axis is the outermost
- * of the grid. Unaligned rows may need one block more than their length says. */
+ * of the grid. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
@@ -252,22 +335,38 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     int inner = space->ndim - 1, first = f.plane < 0, count = 3 - first;
+    bool is_unaligned = kn_stencil_is_unaligned(s);
+    int64_t extent = space->extent[inner];
+    unaligned_field lanes = is_unaligned ? lanes_of(s, extent, f.off) : (unaligned_field){WIDE, 0, 1, 0};
     const kn_tile_axis axis[] = {{f.plane, KN_STENCIL_3D_DEPTH, true},
-                                 {f.line, HIGH * kn_stencil_config_of(s)->rows, false},
-                                 {inner, (WIDE - kn_stencil_is_unaligned(s)) * s->vector, false}};
+                                 {f.line, lines_of_block(s, &lanes), false},
+                                 {inner, elements_along(s, &lanes), false}};
     kn_tile_axes(&out->own_space, space, axis + first, count);
-    out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, space->extent[inner]);
+    if (is_unaligned) {
+        out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, &lanes, extent, f.off);
+        memcpy(out->field, &lanes, sizeof lanes);
+    }
     out->size = kn_place_tiles(out, count);
     return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    unaligned_field own;
+    memcpy(&own, at, sizeof own);
+    kn_str_printf(out, " lanes=\"%d\" rows_of_warp=\"%d\"", (int)own.lanes, (int)own.rows_of_warp);
 }
 
 const kn_kind kn_kind_stencil = {.name = "stencil",
                                  .recipe = &kn_recipe_stencil,
                                  KN_MAP_KIND,
-                                 .revision = 1,
+                                 .revision = 2,
                                  .fewest = 1 << 18,
                                  .config = &kn_stencil_config_table,
-                                 .cut = kn_cut_reach};
+                                 .field = KN_FIELD(unaligned_field, MEMBERS),
+                                 .has_field = kn_stencil_is_unaligned,
+                                 .cut = kn_cut_reach,
+                                 .describe = describe};
 
 /* ---- three axes ---- */
 

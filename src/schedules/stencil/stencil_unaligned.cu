@@ -15,7 +15,7 @@ template <class T, int N>
     if (step != 0)
         return kn_load_some<T, N, 0>(from, count);
     kn_window<T, N> same;
-    const T one = *reinterpret_cast<const T *>(from);
+    const T one = count > 0 ? *reinterpret_cast<const T *>(from) : T();
 #pragma unroll
     for (int k = 0; k < N; ++k)
         same.at[k] = one;
@@ -60,29 +60,29 @@ static __device__ __forceinline__ void kn_store_joined(T *to, const kn_pack<T, N
 
 ${begin}
 
-    /* The first thread of a warp stores nothing: it computes the last vector of the warp before, for the second thread. The axes of single elements and of single rows
-     * are behind those of the grid. */
+    /* Some lanes of a warp have a row, or a part of it: then the first stores nothing, but computes the last vector of the part before for the second. The axes of single
+     * elements and of single rows are behind those of the grid. A warp's lanes exchange elements together, those without a row too. */
     const kn_axis &kn_axis_x = kn.axis[kn.rank], &kn_axis_y = kn.axis[kn.rank + 1];
     kn_place kn_here = kn_locate(kn, blockIdx.x);
-    const int kn_lane = threadIdx.x % 32, kn_row = threadIdx.x / 32 * ${rows}, kn_column = ((int)kn_here.inner * 31 + kn_lane - 1) * ${vector};
-    const int kn_rows = (int)(kn_axis_y.extent - kn_here.second * (${block} / 32 * ${rows}) - kn_row), kn_rest = (int)kn_axis_x.extent - kn_column;
-    const int kn_count = kn_column < 0 || kn_rest < 0 ? 0 : kn_rest < ${vector} ? kn_rest : ${vector}, kn_extent = kn_lane > 0 ? (int)kn_axis_x.extent : 0;
-    if (kn_rows > 0) {
-        kn_move(kn_here, kn_axis_x, (kn_lane - 1) * ${vector});
-        kn_move(kn_here, kn_axis_y, kn_row);
-        if (kn_rows >= ${rows}) {
-            ${elements}
-        } else if (kn_lane > 0) {
+    const int kn_across = (int)(threadIdx.x % 32 * kn.inverse >> 16), kn_lane = (int)(threadIdx.x % 32) - kn_across * kn.lanes - kn.before;
+    const int kn_row = ((int)(threadIdx.x / 32) * kn.rows_of_warp + kn_across) * ${rows}, kn_column = ((int)kn_here.inner * (kn.lanes - kn.before) + kn_lane) * ${vector};
+    const int kn_rows = kn_across < kn.rows_of_warp ? (int)kn_axis_y.extent - (int)kn_here.second * (${block} / 32 * ${rows}) * kn.rows_of_warp - kn_row : 0, kn_rest = (int)kn_axis_x.extent - kn_column;
+    const int kn_count = kn_rows <= 0 || kn_column < 0 || kn_rest < 0 ? 0 : kn_rest < ${vector} ? kn_rest : ${vector}, kn_extent = kn_rows > 0 && kn_lane >= 0 ? (int)kn_axis_x.extent : 0;
+    const unsigned kn_some = __ballot_sync(~0u, kn_rows > 0), kn_whole = __ballot_sync(~0u, kn_rows >= ${rows});
+    kn_move(kn_here, kn_axis_x, kn_lane * ${vector});
+    kn_move(kn_here, kn_axis_y, kn_row);
+    if (kn_some != 0 && kn_some == kn_whole) {
+        ${elements}
+    } else if (kn_rows > 0 && kn_lane >= 0) {
 #pragma unroll 1
-            for (int kn_j = 0; kn_j < kn_rows; ++kn_j) {
+        for (int kn_j = 0; kn_j < kn_rows && kn_j < ${rows}; ++kn_j) {
 #pragma unroll 1
-                for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
-                    ${single}
-                    kn_move(kn_here, kn_axis_x, 1);
-                }
-                kn_move(kn_here, kn_axis_x, -kn_count);
-                kn_move(kn_here, kn_axis_y, 1);
+            for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
+                ${single}
+                kn_move(kn_here, kn_axis_x, 1);
             }
+            kn_move(kn_here, kn_axis_x, -kn_count);
+            kn_move(kn_here, kn_axis_y, 1);
         }
     }
     ${after_loop}

@@ -1,0 +1,196 @@
+/* x[...] in an expression, read and assigned. */
+#include "expr/indexing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "expr/call.h"
+#include "expr/composed.h"
+#include "expr/lists.h"
+
+/* ---- indices ---- */
+
+static kiln_status add_one(kn_index_text *index, const kn_parser *p, const kn_value *array)
+{
+    if (index->n_arrays == KN_INDEX_ARRAYS)
+        return kn_parser_refuse(p, array->at, array->length, "an index has at most %d arrays",
+                                KN_INDEX_ARRAYS);
+    index->array[index->n_arrays++] = *array;
+    return KILN_OK;
+}
+
+/* A tuple of arrays stands for its items, as that of nonzero() does. */
+static kiln_status add_tuple(kn_index_text *index, kn_parser *p, const kn_value *tuple)
+{
+    const kn_value *item;
+    const int count = kn_parser_items(&item, p, tuple);
+    kiln_status status = KILN_OK;
+    if (index->n_items > 0 || count == 0 || count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, tuple->at, tuple->length, "a tuple of indices is the whole index");
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        kn_subscript *to = &index->item[k];
+        kn_value one = item[k];
+        *to = (kn_subscript){.kind = KN_SUBSCRIPT_ARRAY};
+        status = kn_list_array(&one, p);
+        kn_parser_items(&item, p, tuple); /* items may have moved */
+        if (status != KILN_OK)
+            return status;
+        if (kn_parser_is_number(p, &one)) {
+            to->kind = KN_SUBSCRIPT_INDEX;
+            status = kn_parser_whole(&to->start, p, &one, "index");
+        } else if (one.kind == KN_VALUE_NODE) {
+            status = add_one(index, p, &one);
+        } else {
+            return kn_parser_refuse(p, tuple->at, tuple->length,
+                                    "a tuple of arrays, or of whole numbers, was expected");
+        }
+    }
+    index->n_items = count - 1; /* the last one is counted by the caller */
+    return status;
+}
+
+kiln_status kn_index_add_array(kn_index_text *index, kn_parser *p, const kn_value *array)
+{
+    static const char *const x[] = {"x"};
+    const kn_called c = {.name = "index", .name_length = 5, .at = array->at, .length = array->length};
+    kn_value value = *array, of = *array;
+    if (value.kind == KN_VALUE_NONZERO) { /* x[nonzero(m)] is x[m != 0] */
+        of.kind = KN_VALUE_NODE;
+        kiln_status status = kn_compose(&value, p, &c, "x != 0", x, &of, 1);
+        return status == KILN_OK ? add_one(index, p, &value) : status;
+    }
+    if (value.kind == KN_VALUE_TUPLE && !value.is_list)
+        return add_tuple(index, p, array);
+    kiln_status status = kn_list_array(&value, p);
+    return status == KILN_OK ? add_one(index, p, &value) : status;
+}
+
+kiln_status kn_index_add(kn_index_text *index, kn_parser *p, const kn_value *value)
+{
+    kn_subscript *to = &index->item[index->n_items];
+    *to = (kn_subscript){.kind = KN_SUBSCRIPT_ARRAY};
+    if (kn_parser_is_number(p, value)) {
+        to->kind = KN_SUBSCRIPT_INDEX;
+        kiln_status status = kn_parser_whole(&to->start, p, value, "index");
+        ++index->n_items;
+        return status;
+    }
+    kiln_status status = kn_index_add_array(index, p, value);
+    ++index->n_items;
+    return status;
+}
+
+/* ---- nonzero ---- */
+
+kiln_status kn_call_argwhere(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a"};
+    kn_value slot[1] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int in = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot[0]);
+    if (status == KILN_OK && c->which) {
+        *out = (kn_value){.kind = KN_VALUE_NONZERO, .node = in, .at = c->at, .length = c->length};
+        return KILN_OK;
+    }
+    if (status == KILN_OK)
+        status = kn_nonzero_find(&kernel, 0, -1);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 1) : status;
+}
+
+static kiln_status add_nonzero(kn_value *out, kn_parser *p, const kn_value *nonzero, int count, int axis)
+{
+    const kn_called c = {.name = "nonzero", .name_length = 7, .at = nonzero->at, .length = nonzero->length};
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_nonzero_find(&kernel, count, axis);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, &nonzero->node, 1, count) : status;
+}
+
+kiln_status kn_nonzero_item(kn_value *out, kn_parser *p, const kn_value *nonzero, int64_t axis)
+{
+    if (axis < 0 || axis >= KILN_MAX_NDIM)
+        return kn_parser_refuse(p, nonzero->at, nonzero->length,
+                                "index %lld of the results of nonzero; an axis from 0 on was expected",
+                                (long long)axis);
+    return add_nonzero(out, p, nonzero, 1, (int)axis);
+}
+
+kiln_status kn_nonzero_items(kn_value *out, kn_parser *p, const kn_value *nonzero, int count)
+{
+    return add_nonzero(out, p, nonzero, count, -1);
+}
+
+/* ---- x[...] ---- */
+
+static kiln_status read_view(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index)
+{
+    int in = 0;
+    kn_subscript item[KN_INDEX_ITEMS];
+    const kn_node node = {.kind = KN_NODE_SLICE,
+                          .n_in = 1,
+                          .in = &in,
+                          .subscript = item,
+                          .n_subscripts = index->n_items,
+                          .at = index->at,
+                          .length = index->length};
+    memcpy(item, index->item, (size_t)index->n_items * sizeof *item);
+    kiln_status status = kn_parser_node(&in, p, x);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* A kernel of x, of values where there are some, and the arrays. */
+static kiln_status add_kernel(kn_value *out, kn_parser *p, kn_indexed_name name, const kn_value *x,
+                              const kn_value *values, const kn_index_text *index)
+{
+    const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
+    int in[KN_INDEX_ARRAYS + 2], n_in = 0;
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_parser_node(&in[n_in++], p, x);
+    if (status == KILN_OK && values)
+        status = kn_parser_node(&in[n_in++], p, values);
+    for (int k = 0; k < index->n_arrays && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[n_in++], p, &index->array[k]);
+    if (status == KILN_OK)
+        status = kn_indexed_find(&kernel, name, index->item, index->n_items);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, in, n_in, values ? 2 : 1) : status;
+}
+
+kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index)
+{
+    return index->n_arrays == 0 ? read_view(out, p, x, index)
+                                : add_kernel(out, p, KN_INDEXED_READ, x, NULL, index);
+}
+
+kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
+                            const char *op, const kn_value *value)
+{
+    static const char *const names[] = {"x", "v", "m"};
+    const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
+    kn_value v = *value, changed, part[3] = {*x};
+    const kn_value *item = part;
+    char text[64];
+    kiln_status status = kn_list_array(&v, p);
+    if (status == KILN_OK && v.kind != KN_VALUE_NODE)
+        return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
+    const bool is_number = status == KILN_OK && kn_parser_is_number(p, &v);
+    if (status == KILN_OK)
+        status = add_kernel(&changed, p, is_number ? KN_INDEXED_MARKED : KN_INDEXED_SPREAD, x,
+                            is_number ? NULL : &v, index);
+    if (status != KILN_OK)
+        return status;
+    part[1] = v;
+    part[2] = changed;
+    if (!is_number) {
+        kn_parser_items(&item, p, &changed);
+        part[1] = item[0];
+        part[2] = item[1];
+    }
+    snprintf(text, sizeof text, *op ? "where(m, full_like(x, x %s v), x)" : "where(m, full_like(x, v), x)",
+             op);
+    return kn_compose(out, p, &c, text, names, part, 3);
+}

@@ -1,0 +1,825 @@
+/* x[...] with arrays among its indices, and what x[...] = values assigns.
+ *
+ * A mask becomes the numbers of its elements that are true, by a selection; all arrays of an index say places
+ * in a view of x, behind the slices and numbers that stand beside them. What is assigned is found from the
+ * other side: each place keeps the greatest number of those that are assigned to it, so that the last one
+ * counts whatever the order in which they run; then each element of x reads its value. */
+#include "kernel/indexed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "kernel/algorithm.h"
+#include "kernel/sort.h"
+#include "program/program.h"
+#include "space/shape.h"
+
+enum { MOST_AXES = 16 /* of x, and of what is read */ };
+
+typedef struct indexed {
+    kn_indexed_name name;
+    int n_items, n_arrays;
+    kiln_kernel *find, *select; /* the places where a mask is true, and elements there */
+    kn_subscript item[KN_INDEX_ITEMS];
+} indexed;
+
+static const struct {
+    const char *name;
+    int n_values, n_out;
+    const char *out[2];
+} names[KN_INDEXED_NAMES] = {[KN_INDEXED_READ] = {"indexed", 0, 1, {"y"}},
+                             [KN_INDEXED_PLACES] = {"places", 0, 1, {"y"}},
+                             [KN_INDEXED_SPREAD] = {"assigned", 1, 2, {"values", "is_set"}},
+                             [KN_INDEXED_MARKED] = {"assigned", 0, 1, {"is_set"}}};
+
+static bool reads(const indexed *t)
+{
+    return t->name == KN_INDEXED_READ || t->name == KN_INDEXED_PLACES;
+}
+
+static int first_array(const indexed *t)
+{
+    return 1 + names[t->name].n_values;
+}
+
+static int count_inputs(const indexed *t)
+{
+    return first_array(t) + t->n_arrays;
+}
+
+/* ---- shapes ---- */
+
+static kiln_status refuse_values(const indexed *t, const kn_described *v, const kn_index_axes *axes)
+{
+    kn_str own = KN_STR_INIT, other = KN_STR_INIT;
+    kn_shape_format(&own, v->ndim, v->shape);
+    kn_shape_format(&other, axes->ndim, axes->shape);
+    kiln_status status = kn_error(
+        KILN_ERROR_SHAPE, "%s: values have shape %s, which does not broadcast to %s%s, that of the index",
+        names[t->name].name, kn_str_text(&own), axes->late >= 0 ? "at most " : "", kn_str_text(&other));
+    kn_str_free(&own);
+    kn_str_free(&other);
+    return status;
+}
+
+/* Axes in front that values have beyond those of the index; each has one element. */
+static int count_beyond(const kn_described *v, const kn_index_axes *axes)
+{
+    return v->ndim > axes->ndim ? v->ndim - axes->ndim : 0;
+}
+
+static kiln_status check_values(const indexed *t, const kn_described *v, const kn_index_axes *axes)
+{
+    for (int a = 0; a < v->ndim; ++a) {
+        const int to = axes->ndim - v->ndim + a;
+        if (v->shape[a] != 1 && (to < 0 || (to != axes->late && v->shape[a] != axes->shape[to])))
+            return refuse_values(t, v, axes);
+    }
+    return KILN_OK;
+}
+
+static kiln_status find_axes(kn_index_axes *out, const indexed *t, const kn_described *in)
+{
+    const char *name = names[t->name].name;
+    for (int k = 0; k < count_inputs(t); ++k)
+        if (in[k].is_number && k != first_array(t) - 1)
+            return kn_error(KILN_ERROR_TYPE, "%s: argument %d is a number here; an array was expected", name,
+                            k);
+    if (in->is_number)
+        return kn_error(KILN_ERROR_TYPE, "%s: a number has no elements to be indexed", name);
+    kiln_status status = kn_index_axes_find(out, name, t->item, t->n_items, in, in + first_array(t));
+    if (status == KILN_OK && (in->ndim > MOST_AXES || out->ndim > MOST_AXES))
+        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: %d axes are indexed, to %d; at most %d are possible",
+                        name, in->ndim, out->ndim, MOST_AXES);
+    return status == KILN_OK && names[t->name].n_values ? check_values(t, &in[1], out) : status;
+}
+
+static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
+{
+    const indexed *t = context;
+    kn_index_axes axes;
+    kiln_status status = find_axes(&axes, t, in);
+    if (status != KILN_OK)
+        return status;
+    const bool is_last = j == names[t->name].n_out - 1;
+    *out = (kn_described){.dtype = t->name == KN_INDEXED_READ     ? in->dtype
+                                   : t->name == KN_INDEXED_PLACES ? KILN_INT64
+                                   : is_last                      ? KILN_BOOL
+                                                                  : in[1].dtype};
+    out->ndim = reads(t) ? axes.ndim : in->ndim;
+    memcpy(out->shape, reads(t) ? axes.shape : in->shape, (size_t)out->ndim * sizeof *out->shape);
+    out->is_late = out->takes_any = reads(t) && axes.late >= 0;
+    out->late_axis = out->is_late ? axes.late : 0;
+    return KILN_OK;
+}
+
+/* ---- lowering ---- */
+
+typedef struct lowering {
+    kn_lowered *out;
+    const indexed *t;
+    const kn_lowering_call *call;
+    const kn_described *in;
+    kn_index_axes axes;
+    int numbers[KN_MAX_PARAMS], found[KN_MAX_PARAMS]; /* buffers of a mask: the places, and how many */
+    int count;                                        /* buffer: the extent that is late */
+} lowering;
+
+/* The texts of one program, and how its parameters are bound. */
+typedef struct writing {
+    kn_str in, outs, body;
+    int n_in;
+    bool is_open; /* a bracket of the body */
+} writing;
+
+static void begin(writing *w)
+{
+    *w = (writing){KN_STR_INIT, KN_STR_INIT, KN_STR_INIT, 0, false};
+}
+
+static void add_input(writing *w, const char *format, const char *dtype, int k)
+{
+    if (w->n_in++ > 0)
+        kn_str_append(&w->in, ", ");
+    kn_str_printf(&w->in, format, dtype, k);
+}
+
+/* flags: KILN_KERNEL_CHECK, where indices or extents are looked at. */
+static kiln_status finish(kn_lowered_part **part, lowering *l, writing *w, unsigned flags)
+{
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    kn_program *program = NULL;
+    o.flags = flags;
+    kn_str_append(&w->body, w->is_open ? ";\n}" : "");
+    kiln_status status = kn_str_status(&w->in, "the texts of an index");
+    if (status == KILN_OK)
+        status = kn_str_status(&w->outs, "the texts of an index");
+    if (status == KILN_OK)
+        status = kn_str_status(&w->body, "the texts of an index");
+    if (status == KILN_OK)
+        status = kn_program_elementwise(&program, kn_str_text(&w->in), kn_str_text(&w->outs),
+                                        kn_str_text(&w->body), names[l->t->name].name, &o);
+    kn_str_free(&w->in);
+    kn_str_free(&w->outs);
+    kn_str_free(&w->body);
+    if (status != KILN_OK)
+        return status;
+    program->left_outputs = 0; /* elements behind the last one are no results */
+    return kn_lowered_add_program(part, l->out, program);
+}
+
+static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l, int buffer, int64_t count)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
+    return kn_lowered_bind(part, at, l->call, &source, KILN_INT64, 1, &count, NULL);
+}
+
+static void bind_whole(kn_lowered_part *part, int at, int64_t number)
+{
+    const kiln_arg arg = kiln_arg_int64(number);
+    kn_lowered_bind_number(part, at, KILN_INT64, &arg);
+}
+
+/* A view of an array with x's shape, behind the slices and numbers; strides: of x's axes. */
+static kiln_status bind_places(kn_lowered_part *part, int at, const lowering *l, const kn_source *from,
+                               kiln_dtype dtype, const int64_t *strides)
+{
+    const kn_index_axes *o = &l->axes;
+    int64_t shape[KILN_MAX_NDIM], steps[KILN_MAX_NDIM];
+    kn_source source = *from;
+    for (int a = 0; a < l->in->ndim; ++a)
+        source.shift += o->fixed[a] > 0 ? o->fixed[a] * strides[a] : 0;
+    for (int a = 0; a < o->n_axes; ++a) {
+        shape[a] = o->axis[a].extent;
+        steps[a] = strides[o->axis[a].of] * o->axis[a].step;
+        source.shift += o->axis[a].start * strides[o->axis[a].of];
+    }
+    return kn_lowered_bind(part, at, l->call, &source, dtype, o->n_axes, shape, steps);
+}
+
+static kiln_status bind_x(kn_lowered_part *part, int at, const lowering *l)
+{
+    const kiln_array *x = l->call->in[0].value.array;
+    return bind_places(part, at, l, &(kn_source){.kind = KN_FROM_INPUT}, x->dtype, x->strides);
+}
+
+/* An array of whole numbers, broadcast to the elements of the index. */
+static kiln_status bind_index(kn_lowered_part *part, int at, const lowering *l, int k)
+{
+    const kn_index_axes *o = &l->axes;
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = first_array(l->t) + k};
+    const kiln_array *a = l->call->in[source.index].value.array;
+    int64_t strides[KILN_MAX_NDIM] = {0};
+    for (int d = 0; d < a->ndim; ++d)
+        if (a->shape[d] != 1)
+            strides[o->first + o->count - a->ndim + d] = a->strides[d];
+    return kn_lowered_bind(part, at, l->call, &source, a->dtype, o->ndim, o->shape, strides);
+}
+
+/* ---- masks ---- */
+
+static kiln_status add_mask(lowering *l, int k)
+{
+    const kn_index_array *mask = &l->axes.array[k];
+    const size_t size = (size_t)(mask->size > 0 ? mask->size : 1) * sizeof(int64_t);
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_buffer(&l->numbers[k], l->out, size);
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&l->found[k], l->out, sizeof(int64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->t->find);
+    if (status == KILN_OK)
+        status = kn_lowered_bind_input(part, 0, l->call, first_array(l->t) + k, KILN_BOOL);
+    if (status == KILN_OK)
+        status = bind_buffer(part, 1, l, l->numbers[k], mask->size);
+    const kn_source found = {.kind = KN_FROM_BUFFER, .index = l->found[k]};
+    return status == KILN_OK ? kn_lowered_bind(part, 2, l->call, &found, KILN_INT64, 0, NULL, NULL) : status;
+}
+
+static bool has_values(const lowering *l)
+{
+    return names[l->t->name].n_values > 0;
+}
+
+/* The extent of values along the axis that masks say; 1: none. */
+static int64_t late_values(const lowering *l)
+{
+    if (!has_values(l) || l->axes.late < 0)
+        return 1;
+    const kn_described *v = &l->in[1];
+    const int a = l->axes.late - l->axes.ndim + v->ndim;
+    return a >= 0 && a < v->ndim ? v->shape[a] : 1;
+}
+
+/* The extent that all masks say, which broadcast against each other and against values; a mismatch is
+ * reported. */
+static kiln_status add_count(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    kn_lowered_part *part;
+    writing w;
+    const int64_t one = 1;
+    begin(&w);
+    add_input(&w, "%s length", "int64", 0);
+    add_input(&w, "%s given", "int64", 0);
+    kn_str_append(&w.outs, "raw int64 count");
+    kn_str_append(&w.body, "int64 n = length;\n");
+    for (int k = 0; k < o->n_arrays; ++k) {
+        if (!o->array[k].is_mask)
+            continue;
+        add_input(&w, "raw %s found%d", "int64", k);
+        kn_str_printf(&w.body,
+                      "{ const int64 c = found%d[0]; if (n == 1) n = c; else if (c != 1 && c != n) "
+                      "kn_checked_count(c, %d, n); }\n",
+                      k, o->array[k].item);
+    }
+    kn_str_append(&w.body, "if (given != 1 && given != n) kn_checked_count(given, -1, n);\ncount[0] = n");
+    kiln_status status = kn_lowered_add_buffer(&l->count, l->out, sizeof(int64_t));
+    if (status == KILN_OK)
+        status = finish(&part, l, &w, KILN_KERNEL_CHECK);
+    if (status != KILN_OK)
+        return status;
+    int at = 0;
+    bind_whole(part, at++, o->length);
+    bind_whole(part, at++, late_values(l));
+    for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k)
+        if (o->array[k].is_mask)
+            status = bind_buffer(part, at++, l, l->found[k], 1);
+    kn_lowered_set_shape(part, 1, &one);
+    return status == KILN_OK ? bind_buffer(part, at, l, l->count, 1) : status;
+}
+
+static kiln_status add_masks(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    kiln_status status = KILN_OK;
+    int mask = -1;
+    for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k)
+        if (o->array[k].is_mask) {
+            mask = k;
+            status = add_mask(l, k);
+        }
+    if (status != KILN_OK || mask < 0)
+        return status;
+    l->count = l->found[mask];
+    return o->n_masks > 1 || o->length != 1 || late_values(l) != 1 ? add_count(l) : KILN_OK;
+}
+
+/* ---- places ---- */
+
+/* True if the texts need the index along each axis of what the index says. */
+static bool needs_place(const kn_index_axes *o, bool is_raw)
+{
+    return o->ndim > 0 && (o->n_masks > 0 || is_raw || o->ndim > o->count);
+}
+
+/* `place`, the index along each axis. Fewer than 2^31 elements are counted by 32 bits, whose quotients take
+ * a fraction of the time. */
+static void write_place(writing *w, const kn_index_axes *o)
+{
+    const bool is_small = kn_shape_size(o->ndim, o->shape) < INT64_C(1) << 31;
+    kn_str_printf(&w->body, "typedef %s kn_count;\nkn_count left = (kn_count)i;\n",
+                  is_small ? "unsigned int" : "unsigned long long");
+    for (int d = o->ndim; d-- > 0;) {
+        if (d > 0) {
+            add_input(w, "%s wide%d", "int64", d);
+            kn_str_printf(&w->body,
+                          "const int64 to%d = left %% (kn_count)wide%d; left /= (kn_count)wide%d;\n", d, d,
+                          d);
+        } else {
+            kn_str_append(&w->body, "const int64 to0 = left;\n");
+        }
+    }
+    kn_str_append(&w->body, "const int64 place[] = {");
+    for (int d = 0; d < o->ndim; ++d)
+        kn_str_printf(&w->body, "%sto%d", d > 0 ? ", " : "", d);
+    kn_str_append(&w->body, "};\n(void)place;\n");
+}
+
+/* Inputs that say places, and `at`, the place in `ruler`, an array with the axes that are left. */
+static void write_places(writing *w, const lowering *l, const char *ruler, bool is_raw)
+{
+    const kn_index_axes *o = &l->axes;
+    if (needs_place(o, is_raw))
+        write_place(w, o);
+    if (o->late >= 0) {
+        add_input(w, "raw %s count", "int64", 0);
+        w->is_open = true;
+        kn_str_printf(&w->body, "if (to%d < count[0]) {\n", o->late);
+    }
+    for (int k = 0; k < o->n_arrays; ++k) {
+        const char *dtype = kiln_dtype_name(l->in[first_array(l->t) + k].dtype);
+        if (!o->array[k].is_mask) {
+            add_input(w, is_raw ? "raw %s index%d" : "%s index%d", dtype, k);
+            continue;
+        }
+        add_input(w, "raw %s number%d", "int64", k);
+        add_input(w, "raw %s found%d", "int64", k);
+        kn_str_printf(&w->body, "int64 rest%d = number%d[found%d[0] == 1 ? 0 : to%d];\n", k, k, k,
+                      o->first + o->count - 1);
+    }
+    for (int a = o->n_axes; a-- > 0;) {
+        const kn_index_axis *axis = &o->axis[a];
+        if (axis->to >= 0)
+            kn_str_printf(&w->body, "const int64 at%d = to%d;\n", a, axis->to);
+        else if (o->array[axis->by].is_mask && axis->column == 0)
+            kn_str_printf(&w->body, "const int64 at%d = rest%d;\n", a, axis->by);
+        else if (o->array[axis->by].is_mask)
+            kn_str_printf(&w->body,
+                          "const int64 at%d = rest%d %% %s.shape()[%d]; rest%d /= %s.shape()[%d];\n", a,
+                          axis->by, ruler, a, axis->by, ruler, a);
+        else
+            kn_str_printf(&w->body,
+                          "const int64 at%d = kn_checked_index(index%d%s, %d, %d, %s.shape()[%d]);\n", a,
+                          axis->by,
+                          !is_raw       ? ""
+                          : o->ndim > 0 ? "[place]"
+                                        : "[0]",
+                          o->array[axis->by].item, axis->of, ruler, a);
+    }
+    if (l->t->name == KN_INDEXED_PLACES)
+        return;
+    kn_str_append(&w->body, "const int64 at[] = {");
+    for (int a = 0; a < o->n_axes; ++a)
+        kn_str_printf(&w->body, "%sat%d", a > 0 ? ", " : "", a);
+    kn_str_append(&w->body, o->n_axes > 0 ? "};\n" : "0};\n");
+}
+
+static kiln_status bind_indices(kn_lowered_part *part, int *at, const lowering *l, bool is_raw)
+{
+    const kn_index_axes *o = &l->axes;
+    for (int d = o->ndim; d-- > 1 && needs_place(o, is_raw);)
+        bind_whole(part, (*at)++, o->shape[d]);
+    kiln_status status = o->late >= 0 ? bind_buffer(part, (*at)++, l, l->count, 1) : KILN_OK;
+    for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k) {
+        if (!o->array[k].is_mask) {
+            status = bind_index(part, (*at)++, l, k);
+            continue;
+        }
+        status = bind_buffer(part, (*at)++, l, l->numbers[k], o->array[k].size);
+        if (status == KILN_OK)
+            status = bind_buffer(part, (*at)++, l, l->found[k], 1);
+    }
+    return status;
+}
+
+/* ---- elements that are read ---- */
+
+/* The number of an element in x, whose axes are as far apart as so many numbers. */
+static void write_number(writing *w, const lowering *l)
+{
+    add_input(w, "%s origin", "int64", 0);
+    kn_str_append(&w->body, "const int64 number = origin");
+    for (int a = 0; a < l->axes.n_axes; ++a) {
+        add_input(w, "%s apart%d", "int64", a);
+        kn_str_printf(&w->body, " + at%d * apart%d", a, a);
+    }
+    kn_str_append(&w->body, ";\n");
+}
+
+static void bind_number(kn_lowered_part *part, int *at, const lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    int64_t apart[KILN_MAX_NDIM], origin = 0;
+    kn_shape_c_strides(l->in->ndim, l->in->shape, 1, apart);
+    for (int a = 0; a < l->in->ndim; ++a)
+        origin += o->fixed[a] > 0 ? o->fixed[a] * apart[a] : 0;
+    for (int a = 0; a < o->n_axes; ++a)
+        origin += o->axis[a].start * apart[o->axis[a].of];
+    bind_whole(part, (*at)++, origin);
+    for (int a = 0; a < o->n_axes; ++a)
+        bind_whole(part, (*at)++, apart[o->axis[a].of] * o->axis[a].step);
+}
+
+/* Where an extent is late, results are stored one by one: those behind it are left alone, and given arrays
+ * may have any extent there. */
+static kiln_status add_read(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const bool is_late = o->late >= 0, is_places = l->t->name == KN_INDEXED_PLACES;
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    int64_t shape[KILN_MAX_NDIM];
+    kn_lowered_part *part;
+    writing w;
+    int at = 0;
+    begin(&w);
+    memcpy(shape, given ? given->shape : o->shape, (size_t)o->ndim * sizeof *shape);
+    add_input(&w, "raw %s x", kiln_dtype_name(l->in->dtype), 0);
+    write_places(&w, l, "x", is_late);
+    if (is_places)
+        write_number(&w, l);
+    kn_str_printf(&w.outs, "%s%s y", is_late ? "raw " : "",
+                  is_places ? "int64" : kiln_dtype_name(l->in->dtype));
+    if (is_late)
+        kn_str_printf(&w.body, "if (to%d < y.shape()[%d]) y[place]", o->late, o->late);
+    kn_str_printf(&w.body, "%s = %s", is_late ? "" : "y", is_places ? "number" : "x[at]");
+    kiln_status status = finish(&part, l, &w, KILN_KERNEL_CHECK);
+    if (status == KILN_OK)
+        status = bind_x(part, at++, l);
+    if (status == KILN_OK)
+        status = bind_indices(part, &at, l, is_late);
+    if (status != KILN_OK)
+        return status;
+    if (is_places)
+        bind_number(part, &at, l);
+    if (is_late)
+        kn_lowered_set_shape(part, o->ndim, o->shape);
+    return kn_lowered_bind_output(part, at, l->call, 0, is_places ? KILN_INT64 : l->in->dtype, o->ndim,
+                                  shape);
+}
+
+/* A mask of x's own shape selects elements of it, by one launch. */
+static bool is_selection(const lowering *l)
+{
+    return l->t->name == KN_INDEXED_READ && l->axes.n_arrays == 1 && l->axes.n_masks == 1 &&
+           l->axes.array[0].ndim == l->in->ndim && l->axes.ndim == 1 && l->in->ndim > 0;
+}
+
+static kiln_status add_selection(lowering *l)
+{
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    kn_source count = {.kind = KN_FROM_BUFFER};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_buffer(&count.index, l->out, sizeof(int64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->t->select);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_lowered_bind_input(part, k, l->call, 1 - k, l->in[1 - k].dtype);
+    if (status == KILN_OK)
+        status = kn_lowered_bind_output(part, 2, l->call, 0, l->in->dtype, 1,
+                                        given ? given->shape : l->axes.shape);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 3, l->call, &count, KILN_INT64, 0, NULL, NULL);
+    l->out->late[0] = (kn_late){true, count, 0};
+    return status;
+}
+
+static kiln_status lower_read(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    if (is_selection(l))
+        return add_selection(l);
+    kiln_status status = add_masks(l);
+    if (status == KILN_OK && o->late >= 0)
+        l->out->late[0] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l->count}, o->late};
+    return status == KILN_OK && kn_shape_size(o->ndim, o->shape) > 0 ? add_read(l) : status;
+}
+
+/* ---- elements that are assigned ---- */
+
+/* The values without axes in front that the index does not have. */
+static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
+{
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
+    if (l->in[1].is_number)
+        return kn_lowered_bind_input(part, at, l->call, 1, l->in[1].dtype);
+    const kiln_array *v = l->call->in[1].value.array;
+    const int beyond = count_beyond(&l->in[1], &l->axes);
+    return kn_lowered_bind(part, at, l->call, &source, v->dtype, v->ndim - beyond, v->shape + beyond,
+                           v->strides + beyond);
+}
+
+static void write_results(writing *w, const lowering *l)
+{
+    if (has_values(l))
+        kn_str_printf(&w->outs, "%s values, bool is_set", kiln_dtype_name(l->in[1].dtype));
+    else
+        kn_str_append(&w->outs, "bool is_set");
+}
+
+static kiln_status bind_results(kn_lowered_part *part, int at, const lowering *l)
+{
+    const kn_described *x = l->in;
+    kiln_status status = KILN_OK;
+    if (has_values(l))
+        status = kn_lowered_bind_output(part, at++, l->call, 0, l->in[1].dtype, x->ndim, x->shape);
+    return status == KILN_OK
+               ? kn_lowered_bind_output(part, at, l->call, has_values(l), KILN_BOOL, x->ndim, x->shape)
+               : status;
+}
+
+/* Assigns `values` where there is one; places%d are those along the axes of the index. */
+static void write_value(writing *w, const lowering *l)
+{
+    if (!has_values(l))
+        return;
+    const kn_described *v = &l->in[1];
+    const int beyond = count_beyond(v, &l->axes), rank = v->ndim - beyond;
+    add_input(w, v->is_number ? "%s v" : "raw %s v", kiln_dtype_name(v->dtype), 0);
+    kn_str_printf(&w->body, "values = (%s)0;\nif (is_there) ", kiln_dtype_name(v->dtype));
+    if (v->is_number) {
+        kn_str_append(&w->body, "values = v;\n");
+        return;
+    }
+    kn_str_append(&w->body, "{\nconst int64 from[] = {0");
+    for (int a = 0; a < rank; ++a)
+        kn_str_printf(&w->body, ", v.shape()[%d] == 1 ? (int64)0 : to%d", a, l->axes.ndim - rank + a);
+    kn_str_printf(&w->body, "};\nint64 of[%d] = {0};\nfor (int a = 0; a < %d; ++a) of[a] = from[a + 1];\n",
+                  rank > 0 ? rank : 1, rank);
+    kn_str_append(&w->body, "values = v[of];\n}\n");
+}
+
+/* Slices and numbers alone: each element of x finds out by itself whether it is among them. */
+static kiln_status add_basic(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    kn_lowered_part *part;
+    writing w;
+    int at = 0;
+    begin(&w);
+    if (l->in->ndim > 0)
+        kn_str_append(&w.body, "const auto place = _ind.get();\n");
+    kn_str_append(&w.body, "bool is_there = true;\n");
+    for (int d = 0; d < o->ndim; ++d)
+        kn_str_printf(&w.body, "int64 to%d = 0;\n", d);
+    for (int a = 0; a < l->in->ndim; ++a)
+        if (o->fixed[a] >= 0) {
+            add_input(&w, "%s fixed%d", "int64", a);
+            kn_str_printf(&w.body, "is_there = is_there && place.at[%d] == fixed%d;\n", a, a);
+        }
+    for (int a = 0; a < o->n_axes; ++a) {
+        add_input(&w, "%s first%d", "int64", a);
+        add_input(&w, "%s step%d", "int64", a);
+        add_input(&w, "%s extent%d", "int64", a);
+        kn_str_printf(&w.body,
+                      "to%d = (place.at[%d] - first%d) / step%d;\n"
+                      "is_there = is_there && to%d >= 0 && to%d < extent%d && first%d + to%d * step%d == "
+                      "place.at[%d];\n",
+                      o->axis[a].to, o->axis[a].of, a, a, o->axis[a].to, o->axis[a].to, a, a, o->axis[a].to,
+                      a, o->axis[a].of);
+    }
+    write_value(&w, l);
+    write_results(&w, l);
+    kn_str_append(&w.body, "is_set = is_there");
+    kiln_status status = finish(&part, l, &w, 0);
+    if (status != KILN_OK)
+        return status;
+    for (int a = 0; a < l->in->ndim; ++a)
+        if (o->fixed[a] >= 0)
+            bind_whole(part, at++, o->fixed[a]);
+    for (int a = 0; a < o->n_axes; ++a) {
+        bind_whole(part, at++, o->axis[a].start);
+        bind_whole(part, at++, o->axis[a].step);
+        bind_whole(part, at++, o->axis[a].extent);
+    }
+    if (has_values(l))
+        status = bind_values(part, at++, l);
+    return status == KILN_OK ? bind_results(part, at, l) : status;
+}
+
+/* One mask beside whole axes, and values that are the same wherever it is true. */
+static bool is_plain_mask(const lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    bool is_plain = o->n_arrays == 1 && o->n_masks == 1 && late_values(l) == 1 && o->late >= 0;
+    for (int a = 0; a < l->in->ndim; ++a)
+        is_plain = is_plain && o->fixed[a] < 0;
+    for (int a = 0; a < o->n_axes; ++a)
+        is_plain = is_plain && o->axis[a].start == 0 && o->axis[a].step == 1 &&
+                   o->axis[a].extent == l->in->shape[o->axis[a].of];
+    return is_plain;
+}
+
+static kiln_status bind_beside(kn_lowered_part *part, int at, const lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
+    if (l->in[1].is_number)
+        return kn_lowered_bind_input(part, at, l->call, 1, l->in[1].dtype);
+    const kiln_array *v = l->call->in[1].value.array;
+    int64_t strides[KILN_MAX_NDIM] = {0};
+    for (int a = 0; a < o->n_axes; ++a) {
+        const int from = o->axis[a].to - o->ndim + v->ndim;
+        if (o->axis[a].to >= 0 && from >= 0 && v->shape[from] != 1)
+            strides[o->axis[a].of] = v->strides[from];
+    }
+    return kn_lowered_bind(part, at, l->call, &source, v->dtype, l->in->ndim, l->in->shape, strides);
+}
+
+static kiln_status add_plain_mask(lowering *l)
+{
+    const kn_index_array *mask = &l->axes.array[0];
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = first_array(l->t)};
+    const kiln_array *m = l->call->in[source.index].value.array;
+    int64_t strides[KILN_MAX_NDIM] = {0};
+    kn_lowered_part *part;
+    writing w;
+    int at = 0;
+    begin(&w);
+    add_input(&w, "%s mask", "bool", 0);
+    if (has_values(l))
+        add_input(&w, "%s v", kiln_dtype_name(l->in[1].dtype), 0);
+    write_results(&w, l);
+    kn_str_printf(&w.body, "%sis_set = mask", has_values(l) ? "values = v; " : "");
+    for (int a = 0; a < mask->ndim; ++a)
+        strides[mask->first + a] = m->strides[a];
+    kiln_status status = finish(&part, l, &w, 0);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, at++, l->call, &source, KILN_BOOL, l->in->ndim, l->in->shape, strides);
+    if (status == KILN_OK && has_values(l))
+        status = bind_beside(part, at++, l);
+    return status == KILN_OK ? bind_results(part, at, l) : status;
+}
+
+/* Each place keeps the greatest number, plus one, of what is assigned to it. */
+static kiln_status add_scatter(lowering *l, const kn_source *last)
+{
+    const kn_index_axes *o = &l->axes;
+    int64_t strides[KILN_MAX_NDIM];
+    kn_lowered_part *part;
+    writing w;
+    int at = 0;
+    begin(&w);
+    kn_shape_c_strides(l->in->ndim, l->in->shape, sizeof(int64_t), strides);
+    write_places(&w, l, "last", true);
+    kn_str_append(&w.outs, "raw int64 last");
+    kn_str_append(&w.body, "atomicMax((long long *)&last[at], (long long)(i + 1))");
+    kiln_status status = finish(&part, l, &w, KILN_KERNEL_CHECK);
+    if (status == KILN_OK)
+        status = bind_indices(part, &at, l, true);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_set_shape(part, o->ndim, o->shape);
+    return bind_places(part, at, l, last, KILN_INT64, strides);
+}
+
+static kiln_status add_assigned(lowering *l, const kn_source *last)
+{
+    const kn_index_axes *o = &l->axes;
+    kn_lowered_part *part;
+    writing w;
+    int at = 0;
+    begin(&w);
+    add_input(&w, "%s last", "int64", 0);
+    kn_str_append(&w.body, "const bool is_there = last > 0;\n");
+    if (has_values(l))
+        kn_str_append(&w.body, "int64 rest = last - 1;\n");
+    for (int d = o->ndim; d-- > 0 && has_values(l);) {
+        add_input(&w, "%s extent%d", "int64", d);
+        kn_str_printf(&w.body, "const int64 to%d = rest %% extent%d; rest /= extent%d;\n", d, d, d);
+    }
+    write_value(&w, l);
+    write_results(&w, l);
+    kn_str_append(&w.body, "is_set = is_there");
+    kiln_status status = finish(&part, l, &w, 0);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, at++, l->call, last, KILN_INT64, l->in->ndim, l->in->shape, NULL);
+    if (status != KILN_OK)
+        return status;
+    for (int d = o->ndim; d-- > 0 && has_values(l);)
+        bind_whole(part, at++, o->shape[d]);
+    if (has_values(l))
+        status = bind_values(part, at++, l);
+    return status == KILN_OK ? bind_results(part, at, l) : status;
+}
+
+static kiln_status lower_assigned(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const int64_t size = kn_shape_size(l->in->ndim, l->in->shape);
+    kn_source last = {.kind = KN_FROM_BUFFER};
+    if (size == 0)
+        return KILN_OK;
+    if (o->n_arrays == 0)
+        return add_basic(l);
+    if (is_plain_mask(l))
+        return add_plain_mask(l);
+    kiln_status status = add_masks(l);
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&last.index, l->out, (size_t)size * sizeof(int64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_fill(l->out, l->call, &last, 0, 2 * size);
+    if (status == KILN_OK && kn_shape_size(o->ndim, o->shape) > 0)
+        status = add_scatter(l, &last);
+    return status == KILN_OK ? add_assigned(l, &last) : status;
+}
+
+static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    const indexed *t = context;
+    const size_t n_in = (size_t)count_inputs(t);
+    kn_described *in = kn_calloc(n_in, sizeof *in);
+    lowering l = {.out = out, .t = t, .call = call, .in = in};
+    if (!in)
+        return kn_error_memory(n_in * sizeof *in, "the arguments of a call");
+    kn_describe_arguments(in, call->in, (int)n_in);
+    kiln_status status = find_axes(&l.axes, t, in);
+    if (status == KILN_OK)
+        status = reads(t) ? lower_read(&l) : lower_assigned(&l);
+    kn_free(in);
+    return status;
+}
+
+static void release(void *context)
+{
+    indexed *t = context;
+    kiln_kernel_free(t->find);
+    kiln_kernel_free(t->select);
+    kn_free(t);
+}
+
+static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .free = release};
+
+bool kn_indexed_is_alone(const kiln_kernel *kernel)
+{
+    const indexed *t = kernel->algorithm == &algorithm ? kernel->context : NULL;
+    return t && t->name == KN_INDEXED_READ && t->n_items == 1 && t->n_arrays == 1;
+}
+
+/* ---- making ---- */
+
+static kiln_status make_prototype(kiln_kernel **out, indexed *t)
+{
+    char own[KN_MAX_PARAMS][24];
+    const char *in[KN_MAX_PARAMS];
+    kn_program *prototype = NULL;
+    for (int k = 0; k < count_inputs(t); ++k) {
+        snprintf(own[k], sizeof own[k], "index%d", k - first_array(t));
+        in[k] = k >= first_array(t) ? own[k] : k == 0 ? "x" : "v";
+    }
+    kiln_status status = kn_prototype_create(&prototype, names[t->name].name, in, count_inputs(t),
+                                             names[t->name].out, names[t->name].n_out);
+    if (status == KILN_OK)
+        return kn_kernel_create_algorithm(out, prototype, &algorithm, t);
+    release(t);
+    return status;
+}
+
+static kiln_status make(kiln_kernel **out, const void *of)
+{
+    indexed *t = kn_malloc(sizeof *t);
+    if (!t)
+        return kn_error_memory(sizeof *t, "a kernel");
+    *t = *(const indexed *)of;
+    kiln_status status = t->n_arrays > 0
+                             ? kn_select_find(&t->find, "bool mask", "int64 number", "mask", "number = i")
+                             : KILN_OK;
+    if (status == KILN_OK && t->name == KN_INDEXED_READ && t->n_arrays > 0)
+        status = kn_select_find(&t->select, "bool mask, T x", "T y", "mask", "y = x");
+    if (status == KILN_OK)
+        return make_prototype(out, t);
+    release(t);
+    return status;
+}
+
+kiln_status kn_indexed_find(kiln_kernel **out, kn_indexed_name name, const kn_subscript *item, int n_items)
+{
+    indexed t = {.name = name, .n_items = n_items};
+    kn_str key = KN_STR_INIT;
+    kn_str_printf(&key, "indexed %d", (int)name);
+    for (int k = 0; k < n_items; ++k) {
+        t.item[k] = item[k];
+        t.n_arrays += item[k].kind == KN_SUBSCRIPT_ARRAY;
+        kn_str_printf(&key, " %d %lld %lld %lld", (int)item[k].kind, (long long)item[k].start,
+                      (long long)item[k].stop, (long long)item[k].step);
+    }
+    kiln_status status = count_inputs(&t) <= KN_MAX_PARAMS / 2
+                             ? kn_kernel_remembered(out, &key, make, &t)
+                             : kn_error(KILN_ERROR_INVALID, "an index has %d arrays; at most %d are possible",
+                                        t.n_arrays, KN_MAX_PARAMS / 2 - first_array(&t));
+    kn_str_free(&key);
+    return status;
+}
