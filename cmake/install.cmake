@@ -22,6 +22,10 @@ install(SCRIPT ${PROJECT_BINARY_DIR}/generated/install_begin.cmake ALL_COMPONENT
 install(TARGETS kiln EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
 
+if(kiln_bundle)
+    install(FILES ${kiln_bundle} DESTINATION ${CMAKE_INSTALL_LIBDIR}/kiln COMPONENT library)
+endif()
+
 install(TARGETS kiln_static EXPORT kiln_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(DIRECTORY include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${ops_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln COMPONENT development)

@@ -28,6 +28,11 @@ static inline bool may_allocate(size_t size)
     return !atomic_load_explicit(&is_counting, memory_order_relaxed) || count_allocation(size);
 }
 
+bool kn_alloc_may(size_t size)
+{
+    return may_allocate(size);
+}
+
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever)
 {
     unsigned long before;

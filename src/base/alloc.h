@@ -17,6 +17,9 @@ char *kn_strdup(const char *text);
 char *kn_strndup(const char *text, size_t length);
 void kn_free(void *pointer);
 
+/* Asked before memory that does not come from malloc is taken: false where a test makes it fail. */
+bool kn_alloc_may(size_t size);
+
 /* For tests: the nth allocation from now (1 = the next) fails, and all after it where `forever`. 0 switches
  * it off. Returns how many allocations were made since the last call of this function. */
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever);

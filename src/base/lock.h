@@ -46,6 +46,7 @@
     X(TIERS, 1, WAITS, BRIEF, "which optimised tiers of kernels are to be compiled")                         \
     X(STEPS, 1, WAITS, LONG, "steps of calls that several threads build")                                    \
     X(LAUNCH_NAMES, 1, WAITS, BRIEF, "the names of kernels that were launched")                              \
+    X(MEMORY_PROFILE, 1, WAITS, BRIEF, "the memory profile")                                                 \
     X(MEMORY_HOOK, 1, WAITS, BRIEF, "the memory hook")                                                       \
     X(LOG, 1, WAITS, BRIEF, "the log callback")                                                              \
     X(ERROR, 1, WAITS, BRIEF, "the key by which threads find their logs")                                    \

@@ -159,6 +159,9 @@ size_t kn_os_library_symbol_size(void *symbol);
 void kn_os_library_close(kn_library *library);
 /* Keeps this library loaded from now on: code that stays has pointers into it. */
 void kn_os_library_pin_self(void);
+/* The folder of the file that has this code: the shared library, or a program with the archive. False where
+ * its path is not known, or relative. */
+bool kn_os_library_own_folder(char *out, size_t size);
 
 /* ---- the processor ---- */
 int kn_os_cpu_count(void);   /* usable by this process: affinity and cgroup quota respected */
@@ -179,5 +182,13 @@ void kn_os_cpu_name(char *out, size_t size);
  * aarch64. Static string. */
 const char *kn_os_cpu_architecture(void);
 size_t kn_os_physical_memory(size_t *available);
+
+/* Addresses without memory, page by page; NULL, noted as a shortage, where there are none. */
+void *kn_os_reserve(size_t size);
+void kn_os_unreserve(void *range, size_t size);
+/* From now on the pages can be used; they are zero. False, noted as a shortage, where there is no memory. */
+bool kn_os_commit(void *pages, size_t size);
+/* The memory of the pages is gone, the addresses are kept. */
+void kn_os_decommit(void *pages, size_t size);
 
 #endif

@@ -227,3 +227,16 @@ void kn_os_library_pin_self(void)
         (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     kn_lock_leave_loader();
 }
+
+bool kn_os_library_own_folder(char *out, size_t size)
+{
+    static const char here;
+    Dl_info info;
+    kn_lock_enter_loader();
+    bool is_known = dladdr(&here, &info) && info.dli_fname && info.dli_fname[0] == '/' &&
+                    (size_t)snprintf(out, size, "%s", info.dli_fname) < size;
+    kn_lock_leave_loader();
+    if (is_known)
+        *strrchr(out, '/') = '\0';
+    return is_known;
+}

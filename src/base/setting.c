@@ -122,6 +122,9 @@ static const setting settings[] = {
      "what is stored"},
     {"KILN_NUM_THREADS", "a number from 1", "one for each processor the process may use", is_count, REFUSED,
      "threads of the host target"},
+    {"KILN_MEMORY", "pages|plain", "pages", is_choice, LOGGED,
+     "pages: pools map pages where they need them, and hold little more than what is in use; plain: they "
+     "take whole allocations (cuMemAlloc), which a program can share with other processes"},
     {"KILN_LIBCUDA", "a file", "libcuda.so.1", NULL, LOGGED, "the driver library"},
     {"KILN_KINDS", "names of kinds with - before and commas between", NULL, NULL, REFUSED,
      "kinds of schedule that are not chosen (-tile,-windows): to see what each is worth, and for tests; "

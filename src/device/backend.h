@@ -51,7 +51,17 @@ typedef struct kn_backend {
     kn_backend_kind kind;
     kiln_status (*memory_alloc)(kn_device *, size_t size, void **out);
     void (*memory_free)(kn_device *, void *pointer);
+    /* reached by the processor, too; memory_free takes it. NULL: there is none */
+    kiln_status (*memory_alloc_managed)(kn_device *, size_t size, void **out);
     kiln_status (*memory_info)(kn_device *, size_t *free_bytes, size_t *total);
+    /* Ranges of addresses whose pages are mapped one by one. A page's bytes; 0: there are no such ranges. */
+    size_t (*memory_page)(kn_device *);
+    /* is_small: many small blocks will be in the range */
+    kiln_status (*memory_reserve)(kn_device *, size_t size, bool is_small, void **out);
+    void (*memory_unreserve)(kn_device *, void *range, size_t size);
+    /* Whole pages. Unmapping takes what one call mapped, and waits for no work. */
+    kiln_status (*memory_map)(kn_device *, void *at, size_t size, uint64_t *handle);
+    void (*memory_unmap)(kn_device *, void *at, size_t size, uint64_t handle);
     /* queued */
     kiln_status (*copy)(kn_device *, void *to, const void *from, size_t size, kn_copy_kind kind,
                         void *stream);
@@ -109,6 +119,7 @@ struct kn_device {
     int multiprocessors;
     int max_grid_x;
     struct kn_pool *pool;
+    struct kn_pool *pinned; /* host memory; CUDA alone */
 };
 
 /* The number of the capture that a stream is in; 0 where it is in none, as the default stream always is. */

@@ -9,6 +9,7 @@
 #include "device/cuda_event.h"
 #include "device/cuda_memory.h"
 #include "device/cuda_module.h"
+#include "device/cuda_pages.h"
 #include "device/cuda_stream.h"
 #include "device/pool.h"
 
@@ -70,7 +71,13 @@ static const kn_backend cuda_backend = {
     .kind = KN_CUDA,
     .memory_alloc = kn_cuda_memory_alloc,
     .memory_free = kn_cuda_memory_free,
+    .memory_alloc_managed = kn_cuda_memory_alloc_managed,
     .memory_info = kn_cuda_memory_info,
+    .memory_page = kn_cuda_memory_page,
+    .memory_reserve = kn_cuda_memory_reserve,
+    .memory_unreserve = kn_cuda_memory_unreserve,
+    .memory_map = kn_cuda_memory_map,
+    .memory_unmap = kn_cuda_memory_unmap,
     .copy = kn_cuda_copy,
     .copy_peer = kn_cuda_copy_peer,
     .fill = kn_cuda_fill,
@@ -143,7 +150,12 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
     kiln_status status = KN_CU(DeviceGet, &device->handle, ordinal);
     if (status == KILN_OK)
         status = read_limits(device);
+    if (status == KILN_OK)
+        kn_cuda_read_pages(&device->base);
     if (status == KILN_OK && !(device->base.pool = kn_pool_create(&device->base, 512)))
+        status = kiln_error_status();
+    if (status == KILN_OK && !(device->base.pinned = kn_pool_create_over(
+                                   &device->base, 512, kn_cuda_pinned_alloc, kn_cuda_pinned_free)))
         status = kiln_error_status();
     /* last, so that nothing has to be released */
     if (status == KILN_OK) {
@@ -153,6 +165,7 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
     }
     if (status != KILN_OK) {
         kn_pool_free(device->base.pool);
+        kn_pool_free(device->base.pinned);
         kn_free(device);
         return status;
     }

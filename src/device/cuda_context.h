@@ -8,12 +8,17 @@
 #include "device/cuda_driver.h"
 #include "device/device_table.h"
 
+/* Whether two devices reach each other's memory. */
+enum kn_peer_state { PEER_IMPOSSIBLE = -1, PEER_UNKNOWN, PEER_ENABLED, PEER_BEGINS };
+
 typedef struct kn_cuda_device {
     kn_device base; /* first: a kn_device of this back end is one of these */
     int ordinal;
     kn_cu_device handle;
     kn_cu_context context;
-    _Atomic signed char peers[KN_CUDA_DEVICES_MAX]; /* 1: enabled, -1: not possible, 0: not yet asked */
+    size_t page;                                    /* of mapped memory; 0: none is mapped */
+    bool is_rdma_capable;                           /* of mapped memory: network cards may reach it */
+    _Atomic signed char peers[KN_CUDA_DEVICES_MAX]; /* kn_peer_state */
 } kn_cuda_device;
 
 static inline kn_cuda_device *kn_cuda_device_of(kn_device *device)

@@ -15,6 +15,7 @@ extern "C" {
 typedef int kn_cu_result;
 typedef int kn_cu_device;
 typedef unsigned long long kn_cu_address;
+typedef unsigned long long kn_cu_handle;
 typedef struct kn_cu_context_object *kn_cu_context;
 typedef struct kn_cu_stream_object *kn_cu_stream;
 typedef struct kn_cu_event_object *kn_cu_event;
@@ -98,6 +99,14 @@ typedef struct kn_cu_link_object *kn_cu_link;
     X(KN_CU_COMPUTE_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                 \
     X(KN_CU_MAX_SHARED_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)     \
     X(KN_CU_MAX_REGISTERS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 82)      \
+    X(KN_CU_VIRTUAL_MEMORY, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                    \
+    X(KN_CU_RDMA_WITH_VIRTUAL_MEMORY, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 110)      \
+    X(KN_CU_MANAGED_MEMORY, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)                                          \
+    X(KN_CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_GLOBAL, 1)                                                      \
+    X(KN_CU_MEM_PINNED, CU_MEM_ALLOCATION_TYPE_PINNED, 1)                                                    \
+    X(KN_CU_MEM_ON_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE, 1)                                                   \
+    X(KN_CU_MEM_READ_WRITE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                                           \
+    X(KN_CU_MEM_GRANULARITY_MINIMUM, CU_MEM_ALLOC_GRANULARITY_MINIMUM, 0)                                    \
     X(KN_CU_COOPERATIVE_LAUNCH, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 95)                                  \
     X(KN_CU_MAX_SHARED_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)           \
     X(KN_CU_RESERVED_SHARED_PER_BLOCK, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 111)
@@ -128,6 +137,24 @@ typedef struct kn_cu_launch_config {
     kn_cu_attribute *attributes;
     unsigned attribute_count;
 } kn_cu_launch_config;
+
+typedef struct kn_cu_memory_place {
+    int kind, device;
+} kn_cu_memory_place;
+
+typedef struct kn_cu_memory_traits {
+    int kind, handle_kinds;
+    kn_cu_memory_place place;
+    void *windows;
+    unsigned char compression, is_rdma_capable;
+    unsigned short usage;
+    unsigned char reserved[4];
+} kn_cu_memory_traits;
+
+typedef struct kn_cu_memory_access {
+    kn_cu_memory_place place;
+    int flags;
+} kn_cu_memory_access;
 
 /* The functions: X(name, symbol that libcuda exports, parameters). Those under OPTIONAL came with later
  * drivers (11.8, 12.4) or serve rare needs: NULL where the driver has none. */
@@ -228,7 +255,22 @@ typedef struct kn_cu_launch_config {
     X(LinkAddFile, cuLinkAddFile_v2,                                                                         \
       (kn_cu_link link, int kind, const char *path, unsigned option_count, int *options, void **values))     \
     X(LinkComplete, cuLinkComplete, (kn_cu_link link, void **image, size_t *size))                           \
-    X(LinkDestroy, cuLinkDestroy, (kn_cu_link link))
+    X(MemAllocManaged, cuMemAllocManaged, (kn_cu_address * address, size_t size, unsigned flags))            \
+    X(LinkDestroy, cuLinkDestroy, (kn_cu_link link))                                                         \
+    X(MemGetAllocationGranularity, cuMemGetAllocationGranularity,                                            \
+      (size_t * bytes, const kn_cu_memory_traits *traits, int option))                                       \
+    X(MemAddressReserve, cuMemAddressReserve,                                                                \
+      (kn_cu_address * address, size_t size, size_t alignment, kn_cu_address wish,                           \
+       unsigned long long flags))                                                                            \
+    X(MemAddressFree, cuMemAddressFree, (kn_cu_address address, size_t size))                                \
+    X(MemCreate, cuMemCreate,                                                                                \
+      (kn_cu_handle * handle, size_t size, const kn_cu_memory_traits *traits, unsigned long long flags))     \
+    X(MemRelease, cuMemRelease, (kn_cu_handle handle))                                                       \
+    X(MemMap, cuMemMap,                                                                                      \
+      (kn_cu_address address, size_t size, size_t offset, kn_cu_handle handle, unsigned long long flags))    \
+    X(MemUnmap, cuMemUnmap, (kn_cu_address address, size_t size))                                            \
+    X(MemSetAccess, cuMemSetAccess,                                                                          \
+      (kn_cu_address address, size_t size, const kn_cu_memory_access *access, size_t count))
 
 typedef struct kn_cu_driver {
 #define X(name, symbol, parameters) kn_cu_result(*name) parameters;

@@ -21,6 +21,23 @@ kiln_status kn_cuda_memory_alloc(kn_device *device, size_t size, void **out)
     return status;
 }
 
+kiln_status kn_cuda_memory_alloc_managed(kn_device *device, size_t size, void **out)
+{
+    kn_cu_address address = 0;
+    kn_cuda_scope scope;
+    int is_there = 0;
+    if (!kn_cuda.MemAllocManaged ||
+        KN_CU_CALL(DeviceGetAttribute, &is_there, KN_CU_MANAGED_MEMORY, kn_cuda_device_of(device)->handle) !=
+            KN_CU_SUCCESS ||
+        !is_there)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "the device has no managed memory");
+    kiln_status status =
+        KN_CU_RELAXED(&scope, device, MemAllocManaged, &address, size, KN_CU_MEM_ATTACH_GLOBAL);
+    if (status == KILN_OK)
+        *out = (void *)(uintptr_t)address;
+    return status;
+}
+
 /* This and the other releases go on where the context could not be had: the driver finds it by the handle. */
 void kn_cuda_memory_free(kn_device *device, void *pointer)
 {

@@ -5,6 +5,7 @@
 #include "device/backend.h"
 
 kiln_status kn_cuda_memory_alloc(kn_device *device, size_t size, void **out);
+kiln_status kn_cuda_memory_alloc_managed(kn_device *device, size_t size, void **out);
 void kn_cuda_memory_free(kn_device *device, void *pointer);
 kiln_status kn_cuda_memory_info(kn_device *device, size_t *free_bytes, size_t *total);
 

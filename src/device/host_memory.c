@@ -44,6 +44,56 @@ kiln_status kn_host_memory_info(kn_device *device, size_t *free_bytes, size_t *t
     return KILN_OK;
 }
 
+/* ---- mapped pages ---- */
+
+size_t kn_host_memory_page(kn_device *device)
+{
+    (void)device;
+    return HUGE_PAGE;
+}
+
+/* Addresses that nobody may touch cost nothing; they begin on a huge page. */
+kiln_status kn_host_memory_reserve(kn_device *device, size_t size, bool is_small, void **out)
+{
+    (void)device, (void)is_small;
+    char *raw = kn_os_reserve(size + HUGE_PAGE);
+    if (!raw)
+        return kn_error_memory(size, "the host's memory pool");
+    char *start = (char *)(((uintptr_t)raw + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    if (start > raw)
+        kn_os_unreserve(raw, (size_t)(start - raw));
+    if (raw + HUGE_PAGE > start)
+        kn_os_unreserve(start + size, (size_t)(raw + HUGE_PAGE - start));
+#ifdef MADV_HUGEPAGE
+    if (!is_small)
+        madvise(start, size, MADV_HUGEPAGE);
+#endif
+    *out = start;
+    return KILN_OK;
+}
+
+void kn_host_memory_unreserve(kn_device *device, void *range, size_t size)
+{
+    (void)device;
+    kn_os_unreserve(range, size);
+}
+
+kiln_status kn_host_memory_map(kn_device *device, void *at, size_t size, uint64_t *handle)
+{
+    (void)device;
+    *handle = 0;
+    return kn_os_commit(at, size) ? KILN_OK : kn_error_memory(size, "the host's memory pool");
+}
+
+/* The pages go back to the system at once; their addresses are kept. */
+void kn_host_memory_unmap(kn_device *device, void *at, size_t size, uint64_t handle)
+{
+    (void)device, (void)handle;
+    kn_os_decommit(at, size);
+}
+
+/* ---- copies and fills ---- */
+
 typedef struct move_job {
     char *to;
     const char *from;

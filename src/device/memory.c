@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "device/capture_foreign.h"
 #include "device/lost.h"
+#include "device/memory_profile.h"
 #include "device/pool.h"
 #include "device/registry.h"
 
@@ -64,6 +65,8 @@ kiln_status kn_memory_alloc_in(void **out, kn_device *device, size_t size, void 
     if (capture && kn_capture_meet(device, stream, capture) != KILN_OK)
         return kiln_error_status();
     kiln_status status = kn_pool_take(out, &size, device->pool, stream, capture);
+    if (status == KILN_OK && atomic_load_explicit(&kn_memory_profile_is_on, memory_order_relaxed))
+        kn_memory_profile_add(*out, size);
     if (status == KILN_OK && atomic_load_explicit(&hook.is_set, memory_order_relaxed))
         run_hook(device, *out, size, false);
     return status;
@@ -75,6 +78,8 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
         return;
     if (atomic_load_explicit(&hook.is_set, memory_order_relaxed))
         run_hook(device, pointer, size, true);
+    if (atomic_load_explicit(&kn_memory_profile_is_on, memory_order_relaxed))
+        kn_memory_profile_remove(pointer);
     if (!kn_pool_give(device->pool, pointer, stream))
         kn_log(KILN_LOG_WARNING, "memory pool: %p was freed, which is not in use", pointer);
 }
@@ -115,6 +120,44 @@ kiln_status kiln_memory_set_limit(kiln_device id, size_t limit_bytes)
     kiln_status status = kn_device_get(&device, id);
     if (status == KILN_OK)
         kn_pool_set_limit(device->pool, limit_bytes);
+    return status;
+}
+
+kiln_status kiln_memory_set_limit_share(kiln_device id, double share)
+{
+    kn_device *device = NULL;
+    size_t available = 0, total = 0;
+    if (!(share > 0 && share <= 1))
+        return kn_error(KILN_ERROR_INVALID,
+                        "kiln_memory_set_limit_share: share is %g; expected more than 0, up to 1", share);
+    kiln_status status = kn_device_get(&device, id);
+    if (status == KILN_OK)
+        status = device->backend->memory_info(device, &available, &total);
+    if (status == KILN_OK)
+        kn_pool_set_limit(device->pool, (size_t)((double)total * share));
+    return status;
+}
+
+kiln_status kiln_memory_set_source(kiln_device id, const kiln_memory_source *source)
+{
+    kn_device *device = NULL;
+    kiln_memory_source all = KILN_MEMORY_SOURCE_INIT;
+    kiln_status status =
+        kn_sized_read(&all, sizeof all, source, "kiln_memory_set_source: source", "KILN_MEMORY_SOURCE_INIT");
+    if (status == KILN_OK && source && all.is_managed == (all.alloc || all.free))
+        status = kn_error(KILN_ERROR_INVALID, "kiln_memory_set_source: source has %s; expected one of them",
+                          all.is_managed ? "is_managed and functions" : "neither is_managed nor alloc");
+    if (status == KILN_OK && !all.alloc != !all.free)
+        status =
+            kn_error(KILN_ERROR_INVALID, "kiln_memory_set_source: source.%s is NULL; expected a function",
+                     all.alloc ? "free" : "alloc");
+    if (status == KILN_OK)
+        status = kn_device_get(&device, id);
+    if (status == KILN_OK && all.is_managed && !device->backend->memory_alloc_managed)
+        status =
+            kn_error(KILN_ERROR_UNSUPPORTED, "the host has no managed memory: all of its memory is shared");
+    if (status == KILN_OK)
+        kn_pool_set_source(device->pool, source ? &all : NULL);
     return status;
 }
 

@@ -1,10 +1,15 @@
-/* Pinned host memory: the driver's where there is one, else plain memory. A table says which a pointer is. */
+/* Pinned host memory: from a pool over the driver's where there is one, else plain memory. A table says which
+ * a pointer is. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/map.h"
+#include "base/sized.h"
 #include "device/cuda_driver.h"
 #include "device/cuda_memory.h"
+#include "device/device_table.h"
+#include "device/lost.h"
+#include "device/pool.h"
 #include "device/registry.h"
 
 static struct {
@@ -33,6 +38,15 @@ static bool remember(void *pointer, kn_device *device)
     return done;
 }
 
+static kiln_status take_pinned(kn_device *device, size_t bytes, void **out)
+{
+    if (kn_device_is_lost(device))
+        return kn_device_say_lost();
+    if (bytes > SIZE_MAX / 4)
+        return kn_error_memory(bytes, "pinned memory");
+    return kn_pool_take(out, &bytes, device->pinned, NULL, 0);
+}
+
 kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)
 {
     kn_device *device = NULL;
@@ -46,9 +60,9 @@ kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)
         pointer = kn_malloc(bytes ? bytes : 1);
         status = pointer ? KILN_OK : kn_error_memory(bytes, "pinned memory");
     } else {
-        status = kn_cuda_pinned_alloc(device, bytes ? bytes : 1, &pointer);
+        status = take_pinned(device, bytes, &pointer);
         if (status == KILN_OK && !remember(pointer, device)) {
-            kn_cuda_pinned_free(device, pointer);
+            kn_pool_give(device->pinned, pointer, NULL);
             status = kn_error_memory(bytes, "pinned memory");
         }
     }
@@ -64,8 +78,46 @@ void kiln_memory_free_pinned(void *pointer)
     kn_lock_take(KN_LOCK_PINNED);
     kn_device *device = pinned.devices ? kn_map_remove(pinned.devices, &pointer, sizeof pointer) : NULL;
     kn_lock_give(KN_LOCK_PINNED);
-    if (device)
-        kn_cuda_pinned_free(device, pointer);
-    else
+    if (device && !kn_device_is_lost(device))
+        kn_pool_give(device->pinned, pointer, NULL);
+    else if (!device)
         kn_free(pointer);
+}
+
+/* ---- what the pools hold ---- */
+
+/* Of the slot, NULL where there is none. */
+static kn_pool *pool_of(int slot)
+{
+    kn_device *device = kn_device_ready(slot);
+    return device ? device->pinned : NULL;
+}
+
+kiln_status kiln_memory_get_pinned_stats(kiln_memory_stats *out)
+{
+    kiln_memory_stats all = KILN_MEMORY_STATS_INIT, one = KILN_MEMORY_STATS_INIT;
+    kiln_status status =
+        kn_sized_check(out, sizeof *out, "kiln_memory_get_pinned_stats: out", "KILN_MEMORY_STATS_INIT");
+    if (status != KILN_OK)
+        return status;
+    for (int slot = 1; slot <= KN_CUDA_DEVICES_MAX; slot++)
+        if (pool_of(slot)) {
+            kn_pool_read_stats(&one, pool_of(slot));
+            all.used_bytes += one.used_bytes;
+            all.held_bytes += one.held_bytes;
+            all.peak_used_bytes += one.peak_used_bytes;
+            all.allocations += one.allocations;
+            all.device_allocations += one.device_allocations;
+            all.peak_held_bytes += one.peak_held_bytes;
+        }
+    kn_sized_answer(out, &all);
+    return KILN_OK;
+}
+
+kiln_status kiln_memory_trim_pinned(size_t keep_bytes)
+{
+    for (int slot = 1; slot <= KN_CUDA_DEVICES_MAX; slot++)
+        if (pool_of(slot))
+            kn_pool_give_back(pool_of(slot), keep_bytes);
+    return KILN_OK;
 }

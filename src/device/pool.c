@@ -1,14 +1,17 @@
-/* The caching allocator. A segment is one allocation of the device, cut into blocks. Segments belong to a
- * arena: the memory of one stream, within which a block that is freed may be handed out again at once,
- * because the stream runs in order. Lookups go: the arena's quick lists (the very size that was asked
- * before), its bins (best fit, splitting), then everything that has become free is merged, and only then the
- * device is asked. Small and large requests have segments of their own, so that a small block never pins a
- * large one. */
+/* The caching allocator. A segment is a range of addresses, cut into blocks: one whose pages are mapped where
+ * blocks need them (pool_pages.c), or one allocation of the device. Segments belong to an arena: the memory
+ * of one stream, within which a block that is freed may be handed out again at once, because the stream runs
+ * in order. Lookups go: the arena's quick lists (the very size that was asked before), its bins (best fit,
+ * splitting), then everything that has become free is merged, and only then the device is asked. Small and
+ * large requests have segments of their own, so that a small block never pins a large one. */
 #include "device/pool.h"
+
+#include <math.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/setting.h"
 #include "device/device_table.h"
 #include "device/lost.h"
 #include "device/pool_block.h"
@@ -35,7 +38,9 @@ static kiln_status take_slowly(kn_pool *pool, kn_pool_arena *l, size_t size, kn_
         kn_pool_adopt_ended(pool, l);
         *out = take_binned(pool, l, size);
     }
-    kiln_status status = *out ? KILN_OK : kn_pool_new_segment(pool, l, size, out);
+    l->references++; /* a caller's source is called without the lock: the arena must stay */
+    kiln_status status = *out ? KILN_OK : kn_pool_grow(pool, l, size, out);
+    l->references--;
     if (status == KILN_OK) {
         (*out)->state = BLOCK_USED; /* before cutting: the rest must not be joined with it */
         kn_pool_cut_block(pool, *out, size);
@@ -55,6 +60,7 @@ kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, 
         b->state = BLOCK_USED;
     else
         status = l ? take_slowly(pool, l, wanted, &b) : kn_error_memory(sizeof *l, "the memory pool");
+    kn_pool_return_segments(pool);
     if (status == KILN_OK) {
         pool->allocations++;
         pool->used += b->size;
@@ -202,6 +208,12 @@ void kn_pool_stream_ends(kn_pool *pool, void *stream)
 
 /* ---- the pool ---- */
 
+static kn_pool_source own_source(const kn_pool *pool)
+{
+    const kn_backend *backend = pool->device->backend;
+    return (kn_pool_source){backend->memory_alloc, backend->memory_free, true, KILN_MEMORY_SOURCE_INIT};
+}
+
 kn_pool *kn_pool_create(kn_device *device, size_t granularity)
 {
     kn_pool *pool = kn_calloc(1, sizeof *pool);
@@ -213,12 +225,24 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity)
         return NULL;
     }
     pool->device = device;
+    pool->source = own_source(pool);
     pool->granularity = granularity;
+    pool->page = kn_setting_is("KILN_MEMORY", "plain") ? 0 : device->backend->memory_page(device);
     pool->shift = __builtin_ctzll(granularity);
     pool->buckets = buckets;
     pool->bucket_mask = 1023;
     int slot = kn_device_slot(device->id);
     pool->lock = slot ? KN_LOCK_POOL_CUDA + (kn_lock)slot : KN_LOCK_POOL_HOST;
+    return pool;
+}
+
+kn_pool *kn_pool_create_over(kn_device *device, size_t granularity,
+                             kiln_status (*alloc)(kn_device *device, size_t size, void **out),
+                             void (*free)(kn_device *device, void *pointer))
+{
+    kn_pool *pool = kn_pool_create(device, granularity);
+    if (pool)
+        pool->source = (kn_pool_source){alloc, free, false, KILN_MEMORY_SOURCE_INIT};
     return pool;
 }
 
@@ -245,7 +269,8 @@ void kn_pool_free(kn_pool *pool)
     if (!pool)
         return;
     kn_lock_take(pool->lock);
-    kn_pool_trim(pool, 0);
+    kn_pool_trim(pool, 0, INFINITY);
+    kn_pool_return_segments(pool);
     bool is_unused = pool->block_count == 0;
     kn_lock_give(pool->lock);
     if (is_unused)
@@ -256,8 +281,8 @@ void kn_pool_read_stats(kiln_memory_stats *out, kn_pool *pool)
 {
     kn_lock_take(pool->lock);
     *out = (kiln_memory_stats){
-        out->struct_size,        pool->used, pool->held, pool->peak, pool->limit, pool->allocations,
-        pool->device_allocations};
+        out->struct_size,         pool->used,     pool->held, pool->peak, pool->limit, pool->allocations,
+        pool->device_allocations, pool->peak_held};
     kn_lock_give(pool->lock);
 }
 
@@ -268,9 +293,44 @@ void kn_pool_set_limit(kn_pool *pool, size_t limit_bytes)
     kn_lock_give(pool->lock);
 }
 
+void kn_pool_set_source(kn_pool *pool, const kiln_memory_source *source)
+{
+    kn_pool_source fresh = own_source(pool);
+    if (source) {
+        fresh.is_mapped = false;
+        fresh.caller = *source;
+    }
+    if (source && source->is_managed)
+        fresh.alloc = pool->device->backend->memory_alloc_managed;
+    kn_lock_take(pool->lock);
+    pool->source = fresh;
+    kn_lock_give(pool->lock);
+}
+
 void kn_pool_give_back(kn_pool *pool, size_t keep)
 {
     kn_lock_take(pool->lock);
-    kn_pool_trim(pool, keep);
+    kn_pool_trim(pool, keep, INFINITY);
+    kn_pool_return_segments(pool);
     kn_lock_give(pool->lock);
+}
+
+static kiln_status show_segment(kn_pool *pool, const kn_segment *s, kn_pool_shower *show, kn_device *peer)
+{
+    kiln_status status = KILN_OK;
+    for (size_t page = 0; s->extents && status == KILN_OK && page < s->size / pool->page; page++)
+        if (s->extents[page].size > 0)
+            status = show(pool->device, s->first->pointer + page * pool->page, s->extents[page].size, peer);
+    return status;
+}
+
+kiln_status kn_pool_show(kn_pool *pool, kn_pool_shower *show, kn_device *peer)
+{
+    kiln_status status = KILN_OK;
+    kn_lock_take(pool->lock);
+    for (kn_pool_arena *l = pool->arenas; l; l = l->next)
+        for (kn_segment *s = l->segments; s && status == KILN_OK; s = s->next)
+            status = show_segment(pool, s, show, peer);
+    kn_lock_give(pool->lock);
+    return status;
 }

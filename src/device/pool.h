@@ -5,10 +5,15 @@
 #include "device/backend.h"
 
 typedef struct kn_pool kn_pool;
+typedef kiln_status kn_pool_shower(kn_device *device, void *at, size_t size, kn_device *peer);
 
 /* NULL, with the last error set, where there is no memory. granularity: a power of two. Lives as long as the
  * device. */
 kn_pool *kn_pool_create(kn_device *device, size_t granularity);
+/* The same, over functions as kn_backend's memory_alloc and memory_free are. */
+kn_pool *kn_pool_create_over(kn_device *device, size_t granularity,
+                             kiln_status (*alloc)(kn_device *device, size_t size, void **out),
+                             void (*free)(kn_device *device, void *pointer));
 
 /* Gives everything back; where some of its memory is still in use it stays as it is. Takes NULL. */
 void kn_pool_free(kn_pool *pool);
@@ -24,6 +29,8 @@ kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_
 /* Into the fields of `out` but its size. */
 void kn_pool_read_stats(kiln_memory_stats *out, kn_pool *pool);
 void kn_pool_set_limit(kn_pool *pool, size_t limit_bytes);
+/* New segments come from there; NULL: from the device. */
+void kn_pool_set_source(kn_pool *pool, const kiln_memory_source *source);
 /* Returns unused memory to the device, until at most keep bytes are cached. */
 void kn_pool_give_back(kn_pool *pool, size_t keep);
 
@@ -40,5 +47,8 @@ kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture
 /* The graph is gone: its memory is everybody's, where is_running once the work that is now queued on the
  * stream is done. */
 void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void *stream);
+
+/* Calls show() for all mapped memory, until it fails. */
+kiln_status kn_pool_show(kn_pool *pool, kn_pool_shower *show, kn_device *peer);
 
 #endif

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "device/pool_block.h"
 
 /* ---- events ---- */
@@ -54,6 +55,23 @@ bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait)
         give_event(pool, events[--*count]);
     }
     return true;
+}
+
+bool kn_pool_stream_is_over(kn_pool *pool, void *stream, double most_ms)
+{
+    const kn_backend *backend = pool->device->backend;
+    if (backend->kind != KN_CUDA)
+        return true;
+    if (!backend->stream_may_record(pool->device, stream))
+        return false;
+    void *event = kn_pool_event_behind(pool, stream);
+    int count = event != NULL;
+    double start = kn_os_now_ms();
+    while (!kn_pool_events_over(pool, &event, &count, false) && kn_os_now_ms() - start < most_ms)
+        sched_yield();
+    if (count > 0)
+        give_event(pool, event);
+    return count == 0;
 }
 
 /* ---- arenas ---- */

@@ -10,6 +10,9 @@
 void *kn_pool_event_behind(kn_pool *pool, void *stream);
 /* Gives back the events that are over, the last one first; true if none is left. wait: waits for all. */
 bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait);
+/* True once the work that is now queued on the stream is over; false if it is not after so long, or where a
+ * capture forbids to ask. */
+bool kn_pool_stream_is_over(kn_pool *pool, void *stream, double most_ms);
 /* The arena of a stream (in a capture, where that is not 0), found; made where there is none, NULL without
  * memory. */
 kn_pool_arena *kn_pool_find_arena(kn_pool *pool, void *stream, uint64_t capture);

@@ -78,16 +78,29 @@ static int bin_of(const kn_pool *pool, size_t size)
     return bin < BINS ? bin : BINS - 1;
 }
 
+static bool comes_before(const kn_block *a, const kn_block *b)
+{
+    return a->size != b->size ? a->size < b->size : a->pointer < b->pointer;
+}
+
+/* A bin begins with its smallest blocks, so that the first that suffices is the best fit; of equal ones with
+ * the lowest address, so that the high end of a segment becomes free. Of a long bin only the beginning is in
+ * order. */
 void kn_pool_put_in_bin(kn_pool *pool, kn_block *b)
 {
     kn_bin_set *set = &b->home->owner->sets[b->home->is_small];
-    int bin = bin_of(pool, b->size);
+    int bin = bin_of(pool, b->size), scanned = 0;
+    kn_block *previous = NULL, *next = set->bins[bin];
+    for (; next && scanned < BIN_SCAN && comes_before(next, b); scanned++) {
+        previous = next;
+        next = next->next;
+    }
     b->state = BLOCK_FREE;
-    b->previous = NULL;
-    b->next = set->bins[bin];
-    if (b->next)
-        b->next->previous = b;
-    set->bins[bin] = b;
+    b->previous = previous;
+    b->next = next;
+    if (next)
+        next->previous = b;
+    *(previous ? &previous->next : &set->bins[bin]) = b;
     set->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
 }
 
@@ -132,24 +145,31 @@ kn_block *kn_pool_find_in_bins(const kn_pool *pool, const kn_bin_set *set, size_
 
 /* ---- cutting and joining ---- */
 
-void kn_pool_cut_block(kn_pool *pool, kn_block *b, size_t size)
+kn_block *kn_pool_split_block(kn_pool *pool, kn_block *b, size_t size)
 {
-    size_t rest = b->size - size;
-    if (rest < pool->granularity || (!b->home->is_small && rest < SMALL_LIMIT))
-        return;
-    kn_block *tail = kn_pool_new_block(pool, b->home, b->pointer + size, rest);
+    kn_block *tail = kn_pool_new_block(pool, b->home, b->pointer + size, b->size - size);
     if (!tail)
-        return; /* the whole block serves, too */
+        return NULL;
     b->size = size;
+    tail->state = b->state;
     tail->before = b;
     tail->after = b->after;
     if (tail->after)
         tail->after->before = tail;
     b->after = tail;
-    kn_pool_put_in_bin(pool, tail);
+    return tail;
 }
 
-static void join_after(kn_pool *pool, kn_block *b)
+void kn_pool_cut_block(kn_pool *pool, kn_block *b, size_t size)
+{
+    if (b->size - size < pool->granularity)
+        return;
+    kn_block *tail = kn_pool_split_block(pool, b, size);
+    if (tail) /* else the whole block serves, too */
+        kn_pool_put_in_bin(pool, tail);
+}
+
+void kn_pool_join_after(kn_pool *pool, kn_block *b)
 {
     kn_block *gone = b->after;
     b->size += gone->size;
@@ -163,12 +183,12 @@ static void put_back(kn_pool *pool, kn_block *b)
 {
     if (b->after && b->after->state == BLOCK_FREE) {
         kn_pool_take_from_bin(pool, b->after);
-        join_after(pool, b);
+        kn_pool_join_after(pool, b);
     }
     if (b->before && b->before->state == BLOCK_FREE) {
         b = b->before;
         kn_pool_take_from_bin(pool, b);
-        join_after(pool, b);
+        kn_pool_join_after(pool, b);
     }
     kn_pool_put_in_bin(pool, b);
 }
@@ -198,7 +218,7 @@ void kn_pool_put_free(kn_pool *pool, kn_block *b)
 {
     kn_pool_arena *l = b->home->owner;
     int slot = quick_slot(pool, b->asked);
-    if (l->quick_depth[slot] >= QUICK_DEPTH) {
+    if (b->size > SMALL_LIMIT || l->quick_depth[slot] >= QUICK_DEPTH) {
         put_back(pool, b);
         return;
     }

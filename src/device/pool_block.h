@@ -14,6 +14,10 @@ void kn_pool_put_in_bin(kn_pool *pool, kn_block *b);
 void kn_pool_take_from_bin(kn_pool *pool, kn_block *b);
 /* The best fit, which stays where it is; NULL. */
 kn_block *kn_pool_find_in_bins(const kn_pool *pool, const kn_bin_set *set, size_t size);
+/* Joins a block with the one behind it, which is in no list. */
+void kn_pool_join_after(kn_pool *pool, kn_block *b);
+/* A block behind b, of the bytes from `size` on, in the same state; NULL without memory. */
+kn_block *kn_pool_split_block(kn_pool *pool, kn_block *b, size_t size);
 /* Leaves size bytes; the rest, where it is worth it, becomes a free block. */
 void kn_pool_cut_block(kn_pool *pool, kn_block *b, size_t size);
 /* A block that was asked with the very same size; NULL. */

@@ -22,7 +22,8 @@ typedef enum kn_block_state {
     BLOCK_QUICK,
     BLOCK_FREE,
     BLOCK_PENDING,
-    BLOCK_PARKED
+    BLOCK_PARKED,
+    BLOCK_HOLE /* addresses without memory */
 } kn_block_state;
 
 typedef struct kn_segment kn_segment;
@@ -33,7 +34,7 @@ typedef struct kn_block {
     size_t size, asked; /* asked: the requested size, rounded up; size may be a little more */
     kn_segment *home;
     struct kn_block *before, *after;  /* neighbours in the segment */
-    struct kn_block *previous, *next; /* in a bin, a quick list (next alone), a pending or parked list */
+    struct kn_block *previous, *next; /* in a bin, a list of holes; next alone: quick, pending, parked */
     struct kn_block *hash_next;
     kn_block_state state;
     int use_count, event_count;
@@ -41,12 +42,30 @@ typedef struct kn_block {
     void **events;        /* of a pending block: events that must have happened; same allocation as uses */
 } kn_block;
 
+/* What one call of the device mapped. */
+typedef struct kn_extent {
+    size_t size;
+    uint64_t handle;
+} kn_extent;
+
+/* Where segments come from. */
+typedef struct kn_pool_source {
+    kiln_status (*alloc)(kn_device *device, size_t size, void **out);
+    void (*free)(kn_device *device, void *pointer);
+    bool is_mapped;            /* segments of pages, where there are such */
+    kiln_memory_source caller; /* with alloc: instead of the above */
+} kn_pool_source;
+
 struct kn_segment {
+    kn_pool_source source;
     kn_pool_arena *owner;
     kn_segment *previous, *next;
     kn_block *first;
-    size_t size;
+    void *memory; /* of one allocation; NULL: mapped */
+    size_t size;  /* of all its blocks, holes included */
     bool is_small;
+    kn_extent *extents; /* of a mapped segment: one for each page, of size 0 where no extent begins */
+    kn_block *holes;    /* of a mapped segment */
 };
 
 typedef struct kn_bin_set {
@@ -74,6 +93,9 @@ typedef struct kn_pool {
     kn_device *device;
     size_t granularity;
     int shift;
+    size_t page;           /* of mapped segments; 0: none are made */
+    kn_pool_source source; /* of new segments */
+    kn_segment *returned;  /* a caller's, which get them back once no lock is held */
     kn_lock lock;
     kn_pool_arena *arenas, *recent;
     kn_block **buckets; /* by address */
@@ -82,9 +104,17 @@ typedef struct kn_pool {
     kn_block *pending_first, *pending_last; /* wait for events, oldest first */
     void **idle_events;
     int idle_count, idle_capacity;
-    size_t used, held, peak, limit;
+    size_t used, held, peak, peak_held, limit;
+    size_t moved; /* bytes that went back to the device to be mapped elsewhere */
     uint64_t allocations, device_allocations;
     _Atomic int capture_arenas;
 } kn_pool;
+
+static inline void kn_pool_note_held(kn_pool *pool, size_t more)
+{
+    pool->held += more;
+    if (pool->held > pool->peak_held)
+        pool->peak_held = pool->held;
+}
 
 #endif

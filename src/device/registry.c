@@ -17,6 +17,7 @@
 #include "device/first_use.h"
 #include "device/host.h"
 #include "device/lost.h"
+#include "device/memory_profile.h"
 #include "device/pool.h"
 
 static _Thread_local kiln_device current_id; /* KILN_DEVICE_DEFAULT: the process's default */
@@ -216,6 +217,7 @@ __attribute__((destructor(KN_UNLOAD_DEVICE))) static void unload(void)
     kn_device *host = kn_device_ready(0);
     if (kn_unload_is_exit())
         return;
+    kn_memory_profile_forget();
     if (host)
         kn_pool_free(host->pool);
     kn_device_set_ready(0, NULL);

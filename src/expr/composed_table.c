@@ -114,6 +114,10 @@ static const kn_composed rows[] = {
     {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
     {"moveaxis", "a, source#, destination#", NULL},
     {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
+    /* Rows of counts of n draws by weights. */
+    {"multinomial", "key, at, n#, pvals",
+     "c = cumsum(pvals * 1.0); t = random(key, at[:, None] * n + arange(n)) * c[-1]; "
+     "d = searchsorted(c, t, 'right'); sum(d[:, None, :] == arange(len(pvals))[:, None], axis=-1)"},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",
@@ -147,6 +151,11 @@ static const kn_composed rows[] = {
     {"rollaxis", "a, axis#, start#=0", NULL},
     {"rot90", "m, k#=1", NULL},
     {"run_lengths", "x", "v, n = runs_of(x); v, n"},
+    /* Different elements of an axis, each as likely; by weights as if one after the other were drawn: the
+     * largest of log(p) and Gumbel numbers. */
+    {"sample", "key, a, size#", "take(a, argsort(random_bits(key, arange(len(a)), dtype=uint64))[:size])"},
+    {"sample", "key, a, size#, p",
+     "w = log(p * 1.0) + gumbel(key, arange(len(a))); take(a, argsort(-w)[:size])"},
     {"searchsorted", "a, v", NULL},
     {"segment_max", "data, segment_ids, num_segments#", NULL},
     {"segment_min", "data, segment_ids, num_segments#", NULL},
@@ -158,7 +167,8 @@ static const kn_composed rows[] = {
      "; "
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
-    {"shuffle", "key, x", "take(x, argsort(random_bits(key, arange(x.shape[-1]), dtype=uint64)), axis=-1)"},
+    {"shuffle", "key, x, axis#=-1",
+     "take(x, argsort(random_bits(key, arange(x.shape[axis]), dtype=uint64)), axis=axis)"},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"swapaxes", "a, axis1#, axis2#", NULL},
     {"take", "a, indices, axis#=None", NULL},

@@ -8,6 +8,7 @@
 #include "expr/call.h"
 #include "expr/composed.h"
 #include "expr/lists.h"
+#include "expr/selected.h"
 
 /* ---- indices ---- */
 
@@ -166,31 +167,67 @@ kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const 
                                 : add_kernel(out, p, KN_INDEXED_READ, x, NULL, index);
 }
 
+/* x[mask] = y[mask] is x[mask] = y, of which the mask leaves out the same elements: *value becomes y, which
+ * has to have x's shape. */
+static bool has_own_mask(kn_value *value, const kn_parser *p, const kn_index_text *index)
+{
+    const kn_node *node = &p->graph->node[value->node];
+    if (node->kind != KN_NODE_KERNEL || !kn_indexed_is_alone(node->kernel) || index->n_items != 1 ||
+        index->n_arrays != 1 || index->array[0].node != node->in[1] ||
+        !kn_index_is_mask(p->graph, node->in[1]))
+        return false;
+    value->node = node->in[0];
+    return true;
+}
+
+/* The same values; an error unless they have the shape of `marked`. */
+static kiln_status check_shape(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *marked)
+{
+    char name[] = "where";
+    int in[] = {marked->node, value->node, value->node};
+    const kn_node where = {.kind = KN_NODE_CALL,
+                           .n_in = 3,
+                           .in = in,
+                           .name = name,
+                           .masked = KN_MASKED,
+                           .at = c->at,
+                           .length = c->length};
+    return kn_parser_add(value, p, &where);
+}
+
+/* Only the places are asked for where there is one value for all, or values for all elements. */
+static kiln_status find_changes(kn_value *part, kn_parser *p, const kn_called *c, const kn_index_text *index)
+{
+    kn_value changed;
+    const kn_value *item;
+    const bool is_number = kn_parser_is_number(p, &part[1]),
+               is_same = !is_number && has_own_mask(&part[1], p, index);
+    if (is_number || is_same) {
+        kiln_status status = add_kernel(&part[2], p, KN_INDEXED_MARKED, &part[0], NULL, index);
+        return status == KILN_OK && is_same ? check_shape(&part[1], p, c, &part[2]) : status;
+    }
+    kiln_status status = add_kernel(&changed, p, KN_INDEXED_SPREAD, &part[0], &part[1], index);
+    if (status != KILN_OK)
+        return status;
+    kn_parser_items(&item, p, &changed);
+    part[1] = item[0];
+    part[2] = item[1];
+    return KILN_OK;
+}
+
 kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
                             const char *op, const kn_value *value)
 {
     static const char *const names[] = {"x", "v", "m"};
     const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
-    kn_value v = *value, changed, part[3] = {*x};
-    const kn_value *item = part;
+    kn_value part[3] = {*x, *value};
     char text[64];
-    kiln_status status = kn_list_array(&v, p);
-    if (status == KILN_OK && v.kind != KN_VALUE_NODE)
+    kiln_status status = kn_list_array(&part[1], p);
+    if (status == KILN_OK && part[1].kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
-    const bool is_number = status == KILN_OK && kn_parser_is_number(p, &v);
     if (status == KILN_OK)
-        status = add_kernel(&changed, p, is_number ? KN_INDEXED_MARKED : KN_INDEXED_SPREAD, x,
-                            is_number ? NULL : &v, index);
-    if (status != KILN_OK)
-        return status;
-    part[1] = v;
-    part[2] = changed;
-    if (!is_number) {
-        kn_parser_items(&item, p, &changed);
-        part[1] = item[0];
-        part[2] = item[1];
-    }
+        status = find_changes(part, p, &c, index);
     snprintf(text, sizeof text, *op ? "where(m, full_like(x, x %s v), x)" : "where(m, full_like(x, v), x)",
              op);
-    return kn_compose(out, p, &c, text, names, part, 3);
+    return status == KILN_OK ? kn_compose(out, p, &c, text, names, part, 3) : status;
 }

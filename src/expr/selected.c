@@ -97,6 +97,14 @@ static void note_guess(kn_graph *g, int number)
         g->guessed_inputs |= UINT64_C(1) << node->index;
 }
 
+bool kn_index_is_mask(kn_graph *g, int number)
+{
+    const index_type type = find_type(g, number, 0);
+    if (type == UNKNOWN)
+        note_guess(g, number);
+    return type != WHOLE;
+}
+
 /* ---- reductions ---- */
 
 /* By name, what is computed of x and a mask m. `other`, of elements that are not selected, leaves the others
@@ -210,11 +218,8 @@ kiln_status kn_reduce_selected(kn_value *value, bool *is_done, kn_parser *p, con
         reduction->keepdims || (reduction->has_axes && !is_first) || (has_dtype && !rows[row].other))
         return KILN_OK;
     const kn_node of = *node; /* nodes may move */
-    const index_type type = find_type(p->graph, of.in[1], 0);
-    if (type == WHOLE)
+    if (!kn_index_is_mask(p->graph, of.in[1]))
         return KILN_OK;
-    if (type == UNKNOWN)
-        note_guess(p->graph, of.in[1]);
     int own[2] = {of.in[0], of.in[1]};
     kn_node selection = of;
     selection.in = own;

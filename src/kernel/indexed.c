@@ -16,6 +16,7 @@
 #include "kernel/sort.h"
 #include "program/program.h"
 #include "space/shape.h"
+#include "types/dtype.h"
 
 enum { MOST_AXES = 16 /* of x, and of what is read */ };
 
@@ -126,6 +127,8 @@ typedef struct lowering {
     kn_index_axes axes;
     int numbers[KN_MAX_PARAMS], found[KN_MAX_PARAMS]; /* buffers of a mask: the places, and how many */
     int count;                                        /* buffer: the extent that is late */
+    kiln_dtype dtype; /* of what is read, or its bits: `factor` elements at once */
+    int64_t factor;
 } lowering;
 
 /* The texts of one program, and how its parameters are bound. */
@@ -200,10 +203,10 @@ static kiln_status bind_places(kn_lowered_part *part, int at, const lowering *l,
     return kn_lowered_bind(part, at, l->call, &source, dtype, o->n_axes, shape, steps);
 }
 
-static kiln_status bind_x(kn_lowered_part *part, int at, const lowering *l)
+static kiln_status bind_x(kn_lowered_part *part, int at, const lowering *l, kiln_dtype dtype)
 {
     const kiln_array *x = l->call->in[0].value.array;
-    return bind_places(part, at, l, &(kn_source){.kind = KN_FROM_INPUT}, x->dtype, x->strides);
+    return bind_places(part, at, l, &(kn_source){.kind = KN_FROM_INPUT}, dtype, x->strides);
 }
 
 /* An array of whole numbers, broadcast to the elements of the index. */
@@ -434,31 +437,92 @@ static void bind_number(kn_lowered_part *part, int *at, const lowering *l)
         bind_whole(part, (*at)++, apart[o->axis[a].of] * o->axis[a].step);
 }
 
+/* ---- ranges of bytes ---- */
+
+enum { WIDEST = 16 };
+
+/* True if the strides along other axes, and the first element's address, are multiples of so many bytes. */
+static bool is_aligned(const kiln_array *array, int axis, int64_t bytes)
+{
+    bool is = (int64_t)(uintptr_t)array->data % bytes == 0;
+    for (int a = 0; a < array->ndim; ++a)
+        is = is && (a == axis || array->shape[a] == 1 || array->strides[a] % bytes == 0);
+    return is;
+}
+
+/* The axis of x that goes along the result's last one, and whose elements are neighbours in both; -1. */
+static int find_ranges(const lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const kiln_array *x = l->call->in[0].value.array, *given = l->call->out ? l->call->out[0] : NULL;
+    for (int a = 0; a < o->n_axes; ++a)
+        if (o->axis[a].to == o->ndim - 1 && o->axis[a].step == 1 && o->late != o->ndim - 1 &&
+            x->strides[o->axis[a].of] == x->item_size &&
+            (!given || given->strides[o->ndim - 1] == given->item_size))
+            return a;
+    return -1;
+}
+
+/* Elements that lie side by side move as wider ones, of these bits, if they are aligned. */
+static void widen(lowering *l)
+{
+    kn_index_axes *o = &l->axes;
+    const kiln_array *x = l->call->in[0].value.array, *given = l->call->out ? l->call->out[0] : NULL;
+    const int ranges = find_ranges(l);
+    int64_t factor = ranges >= 0 ? WIDEST / x->item_size : 1;
+    for (; factor > 1; factor /= 2) {
+        const int64_t bytes = factor * x->item_size;
+        if (o->axis[ranges].extent % factor == 0 && o->axis[ranges].start % factor == 0 &&
+            is_aligned(x, o->axis[ranges].of, bytes) && (!given || is_aligned(given, o->ndim - 1, bytes)))
+            break;
+    }
+    if (factor <= 1 || o->axis[ranges].extent == 0)
+        return;
+    o->axis[ranges].extent /= factor;
+    o->axis[ranges].step = factor;
+    o->shape[o->ndim - 1] /= factor;
+    l->dtype = kn_dtype_of_bits((int)factor * x->item_size);
+    l->factor = factor;
+}
+
+static kiln_status bind_read(kn_lowered_part *part, int at, const lowering *l)
+{
+    const kn_source source = {.kind = KN_FROM_OUTPUT};
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    const int ndim = l->axes.ndim;
+    for (int d = 0; d < ndim; ++d) {
+        shape[d] = given && d == l->axes.late ? given->shape[d] : l->axes.shape[d];
+        strides[d] = given ? given->strides[d] * (d == ndim - 1 ? l->factor : 1) : 0;
+    }
+    return kn_lowered_bind(part, at, l->call, &source, l->dtype, ndim, shape, given ? strides : NULL);
+}
+
 /* Where an extent is late, results are stored one by one: those behind it are left alone, and given arrays
  * may have any extent there. */
 static kiln_status add_read(lowering *l)
 {
     const kn_index_axes *o = &l->axes;
     const bool is_late = o->late >= 0, is_places = l->t->name == KN_INDEXED_PLACES;
-    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
-    int64_t shape[KILN_MAX_NDIM];
     kn_lowered_part *part;
     writing w;
     int at = 0;
     begin(&w);
-    memcpy(shape, given ? given->shape : o->shape, (size_t)o->ndim * sizeof *shape);
-    add_input(&w, "raw %s x", kiln_dtype_name(l->in->dtype), 0);
+    l->dtype = is_places ? KILN_INT64 : l->in->dtype;
+    l->factor = 1;
+    if (!is_places)
+        widen(l);
+    add_input(&w, "raw %s x", kiln_dtype_name(is_places ? l->in->dtype : l->dtype), 0);
     write_places(&w, l, "x", is_late);
     if (is_places)
         write_number(&w, l);
-    kn_str_printf(&w.outs, "%s%s y", is_late ? "raw " : "",
-                  is_places ? "int64" : kiln_dtype_name(l->in->dtype));
+    kn_str_printf(&w.outs, "%s%s y", is_late ? "raw " : "", kiln_dtype_name(l->dtype));
     if (is_late)
         kn_str_printf(&w.body, "if (to%d < y.shape()[%d]) y[place]", o->late, o->late);
     kn_str_printf(&w.body, "%s = %s", is_late ? "" : "y", is_places ? "number" : "x[at]");
     kiln_status status = finish(&part, l, &w, KILN_KERNEL_CHECK);
     if (status == KILN_OK)
-        status = bind_x(part, at++, l);
+        status = bind_x(part, at++, l, is_places ? l->in->dtype : l->dtype);
     if (status == KILN_OK)
         status = bind_indices(part, &at, l, is_late);
     if (status != KILN_OK)
@@ -467,8 +531,7 @@ static kiln_status add_read(lowering *l)
         bind_number(part, &at, l);
     if (is_late)
         kn_lowered_set_shape(part, o->ndim, o->shape);
-    return kn_lowered_bind_output(part, at, l->call, 0, is_places ? KILN_INT64 : l->in->dtype, o->ndim,
-                                  shape);
+    return bind_read(part, at, l);
 }
 
 /* A mask of x's own shape selects elements of it, by one launch. */

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/os.h"
 #include "base/setting.h"
 #include "base/shortage.h"
 #include "store/bundle_label.h"
@@ -18,7 +19,7 @@
 
 #define ENDING ".kiln"
 
-/* The folder of the system's administrator for bundles. */
+/* The folders of the system's administrator for bundles. */
 static const char system_folders[] = "/usr/local/share/kiln:/usr/share/kiln";
 
 kn_bundles *kn_bundles_of(kn_build_state *state)
@@ -129,6 +130,16 @@ static void add_places(kn_bundles *bundles, const char *list, bool may_be_missin
     }
 }
 
+/* The bundle that was installed with the library, of its own operations, is in a folder beside it. */
+static void add_own_folder(kn_bundles *bundles)
+{
+    char folder[PATH_MAX - 8], place[PATH_MAX];
+    if (!kn_os_library_own_folder(folder, sizeof folder))
+        return;
+    snprintf(place, sizeof place, "%s/kiln", folder);
+    add_place(bundles, place, true);
+}
+
 /* ---- the store ---- */
 
 static bool open_store(void **self)
@@ -140,6 +151,7 @@ static bool open_store(void **self)
         return false;
     kn_error_save(&before);
     unsigned shortages = kn_shortages();
+    add_own_folder(bundles);
     add_places(bundles, system_folders, true);
     if (setting)
         add_places(bundles, setting, false);

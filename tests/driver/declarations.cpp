@@ -31,6 +31,15 @@ SAME_PLACE(kn_cu_attribute_value, flag, CUlaunchAttributeValue, cooperative);
 SAME_PLACE(kn_cu_attribute_value, flag, CUlaunchAttributeValue, programmaticStreamSerializationAllowed);
 SAME_PLACE(kn_cu_attribute_value, cluster, CUlaunchAttributeValue, clusterDim);
 
+static_assert(sizeof(kn_cu_memory_traits) == sizeof(CUmemAllocationProp), "traits of memory");
+SAME_PLACE(kn_cu_memory_traits, kind, CUmemAllocationProp, type);
+SAME_PLACE(kn_cu_memory_traits, place, CUmemAllocationProp, location);
+SAME_PLACE(kn_cu_memory_traits, is_rdma_capable, CUmemAllocationProp, allocFlags.gpuDirectRDMACapable);
+static_assert(sizeof(kn_cu_memory_access) == sizeof(CUmemAccessDesc), "access to memory");
+SAME_PLACE(kn_cu_memory_access, place, CUmemAccessDesc, location);
+SAME_PLACE(kn_cu_memory_access, flags, CUmemAccessDesc, flags);
+SAME_PLACE(kn_cu_memory_place, device, CUmemLocation, id);
+
 // Two parameters agree where they travel alike: both pointers, or both integers of a size; pointees that are
 // no handles agree in size, too.
 template <class T> constexpr bool is_integer = std::is_integral<T>::value || std::is_enum<T>::value;
@@ -137,6 +146,15 @@ SAME_CALL(LaunchKernelEx, cuLaunchKernelEx);
 #endif
 #if CUDA_VERSION >= 12040
 SAME_CALL(FuncLoad, cuFuncLoad);
+SAME_CALL(MemAllocManaged, cuMemAllocManaged);
+SAME_CALL(MemGetAllocationGranularity, cuMemGetAllocationGranularity);
+SAME_CALL(MemAddressReserve, cuMemAddressReserve);
+SAME_CALL(MemAddressFree, cuMemAddressFree);
+SAME_CALL(MemCreate, cuMemCreate);
+SAME_CALL(MemRelease, cuMemRelease);
+SAME_CALL(MemMap, cuMemMap);
+SAME_CALL(MemUnmap, cuMemUnmap);
+SAME_CALL(MemSetAccess, cuMemSetAccess);
 #endif
 
 int main()

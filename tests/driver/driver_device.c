@@ -466,7 +466,17 @@ static void test_pinned(void **state)
     OK(kiln_memory_alloc_pinned(&p, 5000));
     assert_int_equal(fake_live(FAKE_PINNED), 1);
     memset(p, 1, 5000);
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    OK(kiln_memory_get_pinned_stats(&s));
+    assert_int_equal(s.used_bytes, 5120);
     kiln_memory_free_pinned(p);
+    OK(kiln_memory_alloc_pinned(&p, 5000)); /* the same memory, without the driver */
+    kiln_memory_free_pinned(p);
+    assert_int_equal(fake_live(FAKE_PINNED), 1);
+    OK(kiln_memory_get_pinned_stats(&s));
+    assert_int_equal(s.allocations - s.device_allocations, 1);
+    assert_int_equal(s.used_bytes, 0);
+    OK(kiln_memory_trim_pinned(0));
     assert_int_equal(fake_live(FAKE_PINNED), 0);
 }
 

@@ -113,6 +113,7 @@ static void clean_up(things *t)
     if (t->module)
         t->device->backend->module_unload(t->module);
     kiln_memory_free_pinned(t->pinned);
+    KILN_IGNORE(kiln_memory_trim_pinned(0));
     kiln_event_free(t->start);
     kiln_event_free(t->end);
     kiln_stream_free(t->stream);

@@ -266,6 +266,11 @@ static void test_block_outlives_the_graph(void **state)
     kiln_stream_free(s);
 }
 
+static bool has(const char *block, size_t size, const char *pointer)
+{
+    return pointer >= block && pointer < block + size;
+}
+
 /* A block from before the capture that is freed during it may be used by what was captured. */
 static void test_eager_block_freed_in_a_capture(void **state)
 {
@@ -283,7 +288,7 @@ static void test_eager_block_freed_in_a_capture(void **state)
     kiln_graph_free(graph);
     b = take(2 * SIZE, NATIVE(s)); /* a miss: what has ended is taken in */
     void *c = take(SIZE, NATIVE(s)), *d = take(SIZE, NATIVE(s));
-    assert_true(a == c || a == d);
+    assert_true(a == c || a == d || has(b, 2 * SIZE, a));
     give(c, NATIVE(s));
     give(d, NATIVE(s));
     kn_memory_free(cuda(0), b, 2 * SIZE, NATIVE(s));

@@ -4,7 +4,7 @@
  * Its modules are text: a line `kernel NAME SIZE...` for each function with the sizes of its parameters,
  * `global NAME SIZE` for each variable; `kernel NAME! SIZE...` is a kernel that breaks its device when it
  * runs. Environment: FAKE_CUDA_DEVICES (2), FAKE_CUDA_MEMORY (bytes a device, 256 MiB), FAKE_CUDA_INIT (what
- * cuInit returns), FAKE_CUDA_NO_PEERS, FAKE_CUDA_CAPABILITY (90). */
+ * cuInit returns), FAKE_CUDA_NO_PEERS, FAKE_CUDA_NO_PAGES (none can be mapped), FAKE_CUDA_CAPABILITY (90). */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -50,7 +50,8 @@ void fake_hold(void *stream, bool held);
 void fake_reuse_streams(bool reuse);
 
 typedef enum fake_kind {
-    FAKE_MEMORY,
+    FAKE_MEMORY, /* allocations, with an address or to be mapped */
+    FAKE_RANGE,  /* of addresses */
     FAKE_PINNED,
     FAKE_STREAM,
     FAKE_EVENT,
@@ -63,6 +64,8 @@ typedef enum fake_kind {
 } fake_kind;
 int fake_live(fake_kind kind);
 size_t fake_memory_used(int device);
+/* The devices that reach a mapped page, a bit for each; 0: nothing is mapped there. */
+unsigned fake_access_of(const void *pointer);
 /* Contexts on the calling thread's stack, and a context to put there that is not a primary one. */
 int fake_context_depth(void);
 /* The calling thread's mode of captures: 0 (global) unless somebody has exchanged it. */

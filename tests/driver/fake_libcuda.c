@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -602,16 +603,21 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     static const struct {
         int attribute, value;
-    } values[] = {{1, 1024},   {5, 2147483647}, {8, 49152},   {10, 32},      {13, 1980000}, {16, 132},
-                  {18, 0},     {33, 7},         {34, 0},      {36, 3201000}, {37, 6144},    {38, 52428800},
-                  {39, 2048},  {41, 1},         {50, 0},      {75, 9},       {76, 0},       {81, 233472},
-                  {82, 65536}, {95, 1},         {97, 232448}, {111, 1024}};
+    } values[] = {{1, 1024},  {5, 2147483647}, {8, 49152},   {10, 32},    {13, 1980000},
+                  {16, 132},  {18, 0},         {33, 7},      {34, 0},     {36, 3201000},
+                  {37, 6144}, {38, 52428800},  {39, 2048},   {41, 1},     {50, 0},
+                  {75, 9},    {76, 0},         {81, 233472}, {82, 65536}, {83, 1},
+                  {95, 1},    {97, 232448},    {102, 1},     {110, 1},    {111, 1024}};
     ENTER();
     if (device < 100 || device >= 100 + fake.device_count)
         return leave(INVALID_DEVICE);
     const char *capability = getenv("FAKE_CUDA_CAPABILITY");
     if (capability && (attribute == 75 || attribute == 76)) {
         *value = attribute == 75 ? atoi(capability) / 10 : atoi(capability) % 10;
+        return leave(OK);
+    }
+    if (attribute == 102 && getenv("FAKE_CUDA_NO_PAGES")) {
+        *value = 0;
         return leave(OK);
     }
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -725,6 +731,20 @@ EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size)
     return leave(OK);
 }
 
+EXPORT int cuMemAllocManaged(unsigned long long *address, size_t size, unsigned flags)
+{
+    ENTER_CONTEXT();
+    int device = current()->device;
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    if (size == 0 || size > fake.memory - fake.used[device] || flags != 1)
+        return leave(size && flags == 1 ? OUT_OF_MEMORY : INVALID_VALUE);
+    *address = (uintptr_t)new_allocation(size, device);
+    fake.used[device] += size;
+    fake.live[FAKE_MEMORY]++;
+    return leave(OK);
+}
+
 EXPORT int cuMemFree_v2(unsigned long long address)
 {
     ENTER_RELEASE();
@@ -774,6 +794,205 @@ EXPORT int cuMemFreeHost(void *pointer)
     return leave(result);
 }
 
+/* ---- mapped pages ---- */
+
+enum { PAGE = 2 << 20 };
+
+/* An allocation without an address; 0 where it has ended. */
+typedef struct fake_handle {
+    size_t size;
+    int device;
+    bool is_mapped, is_released;
+} fake_handle;
+
+typedef struct fake_range {
+    struct fake_range *next;
+    char *base;
+    size_t size;
+    fake_handle **pages; /* what is mapped there; NULL: nothing */
+    unsigned *access;    /* a bit for each device */
+} fake_range;
+
+typedef struct fake_traits {
+    int kind, handle_kinds, place, device;
+    void *windows;
+    unsigned char flags[8];
+} fake_traits;
+
+typedef struct fake_access {
+    int place, device, flags;
+} fake_access;
+
+static fake_range *ranges;
+
+static fake_range *range_of(unsigned long long address, size_t size)
+{
+    for (fake_range *r = ranges; r; r = r->next)
+        if (address >= (uintptr_t)r->base && address - (uintptr_t)r->base + size <= r->size)
+            return r;
+    return NULL;
+}
+
+static size_t page_of(const fake_range *r, unsigned long long address)
+{
+    return (size_t)(address - (uintptr_t)r->base) / PAGE;
+}
+
+static void drop_handle(fake_handle *h)
+{
+    if (h->is_mapped || !h->is_released)
+        return;
+    fake.used[h->device] -= h->size;
+    fake.live[FAKE_MEMORY]--;
+    free(h);
+}
+
+EXPORT int cuMemGetAllocationGranularity(size_t *bytes, const fake_traits *traits, int option)
+{
+    ENTER();
+    if (traits->kind != 1 || traits->place != 1 || option != 0)
+        return leave(INVALID_VALUE);
+    *bytes = PAGE;
+    return leave(OK);
+}
+
+EXPORT int cuMemAddressReserve(unsigned long long *address, size_t size, size_t alignment,
+                               unsigned long long wish, unsigned long long flags)
+{
+    ENTER_CONTEXT();
+    if (size == 0 || size % PAGE || alignment || wish || flags)
+        return leave(INVALID_VALUE);
+    char *raw = mmap(NULL, size + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED)
+        return leave(OUT_OF_MEMORY);
+    fake_range *r = malloc(sizeof *r);
+    *r = (fake_range){ranges, raw + (PAGE - (uintptr_t)raw % PAGE) % PAGE, size,
+                      calloc(size / PAGE, sizeof *r->pages), calloc(size / PAGE, sizeof *r->access)};
+    munmap(raw, (size_t)(r->base - raw));
+    munmap(r->base + size, PAGE - (size_t)(r->base - raw));
+    ranges = r;
+    *address = (uintptr_t)r->base;
+    fake.live[FAKE_RANGE]++;
+    return leave(OK);
+}
+
+EXPORT int cuMemAddressFree(unsigned long long address, size_t size)
+{
+    ENTER_RELEASE();
+    for (fake_range **link = &ranges, *r; (r = *link); link = &r->next) {
+        if ((uintptr_t)r->base != address || r->size != size)
+            continue;
+        for (size_t page = 0; page < size / PAGE; page++)
+            if (r->pages[page])
+                return leave(INVALID_VALUE);
+        *link = r->next;
+        munmap(r->base, r->size);
+        free(r->pages);
+        free(r->access);
+        free(r);
+        fake.live[FAKE_RANGE]--;
+        return leave(result);
+    }
+    return leave(INVALID_VALUE);
+}
+
+EXPORT int cuMemCreate(fake_handle **out, size_t size, const fake_traits *traits, unsigned long long flags)
+{
+    ENTER_CONTEXT();
+    int device = traits->device - 100;
+    if (traits->kind != 1 || traits->place != 1 || device < 0 || device >= fake.device_count || flags ||
+        size == 0 || size % PAGE)
+        return leave(INVALID_VALUE);
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    if (size > fake.memory - fake.used[device])
+        return leave(OUT_OF_MEMORY);
+    *out = malloc(sizeof **out);
+    **out = (fake_handle){size, device, false, false};
+    fake.used[device] += size;
+    fake.live[FAKE_MEMORY]++;
+    return leave(OK);
+}
+
+EXPORT int cuMemRelease(fake_handle *h)
+{
+    ENTER_RELEASE();
+    h->is_released = true;
+    drop_handle(h);
+    return leave(result);
+}
+
+EXPORT int cuMemMap(unsigned long long address, size_t size, size_t offset, fake_handle *h,
+                    unsigned long long flags)
+{
+    ENTER_CONTEXT();
+    fake_range *r = range_of(address, size);
+    if (!r || h->size != size || h->is_mapped || offset || flags || address % PAGE)
+        return leave(INVALID_VALUE);
+    for (size_t page = 0; page < size / PAGE; page++)
+        if (r->pages[page_of(r, address) + page])
+            return leave(INVALID_VALUE);
+    for (size_t page = 0; page < size / PAGE; page++) {
+        r->pages[page_of(r, address) + page] = h;
+        r->access[page_of(r, address) + page] = 0;
+    }
+    h->is_mapped = true;
+    return leave(OK);
+}
+
+/* Only what one call mapped. Work of a stream that is held may still use it: that is a bug of the caller. */
+EXPORT int cuMemUnmap(unsigned long long address, size_t size)
+{
+    ENTER_RELEASE();
+    fake_range *r = range_of(address, size);
+    fake_handle *h = r ? r->pages[page_of(r, address)] : NULL;
+    if (!h || h->size != size)
+        return leave(INVALID_VALUE);
+    for (size_t page = 0; page < size / PAGE; page++)
+        r->pages[page_of(r, address) + page] = NULL;
+    mprotect((void *)(uintptr_t)address, size, PROT_NONE);
+    h->is_mapped = false;
+    drop_handle(h);
+    return leave(result);
+}
+
+EXPORT int cuMemSetAccess(unsigned long long address, size_t size, const fake_access *access, size_t count)
+{
+    ENTER_CONTEXT();
+    fake_range *r = range_of(address, size);
+    if (!r || count == 0)
+        return leave(INVALID_VALUE);
+    for (size_t page = 0; page < size / PAGE; page++)
+        if (!r->pages[page_of(r, address) + page])
+            return leave(INVALID_VALUE);
+    for (size_t i = 0; i < count; i++) {
+        if (access[i].place != 1 || access[i].flags != 3)
+            return leave(INVALID_VALUE);
+        for (size_t page = 0; page < size / PAGE; page++)
+            r->access[page_of(r, address) + page] |= 1u << (access[i].device - 100);
+    }
+    mprotect((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE);
+    return leave(OK);
+}
+
+static unsigned page_access(unsigned long long address, size_t size)
+{
+    fake_range *r = range_of(address, size);
+    unsigned all = ~0u;
+    for (size_t page = 0; r && page <= page_of(r, address + (size ? size - 1 : 0)) - page_of(r, address);
+         page++)
+        all &= r->pages[page_of(r, address) + page] ? r->access[page_of(r, address) + page] : 0;
+    return r ? all : 0;
+}
+
+EXPORT unsigned fake_access_of(const void *pointer)
+{
+    pthread_mutex_lock(&fake.lock);
+    unsigned devices = page_access((uintptr_t)pointer, 1);
+    leave(OK);
+    return devices;
+}
+
 /* The allocation that holds a whole range of device memory; without one the address is not the device's. */
 static bool is_device_range(unsigned long long address, size_t size)
 {
@@ -781,7 +1000,7 @@ static bool is_device_range(unsigned long long address, size_t size)
         if (a->device >= 0 && address >= (uintptr_t)a->memory &&
             address + size <= (uintptr_t)a->memory + a->size)
             return true;
-    return false;
+    return page_access(address, size) != 0;
 }
 
 static int copy(void *to, const void *from, size_t size, void *stream, bool is_right)

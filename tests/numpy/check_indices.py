@@ -129,6 +129,7 @@ def by_list(kiln, x, index, arrays, op, value):
 def drawn_case(rng, generator, index):
     dtype = DTYPES[index % len(DTYPES)]
     shape = [rng.choice([1, 2, 3, 4, 6]) if rng.random() < 0.95 else 0 for _ in range(rng.randrange(1, 5))]
+    shape[-1] = rng.choice([shape[-1], shape[-1], 8, 16])  # rows of wider elements
     x, where = drawn(rng, shape, dtype), drawn_index(rng, generator, shape)
     op = rng.choice([None, None, "", "", "+"])
     value = None
@@ -204,13 +205,34 @@ def check_reduction(kiln, seed, index):
         kiln.c.kiln_array_free(handle)
 
 
+def check_own(kiln, seed, index):
+    """x[i] = y[i], for a mask of leading axes or whole numbers: those of a mask are where()'s."""
+    rng = random.Random(seed * 1000003 + index)
+    generator = np.random.default_rng(rng.randrange(2 ** 32))
+    shape = [rng.choice([1, 2, 3, 7]) for _ in range(rng.randrange(1, 4))]
+    x, y = drawn(rng, shape, "int64"), drawn(rng, shape, rng.choice(["int8", "int64", "float32"]))
+    with np.errstate(all="ignore"):
+        x, y = x % 100, np.nan_to_num(y % 100, posinf=1, neginf=1)
+    i = generator.random(shape[:rng.randrange(1, len(shape) + 1)]) < 0.5 if rng.random() < 0.6 else generator.integers(-shape[0], shape[0], 3)
+    right, op, held = x.copy(), rng.choice(["", "+"]), []
+    right[i] = y[i] if not op else right[i] + y[i]
+    got = call(kiln, f"x[i] {op}= y[i]; x", {"x": placed(kiln, rng, x, held), "y": placed(kiln, rng, y, held), "i": placed(kiln, rng, i, held)})
+    what = f"--seed {seed} --first {index} --count 1: x[i] {op}= y[i] of {x.shape}, {y.dtype}, {i.dtype} {i.shape}"
+    assert not isinstance(got, str), f"{what}: {got}"
+    result = download(kiln, got, x.dtype)
+    assert np.array_equal(result, right), f"{what}: {result}\nnot {right}"
+    kiln.c.kiln_array_free(ctypes.c_void_p(got))
+    for handle in reversed(held):
+        kiln.c.kiln_array_free(handle)
+
+
 def check_refusals(kiln):
     up = lambda a: placed(kiln, random.Random(1), np.asarray(a), [])
     given = {"x": up(np.arange(12, dtype="f4").reshape(3, 4)), "i": up([0, 5, 1]), "m": up([True, False, True]), "f": up([1.0])}
     for text, words in [("x[i]", "index 0: 5 is out of range for axis 0 of extent 3"), ("x[:, None, i - 6]", "index 2: -6 is out of range for axis 1 of extent 4"),
                         ("x[:, m]", "index 1: the mask has extent 3 along its axis 0; 4 was expected, that of axis 1"), ("x[m, i, 0]", "3 axes are indexed, but the array has 2"),
                         ("x[m, [0, 1, 2]]", "index 0: the mask has 2 elements that are true; 3 were expected"), ("x[f]", "index 0 is float64; whole numbers or booleans"),
-                        ("x[..., i, ...]", "one ... at most"), ("x[i, 7]", "index 1: 7 is out of range for axis 1 of extent 4"), ("x[m] = [[1], [2], [3]]; x", "3 elements along the axis of the mask, which has 2"),
+                        ("x[..., i, ...]", "one ... at most"), ("x[x > 3] = f[x > 3]; x", "equal ones were expected"), ("y = x[0]; x[m] = y[m]; x", "equal ones were expected"), ("x[i, 7]", "index 1: 7 is out of range for axis 1 of extent 4"), ("x[m] = [[1], [2], [3]]; x", "3 elements along the axis of the mask, which has 2"),
                         ("x[[0, 1]] = i; x", "values have shape (3,), which does not broadcast to (2, 4)"), ("x[[0, 1], [0, 1, 2]]", "index 1 does not broadcast"),
                         ("x[[[0], [1, 2]]]", "different lengths"), ("y[0] = 1; y", "there is no name 'y'"), ("x[1.5]", "whole number"), ("x[m:]", "slice")]:
         message = call(kiln, text, given)
@@ -230,7 +252,7 @@ def main():
     o = random_cases(2000, 14, 29)
     kiln = Arrays(o.library)
     check_refusals(kiln)
-    in_threads(lambda k: (check_reduction if k % 4 == 3 else check_case)(kiln, o.seed, k), o.cases)
+    in_threads(lambda k: (check_reduction if k % 4 == 3 else check_own if k % 8 == 5 else check_case)(kiln, o.seed, k), o.cases)
     print(f"{o.count} indices, none wrong")
 
 

@@ -250,6 +250,28 @@ def check_law(kiln, name, seed, count):
     assert z < 5.5, f"{name}{params} of {dtype}, seed {seed}: {z:.1f} deviations from NumPy's"
 
 
+def check_weighted(kiln, key):
+    """Samples without replacement by weights: no element twice, those of weight 0 last, and pairs as often as one after the other is drawn; counts
+    of draws: their sums, means and covariances."""
+    shares, seen = np.array([1, 2, 0, 3, 4]) / 10, np.zeros((5, 5))
+    got = kiln.evaluate(f"sample({key}, arange(5) * 3, 4, {WEIGHTS})", "int64", (4,))
+    order = np.argsort(-kiln.evaluate(f"log({WEIGHTS}) + gumbel({key}, arange(5))", "float64", (5,)), kind="stable")
+    assert np.array_equal(got, order[:4] * 3) and 6 not in got, f"sample by weights: {got}, {order}"
+    # The same over many rows.
+    got = kiln.evaluate(f"argsort(-(log({WEIGHTS}) + gumbel({key}, arange(20000)[:, None] * 5 + arange(5))))", "int64", (20000, 5))
+    np.add.at(seen, (got[:, 0], got[:, 1]), 1)
+    expected = 20000 * shares[:, None] * shares / (1 - shares)[:, None] * (1 - np.eye(5))
+    chi = ((seen - expected) ** 2 / np.maximum(expected, 1e-9))[expected > 0].sum()
+    assert chi < 45 and seen[expected == 0].sum() == 0, f"sample by weights: {chi}"  # 11 degrees of freedom: once in 200,000
+    got = kiln.evaluate(f"multinomial({key}, arange(20000), 12, {WEIGHTS})", "int64", (20000, 5))
+    assert (got.sum(-1) == 12).all() and (got >= 0).all() and (got[:, 2] == 0).all(), "multinomial"
+    assert np.abs(got.mean(0) - 12 * shares).max() < 0.08, f"multinomial: {got.mean(0)}"
+    assert np.abs(np.cov(got.T) - 12 * (np.diag(shares) - np.outer(shares, shares))).max() < 0.15, f"multinomial: {np.cov(got.T)}"
+
+
+WEIGHTS = "where(arange(5) == 2, 0, where(arange(5) < 2, arange(5) + 1, arange(5))) * 0.5"
+
+
 def check_composed(kiln, seed):
     """Functions that are expressions of distributions."""
     rng = random.Random(seed)
@@ -257,6 +279,13 @@ def check_composed(kiln, seed):
     order = np.argsort(words(key, np.arange(n), 8), kind="stable")
     assert np.array_equal(kiln.evaluate(f"permutation({key}, {n})", "int64", (n,)), order), "permutation"
     assert np.array_equal(kiln.evaluate(f"shuffle({key}, arange({n}) * 3)", "int64", (n,)), order * 3), "shuffle"
+    table = f"arange({n})[:, None] * 5 + arange(3)"
+    got = kiln.evaluate(f"shuffle({key}, {table}, axis=-2)", "int64", (n, 3))
+    assert np.array_equal(got, (np.arange(n)[:, None] * 5 + np.arange(3))[order]), "shuffle along the axis before the last"
+    k = rng.randint(0, n)
+    got = kiln.evaluate(f"sample({key}, arange({n}) * 3, {k})", "int64", (k,))
+    assert np.array_equal(got, order[:k] * 3), "sample"
+    check_weighted(kiln, key)
     got = kiln.evaluate(f"choice({key}, arange({n}), arange(9) * 2)", "int64", (n,))
     assert np.array_equal(got, np.array(below(key, np.arange(n), 9)) * 2), "choice"
     shares = np.arange(5) / 10

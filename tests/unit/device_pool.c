@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "device/device.h"
+#include "drawn.h"
 #include "host_function.h"
 
 /* A request that no machine can serve is part of the test: the sanitizers shall answer as malloc does. */
@@ -157,6 +158,85 @@ static void test_trim_keeps(void **state)
     assert_true(stats().held_bytes > 0);
 }
 
+static void skip_without_pages(void)
+{
+    const char *setting = getenv("KILN_MEMORY");
+    if (setting && strcmp(setting, "plain") == 0)
+        skip();
+}
+
+/* Pages between blocks in use serve a larger block elsewhere: the pool holds little more than is used. */
+static void test_scattered_pages(void **state)
+{
+    enum { COUNT = 60, SIZE = 6 << 20 };
+    void *parts[COUNT];
+    (void)state;
+    skip_without_pages();
+    everything_back(NULL);
+    for (int i = 0; i < COUNT; i++)
+        memset(parts[i] = take(SIZE), i, SIZE);
+    size_t held = stats().held_bytes;
+    for (int i = 0; i < COUNT; i += 2)
+        give(parts[i], SIZE);
+    char *large = take((size_t)COUNT / 2 * SIZE);
+    memset(large, 1, (size_t)COUNT / 2 * SIZE);
+    assert_in_range(stats().held_bytes, stats().used_bytes, held + (40 << 20));
+    for (int i = 1; i < COUNT; i += 2)
+        assert_true(((char *)parts[i])[0] == i && ((char *)parts[i])[SIZE - 1] == i);
+    void *hole = take(5 << 20); /* addresses that lost their pages serve again */
+    memset(hole, 1, 5 << 20);
+    assert_in_range((uintptr_t)hole, (uintptr_t)parts[0], (uintptr_t)parts[COUNT - 1]);
+    give(hole, 5 << 20);
+    for (int i = 1; i < COUNT; i += 2)
+        give(parts[i], SIZE);
+    give(large, (size_t)COUNT / 2 * SIZE);
+}
+
+/* A block that only lacks some pages gets these behind it. */
+static void test_growing(void **state)
+{
+    (void)state;
+    skip_without_pages();
+    everything_back(NULL);
+    for (size_t size = 2 << 20; size < 64 << 20; size += 2 << 20) {
+        char *p = take(size);
+        p[0] = p[size - 1] = 1;
+        assert_true(stats().held_bytes <= size + (2 << 20));
+        give(p, size);
+    }
+}
+
+/* Sizes from 64 bytes to 64 MiB, as many of each magnitude, in random order; the long form takes an hour. No
+ * block is touched: a machine has these addresses, not this memory. */
+static void test_fragmentation(void **state)
+{
+    enum { SLOTS = 300 };
+    void *held[SLOTS] = {NULL};
+    size_t sizes[SLOTS] = {0}, most = 0;
+    unsigned long long x = drawn_seed();
+    (void)state;
+    skip_without_pages();
+    everything_back(NULL);
+    double end = kn_os_now_ms() + (drawn_all() ? 3600e3 : 0);
+    for (long round = 0; round < 40000 || kn_os_now_ms() < end; round++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        int slot = (int)(x >> 40) % SLOTS;
+        if (held[slot]) {
+            give(held[slot], sizes[slot]);
+            held[slot] = NULL;
+            continue;
+        }
+        size_t least = (size_t)64 << (x >> 33) % 20;
+        sizes[slot] = least + (size_t)(x >> 20) % least;
+        held[slot] = take(sizes[slot]);
+        most = stats().used_bytes > most ? stats().used_bytes : most;
+    }
+    assert_true(stats().held_bytes <= most + most / 4);
+    print_message("             %zu MiB in use at most, %zu held\n", most >> 20, stats().held_bytes >> 20);
+    for (int slot = 0; slot < SLOTS; slot++)
+        give(held[slot], sizes[slot]);
+}
+
 typedef struct tally {
     int given, returned;
     size_t bytes;
@@ -189,6 +269,199 @@ static void test_hook(void **state)
     kiln_memory_set_hook(NULL, NULL);
     give(take(200), 200);
     assert_int_equal(t.given, 1);
+}
+
+/* ---- the caller's memory ---- */
+
+typedef struct lender {
+    int given, returned, refuse;
+    size_t bytes, offset;
+    char *raw[64];
+} lender;
+
+static void *lend(kiln_device device, size_t bytes, void *user)
+{
+    lender *l = user;
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    assert_int_equal(kiln_memory_get_stats(device, &s), KILN_OK); /* no lock is held here */
+    if (l->refuse || l->given == 64)
+        return NULL;
+    l->raw[l->given] = malloc(bytes + 128);
+    l->bytes += bytes;
+    char *start = (char *)(((uintptr_t)l->raw[l->given++] + 63) / 64 * 64);
+    return start + l->offset;
+}
+
+static void take_back(kiln_device device, void *pointer, size_t bytes, void *user)
+{
+    lender *l = user;
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    assert_int_equal(kiln_memory_get_stats(device, &s), KILN_OK);
+    for (int i = 0; i < l->given; i++)
+        if (l->raw[i] && (char *)pointer >= l->raw[i] && (char *)pointer < l->raw[i] + 128) {
+            free(l->raw[i]);
+            l->raw[i] = NULL;
+            l->returned++;
+            l->bytes -= bytes;
+            return;
+        }
+    abort();
+}
+
+static void test_source(void **state)
+{
+    lender l = {0};
+    kiln_memory_source source = KILN_MEMORY_SOURCE_INIT;
+    (void)state;
+    everything_back(NULL);
+    void *own = take(3 << 20), *p = NULL;
+    source.alloc = lend;
+    source.free = take_back;
+    source.user = &l;
+    assert_int_equal(kiln_memory_set_source(KILN_DEVICE_HOST, &source), KILN_OK);
+    void *large = take(30 << 20), *small = take(100);
+    assert_int_equal(l.given, 2);
+    assert_int_equal(stats().held_bytes, l.bytes + (4 << 20));
+    memset(large, 1, 30 << 20);
+    l.refuse = 1;
+    assert_int_equal(kn_memory_alloc(&p, host(), 40 << 20, NULL), KILN_ERROR_MEMORY);
+    assert_non_null(strstr(kiln_error_message(), "the caller's source gave no memory"));
+    give(large, 30 << 20);
+    l.refuse = 0;
+    l.offset = 8;
+    assert_int_equal(kn_memory_alloc(&p, host(), 40 << 20, NULL), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "expected a multiple of 64"));
+    assert_null(p);
+    assert_int_equal(l.returned, 1);
+    l.offset = 0;
+    assert_int_equal(kiln_memory_set_source(KILN_DEVICE_HOST, NULL), KILN_OK);
+    give(small, 100);
+    give(own, 3 << 20);
+    everything_back(NULL);
+    assert_int_equal(l.returned, l.given);
+    assert_int_equal(l.bytes, 0);
+}
+
+static void test_source_mistakes(void **state)
+{
+    kiln_memory_source source = KILN_MEMORY_SOURCE_INIT;
+    (void)state;
+#define REFUSED(status, text)                                                                                \
+    do {                                                                                                     \
+        assert_int_equal(kiln_memory_set_source(KILN_DEVICE_HOST, &source), status);                         \
+        assert_non_null(strstr(kiln_error_message(), text));                                                 \
+    } while (0)
+    REFUSED(KILN_ERROR_INVALID, "neither is_managed nor alloc");
+    source.alloc = lend;
+    REFUSED(KILN_ERROR_INVALID, "source.free is NULL");
+    source.alloc = NULL;
+    source.free = take_back;
+    REFUSED(KILN_ERROR_INVALID, "source.alloc is NULL");
+    source.alloc = lend;
+    source.is_managed = true;
+    REFUSED(KILN_ERROR_INVALID, "is_managed and functions");
+    source.alloc = NULL;
+    source.free = NULL;
+    assert_int_equal(kiln_memory_set_source(KILN_DEVICE_HOST, &source), KILN_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(kiln_error_message(), "the host has no managed memory"));
+    source.struct_size = 1;
+    REFUSED(KILN_ERROR_INVALID, "kiln_memory_set_source: source.struct_size");
+}
+
+/* ---- the profile ---- */
+
+typedef struct seen_rows {
+    int count;
+    kiln_memory_row rows[8];
+    char labels[8][80];
+} seen_rows;
+
+static void see_row(const kiln_memory_row *row, void *user)
+{
+    seen_rows *seen = user;
+    assert_true(seen->count < 8);
+    seen->rows[seen->count] = *row;
+    snprintf(seen->labels[seen->count++], 80, "%s", row->label);
+}
+
+static void test_profile(void **state)
+{
+    char *text = NULL, here[80];
+    seen_rows seen = {0};
+    (void)state;
+    void *before = take(100); /* not counted */
+    assert_int_equal(kiln_memory_set_profile(true), KILN_OK);
+    assert_null(kiln_memory_set_label("inputs"));
+    void *a = take(1000), *b = take(3 << 20);
+    give(a, 1000);
+    a = take(500);
+    give(before, 100);
+    snprintf(here, sizeof here, "%s:%d", __FILE__, __LINE__ + 1);
+    assert_string_equal(kiln_memory_set_label(KILN_MEMORY_HERE), "inputs");
+    void *c = take(200);
+    assert_string_equal(kiln_memory_set_label(NULL), here);
+    void *d = take(64);
+    assert_int_equal(kiln_memory_visit_profile(see_row, &seen), KILN_OK);
+    assert_int_equal(seen.count, 3);
+    assert_string_equal(seen.labels[0], "inputs");
+    assert_int_equal(seen.rows[0].used_bytes, (3 << 20) + 512);
+    assert_int_equal(seen.rows[0].peak_used_bytes, (3 << 20) + 1024);
+    assert_int_equal(seen.rows[0].allocated_bytes, (3 << 20) + 1024 + 512);
+    assert_int_equal(seen.rows[0].allocations, 3);
+    assert_string_equal(seen.labels[1], here);
+    assert_int_equal(seen.rows[1].used_bytes, 256);
+    assert_string_equal(seen.labels[2], "(no label)");
+    assert_int_equal(kiln_memory_set_profile(false), KILN_OK);
+    give(b, 3 << 20);
+    give(c, 200);
+    give(d, 64);
+    give(a, 500);
+    assert_int_equal(kiln_memory_profile_to_string(&text), KILN_OK);
+    assert_non_null(strstr(text, "       3146240        3146752          3147264            3  inputs\n"));
+    kiln_free(text);
+    assert_int_equal(kiln_memory_set_profile(true), KILN_OK); /* begins anew */
+    seen.count = 0;
+    assert_int_equal(kiln_memory_visit_profile(see_row, &seen), KILN_OK);
+    assert_int_equal(seen.count, 0);
+    assert_int_equal(kiln_memory_set_profile(false), KILN_OK);
+    assert_int_equal(kiln_memory_visit_profile(NULL, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_memory_profile_to_string(NULL), KILN_ERROR_INVALID);
+}
+
+/* A profile that has no memory to count a block goes without it. */
+static void test_profile_without_memory(void **state)
+{
+    (void)state;
+    give(take(100), 100);
+    for (unsigned long nth = 1; nth < 12; nth++) {
+        char *text = NULL;
+        kn_alloc_fail_at(nth, 0);
+        kiln_status status = kiln_memory_set_profile(true);
+        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
+        kiln_memory_set_label("a label");
+        give(take(100), 100);
+        status = kiln_memory_profile_to_string(&text);
+        assert_true(status == KILN_OK ? text != NULL : status == KILN_ERROR_MEMORY && !text);
+        kn_alloc_fail_at(0, 0);
+        kiln_free(text);
+        kiln_memory_set_label(NULL);
+        assert_int_equal(kiln_memory_set_profile(false), KILN_OK);
+    }
+}
+
+static void test_limit_share(void **state)
+{
+    size_t total = kn_os_physical_memory(NULL);
+    (void)state;
+    assert_int_equal(kiln_memory_set_limit_share(KILN_DEVICE_HOST, 0.25), KILN_OK);
+    assert_int_equal(stats().limit_bytes, total / 4);
+    assert_int_equal(kiln_memory_set_limit(KILN_DEVICE_HOST, 0), KILN_OK);
+    for (int i = 0; i < 4; i++) {
+        static const double wrong[] = {0, -1, 1.5, 0.0 / 0.0};
+        assert_int_equal(kiln_memory_set_limit_share(KILN_DEVICE_HOST, wrong[i]), KILN_ERROR_INVALID);
+        assert_non_null(strstr(kiln_error_message(), "share is"));
+    }
+    assert_int_equal(kiln_memory_set_limit_share((kiln_device)7, 0.5), KILN_ERROR_INVALID);
 }
 
 static void count_log(kiln_log_level level, const char *message, void *user)
@@ -246,7 +519,9 @@ static void churn(unsigned seed, int rounds)
         } else {
             void *p = NULL;
             seed = seed * 1103515245u + 12345u;
-            sizes[slot] = 1 + (seed >> 8) % ((seed & 31) == 0 ? 3u << 20 : 20000u);
+            sizes[slot] = 1 + (seed >> 8) % ((seed & 255) == 0  ? 12u << 20
+                                             : (seed & 31) == 0 ? 3u << 20
+                                                                : 20000u);
             if (kn_memory_alloc(&p, host(), sizes[slot], NULL) != KILN_OK)
                 abort();
             held[slot] = p;
@@ -329,7 +604,15 @@ int main(void)
         POOL_TEST(test_limit),
         POOL_TEST(test_absurd_size),
         POOL_TEST(test_trim_keeps),
+        POOL_TEST(test_scattered_pages),
+        POOL_TEST(test_growing),
+        POOL_TEST(test_fragmentation),
         POOL_TEST(test_hook),
+        POOL_TEST(test_source),
+        POOL_TEST(test_source_mistakes),
+        POOL_TEST(test_profile),
+        POOL_TEST(test_profile_without_memory),
+        POOL_TEST(test_limit_share),
         POOL_TEST(test_wrong_free_is_survived),
         POOL_TEST(test_failing_allocations),
         POOL_TEST(test_churn),
