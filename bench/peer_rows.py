@@ -80,6 +80,10 @@ def fold(what, shape, out, axis=None, dtype="f4"):
     return Row(((dtype, shape),), lambda m, x: function(m, x, axis), ("i8" if what == "argmax" else dtype, out), reduce=what, axis=axis)
 
 
+def ordered(shape, dtype="f4"):
+    return Row(((dtype, shape),), lambda m, x: m.sort(x), (dtype, shape))
+
+
 def scan(shape, axis):
     return Row((("f4", shape),), lambda m, x: m.cumsum(x, axis), ("f4", shape))
 
@@ -278,6 +282,7 @@ ROWS = {
     "R10": fold("sum", "N", "", dtype="f2"), "R11": fold("sum", "4194304*,16", "16", 0), "R12": fold("sum", "16,16777216*", "16", 1),
     "R13": fold("sum", "1048576", ""), "R13b": fold("sum", "1048576", ""),
     "X1": scan("N", 0), "X1a": scan("1048576", 0), "X1b": scan("65536*,4096", 1), "X1d": scan("65536*,4096", 0),
+    "X2": ordered("134217728*"), "X2c": ordered("67108864*", "i8"), "X2e": ordered("1048576*"), "X3": Row((("f4", "67108864*"),), lambda m, x: m.argsort(x), ("i8", "67108864*")),
     "X7": Row((N,), counted, ("i8", "256")), "X7b": Row((("u1", "N"),), lambda m, x: m.bincount(x, minlength=256), ("i8", "256")),
     "X8": Row((("i8", "67108864*"),), lambda m, x: m.bincount(x, minlength=LABELS), ("i8", "50256")),
     "F1": fold("chain", "256,1024", "256", 1), "F1b": fold("chain", "65536*,4096", "65536*", 1), "F7": fold("var", "R,R", "R", 1),

@@ -336,6 +336,8 @@ class NumpyPeer(Peer):
         "E8": lambda np, o, x: np.multiply(x, np.float32(1 / 255), out=o),
         "E10": lambda np, o, x, y: np.multiply(x, y, out=o),
         "E11": lambda np, o, x, y: np.less(x, y, out=o),
+        **{name: lambda np, o, x: np.sort(x) for name in ("X2", "X2c", "X2e")},
+        "X3": lambda np, o, x: np.argsort(x, kind="stable"),
         "X7": lambda np, o, x: np.histogram(x, 256, (-2, 2)),
         "X7b": lambda np, o, x: np.bincount(x, minlength=256),
         "X8": lambda np, o, x: np.bincount(x, minlength=peer_rows.LABELS),
@@ -611,6 +613,12 @@ class CupyPeer(Peer):
     def argmax(self, x, axis):
         return self.cp.argmax(x, axis=axis)
 
+    def sort(self, x):
+        return self.cp.sort(x)
+
+    def argsort(self, x):
+        return self.cp.argsort(x)
+
     def bincount(self, x, minlength):
         return self.cp.bincount(x, minlength=minlength)
 
@@ -782,6 +790,14 @@ def torch_names(torch, device):
             return x.sum() if axis is None else x.sum(axis)
 
         bincount, histc = map(staticmethod, (torch.bincount, torch.histc))
+
+        @staticmethod
+        def sort(x):
+            return torch.sort(x).values
+
+        @staticmethod
+        def argsort(x):
+            return torch.argsort(x, stable=True)
 
         @staticmethod
         def argmax(x, axis):

@@ -87,7 +87,11 @@ enum {
      * expressions and traces too; KILN_ROUND=stored, and none, is the default. */
     KILN_KERNEL_ROUND_EACH = 8,
     KILN_KERNEL_EXCLUSIVE = 16, /* kiln_scan_create alone: of the elements before each one */
-    KILN_KERNEL_REVERSED = 32   /* kiln_scan_create alone: from the last element to the first */
+    KILN_KERNEL_REVERSED = 32,  /* kiln_scan_create alone: from the last element to the first */
+    /* kiln_histogram_create, and sums by keys and `add_at` of kiln_expression_create: sums of
+     * floats may be added in the order in which they arrive, by atomic functions: sooner done for
+     * many bins, and other bits on each run. */
+    KILN_KERNEL_ANY_ORDER = 64
 };
 
 /* Options of a kernel besides its texts; the default is all zero. */

@@ -83,6 +83,7 @@
     X(EXCLUSIVE, exclusive, false)                                                                           \
     X(IS_ATOMIC, is_atomic, false)                                                                           \
     X(IS_COUNT, is_count, false)                                                                             \
+    X(IS_SUM, is_sum, false)                                                                                 \
     X(COUNTED, counted, false)                                                                               \
     X(TALLY, tally, false)
 enum kn_slot_id {

@@ -60,6 +60,7 @@ kiln_status kn_expression_make(kn_expression **out, kn_graph *graph, const kiln_
         status = kn_program_read_options(&o, options);
     if (status == KILN_OK)
         status = kn_kernel_settle_rounding(&o.flags);
+    o.flags &= ~(unsigned)KILN_KERNEL_ANY_ORDER; /* its nodes have kernels that know */
     o.kernels = NULL;
     o.n_kernels = 0;
     if (status == KILN_OK)

@@ -256,7 +256,7 @@ kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
         status = read_count(&count, p, &slot[2], names[2], 1);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     if (status == KILN_OK)
-        status = kn_segments_find(&kernel, (kn_combining)c->which, count);
+        status = kn_segments_find(&kernel, (kn_combining)c->which, count, p->flags);
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
 }
 
@@ -272,7 +272,7 @@ kiln_status kn_call_scattered_last(kn_value *out, kn_parser *p, const kn_called 
         status = kn_call_need(p, c, &slot[k], names[k]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     if (status == KILN_OK)
-        status = kn_scattered_find(&kernel, KN_LAST);
+        status = kn_scattered_find(&kernel, KN_LAST, 0);
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
 }
 
@@ -298,7 +298,7 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; status == KILN_OK && k < index->n_arrays; ++k)
         status = kn_parser_node(&in[2 + k], p, &index->array[k]);
     if (status == KILN_OK)
-        status = kn_scattered_at_find(&kernel, (kn_combining)c->which, index->item, index->n_items);
+        status = kn_scattered_at_find(&kernel, (kn_combining)c->which, index->item, index->n_items, p->flags);
     if (status == KILN_OK)
         status = kn_call_add_kernel(out, p, c, kernel, in, index->n_arrays + 2, 1);
     kn_free(index);

@@ -854,6 +854,7 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
         status = kn_graph_create(&p.graph, "expression", text);
     if (status != KILN_OK)
         return status;
+    p.flags = o.flags;
     p.graph->whole_inputs = whole_inputs;
     status = parse(&p, params, &o);
     kn_parser_free(&p);

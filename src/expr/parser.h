@@ -41,6 +41,7 @@ typedef struct kn_parser {
     kn_graph *graph;
     struct kiln_kernel *const *kernel;
     int n_kernels;
+    unsigned flags;  /* of the options: KILN_KERNEL_* */
     int depth;       /* levels of nested values */
     uintptr_t floor; /* the lowest stack address allowed; 0: not determined yet */
     kn_variable *variable;

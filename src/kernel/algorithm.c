@@ -264,6 +264,9 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
     kiln_status status = kn_lower_call(&inner, part->kernel, &inner_call);
     if (status == KILN_OK)
         status = take_parts(out, &inner, part);
+    kn_str_append(&out->explanation, kn_str_text(&inner.explanation));
+    if (status == KILN_OK)
+        status = kn_str_status(&out->explanation, "a lowered call");
     kn_lowered_free(&inner);
     return status;
 }

@@ -3,7 +3,9 @@
  * A tally combines each part of the elements into bins of its own; a reduction combines these. On CUDA bins
  * of integers that do not fit in shared memory are combined by atomic functions in memory, as one part. If
  * the order would matter there, elements are sorted by their bins and scanned, so that each bin's last one
- * has what they are combined to. */
+ * has what they are combined to. Sums of floats have another way: one tally finds the largest element of each
+ * bin, a second one sums all as whole multiples of a unit that follows from it
+ * (src/codegen/prelude/cuda_fixed.cu): integers, whose order does not matter. */
 #include <string.h>
 
 #include <kiln/histogram.h>
@@ -19,6 +21,9 @@
 
 /* Names of kiln's own, which no text of the user's has. */
 #define SUMS "_sums" /* what bins are combined to, by part and bin */
+#define MOST "_most" /* the size of the largest element, by bin */
+
+enum { DIGITS = 2 /* of a float64 that is summed as an integer; a float32 has one */ };
 
 typedef struct histogram {
     int64_t bins;  /* 0: as the given result says */
@@ -26,10 +31,18 @@ typedef struct histogram {
     int sized;     /* 1 + the input that has as many elements as there are bins; 0: none */
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
+    bool is_sum;   /* from 0 on */
+    bool in_any_order;
+    bool is_greatest, is_least; /* NaN if there is one */
     char *reduce;
     kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
     kiln_kernel *clear;              /* gives bins the identity */
     kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
+    kiln_kernel *arrived;            /* sums of floats in any order: elements to bins in memory */
+    kiln_kernel *keys,
+        *last_key; /* greatest or least floats: elements to keys by bins, these to the result */
+    /* Sums of floats by integers: the largest of parts of the elements, of all; digits, the result */
+    kiln_kernel *sizes, *most, *digit[DIGITS], *last_fixed;
 } histogram;
 
 /* ---- results ---- */
@@ -103,7 +116,7 @@ typedef struct lowering {
     int64_t shape[KILN_MAX_NDIM], elements; /* that the inputs broadcast to */
     int64_t bins;
     kiln_dtype combined;
-    int sums; /* the buffer, and its extents */
+    int sums; /* the buffer, and its extents: parts and bins */
     int64_t extents[2];
 } lowering;
 
@@ -136,12 +149,17 @@ static kiln_status find_combined(lowering *l)
     return status;
 }
 
-/* Binds parameter k to the bins of all parts, or, flat, to those of the only one. */
+/* Binds parameter k to a buffer that has the bins of all parts, or, flat, those of the only one. */
+static kiln_status bind_bins(kn_lowered_part *part, int k, const lowering *l, int buffer, kiln_dtype dtype,
+                             bool is_flat)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
+    return kn_lowered_bind(part, k, l->call, &source, dtype, is_flat ? 1 : 2, l->extents + is_flat, NULL);
+}
+
 static kiln_status bind_sums(kn_lowered_part *part, int k, const lowering *l, bool is_flat)
 {
-    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->sums};
-    return kn_lowered_bind(part, k, l->call, &source, l->combined, is_flat ? 1 : 2, l->extents + is_flat,
-                           NULL);
+    return bind_bins(part, k, l, l->sums, l->combined, is_flat);
 }
 
 static kiln_status bind_inputs(kn_lowered_part *part, const lowering *l)
@@ -166,10 +184,10 @@ static kiln_status add_clear(lowering *l)
     return status == KILN_OK ? bind_sums(part, 0, l, true) : status;
 }
 
-static kiln_status add_tally(lowering *l)
+static kiln_status add_tally(lowering *l, const kiln_kernel *kernel)
 {
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->tally);
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, kernel);
     if (status == KILN_OK)
         status = bind_inputs(part, l);
     return status == KILN_OK ? bind_sums(part, inputs_of(l->h)->n_in, l, false) : status;
@@ -234,15 +252,21 @@ static kiln_status add_ordered(lowering *l)
     return status == KILN_OK ? add_scan(l, pair + 2) : status;
 }
 
+/* An input of the last step: a buffer of bins, of all parts, or of one that all have in common. */
+typedef struct of_bins {
+    int buffer;
+    kiln_dtype dtype;
+    bool is_common;
+} of_bins;
+
 /* The bins, or, where an input says how many there are, one for each of its elements, in its shape. */
-static kiln_status add_last(lowering *l)
+static kiln_status add_last(lowering *l, const kiln_kernel *kernel, const of_bins *in, int count)
 {
     static const int parts_axis = 0;
-    const kn_source sums = {.kind = KN_FROM_BUFFER, .index = l->sums};
     int64_t extents[KILN_MAX_NDIM + 1] = {l->extents[0]};
     kn_described result = {.ndim = 0};
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->h->last);
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, kernel);
     if (status == KILN_OK)
         status = describe(&result, l->h, 0, l->in);
     if (status != KILN_OK)
@@ -252,18 +276,159 @@ static kiln_status add_last(lowering *l)
     memcpy(extents + 1, result.shape, (size_t)result.ndim * sizeof *extents);
     part->options.axes = &parts_axis;
     part->options.n_axes = 1;
-    status = kn_lowered_bind(part, 0, l->call, &sums, l->combined, 1 + result.ndim, extents, NULL);
-    for (int j = 0; j < l->h->last->program->n_out && status == KILN_OK; ++j) {
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        const kn_source source = {.kind = KN_FROM_BUFFER, .index = in[k].buffer};
+        const int skipped = in[k].is_common;
+        status = kn_lowered_bind(part, k, l->call, &source, in[k].dtype, 1 + result.ndim - skipped,
+                                 extents + skipped, NULL);
+    }
+    for (int j = 0; j < kernel->program->n_out && status == KILN_OK; ++j) {
         status = describe(&result, l->h, j, l->in);
         if (status == KILN_OK)
-            status = kn_lowered_bind_output(part, 1 + j, l->call, j, result.dtype, result.ndim, extents + 1);
+            status =
+                kn_lowered_bind_output(part, count + j, l->call, j, result.dtype, result.ndim, extents + 1);
     }
     return status;
 }
 
+/* ---- sums of floats as integers ---- */
+
+static kiln_dtype size_of(const lowering *l)
+{
+    return l->combined == KILN_FLOAT32 ? KILN_UINT32 : KILN_UINT64;
+}
+
+/* A tally of the user's inputs, and of the largest elements if there are some (most: -1: none), to a new
+ * buffer of bins, of zeros at first: those of all parts, or one that all blocks share, in memory. */
+static kiln_status add_integers(int *out, lowering *l, const kiln_kernel *kernel, kiln_dtype dtype, int most)
+{
+    int k = inputs_of(l->h)->n_in;
+    const int64_t words = l->bins * (int64_t)(kiln_dtype_size(dtype) / sizeof(uint32_t));
+    kn_source to = {.kind = KN_FROM_BUFFER};
+    kn_lowered_part *part;
+    l->extents[0] = l->bins <= kn_tally_bins(l->call->target, (int)kiln_dtype_size(dtype), true)
+                        ? kn_tally_parts(l->elements)
+                        : 1;
+    kiln_status status =
+        kn_lowered_add_buffer(out, l->out, (size_t)(l->extents[0] * l->bins) * kiln_dtype_size(dtype));
+    to.index = *out;
+    if (status == KILN_OK && l->extents[0] == 1)
+        status = kn_lowered_add_fill(l->out, l->call, &to, 0, words);
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, kernel);
+    if (status == KILN_OK)
+        status = bind_inputs(part, l);
+    if (status == KILN_OK && most >= 0)
+        status = bind_bins(part, k++, l, most, size_of(l), true);
+    return status == KILN_OK ? bind_bins(part, k, l, *out, dtype, false) : status;
+}
+
+/* The largest element of each bin, of all parts. */
+static kiln_status add_most(int *out, lowering *l)
+{
+    static const int parts_axis = 0;
+    kn_lowered_part *part;
+    int sizes;
+    kiln_status status = add_integers(&sizes, l, l->h->sizes, size_of(l), -1);
+    *out = sizes;
+    if (status != KILN_OK || l->extents[0] == 1)
+        return status;
+    status = kn_lowered_add_buffer(out, l->out, (size_t)l->bins * kiln_dtype_size(size_of(l)));
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->h->most);
+    if (status != KILN_OK)
+        return status;
+    part->options.axes = &parts_axis;
+    part->options.n_axes = 1;
+    status = bind_bins(part, 0, l, sizes, size_of(l), false);
+    return status == KILN_OK ? bind_bins(part, 1, l, *out, size_of(l), true) : status;
+}
+
+/* Keys are integers in the order of floats, of which 0 is no float's. */
+static kiln_status add_keys(lowering *l)
+{
+    int keys = 0;
+    kiln_status status = add_integers(&keys, l, l->h->keys, size_of(l), -1);
+    const of_bins in = {keys, size_of(l), false};
+    return status == KILN_OK ? add_last(l, l->h->last_key, &in, 1) : status;
+}
+
+static kiln_status add_fixed(lowering *l)
+{
+    const int digits = l->combined == KILN_FLOAT32 ? 1 : DIGITS;
+    int most = 0, digit[DIGITS] = {0};
+    kiln_status status = add_most(&most, l);
+    for (int d = 0; d < digits && status == KILN_OK; ++d)
+        status = add_integers(&digit[d], l, l->h->digit[d], KILN_INT64, most);
+    const of_bins in[] = {
+        {digit[0], KILN_INT64, false}, {digit[digits - 1], KILN_INT64, false}, {most, size_of(l), true}};
+    return status == KILN_OK ? add_last(l, l->h->last_fixed, in, 3) : status;
+}
+
+/* The ways to combine elements, with the steps that they have. */
+typedef enum way {
+    OWN,     /* bins of a part: of tasks, threads, or warps */
+    SHARED,  /* atomic functions: bins of a part */
+    MEMORY,  /* ... bins of all */
+    ARRIVED, /* atomic functions of floats: bins of all */
+    FIXED,   /* sums of floats: two or three tallies of integers */
+    KEYS,    /* greatest or least floats: a tally of integers */
+    SORTED
+} way;
+
+/* For people. */
+static const char *const way_text[] = {
+    [OWN] = "each part of the elements has bins of its own",
+    [SHARED] = "atomic functions on bins of each part",
+    [MEMORY] = "atomic functions on bins in memory",
+    [ARRIVED] = "atomic functions add floats as they arrive",
+    [FIXED] = "floats are added as integers, in the unit of their bin's largest one",
+    [KEYS] = "floats are compared as integers",
+    [SORTED] = "elements are sorted by their bins"};
+
+/* One that gives the same bits on every run, or need not. Threads and warps with bins of their own need one
+ * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes
+ * atomic functions of floats slow. */
+static way choose_way(const lowering *l)
+{
+    const kn_target *target = l->call->target;
+    const kn_dtype_info *info = kn_dtype_info_of(l->combined);
+    const bool is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
+    const bool fits = l->bins <= kn_tally_bins(target, info->size, is_atomic);
+    if (target->backend == KN_HOST)
+        return OWN;
+    if (is_atomic)
+        return fits && l->elements > 0 ? SHARED : MEMORY;
+    if (l->elements == 0)
+        return MEMORY;
+    if (l->h->is_sum && info->kind == KN_KIND_FLOAT) {
+        if (l->h->in_any_order && l->bins > kn_tally_shared(target) / info->size)
+            return ARRIVED;
+        if (!fits && l->elements <= KN_TALLY_FIXED_MOST)
+            return FIXED;
+    }
+    if (l->h->keys && info->kind == KN_KIND_FLOAT && !fits)
+        return KEYS;
+    return fits ? OWN : SORTED;
+}
+
+static kiln_status add_sums(lowering *l, way w)
+{
+    const bool has_parts = l->elements > 0 && (w == OWN || w == SHARED);
+    l->extents[0] = !has_parts                            ? 1
+                    : l->call->target->backend == KN_HOST ? kn_tally_tasks(l->elements, l->bins)
+                                                          : kn_tally_parts(l->elements);
+    kiln_status status = add_buffer(l);
+    if (status == KILN_OK && !has_parts)
+        status = add_clear(l);
+    if (status == KILN_OK && l->elements > 0)
+        status = w == SORTED ? add_ordered(l) : add_tally(l, w == ARRIVED ? l->h->arrived : l->h->tally);
+    const of_bins in = {l->sums, l->combined, false};
+    return status == KILN_OK ? add_last(l, l->h->last, &in, 1) : status;
+}
+
 static kiln_status lower_call(lowering *l)
 {
-    bool is_host = l->call->target->backend == KN_HOST, is_atomic, fits;
     kiln_status status = kn_describe_elements(&l->ndim, l->shape, inputs_of(l->h), l->in, "count");
     if (status == KILN_OK)
         status = find_bins(l);
@@ -271,19 +436,14 @@ static kiln_status lower_call(lowering *l)
         status = find_combined(l);
     if (status != KILN_OK || l->bins == 0)
         return status;
-    l->elements = kn_shape_size(l->ndim, l->shape);
-    is_atomic = kn_tally_atomic(l->h->reduce, l->combined) != NULL;
-    fits = is_host || l->bins <= kn_tally_bins(l->call->target, (int)kiln_dtype_size(l->combined), is_atomic);
-    l->extents[0] = l->elements == 0 || !fits ? 1
-                    : is_host                 ? kn_tally_tasks(l->elements, l->bins)
-                                              : kn_tally_parts(l->elements);
     l->extents[1] = l->bins;
-    status = add_buffer(l);
-    if (status == KILN_OK && (l->elements == 0 || !fits))
-        status = add_clear(l);
-    if (status == KILN_OK && l->elements > 0)
-        status = fits || is_atomic ? add_tally(l) : add_ordered(l);
-    return status == KILN_OK ? add_last(l) : status;
+    l->elements = kn_shape_size(l->ndim, l->shape);
+    const way w = choose_way(l);
+    kn_str_printf(&l->out->explanation, "# %s: %s\n", inputs_of(l->h)->name, way_text[w]);
+    status = kn_str_status(&l->out->explanation, "a lowered histogram");
+    if (status != KILN_OK)
+        return status;
+    return w == FIXED ? add_fixed(l) : w == KEYS ? add_keys(l) : add_sums(l, w);
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -304,7 +464,9 @@ static void release(void *context)
     histogram *h = context;
     if (!h)
         return;
-    kiln_kernel *const kernels[] = {h->tally, h->last, h->clear, h->read, h->sort, h->scan};
+    kiln_kernel *const kernels[] = {h->keys,  h->last_key, h->arrived,  h->tally,     h->last,
+                                    h->clear, h->read,     h->sort,     h->scan,      h->sizes,
+                                    h->most,  h->digit[0], h->digit[1], h->last_fixed};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
         kiln_kernel_free(kernels[k]);
     kn_free(h->reduce);
@@ -321,35 +483,54 @@ typedef struct making {
     const kiln_kernel_options *options; /* without reduce_type */
     const char *reduce_type;
     char combined, key; /* placeholders of kiln's own: of what is combined, and of a bin's number */
+    kn_str names;       /* of the inputs: "x, w, " */
 } making;
 
-static kiln_status make_tally(const making *m)
+/* A tally of values of this type, which may read inputs of kiln's own; combined to integers of that type. */
+static kiln_status make_tally_of(kiln_kernel **out, const making *m, const char *more_inputs,
+                                 const char *type, const char *value, const char *reduce,
+                                 const char *identity)
 {
-    kn_str outs = KN_STR_INIT, values = KN_STR_INIT;
-    kn_str_printf(&outs, "raw %c " SUMS, m->combined);
-    kn_str_printf(&values, "int64 _kn_bin, %c _kn_value", m->combined);
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, values = KN_STR_INIT, reads = KN_STR_INIT;
+    kn_str_printf(&in, "%s%s%s", m->in, m->in[strspn(m->in, " ")] && more_inputs[0] ? ", " : "", more_inputs);
+    kn_str_printf(&outs, "raw %s " SUMS, type);
+    kn_str_printf(&values, "int64 _kn_bin, %s _kn_value", type);
+    kn_str_printf(&reads, "%s_kn_bin", kn_str_text(&m->names));
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION, .label = "bin", .gives = "_kn_bin", .body = m->bin},
-        {.kind = KN_MAP_EXPRESSION, .label = "value", .gives = "_kn_value", .body = m->value},
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "value",
+         .reads = kn_str_text(&reads),
+         .gives = "_kn_value",
+         .body = value},
         {.kind = KN_TALLY,
          .label = "reduce",
          .reads = "_kn_bin, _kn_value",
          .gives = SUMS,
-         .body = m->reduce,
-         .identity = m->identity}};
+         .body = reduce,
+         .identity = identity}};
     const kn_program_text text = {.name = m->name,
-                                  .in = m->in,
+                                  .in = kn_str_text(&in),
                                   .out = kn_str_text(&outs),
                                   .values = kn_str_text(&values),
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .options = m->options};
-    kiln_status status = outs.failed || values.failed ? kn_error_memory(values.length, "a histogram's texts")
-                                                      : kn_kernel_create_text(&m->h->tally, &text);
+    kiln_status status = in.failed || outs.failed || values.failed || reads.failed
+                             ? kn_error_memory(values.length, "a histogram's texts")
+                             : kn_kernel_create_text(out, &text);
+    kn_str_free(&in);
     kn_str_free(&outs);
     kn_str_free(&values);
+    kn_str_free(&reads);
     return status;
+}
+
+static kiln_status make_tally(const making *m)
+{
+    const char type[] = {m->combined, 0};
+    return make_tally_of(&m->h->tally, m, "", type, m->value, m->reduce, m->identity);
 }
 
 /* A kernel of a program's own function, which is given what all of them take. */
@@ -358,16 +539,103 @@ static kiln_status made(kiln_kernel **out, kiln_status status, kn_program *progr
     return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
-static kiln_status make_last(const making *m)
+static kiln_status make_arrived(const making *m)
+{
+    const char type[] = {m->combined, 0};
+    return m->h->is_sum && m->h->in_any_order
+               ? make_tally_of(&m->h->arrived, m, "", type, m->value, KN_TALLY_ARRIVED, m->identity)
+               : KILN_OK;
+}
+
+static kiln_status make_last_of(kiln_kernel **out, const making *m, const char *in, const char *map)
 {
     kiln_kernel_options o = *m->options;
     kn_program *program = NULL;
-    char in[] = "? _sum";
-    in[0] = m->combined;
     o.reduce_type = m->h->is_count ? "int64" : m->reduce_type;
     kiln_status status =
-        kn_program_reduction(&program, in, m->outs, "_sum", m->reduce, m->post, m->identity, m->name, &o);
-    return made(&m->h->last, status, program);
+        kn_program_reduction(&program, in, m->outs, map, m->reduce, m->post, m->identity, m->name, &o);
+    return made(out, status, program);
+}
+
+static kiln_status make_last(const making *m)
+{
+    char in[] = "? _sum";
+    in[0] = m->combined;
+    return make_last_of(&m->h->last, m, in, "_sum");
+}
+
+static kiln_status make_most(const making *m)
+{
+    char in[] = "? _size", outs[] = "? " MOST, most[] = MOST " = a";
+    kiln_kernel_options o = *m->options;
+    kn_program *program = NULL;
+    in[0] = outs[0] = m->key;
+    o.reduce_type = NULL;
+    kiln_status status =
+        kn_program_reduction(&program, in, outs, "_size", "max(a, b)", most, "0", m->name, &o);
+    return made(&m->h->most, status, program);
+}
+
+/* The kernels of sums by integers: the key's letter has the words of sizes. */
+static kiln_status make_fixed(const making *m)
+{
+    kn_str value = KN_STR_INIT, most = KN_STR_INIT, in = KN_STR_INIT;
+    const char word[] = {m->key, 0};
+    kiln_kernel_options o = *m->options;
+    making later = *m;
+    if (!m->h->is_sum)
+        return KILN_OK;
+    o.flags &= ~(unsigned)KILN_KERNEL_CHECK; /* the first tally sees all indices */
+    later.options = &o;
+    kn_str_printf(&value, "kn_fixed_size<%c>(static_cast<kn_fixed_real<%c> >(%s\n))", m->key, m->key,
+                  m->value);
+    kn_str_printf(&most, "raw %c " MOST, m->key);
+    kn_str_printf(&in, "int64 _high, int64 _low, %c _of_all", m->key);
+    kiln_status status =
+        value.failed || most.failed || in.failed
+            ? kn_error_memory(value.length, "a histogram's texts")
+            : make_tally_of(&m->h->sizes, m, "", word, kn_str_text(&value), "max(a, b)", "0");
+    for (int d = 0; d < DIGITS && status == KILN_OK; ++d) {
+        kn_str_free(&value);
+        kn_str_printf(&value, "kn_fixed<%d, %c>(static_cast<kn_fixed_real<%c> >(%s\n), " MOST ", kn_bin)", d,
+                      m->key, m->key, m->value);
+        status = kn_str_status(&value, "a histogram's texts");
+        if (status == KILN_OK)
+            status = make_tally_of(&m->h->digit[d], &later, kn_str_text(&most), "int64", kn_str_text(&value),
+                                   "a + b", "0");
+    }
+    if (status == KILN_OK)
+        status = make_most(m);
+    if (status == KILN_OK)
+        status = make_last_of(&m->h->last_fixed, m, kn_str_text(&in), "kn_unfixed(_high, _low, _of_all)");
+    kn_str_free(&value);
+    kn_str_free(&most);
+    kn_str_free(&in);
+    return status;
+}
+
+/* Sorts' keys, of which NaN has the last one in either order. */
+static kiln_status make_keys(const making *m)
+{
+    kn_str value = KN_STR_INIT, map = KN_STR_INIT;
+    const char word[] = {m->key, 0};
+    char in[] = "? _key";
+    in[0] = m->key;
+    if (!m->h->is_greatest && !m->h->is_least)
+        return KILN_OK;
+    kn_str_printf(&value, "kn_sort_key<%d, 0>(static_cast<kn_fixed_real<%c> >(%s\n))", m->h->is_least, m->key,
+                  m->value);
+    kn_str_printf(&map,
+                  "_key == 0 ? static_cast<kn_fixed_real<%c> >(%s\n) : kn_sort_value<kn_fixed_real<%c> >(%s)",
+                  m->key, m->identity, m->key, m->h->is_least ? "~_key" : "_key");
+    kiln_status status = value.failed || map.failed
+                             ? kn_error_memory(value.length, "a histogram's texts")
+                             : make_tally_of(&m->h->keys, m, "", word, kn_str_text(&value), "max(a, b)", "0");
+    if (status == KILN_OK)
+        status = make_last_of(&m->h->last_key, m, in, kn_str_text(&map));
+    kn_str_free(&value);
+    kn_str_free(&map);
+    return status;
 }
 
 static kiln_status make_clear(const making *m)
@@ -450,8 +718,9 @@ static kiln_status make_scan(const making *m)
 
 static kiln_status make_kernels(const making *m)
 {
-    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear,
-                                                          make_read,  make_sort, make_scan};
+    static kiln_status (*const make[])(const making *) = {make_tally,   make_last,  make_clear,
+                                                          make_read,    make_sort,  make_scan,
+                                                          make_arrived, make_fixed, make_keys};
     kiln_status status = KILN_OK;
     for (size_t k = 0; k < sizeof make / sizeof make[0] && status == KILN_OK; ++k)
         status = make[k](m);
@@ -521,6 +790,9 @@ static kiln_status settle_texts(making *m, kn_str *post, const char *first_outpu
     m->post = m->post ? m->post : kn_str_text(post);
     m->h->is_count = strcmp(m->value, "1") == 0 && strcmp(m->reduce, "a + b") == 0 &&
                      strcmp(m->identity, "0") == 0 && !m->reduce_type;
+    m->h->is_sum = !m->h->is_count && strcmp(m->reduce, "a + b") == 0 && strcmp(m->identity, "0") == 0;
+    m->h->is_greatest = strcmp(m->reduce, "kn_greatest(a, b)") == 0;
+    m->h->is_least = strcmp(m->reduce, "kn_least(a, b)") == 0;
     m->h->reduce = kn_strdup(m->reduce);
     return m->h->reduce ? kn_str_status(post, "a histogram's texts")
                         : kn_error_memory(strlen(m->reduce) + 1, "a histogram");
@@ -547,8 +819,13 @@ static kiln_status make_histogram(making *m)
         status = find_type(m, param, n_in);
     if (status == KILN_OK) {
         choose_letters(m, param, n_in + n_out);
-        status = make_kernels(m);
+        for (int k = 0; k < n_in; ++k)
+            kn_str_printf(&m->names, "%s, ", param[k].name);
+        status = kn_str_status(&m->names, "a histogram's texts");
     }
+    if (status == KILN_OK)
+        status = make_kernels(m);
+    kn_str_free(&m->names);
     kn_str_free(&post);
     return status;
 }
@@ -590,6 +867,8 @@ kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text
     histogram *h = kn_calloc(1, sizeof *h);
     if (!h)
         return kn_error_memory(sizeof *h, "a histogram");
+    h->in_any_order = o.flags & KILN_KERNEL_ANY_ORDER;
+    o.flags &= ~(unsigned)KILN_KERNEL_ANY_ORDER;
     h->bins = text->bins;
     h->edges = text->edges;
     h->sized = text->sized;

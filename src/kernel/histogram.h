@@ -37,13 +37,14 @@ typedef enum kn_combining {
     KN_LAST
 } kn_combining;
 
-/* The kernel of values and numbers of bins, which broadcast; numbers that are no bin's are left out. */
-kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins);
+/* The kernel of values and numbers of bins, which broadcast; numbers that are no bin's are left out. flags:
+ * KILN_KERNEL_ANY_ORDER, or others, which are not its own. */
+kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins, unsigned flags);
 /* The kernel of an array, indices into all of its elements, and values, of which each element of the array
  * has those at its index, combined in the dtype of the array; without any: what leaves it as it is. Indices
  * outside are reported. Of KN_LAST there are no values: the result is 1 + the number of the last index that
  * is an element's, 0 for none (int64). */
-kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how);
+kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how, unsigned flags);
 
 /* The kernel of the edges of bins that are equally wide, as NumPy's linspace has them: of the ends of the
  * range, of one dtype of floats (float64 if it is given), the number of bins, and those of the edges (both

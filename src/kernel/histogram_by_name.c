@@ -112,7 +112,7 @@ static const struct {
 
 typedef struct combined {
     kn_combining how;
-    bool is_scattered;
+    bool is_scattered, in_any_order;
     int64_t bins;
 } combined;
 
@@ -127,7 +127,7 @@ static kiln_status make_combined(kiln_kernel **out, const void *of)
     const bool is_last = c->how == KN_LAST;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.preamble = neutral_text;
-    o.flags = c->is_scattered ? KILN_KERNEL_CHECK : 0;
+    o.flags = (c->is_scattered ? KILN_KERNEL_CHECK : 0u) | (c->in_any_order ? KILN_KERNEL_ANY_ORDER : 0u);
     const kn_histogram_text text = {.in = is_last           ? "raw T a, I index"
                                           : c->is_scattered ? "raw T a, I index, V value"
                                                             : "T value, K key",
@@ -145,20 +145,23 @@ static kiln_status make_combined(kiln_kernel **out, const void *of)
 static kiln_status find_combined(kiln_kernel **out, const combined *c)
 {
     kn_str key = KN_STR_INIT;
-    kn_str_printf(&key, "combined %d %d %lld", (int)c->how, c->is_scattered, (long long)c->bins);
+    kn_str_printf(&key, "combined %d %d %d %lld", (int)c->how, c->is_scattered, c->in_any_order,
+                  (long long)c->bins);
     kiln_status status = kn_kernel_remembered(out, &key, make_combined, c);
     kn_str_free(&key);
     return status;
 }
 
-kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins)
+kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins, unsigned flags)
 {
-    return find_combined(out, &(combined){.how = how, .bins = bins});
+    return find_combined(
+        out, &(combined){.how = how, .in_any_order = flags & KILN_KERNEL_ANY_ORDER, .bins = bins});
 }
 
-kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how)
+kiln_status kn_scattered_find(kiln_kernel **out, kn_combining how, unsigned flags)
 {
-    return find_combined(out, &(combined){.how = how, .is_scattered = true});
+    return find_combined(
+        out, &(combined){.how = how, .is_scattered = true, .in_any_order = flags & KILN_KERNEL_ANY_ORDER});
 }
 
 /* ---- edges ---- */

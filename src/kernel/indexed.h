@@ -26,8 +26,9 @@ kiln_status kn_indexed_find(kiln_kernel **out, kn_indexed_name name, const kn_su
 bool kn_indexed_is_alone(const kiln_kernel *kernel);
 
 /* The kernel of an array, values, and the arrays of the index: of each element the values at it, combined
- * (kn_scattered_find). */
-kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items);
+ * (kn_scattered_find, also for the flags). */
+kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items,
+                                 unsigned flags);
 
 /* The kernel of argwhere (n_axes 0), or of nonzero with so many results: the indices along each axis of the
  * elements of an array that are not zero; axis: along this one alone, -1: along all, which are n_axes. */

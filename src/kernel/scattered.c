@@ -15,6 +15,7 @@
 
 typedef struct scattered {
     kn_combining how;
+    unsigned flags; /* KILN_KERNEL_ANY_ORDER */
     int n_items, n_arrays;
     kiln_kernel *places, *combine;
     kn_subscript item[KN_INDEX_ITEMS];
@@ -135,7 +136,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     }
     kiln_status status = kn_indexed_find(&s->places, KN_INDEXED_PLACES, s->item, s->n_items);
     if (status == KILN_OK)
-        status = kn_scattered_find(&s->combine, s->how);
+        status = kn_scattered_find(&s->combine, s->how, s->flags);
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, "at", in, s->n_arrays + 2, result, 1);
     if (status == KILN_OK)
@@ -144,11 +145,12 @@ static kiln_status make(kiln_kernel **out, const void *of)
     return status;
 }
 
-kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items)
+kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items,
+                                 unsigned flags)
 {
-    scattered s = {.how = how, .n_items = n_items};
+    scattered s = {.how = how, .flags = flags & KILN_KERNEL_ANY_ORDER, .n_items = n_items};
     kn_str key = KN_STR_INIT;
-    kn_str_printf(&key, "scattered %d", (int)how);
+    kn_str_printf(&key, "scattered %d %u", (int)how, s.flags);
     for (int k = 0; k < n_items; ++k) {
         s.item[k] = item[k];
         s.n_arrays += item[k].kind == KN_SUBSCRIPT_ARRAY;

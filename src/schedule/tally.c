@@ -17,6 +17,8 @@ const char *kn_tally_atomic(const char *reduce, kiln_dtype dtype)
                      {"a | b", "atomicOr"},
                      {"a ^ b", "atomicXor"}};
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    if (info && info->kind == KN_KIND_FLOAT && info->size >= 4)
+        return strcmp(reduce, KN_TALLY_ARRIVED) == 0 ? "atomicAdd" : NULL;
     if (!info || (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) || info->size < 4)
         return NULL;
     for (size_t k = 0; k < sizeof operators / sizeof operators[0]; ++k)

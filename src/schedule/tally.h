@@ -19,8 +19,14 @@ enum {
     KN_TALLY_HOST_PARTS = 64 /* tasks */
 };
 
+/* Elements, at most, whose sums are sums of integers: these count infinite ones in half a word. */
+#define KN_TALLY_FIXED_MOST (INT64_C(1) << 31)
+
+/* The operator of sums of floats in any order (src/codegen/prelude/cuda_fixed.cu). */
+#define KN_TALLY_ARRIVED "kn_arrived(a, b)"
+
 /* CUDA's atomic function of an operator whose result does not depend on the order, for integers of 4 and 8
- * bytes; NULL: there is none. */
+ * bytes, or need not, for floats; NULL: there is none. */
 const char *kn_tally_atomic(const char *reduce, kiln_dtype dtype);
 
 /* Bytes of shared memory for the bins of a block: three blocks share a multiprocessor. */
@@ -28,6 +34,13 @@ static inline int kn_tally_shared(const kn_target *target)
 {
     int third = target->shared_memory_per_multiprocessor / 3 - target->shared_memory_reserved;
     return third < target->shared_memory_per_block ? third : target->shared_memory_per_block;
+}
+
+/* Ranges of bins, at most, that share shared memory, where there is an atomic function. Those of floats are
+ * slow there. */
+static inline int kn_tally_ranges(const kn_dtype_info *info)
+{
+    return info->kind == KN_KIND_FLOAT ? 1 : KN_TALLY_RANGES;
 }
 
 /* The bins of `size` bytes, at most, that blocks have in shared memory. */

@@ -24,6 +24,7 @@ WAYS = {
              lambda a: a),
     "any": ("K k, V w", "bool z", "k", "w > 2", "a || b", None, "false", lambda w: w > 2, np.logical_or, False, lambda a: a),
 }
+ANY_ORDER = 64  # KILN_KERNEL_ANY_ORDER
 KEYS = "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64 bool".split()
 VALUES = "int32 uint32 int64 uint64 float32 float64 float16 int16".split()
 
@@ -154,6 +155,11 @@ def check_same_bits(kiln):
             seen.add(got.tobytes())
             kiln.c.kiln_array_free(ctypes.c_void_p(outs[0]))
         assert len(seen) == 1, f"{bins} bins: {len(seen)} different results of six calls"
+        outs = (ctypes.c_void_p * 1)()
+        failure = kiln.call(kiln.create("int32 k, float32 w", "float32 z", "k", "w", None, None, None, bins, ANY_ORDER), views, outs)
+        assert not failure, failure
+        got = kiln.download(outs[0], "float32")
+        assert np.allclose(got, right, rtol=1e-3, atol=2e-3 * n ** 0.5), f"{bins} bins in any order: {abs(got - right).max()}"
 
 
 def expression(kiln, names, text):

@@ -180,6 +180,20 @@ static inline unsigned long long atomicAdd(unsigned long long *to, unsigned long
 {
     return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
 }
+template <class T> static inline T emulated_add(T *to, T x)
+{
+    const T old = *to;
+    *to = old + x;
+    return old;
+}
+static inline float atomicAdd(float *to, float x)
+{
+    return emulated_add(to, x);
+}
+static inline double atomicAdd(double *to, double x)
+{
+    return emulated_add(to, x);
+}
 static inline long long min(long long a, long long b)
 {
     return a < b ? a : b;
@@ -221,6 +235,14 @@ static inline int min(int a, int b)
 static inline unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
+}
+static inline unsigned max(unsigned a, unsigned b)
+{
+    return a < b ? b : a;
+}
+static inline unsigned long long max(unsigned long long a, unsigned long long b)
+{
+    return a < b ? b : a;
 }
 static inline int __ffs(unsigned word)
 {

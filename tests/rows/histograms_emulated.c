@@ -1,13 +1,15 @@
 /* histograms_emulated - random histograms by the kernels that a GPU would run, twice, against those of the
  * host, which tests/numpy/check_histograms.py compares with NumPy: bins that threads have of their own, that
  * a block shares, in ranges and in memory, and that elements are sorted by; any strides, bins that are
- * drawn evenly, or mostly or always one.
+ * drawn evenly, or mostly or always one. Sums of floats of any size, infinite ones and NaN among them,
+ * against sums by wider floats.
  *
  * usage: histograms_emulated [COUNT [SEED]] */
 #include "drawn.h"
 #include "emulated.h"
 
 #include <kiln/kiln.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,12 +113,98 @@ static bool run_one(long number)
     return !what;
 }
 
+/* ---- sums of floats ---- */
+
+enum { MOST_SUMMED = 3000 };
+
+/* Of any size, of one dtype, whose smallest numbers are denormal; few are infinite or NaN. */
+static double draw_float(bool is_double)
+{
+    static const double special[] = {INFINITY, -INFINITY, NAN, 0, -0.0};
+    const int span = is_double ? 1000 : 120;
+    if (draw(200) == 0)
+        return special[draw(5)];
+    const double fraction = ((double)draw(1u << 24) / (1 << 24) - 0.5) * 2;
+    const double x = ldexp(fraction, draw(2) ? (int)draw(8) : (int)draw((uint64_t)span) - span + 60);
+    return is_double ? x + ldexp(x, -30) : (double)(float)x;
+}
+
+/* Whether a sum is as near as one that is rounded once for all elements, and a little. */
+static bool is_near(double got, long double sum, long double absolute, bool is_double)
+{
+    if (isnan((double)sum) || isinf((double)sum))
+        return isnan((double)sum) ? isnan(got) : got == (double)sum;
+    return fabsl((long double)got - sum) <= absolute * (is_double ? 0x1p-51L : 0x1p-22L) + 0x1p-149L;
+}
+
+/* NaN if one of them is. */
+static long double further(long double a, long double b, int extreme)
+{
+    return isnan((double)a) || (!isnan((double)b) && extreme * a >= extreme * b) ? a : b;
+}
+
+static bool run_sum(long number)
+{
+    static int64_t bin[MOST_SUMMED];
+    static double weight[MOST_SUMMED];
+    static float narrow[MOST_SUMMED];
+    static long double sum[60000], absolute[60000];
+    static const char *const extremes[] = {"kn_least(a, b)", NULL, "kn_greatest(a, b)"};
+    static const char *const outermost[] = {"(W)INFINITY", NULL, "-(W)INFINITY"};
+    const bool is_double = number % 2, in_any_order = draw(3) == 0;
+    const int extreme = draw(3) ? 0 : draw(2) ? 1 : -1; /* the greatest or the least one instead */
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    const int64_t bins = draw(2) ? 4000 : 60000, count = 1 + (int64_t)draw(MOST_SUMMED), shape[] = {1, count};
+    const uint64_t few = 1 + draw(300);
+    kiln_array *array[2] = {NULL, NULL}, *result[2] = {NULL, NULL};
+    kiln_kernel *kernel = NULL;
+    for (int64_t b = 0; b < bins; ++b) {
+        sum[b] = extreme ? -extreme * (long double)INFINITY : 0;
+        absolute[b] = 0;
+    }
+    for (int64_t k = 0; k < count; ++k) {
+        bin[k] = (int64_t)draw(few);
+        weight[k] = draw_float(is_double);
+        narrow[k] = (float)weight[k];
+        sum[bin[k]] = extreme ? further(sum[bin[k]], weight[k], extreme) : sum[bin[k]] + weight[k];
+        absolute[bin[k]] += fabsl((long double)weight[k]);
+    }
+    options.flags = in_any_order ? KILN_KERNEL_ANY_ORDER : 0;
+    void *weights = is_double ? (void *)weight : narrow;
+    bool right = wrap(&array[0], bin, KILN_INT64, shape, false) == KILN_OK &&
+                 wrap(&array[1], weights, is_double ? KILN_FLOAT64 : KILN_FLOAT32, shape, false) == KILN_OK &&
+                 kiln_histogram_create(&kernel, "int64 k, W w", "W z", "k", "w", extremes[1 + extreme], NULL,
+                                       outermost[1 + extreme], bins, "sums", &options) == KILN_OK;
+    const kiln_arg in[] = {kiln_arg_array(array[0]), kiln_arg_array(array[1])};
+    for (int k = 0; k < 2 && right; ++k)
+        right = emulated_call("sm_90", kernel, &result[k], 1, in, 2, NULL) == KILN_OK;
+    if (!right)
+        printf("FAILED: sums: %s\n", kiln_error_message());
+    for (int64_t b = 0; right && b < bins; ++b) {
+        const void *all = kiln_array_data(result[0]);
+        const double got = is_double ? ((const double *)all)[b] : (double)((const float *)all)[b];
+        right = is_near(got, sum[b], absolute[b], is_double);
+        if (!right)
+            printf("FAILED: %lld elements, %lld bins, bin %lld: %.17g, not %.17Lg\n", (long long)count,
+                   (long long)bins, (long long)b, got, sum[b]);
+    }
+    if (right && !in_any_order && !same(result[0], result[1])) {
+        printf("FAILED: sums: other bits again\n");
+        right = false;
+    }
+    kiln_array *const held[] = {array[0], array[1], result[0], result[1]};
+    for (size_t k = 0; k < sizeof held / sizeof *held; ++k)
+        kiln_array_free(held[k]);
+    kiln_kernel_free(kernel);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     long count = drawn_count(argc, argv, 10, 1), failed = 0;
     state = drawn_state(argc, argv);
     for (long k = 0; k < count; ++k)
-        failed += !run_one(k);
+        failed += k % 5 == 4 ? !run_sum(k) : !run_one(k);
     printf("%ld random histograms, %ld failed\n", count, failed);
     return failed > 0;
 }

@@ -76,6 +76,7 @@ typedef struct bench_row {
     bool scans;                       /* its reduction is a scan, along one axis */
     const char *bin;                  /* a histogram: the number of an element's bin; NULL: others */
     int (*bin_at)(int64_t index);     /* the same of the first operand's random elements */
+    bool is_order;                    /* an expression that sorts, or says the order */
     bench_along along;                /* results that need whole rows: their reference; NULL: others */
     double scalar[2];                 /* weak floats behind the arrays */
     int n_scalars, n_operands;        /* the operands: inputs, then the outputs */
@@ -171,6 +172,8 @@ bool bench_scan_check(bench *b, bench_data *data, const bench_row *row);
 /* The same of a histogram: all counts (bench_histogram.c). */
 bool bench_histogram_define(bench *b, kiln_kernel **out, const bench_row *row);
 bool bench_histogram_check(bench *b, bench_data *data, const bench_row *row);
+/* A result that is in order, or the order of the input: all of it (bench_order.c). */
+bool bench_order_check(bench *b, bench_data *data);
 /* Random bits, of which the elements of the first operand of the first set are made. */
 uint32_t bench_bits_at(int64_t index);
 

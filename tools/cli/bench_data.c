@@ -405,6 +405,8 @@ bool bench_data_check(bench *b, bench_data *data, const bench_row *row)
     bool ok = true;
     if (row->along)
         return bench_along_check(b, data, row);
+    if (row->is_order)
+        return bench_order_check(b, data);
     if (row->bin)
         return bench_histogram_check(b, data, row);
     if (row->scans)

@@ -34,7 +34,25 @@ void kn_put_tally_names(kn_writer *w)
 static const char *word_of(const char *atomic, const kn_dtype_info *info)
 {
     bool is_compared = !strcmp(atomic, "atomicMin") || !strcmp(atomic, "atomicMax");
-    return is_compared ? info->c_name : info->size == 4 ? "unsigned" : "unsigned long long";
+    return is_compared || info->kind == KN_KIND_FLOAT ? info->c_name
+           : info->size == 4                          ? "unsigned"
+                                                      : "unsigned long long";
+}
+
+/* Sums of 8 bytes, by two atomic functions in shared memory. */
+static bool is_in_halves(const kn_writer *w)
+{
+    const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
+    kiln_dtype dtype = w->spec->operand[s->value[2]].dtype;
+    const char *atomic = kn_tally_atomic(s->body, dtype);
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    return atomic && !strcmp(atomic, "atomicAdd") && info->size == 8 && info->kind != KN_KIND_FLOAT;
+}
+
+/* The part that asks whether a value is wanted: most change nothing of the smallest or largest so far. */
+static const char *part_of_wanted(const char *atomic)
+{
+    return !strcmp(atomic, "atomicMin") ? "lesser" : !strcmp(atomic, "atomicMax") ? "greater" : "any";
 }
 
 /* Threads whose operator has an atomic function share bins; others have bins of their own. */
@@ -44,13 +62,23 @@ static void put_operator(kn_writer *w)
     const kn_stage *s = &p->stage[KN_TALLY_TALLY];
     kiln_dtype dtype = w->spec->operand[s->value[2]].dtype;
     const char *atomic = kn_tally_atomic(s->body, dtype);
-    bool is_count = atomic && !strcmp(s->body, "a + b") && !strcmp(p->stage[KN_TALLY_VALUE].body, "1");
-    kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], atomic ? "by_atomics" : "by_threads", -1,
-                     "function=%s word=%s reduce=%s", atomic ? atomic : "",
-                     atomic ? word_of(atomic, kn_dtype_info_of(dtype)) : "",
-                     kn_str_text(&w->slot[KN_SLOT_REDUCE]));
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    bool is_sum = atomic && !strcmp(atomic, "atomicAdd");
+    bool is_count = is_sum && !strcmp(p->stage[KN_TALLY_VALUE].body, "1");
+    if (atomic) {
+        kn_str wanted = KN_STR_INIT;
+        kn_put_part(w, &wanted, part_of_wanted(atomic), -1);
+        kn_put_part_with(
+            w, &w->slot[KN_SLOT_TALLY], "by_atomics", -1, "function=%s in_shared=%s word=%s wanted=%s",
+            atomic, is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info), kn_str_text(&wanted));
+        kn_str_free(&wanted);
+    } else {
+        kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_threads", -1, "reduce=%s",
+                         kn_str_text(&w->slot[KN_SLOT_REDUCE]));
+    }
     kn_str_append(&w->slot[KN_SLOT_IS_ATOMIC], atomic ? "1" : "0");
     kn_str_append(&w->slot[KN_SLOT_IS_COUNT], is_count ? "1" : "0");
+    kn_str_append(&w->slot[KN_SLOT_IS_SUM], is_sum && !is_count ? "1" : "0");
 }
 
 static bool is_dense(const kn_writer *w, int k)
@@ -59,13 +87,13 @@ static bool is_dense(const kn_writer *w, int k)
 }
 
 /* Elements whose loads a thread waits for together, a power of two. Texts that call functions are long, and
- * each element has a copy of them. */
+ * so are sums in halves: each element has a copy of them. */
 static int in_flight(const kn_writer *w)
 {
     int bytes = 0;
     for (int k = 0; k < kn_param_count(w); ++k)
         bytes += kn_array_of(w, k) >= 0 ? kn_item_size(w, k) : 0;
-    if (kn_cost_functions(w->program) > 0)
+    if (kn_cost_functions(w->program) > 0 || is_in_halves(w))
         return FEW_IN_FLIGHT;
     return bytes > BYTES_IN_FLIGHT / MOST_IN_FLIGHT ? LEAST_IN_FLIGHT : MOST_IN_FLIGHT;
 }

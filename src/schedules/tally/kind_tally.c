@@ -28,11 +28,17 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
+static kiln_dtype bins_dtype(const kn_spec *spec)
+{
+    const kn_stage *s = &spec->program->stage[KN_TALLY_TALLY];
+    return spec->operand[s->value[s->n_read]].dtype;
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     tally_field f = {.length = kn_reduce_size(part->space)};
     f.shared = (unsigned)kn_tally_shared(&part->spec->target);
-    f.ranges = KN_TALLY_RANGES;
+    f.ranges = (unsigned)kn_tally_ranges(kn_dtype_info_of(bins_dtype(part->spec)));
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
     out->grid[0] = (unsigned)kn_tally_parts(f.length);

@@ -1,12 +1,22 @@
 ${head}
 ${axes}
-/* Elements lie along one axis, or along several; threads share bins by atomic functions, or threads or warps have their own; each element counts one. */
-enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count} };
+/* Elements lie along one axis, or along several; threads share bins by atomic functions, or threads or warps have their own; each element counts one, or is added. */
+enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count}, kn_is_sum = ${is_sum} };
 enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */, kn_warps = ${block} / 32 };
 enum { kn_wide = ${wide} /* elements that a thread loads at a time */ };
 static_assert(kn_in_flight % kn_wide == 0, "whole vectors");
 
+enum { kn_many = 8 /* lanes with one bin, whose values are added before */ };
+
 extern __shared__ __align__(16) unsigned char kn_buffer[];
+
+/* In shared memory atomic functions are of 32 bits: a carry goes to the upper half, which most small numbers leave as it is. */
+[[maybe_unused]] static __device__ __forceinline__ void kn_add_halves(unsigned long long *to, unsigned long long x) {
+    unsigned *const half = reinterpret_cast<unsigned *>(to);
+    const unsigned low = (unsigned)x, upper = (unsigned)(x >> 32) + (atomicAdd(half, low) + low < low);
+    if (upper != 0)
+        atomicAdd(half + 1, upper);
+}
 
 ${begin}
     typedef ${type} kn_word;
@@ -82,15 +92,25 @@ ${begin}
                     const unsigned long long kn_in_range = (unsigned long long)(${index} - kn_low);
                     bool kn_is_put = kn_is_there && kn_in_range < kn_range;
                     kn_word kn_value = ${mapped};
-                    if constexpr (kn_is_count) {
-                        /* Atomic functions on one word wait for each other: the elements of a warp that have the bin of its first one are counted together. */
+                    if constexpr (kn_is_count || kn_is_sum) {
+                        /* Atomic functions on one word wait for each other: the elements of a warp that have the bin of its first one are counted, or added, together. */
                         if (kn_copies < kn_enough) {
                             const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_put);
                             const unsigned kn_usual = __shfl_sync(0xffffffffu, (unsigned)kn_in_range, kn_voted != 0 ? __ffs(kn_voted) - 1 : 0);
                             const bool kn_is_same = kn_is_put && (unsigned)kn_in_range == kn_usual && kn_in_range >> 32 == 0;
                             const unsigned kn_same = __ballot_sync(0xffffffffu, kn_is_same);
-                            kn_is_put = kn_is_put && (!kn_is_same || (kn_same & ((1u << threadIdx.x % 32) - 1)) == 0);
-                            kn_value = kn_is_same ? __popc(kn_same) : 1;
+                            if (kn_is_count || __popc(kn_same) >= kn_many) {
+                                kn_is_put = kn_is_put && (!kn_is_same || (kn_same & ((1u << threadIdx.x % 32) - 1)) == 0);
+                                if constexpr (kn_is_count) {
+                                    kn_value = kn_is_same ? __popc(kn_same) : 1;
+                                } else {
+                                    kn_word kn_all = kn_is_same ? kn_value : 0;
+#pragma unroll
+                                    for (int kn_by = 16; kn_by > 0; kn_by /= 2)
+                                        kn_all += kn_shuffle<'^'>(kn_all, kn_by);
+                                    kn_value = kn_is_same ? kn_all : kn_value;
+                                }
+                            }
                         }
                     }
                     ${tally}

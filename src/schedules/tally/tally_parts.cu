@@ -12,11 +12,17 @@ for (int kn_v = 0; kn_v < kn_step; ++kn_v)
 if (kn_step == 1 || ${is_single})
     kn_${name}_all[kn_v] = ${place};
 
+// Whether a value is wanted in memory.
+#inline lesser kn_value < kn_of_all[kn_in_range]
+#inline greater kn_of_all[kn_in_range] < kn_value
+#inline any true
+
 #part by_atomics
-if (kn_is_put && kn_is_in_memory)
-    ${function}((${word} *)&kn_of_all[kn_in_range], (${word})kn_value);
-else if (kn_is_put)
-    ${function}((${word} *)&kn_bins[(unsigned)kn_in_range * kn_copies + kn_copy], (${word})kn_value);
+if (kn_is_put && kn_is_in_memory) {
+    if (${wanted})
+        ${function}((${word} *)&kn_of_all[kn_in_range], (${word})kn_value);
+} else if (kn_is_put)
+    ${in_shared}((${word} *)&kn_bins[(unsigned)kn_in_range * kn_copies + kn_copy], (${word})kn_value);
 
 #part by_threads
 kn_word &kn_of = kn_bins[kn_is_put ? (unsigned)kn_in_range * kn_bin_step + kn_copy : 0];
