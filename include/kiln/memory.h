@@ -63,7 +63,7 @@ typedef struct kiln_memory_source {
     /* Memory of the device, aligned to 512 bytes (the host's: 64), which the pool cuts into blocks;
      * NULL: there is none. Called outside all locks, by any thread. */
     void *(*alloc)(kiln_device device, size_t bytes, void *user);
-    /* What alloc gave, once no work uses it any more. */
+    /* Takes back memory that alloc gave, once no work uses it any more. */
     void (*free)(kiln_device device, void *pointer, size_t bytes, void *user);
     void *user;
 } kiln_memory_source;
@@ -72,7 +72,7 @@ typedef struct kiln_memory_source {
         sizeof(kiln_memory_source), false, NULL, NULL, NULL                                        \
     }
 
-/* What the pool takes from now on comes from the source; NULL: from the device again. What it holds
+/* The pool takes its memory from the source from now on; NULL: from the device again. Memory that it holds
  * serves first (so trim before), and goes back to where it came from. KILN_ERROR_UNSUPPORTED:
  * managed memory of the host. */
 KILN_NODISCARD KILN_API kiln_status kiln_memory_set_source(kiln_device device,
@@ -80,7 +80,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_memory_set_source(kiln_device device,
 
 /* ---- who uses memory ---- */
 
-/* What one label has in the profile. */
+/* The memory of one label in the profile. */
 typedef struct kiln_memory_row {
     const char *label;                  /* lives during the call that passes it */
     size_t used_bytes, peak_used_bytes; /* now, and at most */

@@ -35,7 +35,7 @@ static bool find_span(int64_t *low, int64_t *high, int64_t item_size, int ndim, 
     return true;
 }
 
-/* Whether elements may share memory: along the axes in the order of their strides, each has to lead beyond
+/* True if elements may share memory: along the axes in the order of their strides, each has to lead beyond
  * what the ones before it reach. */
 static bool may_overlap(int64_t item_size, int ndim, const int64_t *shape, const int64_t *strides)
 {

@@ -188,7 +188,7 @@ void *kn_os_reserve(size_t size);
 void kn_os_unreserve(void *range, size_t size);
 /* From now on the pages can be used; they are zero. False, noted as a shortage, where there is no memory. */
 bool kn_os_commit(void *pages, size_t size);
-/* The memory of the pages is gone, the addresses are kept. */
+/* Gives the memory of the pages back to the system; the addresses stay reserved. */
 void kn_os_decommit(void *pages, size_t size);
 
 #endif

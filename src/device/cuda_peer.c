@@ -38,7 +38,7 @@ static kiln_status enable_one(kn_device *device, kn_device *peer, bool *out)
                                                        : kn_cuda_check(result, "cuCtxEnablePeerAccess");
 }
 
-/* What each device has mapped, and will map from now on, is shown to the other. */
+/* Each device sees all pages that the other has mapped, and will map from now on. */
 static kiln_status show_pages(kn_device *a, kn_device *b)
 {
     atomic_store(peer_state(a, b), PEER_BEGINS);

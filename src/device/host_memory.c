@@ -85,7 +85,7 @@ kiln_status kn_host_memory_map(kn_device *device, void *at, size_t size, uint64_
     return kn_os_commit(at, size) ? KILN_OK : kn_error_memory(size, "the host's memory pool");
 }
 
-/* The pages go back to the system at once; their addresses are kept. */
+/* The pages go back to the system; their addresses stay reserved. */
 void kn_host_memory_unmap(kn_device *device, void *at, size_t size, uint64_t handle)
 {
     (void)device, (void)handle;

@@ -86,7 +86,7 @@ void kiln_memory_free_pinned(void *pointer)
 
 /* ---- what the pools hold ---- */
 
-/* Of the slot, NULL where there is none. */
+/* The pool of the slot, NULL where there is none. */
 static kn_pool *pool_of(int slot)
 {
     kn_device *device = kn_device_ready(slot);

@@ -8,7 +8,7 @@
 #include "device/pool_arena.h"
 #include "device/pool_block.h"
 
-/* Of one mapping: larger ones cost fewer calls, smaller ones go back to the device more easily. */
+/* The most bytes of one mapping: larger ones cost fewer calls, smaller ones go back to the device more easily. */
 enum { EXTENT_MAX = 8 << 20 };
 
 /* Where pages are to be mapped: at the end of a hole that touches a free block, or at its beginning. */
@@ -17,9 +17,9 @@ typedef struct place {
     size_t offset, size; /* in the hole */
 } place;
 
-static size_t round_up(size_t size, size_t unit)
+static size_t round_up(size_t size, size_t multiple)
 {
-    return (size + unit - 1) / unit * unit;
+    return (size + multiple - 1) / multiple * multiple;
 }
 
 static char *base_of(const kn_segment *s)

@@ -8,7 +8,7 @@
 /* A block of at least `wanted` bytes, free but in no bin: a free block that mapped pages made large enough,
  * or pages alone. KILN_ERROR_UNSUPPORTED: no addresses can be had for it. */
 kiln_status kn_pool_map_block(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out);
-/* Whether a whole extent is free. */
+/* True if a whole extent is free. */
 bool kn_pool_has_free_pages(const kn_pool *pool, const kn_segment *s);
 /* Unmaps whole extents of free blocks until at most keep bytes are cached; the stream's work must be over. A
  * segment without pages is gone afterwards. */

@@ -42,7 +42,7 @@ typedef struct kn_block {
     void **events;        /* of a pending block: events that must have happened; same allocation as uses */
 } kn_block;
 
-/* What one call of the device mapped. */
+/* The pages that one call of the device mapped. */
 typedef struct kn_extent {
     size_t size;
     uint64_t handle;

@@ -12,7 +12,7 @@
 #include "device/pool_arena.h"
 #include "device/pool_pages.h"
 
-/* What may be held beyond the peak: some pages, a share of the peak, and one of all bytes that moved. Pages
+/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of all bytes that moved. Pages
  * of a stream that stays busy are not moved. */
 enum { SPARE = 16 << 20, PEAK_SHARE = 128, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
 
@@ -170,7 +170,7 @@ static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, s
 }
 
 /* By pages; where there are no addresses for these, by a segment, or a smaller one. */
-static kiln_status grow_once(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
+static kiln_status grow_arena(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
     bool is_mapped = pool->page && pool->source.is_mapped;
     kiln_status status = is_mapped ? kn_pool_map_block(pool, l, wanted, out) : KILN_ERROR_UNSUPPORTED;
@@ -196,13 +196,13 @@ static void make_way(kn_pool *pool, size_t wanted)
 kiln_status kn_pool_grow(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
     make_way(pool, wanted);
-    kiln_status status = grow_once(pool, l, wanted, out);
+    kiln_status status = grow_arena(pool, l, wanted, out);
     for (int again = 0; again < 2 && status == KILN_ERROR_MEMORY; again++) {
         if (again > 0)
             kn_pool_settle_pending(pool, true);
         kn_pool_trim(pool, 0, INFINITY);
         kn_pool_return_segments(pool);
-        status = grow_once(pool, l, wanted, out);
+        status = grow_arena(pool, l, wanted, out);
     }
     return status == KILN_ERROR_MEMORY ? say_exhausted(pool, wanted) : status;
 }

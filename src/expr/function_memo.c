@@ -120,7 +120,7 @@ static void read_word(kn_function_call *c, const kiln_arg *in)
     add_word(c, letters[1]);
 }
 
-/* Whether a list is there, with a whole number of items. */
+/* True if a list is there, with a whole number of items. */
 static bool read_list(kn_function_call *c, const kiln_arg *in, size_t size)
 {
     const bool is_list = in->kind == KILN_ARG_STRUCT && in->value.pod.data && in->value.pod.size % size == 0;

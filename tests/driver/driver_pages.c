@@ -3,7 +3,7 @@
 
 #include <kiln/graph.h>
 
-/* What moves is more than what the pool may hold beyond its peak. */
+/* More moves than the pool may hold beyond its peak. */
 enum { SIZE = 16 << 20, PARTS = 20, SPARE = 40 << 20 };
 
 #define NATIVE(s) kiln_stream_cuda_handle(s)

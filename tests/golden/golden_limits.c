@@ -371,7 +371,7 @@ static void change_at_random(call *c, uint64_t *dice, bool is_large)
     }
 }
 
-/* The number of elements from which on kinds are asked for the example as they are without a limit; its extents
+/* The number of elements from which on the example's plan is the one that it has without a limit; its extents
  * stay. */
 static void put_fewest(kn_str *out, const char *name, const call *c)
 {

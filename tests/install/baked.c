@@ -12,7 +12,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Of four ones, by the operation: add and multiply take two of them. */
+/* The first result of four ones: add and multiply take two of them. */
 static int call(const char *name, double *first)
 {
     const int64_t shape = 4;

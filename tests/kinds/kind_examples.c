@@ -4,8 +4,8 @@
  * compared with plain loops over their own texts; or they are compiled.
  *
  * usage: kind_examples host FOLDER... [--verbose]      the host's run
- *        kind_examples emulated FOLDER... [--verbose]  some of CUDA's, on the processor; with KILN_SOAK=1 all,
- *                                                      and the host's
+ *        kind_examples emulated FOLDER... [--verbose]  some of CUDA's, on the processor; with KILN_SOAK=1
+ *                                                      all, and the host's
  *        kind_examples compile FOLDER...               some of CUDA's by NVRTC: 77 where there is none */
 #include "reference.h"
 

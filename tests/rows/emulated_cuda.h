@@ -66,8 +66,8 @@ struct emulated_cluster {
 
 struct emulated_thread {
     ucontext_t context; // where it starts
-    void *place[5];     // and where it goes on: contexts would ask the system about signals at each turn, and the
-                        // library's jumps sanitizers about stacks
+    void *place[5];     // and where it goes on: contexts would ask the system about signals at each turn,
+                        // and the library's jumps sanitizers about stacks
     bool has_begun = false, is_done = false;
     unsigned cluster_phase = 0;
 };
@@ -442,7 +442,8 @@ static void emulated_do(const char *text, const emulated_operand *o)
         char *const into = emulated_shared((unsigned)o[0].value & 0x0fffffff, false);
         if ((size_t)into % size != 0 || o[1].value % size != 0)
             abort();
-        for (int k = 0; k < size; ++k) // not memcpy, which sanitizers watch: bytes beside those that are used are read, too
+        // Not memcpy, which sanitizers watch: bytes beside those that are used are read, too.
+        for (int k = 0; k < size; ++k)
             into[k] = ((const char *)o[1].value)[k];
     } else if (is("atom.acq_rel.gpu.global.inc.u32")) { // clusters come one after the other
         unsigned *const counter = (unsigned *)o[1].value, before = *counter;

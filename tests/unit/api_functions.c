@@ -83,7 +83,7 @@ static kiln_array *counted(int rows, int columns)
     return a;
 }
 
-/* What is a view in NumPy shares memory here, and a given array is filled. */
+/* Views of NumPy share memory here, too, and a given array is filled. */
 static void views_stay_views(void **state)
 {
     kiln_array *x = counted(3, 4), *v = NULL, *same = NULL;

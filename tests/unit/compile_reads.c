@@ -337,8 +337,8 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-/* A rule for make ends with its line; names of one letter, in front of lines' ends too, and such as begin with
- * what is escaped. */
+/* A rule for make ends with its line; names of one letter, in front of lines' ends too, and such as begin
+ * with escapes. */
 static void rules_are_read(void **state)
 {
     static const char rule[] = "code.so: a b.h \\\n c\\ d.h \\\n \\ e.h\tf$$.h\\#g \\\n  /x/private/p.h "

@@ -73,7 +73,7 @@ KN_ROLLED
         });
     }
 };
-template <int kn_n> kn_step_count kn_steps_at_once() { return {kn_n}; }
+template <int kn_n> kn_step_count kn_steps_together() { return {kn_n}; }
 
 template <int kn_n> struct kn_some_values {
     template <class kn_in_t, class kn_both_t>
@@ -139,7 +139,7 @@ template <int kn_n> struct kn_some_values {
     }
 };
 
-template <int kn_n> constexpr kn_some_steps<kn_n> kn_steps_at_once() { return {}; }
+template <int kn_n> constexpr kn_some_steps<kn_n> kn_steps_together() { return {}; }
 #endif
 
 ${begin}
@@ -256,17 +256,17 @@ KN_INDEPENDENT
             }
         };
         while (kn_is_ordered && kn_left >= kn_depth)
-            kn_reduce_next(kn_steps_at_once<kn_depth>(), kn_flag<kn_orders>());
+            kn_reduce_next(kn_steps_together<kn_depth>(), kn_flag<kn_orders>());
         if constexpr (kn_orders && kn_depth > 16)
             while (kn_is_ordered && kn_left >= kn_depth / 4)
-                kn_reduce_next(kn_steps_at_once<kn_depth / 4>(), kn_flag<kn_orders>());
+                kn_reduce_next(kn_steps_together<kn_depth / 4>(), kn_flag<kn_orders>());
         while (kn_is_ordered && kn_left >= 4)
-            kn_reduce_next(kn_steps_at_once<4>(), kn_flag<kn_orders>());
+            kn_reduce_next(kn_steps_together<4>(), kn_flag<kn_orders>());
         while (kn_left > 0)
-            kn_reduce_next(kn_steps_at_once<1>(), kn_flag<false>());
+            kn_reduce_next(kn_steps_together<1>(), kn_flag<false>());
         if (kn_rest > 0) {
             const long long kn_to = (kn_top + kn_new) * kn_most;
-            kn_reduce_loop(kn_steps_at_once<1>(), kn_flag<false>(), kn_flag<false>(), kn_to, kn_row, kn_rest);
+            kn_reduce_loop(kn_steps_together<1>(), kn_flag<false>(), kn_flag<false>(), kn_to, kn_row, kn_rest);
             if (kn.steps > 0)
                 kn_reduce_pair(kn_side, kn_to - kn_most, kn_to, kn_rest);
             else
@@ -277,7 +277,7 @@ KN_INDEPENDENT
     };
     const auto kn_reduce_piece_of_results = [&](kn_place &kn_row, long long kn_left, const long long kn_rest, const long long kn_count) {
         for (; kn_is_ordered && kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
-            kn_reduce_steps(kn_steps_at_once<kn_depth>(), kn_flag<kn_orders>(), kn_row, kn_live, kn_top == 0);
+            kn_reduce_steps(kn_steps_together<kn_depth>(), kn_flag<kn_orders>(), kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, kn_depth);
         }
         const auto kn_reduce_left = [&](auto kn_n) {
@@ -288,14 +288,14 @@ KN_INDEPENDENT
         };
         if constexpr (!kn_orders) {
             if (kn_left % 4 == 3)
-                kn_reduce_left(kn_steps_at_once<3>());
+                kn_reduce_left(kn_steps_together<3>());
             if (kn_left % 4 == 2)
-                kn_reduce_left(kn_steps_at_once<2>());
+                kn_reduce_left(kn_steps_together<2>());
         }
         while (kn_left > 0)
-            kn_reduce_left(kn_steps_at_once<1>());
+            kn_reduce_left(kn_steps_together<1>());
         if (kn_rest > 0)
-            kn_reduce_steps(kn_steps_at_once<1>(), kn_flag<false>(), kn_row, kn_rest * kn_count, false);
+            kn_reduce_steps(kn_steps_together<1>(), kn_flag<false>(), kn_row, kn_rest * kn_count, false);
     };
 
     /* Reduces each lane of kn_count short rows. The rest of a row is loaded as its last lanes; those of them that were counted before are left out. */
@@ -325,19 +325,19 @@ KN_ROLLED
             const long long kn_to = kn_r * kn_lanes;
             long long kn_step = 1;
             if (kn_steps < 4)
-                kn_reduce_step(kn_steps_at_once<1>(), kn_flag<false>(), kn_to, kn_to, 0);
+                kn_reduce_step(kn_steps_together<1>(), kn_flag<false>(), kn_to, kn_to, 0);
             else
-                kn_reduce_step(kn_steps_at_once<4>(), kn_flag<false>(), kn_to, kn_to, 0), kn_step = 4;
+                kn_reduce_step(kn_steps_together<4>(), kn_flag<false>(), kn_to, kn_to, 0), kn_step = 4;
             for (; kn_step + 4 <= kn_steps; kn_step += 4)
-                kn_reduce_step(kn_steps_at_once<4>(), kn_flag<true>(), kn_to, kn_to, kn_step);
+                kn_reduce_step(kn_steps_together<4>(), kn_flag<true>(), kn_to, kn_to, kn_step);
             for (; kn_step < kn_steps; ++kn_step)
-                kn_reduce_step(kn_steps_at_once<1>(), kn_flag<true>(), kn_to, kn_to, kn_step);
+                kn_reduce_step(kn_steps_together<1>(), kn_flag<true>(), kn_to, kn_to, kn_step);
             const int kn_spared = kn_lanes - kn_rest;
             for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
                 kn_row.at[kn_o] -= kn_spared * kn_along.at[kn_o];
             if (kn_rest > 0) {
                 const long long kn_beyond = kn_batch * kn_lanes;
-                kn_reduce_step(kn_steps_at_once<1>(), kn_flag<true>(), kn_to, kn_beyond, kn_steps);
+                kn_reduce_step(kn_steps_together<1>(), kn_flag<true>(), kn_to, kn_beyond, kn_steps);
 KN_INDEPENDENT
 KN_ROLLED
                 for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)

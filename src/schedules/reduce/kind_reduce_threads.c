@@ -30,7 +30,7 @@ static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
            kn_choice_is_aligned(c, o, axis, kn_choice_alignment(c, o, vector));
 }
 
-/* Of structs a thread has as few as fill a word of the widest input: loads of bytes would bind otherwise. */
+/* A thread has as few structs as fill a word of the widest input: loads of bytes would bind otherwise. */
 static int vector_of(const kn_choice *c, int axis)
 {
     int vector = kn_reduce_vector(c), widest = kn_choice_widest(c, false);
