@@ -117,7 +117,7 @@ static bool run_one(long number)
 
 enum { MOST_SUMMED = 3000 };
 
-/* Of any size, of one dtype, whose smallest numbers are denormal; few are infinite or NaN. */
+/* Numbers of any size, of one dtype, whose smallest numbers are denormal; few are infinite or NaN. */
 static double draw_float(bool is_double)
 {
     static const double special[] = {INFINITY, -INFINITY, NAN, 0, -0.0};
@@ -129,7 +129,7 @@ static double draw_float(bool is_double)
     return is_double ? x + ldexp(x, -30) : (double)(float)x;
 }
 
-/* Whether a sum is as near as one that is rounded once for all elements, and a little. */
+/* True if a sum is as near as one that is rounded once for all elements, and a little. */
 static bool is_near(double got, long double sum, long double absolute, bool is_double)
 {
     if (isnan((double)sum) || isinf((double)sum))

@@ -46,9 +46,9 @@ static void put_numbers(kn_writer *w)
     bool has_numbers = w->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
     for (int k = 0; k < kn_param_count(w); ++k)
         has_numbers = has_numbers || (kn_array_of(w, k) >= 0 && kn_is_output(w, k));
-    /* Elements that are moved themselves fit so many threads' registers, which hides more waiting (a pass over
-     * 2^26 keys of 8 bytes in programs of their own, H200: 706 us by 512 threads, 516 by 1,024); passes that
-     * have numbers too become slower (H100). */
+    /* Elements that are moved themselves fit so many threads' registers, which hides more waiting (a pass
+     * over 2^26 keys of 8 bytes in programs of their own, H200: 706 us by 512 threads, 516 by 1,024); passes
+     * that have numbers too become slower (H100). */
     if (!has_numbers)
         kn_put_blocks(w, kn_sort_place_config_of(&w->spec->schedule)->items == KN_SORT_ITEMS
                              ? THREADS
