@@ -160,15 +160,15 @@ typedef struct composed {
     bool has_axes, needs_axes, keeps;
 } composed;
 
-typedef enum param_kind { VALUE, WHOLE, DTYPE, OF_CALL } param_kind;
+typedef enum param_kind { VALUE, WHOLE, WORD, ARRAYS, WHOLES, DTYPE, OF_CALL } param_kind;
 
 static param_kind kind_of(const composed *c, int k)
 {
     const char *name = c->of.name[k];
-    return c->of.is_whole[k] && strcmp(name, "keepdims") != 0           ? WHOLE
-           : strcmp(name, "axis") == 0 || strcmp(name, "keepdims") == 0 ? OF_CALL
-           : strcmp(name, "dtype") == 0                                 ? DTYPE
-                                                                        : VALUE;
+    const kn_composed_kind kind = c->of.kind[k];
+    return strcmp(name, "keepdims") == 0 || (strcmp(name, "axis") == 0 && kind != KN_OF_WHOLE) ? OF_CALL
+           : kind == KN_OF_VALUE && strcmp(name, "dtype") == 0                                 ? DTYPE
+                                                               : (param_kind)kind;
 }
 
 static bool has_param(const composed *c, const char *name)
@@ -203,18 +203,51 @@ static void describe_composed(composed *c, int row)
     }
 }
 
-/* before x between y between z: the arguments of kiln_function_call. */
-static void put_arguments(FILE *to, const composed *c, const char *const *before, const char *const *behind)
+/* The name of a parameter, which may be a word of C. */
+static const char *name_of(const composed *c, int k)
 {
-    for (int k = 0, given = 0; k < c->of.count; ++k)
-        if (kind_of(c, k) != OF_CALL)
-            fprintf(to, "%s%s%s%s", given++ ? ", " : "", before[kind_of(c, k)], c->of.name[k],
-                    behind[kind_of(c, k)]);
+    return strcmp(c->of.name[k], "default") == 0 ? "otherwise" : c->of.name[k];
 }
 
-static const char *const nothing[] = {"", "", ""}, *const closed[] = {"", ")", ")"},
-                         *const types_in_c[] = {"kiln_arg ", "int64_t ", "kiln_dtype "},
-                         *const as_args[] = {"", "kiln_arg_int(", "kiln_arg_int("};
+/* The arguments of kiln_function_call, each by the format of its kind, in which @ is its name. */
+static void put_arguments(FILE *to, const composed *c, const char *const *format)
+{
+    for (int k = 0, given = 0; k < c->of.count; ++k) {
+        if (kind_of(c, k) == OF_CALL)
+            continue;
+        fputs(given++ ? ", " : "", to);
+        for (const char *f = format[kind_of(c, k)]; *f; ++f)
+            if (*f == '@')
+                fputs(name_of(c, k), to);
+            else
+                fputc(*f, to);
+    }
+}
+
+/* "@": the name of the parameter. A list has its length behind it. */
+static const char
+    *const names_alone[] =
+        {[VALUE] = "@", [WHOLE] = "@", [WORD] = "@", [ARRAYS] = "@, n_@", [WHOLES] = "@, n_@", [DTYPE] = "@"},
+           *const typed[] = {[VALUE] = "kiln_arg @",
+                             [WHOLE] = "int64_t @",
+                             [WORD] = "const char *@",
+                             [ARRAYS] = "const kiln_arg *@, int n_@",
+                             [WHOLES] = "const int64_t *@, int n_@",
+                             [DTYPE] = "kiln_dtype @"},
+           *const as_args[] = {[VALUE] = "@",
+                               [WHOLE] = "kiln_arg_int(@)",
+                               [WORD] = "kiln_arg_struct(@, @ ? strlen(@) : 0)",
+                               [ARRAYS] = "kiln_arg_struct(@, (size_t)n_@ * sizeof *@)",
+                               [WHOLES] = "kiln_arg_struct(@, (size_t)n_@ * sizeof *@)",
+                               [DTYPE] = "kiln_arg_int(@)"},
+           *const as_macro[] = {[VALUE] = "KILN_PRIV_ARG(@)", [WHOLE] = "@",       [WORD] = "@",
+                                [ARRAYS] = "@, n_@",          [WHOLES] = "@, n_@", [DTYPE] = "@"},
+           *const as_cpp[] = {[VALUE] = "@.arg()",
+                              [WHOLE] = "kiln_arg_int(@)",
+                              [WORD] = "kiln_arg_struct(@, @ ? std::char_traits<char>::length(@) : 0)",
+                              [ARRAYS] = "kiln_arg_struct(@.data(), @.size() * sizeof(kiln_arg))",
+                              [WHOLES] = "kiln_arg_struct(@.data(), @.size() * sizeof(std::int64_t))",
+                              [DTYPE] = "kiln_arg_int(@)"};
 
 static void put_composed(FILE *to, const composed *c)
 {
@@ -222,9 +255,9 @@ static void put_composed(FILE *to, const composed *c)
     if (c->n_out > 1)
         fprintf(to, ": out has %d arrays", c->n_out);
     fprintf(to, ". */\nKILN_NODISCARD static inline kiln_status kiln_%s(kiln_array **out, ", c->name);
-    put_arguments(to, c, types_in_c, nothing);
+    put_arguments(to, c, typed);
     fprintf(to, "%s)\n{\n    const kiln_arg in[] = {", c->has_axes ? ", const kiln_axes *axes" : "");
-    put_arguments(to, c, as_args, closed);
+    put_arguments(to, c, as_args);
     if (c->has_axes)
         fprintf(to, "};\n    kiln_call_options options;\n    kiln_axes_options(&options, axes);\n");
     else
@@ -235,40 +268,41 @@ static void put_composed(FILE *to, const composed *c)
 
 static void put_composed_macro(FILE *to, const composed *c)
 {
-    static const char *const as_arg[] = {"KILN_PRIV_ARG(", "", ""}, *const behind[] = {")", "", ""};
     const char *axes = c->has_axes ? ", axes" : "";
     fprintf(to, "#define kiln_%s(out, ", c->name);
-    put_arguments(to, c, nothing, nothing);
+    put_arguments(to, c, names_alone);
     fprintf(to, "%s) kiln_%s(out, ", axes, c->name);
-    put_arguments(to, c, as_arg, behind);
+    put_arguments(to, c, as_macro);
     fprintf(to, "%s)\n", axes);
 }
 
 /* A usual value that is a number or a constant stands in C++, too. */
 static void put_cpp_param(FILE *to, const composed *c, int k)
 {
-    const char *name = c->of.name[k], *value = c->of.value[k];
+    const char *name = name_of(c, k), *value = c->of.value[k];
     const param_kind kind = kind_of(c, k);
-    fprintf(to, "%s%s",
-            kind == VALUE   ? "const operand &"
-            : kind == WHOLE ? "std::int64_t "
-                            : "kiln_dtype ",
-            name);
+    static const char *const types[] = {[VALUE] = "const operand &",
+                                        [WHOLE] = "std::int64_t ",
+                                        [WORD] = "const char *",
+                                        [ARRAYS] = "const std::vector<operand> &",
+                                        [WHOLES] = "const std::vector<std::int64_t> &",
+                                        [DTYPE] = "kiln_dtype "};
+    fprintf(to, "%s%s", types[kind], name);
     if (!value[0])
         return;
     const bool is_number = strspn(value, "0123456789.e-") == strlen(value);
     fprintf(to, " = %s",
-            kind == WHOLE   ? "KILN_USUAL"
-            : kind == DTYPE ? "KILN_DTYPE_NONE"
-            : is_number     ? value
-                            : "kiln_arg_none()");
+            kind == WHOLE    ? "KILN_USUAL"
+            : kind == DTYPE  ? "KILN_DTYPE_NONE"
+            : kind == WORD   ? "nullptr"
+            : kind == WHOLES ? "{}"
+            : is_number      ? value
+                             : "kiln_arg_none()");
 }
 
 /* Axes come behind what has to be given, and before what has a usual value. */
 static void put_composed_cpp(FILE *to, const composed *c)
 {
-    static const char *const args[] = {"", "kiln_arg_int(", "kiln_arg_int("}, *const behind[] = {".arg()",
-                                                                                                 ")", ")"};
     int put = 0;
     fprintf(to, "/** %s(%s). */\n[[nodiscard]] inline %s %s(", c->row->name, c->row->params,
             c->n_out > 1 ? "auto" : "array", kn_composed_name_in_c(c->row));
@@ -283,7 +317,7 @@ static void put_composed_cpp(FILE *to, const composed *c)
                     c->keeps ? ", bool keepdims = false" : "");
     }
     fprintf(to, ")\n{\n    const kiln_arg in[] = {");
-    put_arguments(to, c, args, behind);
+    put_arguments(to, c, as_cpp);
     fprintf(to, "};\n    priv::results<%d> made;\n", c->n_out);
     if (c->has_axes)
         fprintf(to,

@@ -180,6 +180,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_reshape(kiln_array **out, const k
 KILN_NODISCARD KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out,
                                                             const kiln_array *array, int ndim,
                                                             const int64_t *shape);
+/* A view of any shape and strides, in bytes, from the array's first element. KILN_ERROR_INVALID
+ * where an element would lie outside of the array's memory; read-only where elements may overlap.
+ * KILN_ERROR_INVALID for arrays of a trace, too. */
+KILN_NODISCARD KILN_API kiln_status kiln_array_as_strided(kiln_array **out, const kiln_array *array,
+                                                          int ndim, const int64_t *shape,
+                                                          const int64_t *strides);
 /* A view with one more axis, of extent 1. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_expand_dims(kiln_array **out,
                                                            const kiln_array *array, int axis);

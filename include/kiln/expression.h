@@ -73,13 +73,15 @@
  *   mean, var and std take dtype=, in which they are computed.
  * - swapaxes, moveaxis, rollaxis, flip, rot90, diagonal, atleast_1d to atleast_3d, split and its
  *   relatives (hsplit along axis 1): views. concatenate, stack, vstack, hstack, dstack and
- *   column_stack of lists of arrays, append, roll (with an axis), repeat, tile and pad (constant,
- *   edge, wrap, reflect, symmetric): a launch each. Axes and counts stand in the text.
+ *   column_stack of lists of arrays, append, roll, repeat, tile and pad (all of NumPy's modes): a
+ *   launch each, but for pads by what an axis has. Axes and counts stand in the text.
  * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
  *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d, fliplr,
  *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average (weights of the
- *   same axes), gradient and unwrap (along one axis, the last if none is given), windows such as
- *   hanning. kiln/ops.h has them in C.
+ *   same axes), gradient (gradient(f, x=places), or the distance dx; several axes give as many
+ *   results) and unwrap along the last axis if none is given, windows such as hanning, interp,
+ *   convolve, select, choose, insert, delete, sliding_window_view, einsum, matmul and others:
+ *   docs/numpy.md lists them. Sums of products are direct. kiln/ops.h has them in C.
  * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
  *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
  *   kind. choice, dirichlet, permutation and shuffle are expressions of them.
@@ -135,10 +137,13 @@ KILN_NODISCARD KILN_API kiln_status kiln_expression_create(kiln_kernel **out, co
  * NULL); kiln/ops.h has each with its parameters: kiln_tril(&y, x, -1). in: all of its arguments in
  * order, but for axis and keepdims, which are those of options. A number that has to be whole is
  * given by value (kiln_arg_int), or is KILN_USUAL; a dtype is given as a whole number, or is
- * KILN_DTYPE_NONE; kiln_arg_none() stands for what may be absent. Arrays of a trace are recorded.
- * Kernels are remembered by name, whole numbers, dtypes and axes. KILN_ERROR_NOT_FOUND for a name
- * that none has; KILN_ERROR_INVALID for NULL, another number of arguments, and an argument that is
- * no whole number; else the errors of kiln_expression_create and kiln_kernel_call. */
+ * KILN_DTYPE_NONE; a word is kiln_arg_struct of its letters, a list of arrays or of whole numbers
+ * that of its kiln_args or int64_ts; kiln_arg_none() stands for what may be absent. Arrays of a
+ * trace are recorded. Kernels are remembered by name, numbers, words, dtypes and axes. Results
+ * that are views in NumPy (flip, swapaxes, diagonal ...) are views, where no array is given for
+ * them. KILN_ERROR_NOT_FOUND for a name that none has; KILN_ERROR_INVALID for NULL, another number
+ * of arguments, and an argument that is no whole number, word or list; else the errors of
+ * kiln_expression_create and kiln_kernel_call. */
 KILN_NODISCARD KILN_API kiln_status kiln_function_call(kiln_array **out, int n_out,
                                                        const char *name, const kiln_arg *in,
                                                        int n_in, const kiln_call_options *options);

@@ -76,9 +76,15 @@ class error : public std::runtime_error {
     {
     }
     /** KILN_ERROR_SHAPE and its like. */
-    kiln_status status() const noexcept { return status_; }
+    kiln_status status() const noexcept
+    {
+        return status_;
+    }
     /** The compiler's whole output, or "". */
-    const char *log() const noexcept { return log_.what(); }
+    const char *log() const noexcept
+    {
+        return log_.what();
+    }
 
   private:
     kiln_status status_;
@@ -111,11 +117,18 @@ template <class Index> constexpr int64_t whole(Index index) noexcept
 class text {
   public:
     /** nullptr: none */
-    text(const char *given) noexcept : given_(given) {}
+    text(const char *given) noexcept : given_(given)
+    {
+    }
     /** From a string, which has to live as long. */
-    text(const std::string &given) noexcept : given_(given.c_str()) {}
+    text(const std::string &given) noexcept : given_(given.c_str())
+    {
+    }
     /** As functions of C take it. */
-    const char *get() const noexcept { return given_; }
+    const char *get() const noexcept
+    {
+        return given_;
+    }
 
   private:
     const char *given_;
@@ -126,23 +139,46 @@ class text {
 class extents {
   public:
     /** None: of an array without axes. */
-    extents() noexcept : count_(0), extent_() {}
+    extents() noexcept : count_(0), extent_()
+    {
+    }
     /** From a list. */
-    extents(std::initializer_list<int64_t> list) : extents(list.begin(), list.size()) {}
+    extents(std::initializer_list<int64_t> list) : extents(list.begin(), list.size())
+    {
+    }
     /** From a vector. */
-    extents(const std::vector<int64_t> &list) : extents(list.data(), list.size()) {}
+    extents(const std::vector<int64_t> &list) : extents(list.data(), list.size())
+    {
+    }
     /** As functions of C have them. */
-    extents(const int64_t *data, int count) : extents(data, static_cast<std::size_t>(count)) {}
+    extents(const int64_t *data, int count) : extents(data, static_cast<std::size_t>(count))
+    {
+    }
     /** The first of them; it lives as long as this object. */
-    const int64_t *data() const noexcept { return extent_; }
+    const int64_t *data() const noexcept
+    {
+        return extent_;
+    }
     /** The number of axes. */
-    int ndim() const noexcept { return count_; }
+    int ndim() const noexcept
+    {
+        return count_;
+    }
     /** The number of axes, as containers name it. */
-    std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
+    std::size_t size() const noexcept
+    {
+        return static_cast<std::size_t>(count_);
+    }
     /** For loops. */
-    const int64_t *begin() const noexcept { return extent_; }
+    const int64_t *begin() const noexcept
+    {
+        return extent_;
+    }
     /** For loops. */
-    const int64_t *end() const noexcept { return extent_ + count_; }
+    const int64_t *end() const noexcept
+    {
+        return extent_ + count_;
+    }
     /** The extent of an axis; negative ones count from the last on. KILN_ERROR_SHAPE: there is
      * none. */
     int64_t operator[](int axis) const
@@ -159,9 +195,15 @@ class extents {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());
     }
     /** True if the extents differ. */
-    friend bool operator!=(const extents &a, const extents &b) noexcept { return !(a == b); }
+    friend bool operator!=(const extents &a, const extents &b) noexcept
+    {
+        return !(a == b);
+    }
     /** A copy. */
-    std::vector<int64_t> to_vector() const { return std::vector<int64_t>(begin(), end()); }
+    std::vector<int64_t> to_vector() const
+    {
+        return std::vector<int64_t>(begin(), end());
+    }
 
   private:
     extents(const int64_t *data, std::size_t count) : extents()
@@ -219,16 +261,24 @@ struct dtype_of<std::complex<double>> : std::integral_constant<kiln_dtype, KILN_
 class device {
   public:
     /** By its number; the thread's current device. */
-    device(kiln_device id = KILN_DEVICE_DEFAULT) noexcept : id_(id) {}
+    device(kiln_device id = KILN_DEVICE_DEFAULT) noexcept : id_(id)
+    {
+    }
     /** "host", "cuda", "cuda:1" */
     explicit device(const char *name) : id_(KILN_DEVICE_DEFAULT)
     {
         check(kiln_device_parse(&id_, name));
     }
     /** The processor. */
-    static device host() noexcept { return device(KILN_DEVICE_HOST); }
+    static device host() noexcept
+    {
+        return device(KILN_DEVICE_HOST);
+    }
     /** A CUDA device. */
-    static device cuda(int ordinal = 0) noexcept { return device(KILN_DEVICE_CUDA(ordinal)); }
+    static device cuda(int ordinal = 0) noexcept
+    {
+        return device(KILN_DEVICE_CUDA(ordinal));
+    }
     /** The number of CUDA devices. */
     static int count()
     {
@@ -244,11 +294,20 @@ class device {
         return found;
     }
     /** For the calling thread. */
-    void make_current() const { check(kiln_device_set_current(id_)); }
+    void make_current() const
+    {
+        check(kiln_device_set_current(id_));
+    }
     /** Waits for all of its work. */
-    void synchronize() const { check(kiln_device_synchronize(id_)); }
+    void synchronize() const
+    {
+        check(kiln_device_synchronize(id_));
+    }
     /** True for a CUDA device. */
-    bool is_cuda() const { return KILN_DEVICE_IS_CUDA(id_ ? id_ : current().id_); }
+    bool is_cuda() const
+    {
+        return KILN_DEVICE_IS_CUDA(id_ ? id_ : current().id_);
+    }
     /** "host", "cuda:1" */
     std::string name() const
     {
@@ -256,7 +315,10 @@ class device {
         return kiln_device_name(id_, buffer, sizeof buffer);
     }
     /** Its number. */
-    operator kiln_device() const noexcept { return id_; }
+    operator kiln_device() const noexcept
+    {
+        return id_;
+    }
 
   private:
     kiln_device id_;
@@ -266,11 +328,17 @@ class device {
 template <class Handle, void (*Free)(Handle *)> class unique {
   public:
     /** Without a handle. */
-    unique() noexcept : handle_(nullptr) {}
+    unique() noexcept : handle_(nullptr)
+    {
+    }
     /** Takes a handle over: for what a function of C has given. */
-    explicit unique(Handle *taken) noexcept : handle_(taken) {}
+    explicit unique(Handle *taken) noexcept : handle_(taken)
+    {
+    }
     /** Takes the other one's handle over. */
-    unique(unique &&other) noexcept : handle_(other.release()) {}
+    unique(unique &&other) noexcept : handle_(other.release())
+    {
+    }
     /** The same; what was here before is given back. */
     unique &operator=(unique &&other) noexcept
     {
@@ -280,13 +348,25 @@ template <class Handle, void (*Free)(Handle *)> class unique {
     }
     unique(const unique &) = delete;
     unique &operator=(const unique &) = delete;
-    ~unique() { Free(handle_); }
+    ~unique()
+    {
+        Free(handle_);
+    }
     /** The handle stays this one's; NULL where it has none. */
-    Handle *get() const noexcept { return handle_; }
+    Handle *get() const noexcept
+    {
+        return handle_;
+    }
     /** The handle is the caller's from now on. */
-    [[nodiscard]] Handle *release() noexcept { return std::exchange(handle_, nullptr); }
+    [[nodiscard]] Handle *release() noexcept
+    {
+        return std::exchange(handle_, nullptr);
+    }
     /** Gives the handle back, and takes another one over. */
-    void reset(Handle *taken = nullptr) noexcept { Free(std::exchange(handle_, taken)); }
+    void reset(Handle *taken = nullptr) noexcept
+    {
+        Free(std::exchange(handle_, taken));
+    }
     /** Where a function of C puts a handle; what was here before is given back. */
     Handle **out() noexcept
     {
@@ -294,7 +374,10 @@ template <class Handle, void (*Free)(Handle *)> class unique {
         return &handle_;
     }
     /** True if it has a handle. */
-    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    explicit operator bool() const noexcept
+    {
+        return handle_ != nullptr;
+    }
 
   private:
     Handle *handle_;
@@ -319,7 +402,10 @@ class stream : public unique<kiln_stream, kiln_stream_free> {
         return made;
     }
     /** Waits for all work queued so far. */
-    void synchronize() const { check(kiln_stream_synchronize(get())); }
+    void synchronize() const
+    {
+        check(kiln_stream_synchronize(get()));
+    }
     /** True if all work queued so far has finished. */
     [[nodiscard]] bool is_done() const
     {
@@ -333,7 +419,10 @@ class stream : public unique<kiln_stream, kiln_stream_free> {
         check(kiln_stream_wait_event(get(), event.get()));
     }
     /** The CUstream; nullptr for the default stream and on the host. */
-    void *cuda_handle() const noexcept { return kiln_stream_cuda_handle(get()); }
+    void *cuda_handle() const noexcept
+    {
+        return kiln_stream_cuda_handle(get());
+    }
 };
 
 /** Makes a stream the thread's current one until it goes: stream_scope on(s); */
@@ -347,7 +436,10 @@ class stream_scope {
     stream_scope(const stream_scope &) = delete;
     stream_scope &operator=(const stream_scope &) = delete;
     /** The one before is current again. */
-    ~stream_scope() { kiln_stream_set_current(before_); }
+    ~stream_scope()
+    {
+        kiln_stream_set_current(before_);
+    }
 
   private:
     kiln_stream *before_;
@@ -365,9 +457,15 @@ class event : public unique<kiln_event, kiln_event_free> {
         return made;
     }
     /** It stands for the work queued on the stream so far. */
-    void record(const stream &on = stream()) const { check(kiln_event_record(get(), on.get())); }
+    void record(const stream &on = stream()) const
+    {
+        check(kiln_event_record(get(), on.get()));
+    }
     /** Waits for that work. */
-    void synchronize() const { check(kiln_event_synchronize(get())); }
+    void synchronize() const
+    {
+        check(kiln_event_synchronize(get()));
+    }
     /** True if that work has finished. */
     [[nodiscard]] bool is_done() const
     {
@@ -432,15 +530,26 @@ inline index rest() noexcept
 class array {
   public:
     /** Without an array. */
-    array() noexcept : array_(nullptr) {}
+    array() noexcept : array_(nullptr)
+    {
+    }
     /** Takes one reference over: for what a function of C has given. */
-    explicit array(kiln_array *taken) noexcept : array_(taken) {}
+    explicit array(kiln_array *taken) noexcept : array_(taken)
+    {
+    }
     /** One reference more to an array that stays its owner's. */
-    static array share(const kiln_array *other) noexcept { return array(kiln_array_retain(other)); }
+    static array share(const kiln_array *other) noexcept
+    {
+        return array(kiln_array_retain(other));
+    }
     /** Refers to the same array. */
-    array(const array &other) noexcept : array_(kiln_array_retain(other.array_)) {}
+    array(const array &other) noexcept : array_(kiln_array_retain(other.array_))
+    {
+    }
     /** Takes the other one's reference over. */
-    array(array &&other) noexcept : array_(other.release()) {}
+    array(array &&other) noexcept : array_(other.release())
+    {
+    }
     /** Refers to the other one from now on. Elements are assigned by assign(); for what an index
      * has picked out there is no =, which would forget it at once. */
     array &operator=(array other) &noexcept
@@ -448,7 +557,10 @@ class array {
         std::swap(array_, other.array_);
         return *this;
     }
-    ~array() { kiln_array_free(array_); }
+    ~array()
+    {
+        kiln_array_free(array_);
+    }
 
     /** Copies of elements in host memory, in C order: of a list, array({1.f, 2.f}), of a
      * std::vector, with or without a shape, and of what lies at an address. */
@@ -684,6 +796,16 @@ class array {
     {
         return made([&](kiln_array **a) {
             return kiln_array_broadcast_to(a, array_, shape.ndim(), shape.data());
+        });
+    }
+    /** Any shape and strides, in bytes, within the array's memory. */
+    [[nodiscard]] array as_strided(const extents &shape,
+                                   const std::vector<std::int64_t> &strides) const
+    {
+        if (static_cast<int>(strides.size()) != shape.ndim())
+            throw error(KILN_ERROR_SHAPE, "as_strided: a stride for each extent was expected");
+        return made([&](kiln_array **a) {
+            return kiln_array_as_strided(a, array_, shape.ndim(), shape.data(), strides.data());
         });
     }
     /** With one more axis, of extent 1. */
@@ -969,36 +1091,67 @@ template <class T>
 class operand {
   public:
     /** An array, which has to live until the call returns. */
-    operand(const array &value) : arg_(kiln_arg_array(value.get())) {}
+    operand(const array &value) : arg_(kiln_arg_array(value.get()))
+    {
+    }
     /** The same, of C. */
-    operand(const kiln_array *value) : arg_(kiln_arg_array(value)) {}
+    operand(const kiln_array *value) : arg_(kiln_arg_array(value))
+    {
+    }
     /** As it is. */
-    operand(const kiln_arg &value) : arg_(value) {}
+    operand(const kiln_arg &value) : arg_(value)
+    {
+    }
     /** A weak number. */
-    operand(bool value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(bool value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(int value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(int value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(long value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(long long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(long long value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(unsigned value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(unsigned value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(unsigned long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(unsigned long value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(unsigned long long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(unsigned long long value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(float value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(float value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(double value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(double value) : arg_(kiln_priv_arg_of(value))
+    {
+    }
     /** A weak number. */
-    operand(std::complex<float> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
+    operand(std::complex<float> value) : arg_(kiln_arg_complex(value.real(), value.imag()))
+    {
+    }
     /** A weak number. */
-    operand(std::complex<double> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
+    operand(std::complex<double> value) : arg_(kiln_arg_complex(value.real(), value.imag()))
+    {
+    }
     template <class T> operand(T *) = delete; /* would be a bool */
     /** As functions of C take it. */
-    const kiln_arg &arg() const noexcept { return arg_; }
+    const kiln_arg &arg() const noexcept
+    {
+        return arg_;
+    }
 
   private:
     kiln_arg arg_;
@@ -1016,9 +1169,14 @@ template <class T> kiln_arg by_value(const T &value) noexcept
 class axes {
   public:
     /** All of them. */
-    axes() noexcept : count_(-1), axis_() {}
+    axes() noexcept : count_(-1), axis_()
+    {
+    }
     /** One; negative ones count from the last on. */
-    axes(int axis) noexcept : count_(1), axis_() { axis_[0] = axis; }
+    axes(int axis) noexcept : count_(1), axis_()
+    {
+        axis_[0] = axis;
+    }
     /** Several. */
     axes(std::initializer_list<int> list) : count_(0), axis_()
     {
@@ -1044,7 +1202,9 @@ class axes {
 /** kiln_kernel_options with their defaults. */
 struct kernel_options : kiln_kernel_options {
     /** All defaults. */
-    kernel_options() noexcept : kiln_kernel_options KILN_KERNEL_OPTIONS_INIT {}
+    kernel_options() noexcept : kiln_kernel_options KILN_KERNEL_OPTIONS_INIT
+    {
+    }
 };
 
 /** The options of a call: kiln::call_options().over(-1).keepdims().on(stream). */
@@ -1057,7 +1217,10 @@ class call_options {
         return *this;
     }
     /** Reduction axes stay, with extent 1. */
-    call_options &keepdims() noexcept { return flags(KILN_CALL_KEEPDIMS); }
+    call_options &keepdims() noexcept
+    {
+        return flags(KILN_CALL_KEEPDIMS);
+    }
     /** The stream it is queued on, which has to live as long. */
     call_options &on(const stream &queue) noexcept
     {
@@ -1122,7 +1285,9 @@ namespace priv {
 /** The arguments of a call; with one more than are used, since no array is empty. */
 template <class... Values> struct arguments {
     kiln_arg in[sizeof...(Values) + 1];
-    explicit arguments(const Values &...values) : in{operand(values).arg()..., kiln_arg_none()} {}
+    explicit arguments(const Values &...values) : in{operand(values).arg()..., kiln_arg_none()}
+    {
+    }
     static constexpr int count = static_cast<int>(sizeof...(Values));
 };
 
@@ -1137,9 +1302,15 @@ template <std::size_t N> class results {
         for (kiln_array *given : out_)
             kiln_array_free(given);
     }
-    kiln_array **out() noexcept { return out_; }
+    kiln_array **out() noexcept
+    {
+        return out_;
+    }
     static constexpr int count = static_cast<int>(N);
-    auto take() noexcept { return take(std::make_index_sequence<N>()); }
+    auto take() noexcept
+    {
+        return take(std::make_index_sequence<N>());
+    }
 
   private:
     template <std::size_t... K> auto take(std::index_sequence<K...>) noexcept
@@ -1200,22 +1371,36 @@ template <class Kernel> class calling {
 class kernel {
   public:
     /** Without a kernel. */
-    kernel() noexcept : kernel_(nullptr) {}
+    kernel() noexcept : kernel_(nullptr)
+    {
+    }
     /** Takes one reference over: for what a function of C has given. */
-    explicit kernel(kiln_kernel *taken) noexcept : kernel_(taken) {}
+    explicit kernel(kiln_kernel *taken) noexcept : kernel_(taken)
+    {
+    }
     /** One reference more to a kernel that stays its owner's. */
-    static kernel share(kiln_kernel *other) noexcept { return kernel(kiln_kernel_retain(other)); }
+    static kernel share(kiln_kernel *other) noexcept
+    {
+        return kernel(kiln_kernel_retain(other));
+    }
     /** Refers to the same kernel. */
-    kernel(const kernel &other) noexcept : kernel_(kiln_kernel_retain(other.kernel_)) {}
+    kernel(const kernel &other) noexcept : kernel_(kiln_kernel_retain(other.kernel_))
+    {
+    }
     /** Takes the other one's reference over. */
-    kernel(kernel &&other) noexcept : kernel_(other.release()) {}
+    kernel(kernel &&other) noexcept : kernel_(other.release())
+    {
+    }
     /** Refers to the other one from now on. */
     kernel &operator=(kernel other) noexcept
     {
         std::swap(kernel_, other.kernel_);
         return *this;
     }
-    ~kernel() { kiln_kernel_free(kernel_); }
+    ~kernel()
+    {
+        kiln_kernel_free(kernel_);
+    }
 
     /** An elementwise kernel: kiln_elementwise_create. */
     kernel(text in_params, text out_params, text body, text name = nullptr,
@@ -1246,9 +1431,15 @@ class kernel {
     }
 
     /** The kernel stays this one's; NULL where it has none. */
-    kiln_kernel *get() const noexcept { return kernel_; }
+    kiln_kernel *get() const noexcept
+    {
+        return kernel_;
+    }
     /** The reference is the caller's from now on. */
-    [[nodiscard]] kiln_kernel *release() noexcept { return std::exchange(kernel_, nullptr); }
+    [[nodiscard]] kiln_kernel *release() noexcept
+    {
+        return std::exchange(kernel_, nullptr);
+    }
     /** Where a function of C puts a kernel; what was here before is given back. */
     kiln_kernel **out() noexcept
     {
@@ -1256,9 +1447,15 @@ class kernel {
         return &kernel_;
     }
     /** True if it has a kernel. */
-    explicit operator bool() const noexcept { return kernel_ != nullptr; }
+    explicit operator bool() const noexcept
+    {
+        return kernel_ != nullptr;
+    }
     /** The name that it was made with. */
-    std::string name() const { return kiln_kernel_name(kernel_); }
+    std::string name() const
+    {
+        return kiln_kernel_name(kernel_);
+    }
 
     /** A call with one result: z = kernel(x, 0.5). */
     template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
@@ -1494,36 +1691,6 @@ class kernel {
                                keepdims));
     return y;
 }
-/** The distinct elements, sorted: kiln_unique. */
-[[nodiscard]] inline array unique_values(const operand &x)
-{
-    array y;
-    check((kiln_unique)(y.out(), x.arg(), 0));
-    return y;
-}
-/** ... and how many there are of each. */
-[[nodiscard]] inline auto unique_counts(const operand &x)
-{
-    priv::results<2> made;
-    check((kiln_unique)(made.out(), x.arg(), KILN_UNIQUE_COUNTS));
-    return made.take();
-}
-/** ... and the number of each element among them, in the shape of x. */
-[[nodiscard]] inline auto unique_inverse(const operand &x)
-{
-    priv::results<2> made;
-    check((kiln_unique)(made.out(), x.arg(), KILN_UNIQUE_INVERSE));
-    return made.take();
-}
-/** ... where each is first, those numbers, and how many there are of each. */
-[[nodiscard]] inline auto unique_all(const operand &x)
-{
-    priv::results<4> made;
-    check((kiln_unique)(made.out(), x.arg(),
-                        KILN_UNIQUE_INDEX | KILN_UNIQUE_INVERSE | KILN_UNIQUE_COUNTS));
-    return made.take();
-}
-
 /** The counts of each number in an array of integers: kiln_bincount. */
 [[nodiscard]] inline array bincount(const array &x, std::int64_t minlength = 0)
 {
@@ -1577,9 +1744,15 @@ class random_source : public unique<kiln_random, kiln_random_free> {
         return made;
     }
     /** The key of expressions and texts that have the same numbers. */
-    [[nodiscard]] std::uint64_t key() const noexcept { return kiln_random_key(get()); }
+    [[nodiscard]] std::uint64_t key() const noexcept
+    {
+        return kiln_random_key(get());
+    }
     /** The number of the next call's first element. */
-    [[nodiscard]] std::uint64_t position() const noexcept { return kiln_random_position(get()); }
+    [[nodiscard]] std::uint64_t position() const noexcept
+    {
+        return kiln_random_position(get());
+    }
     /** Goes there. */
     void set_position(std::uint64_t position) noexcept
     {
@@ -1654,7 +1827,10 @@ class trace : public unique<kiln_trace, kiln_trace_free> {
   public:
     using unique::unique;
     /** Begins one; the name becomes the kernel's. */
-    explicit trace(text name) { check(kiln_trace_begin(out(), name.get())); }
+    explicit trace(text name)
+    {
+        check(kiln_trace_begin(out(), name.get()));
+    }
     /** The next input of the kernel, which has no data. */
     [[nodiscard]] array input(text name, kiln_dtype dtype, const extents &shape)
     {

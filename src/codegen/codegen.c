@@ -184,6 +184,7 @@ static void put_numbers(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_ENTRY], entry);
     kn_str_printf(&w->slot[KN_SLOT_BLOCK], "%d", s->block);
     kn_str_printf(&w->slot[KN_SLOT_VECTOR], "%d", s->vector);
+    kn_str_printf(&w->slot[KN_SLOT_BASELINE], "%d", s->baseline);
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
     for (int n = 0; n < KN_MAX_CONFIG; ++n)
         kn_str_printf(&w->slot[KN_SLOT_CONFIG + n], "%d", s->config[n]);

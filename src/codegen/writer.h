@@ -20,6 +20,7 @@
     X(ENTRY, entry, true)                                                                                    \
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \
+    X(BASELINE, baseline, true)                                                                              \
     X(RANK, rank, true)                                                                                      \
     X(UNTIL, until, false)                                                                                   \
     X(OFF, off, false)                                                                                       \

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "expr/composed.h"
+#include "expr/shaped_functions.h"
 #include "kernel/arranged.h"
 
-enum { MOST = KN_MAX_PARAMS - 1 };
+enum { MOST = KN_MAX_PARAMS - 1, DEEPEST = 8 };
 
 /* ---- joins ---- */
 
@@ -115,19 +117,65 @@ kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? join(out, p, c, slot, 2, axis) : status;
 }
 
+static int depth_of(const kn_parser *p, const kn_value *value)
+{
+    const kn_value *item;
+    return value->kind == KN_VALUE_TUPLE && kn_parser_items(&item, p, value) > 0 ? 1 + depth_of(p, item) : 0;
+}
+
+/* Lists of the same depth are joined along the axis -depth; arrays have `most` axes at least. */
+static kiln_status join_block(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *value,
+                              int depth, int most)
+{
+    kn_subscript view[] = {{KN_SUBSCRIPT_FILL, most, most, 0}, rest};
+    kn_value array[MOST];
+    int count = 0;
+    if ((depth > 0) != (value->kind == KN_VALUE_TUPLE))
+        return kn_parser_refuse(p, value->at, value->length, "lists of the same depth were expected");
+    if (depth == 0)
+        return kn_call_add_slice(out, p, c, value, view, most > 0 ? 2 : 1);
+    kiln_status status = read_arrays(array, &count, p, value);
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        const kn_value x = array[k];
+        status = join_block(&array[k], p, c, &x, depth - 1, most);
+    }
+    return status == KILN_OK ? join(out, p, c, array, count, -depth) : status;
+}
+
+/* block(arrays): lists of lists of arrays. */
+kiln_status kn_call_block(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"arrays"};
+    kn_value slot[1] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status != KILN_OK)
+        return status;
+    const int depth = depth_of(p, &slot[0]);
+    if (depth == 0 || depth > DEEPEST)
+        return kn_parser_refuse(p, slot[0].at, slot[0].length,
+                                "arrays: %d lists inside one another were given; 1 to %d were expected",
+                                depth, DEEPEST);
+    return join_block(out, p, c, &slot[0], depth, depth);
+}
+
 /* ---- elements at other places ---- */
 
 static kiln_status arrange(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
                            const kn_arranged *of)
 {
-    int in;
+    const int n_in = 1 + (of->what == KN_ARRANGE_INSERT); /* x: so many */
+    int in[2];
     char name[32];
     kiln_kernel *kernel = NULL;
+    kiln_status status = KILN_OK;
     snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
-    kiln_status status = kn_parser_node(&in, p, x);
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &x[k]);
     if (status == KILN_OK)
         status = kn_arranged_find(&kernel, name, of);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 1) : status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
 }
 
 /* Whole numbers from `least` on: one, or a tuple of at most `most`. */
@@ -150,7 +198,7 @@ static kiln_status read_wholes(int64_t *number, int *count, const kn_parser *p, 
     return status;
 }
 
-/* roll(a, shift, axis): both may be tuples; of arrays of one axis the axis need not be given. */
+/* roll(a, shift, axis=None): both may be tuples; without an axis all elements are one. */
 kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "shift", "axis"};
@@ -159,37 +207,121 @@ kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c)
     int n_shifts = 0, n_axes = 1;
     kn_arranged of = {.what = KN_ARRANGE_ROLL};
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
+    const bool is_flat = !kn_call_is_given(&slot[2]);
     if (status == KILN_OK)
         status = read_wholes(shift, &n_shifts, p, &slot[1], KILN_MAX_NDIM, INT64_MIN, names[1]);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !is_flat)
         status = read_wholes(axis, &n_axes, p, &slot[2], KILN_MAX_NDIM, -KILN_MAX_NDIM, names[2]);
     if (status == KILN_OK && n_shifts != n_axes && n_shifts != 1 && n_axes != 1)
         return kn_parser_refuse(p, slot[1].at, slot[1].length, "shift: %d numbers were given for %d axes",
                                 n_shifts, n_axes);
     of.count = n_shifts > n_axes ? n_shifts : n_axes;
     for (int k = 0; k < of.count && status == KILN_OK; ++k)
-        of.axis[k] = (kn_arranged_axis){(int)axis[n_axes == 1 ? 0 : k], shift[n_shifts == 1 ? 0 : k], 0};
+        of.axis[k] = (kn_arranged_axis){is_flat ? KN_ALL_FLAT : (int)axis[n_axes == 1 ? 0 : k],
+                                        shift[n_shifts == 1 ? 0 : k], 0};
     return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
 }
 
-/* repeat(a, repeats, axis=None): one number. */
+/* fftshift(x, axes=None), and ifftshift (which). */
+kiln_status kn_call_shift(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "axes"};
+    kn_value slot[2] = {{0}};
+    int64_t axis[KILN_MAX_NDIM] = {KN_EACH_AXIS};
+    kn_arranged of = {.what = KN_ARRANGE_HALF, .count = 1};
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK && kn_call_is_given(&slot[1]))
+        status = read_wholes(axis, &of.count, p, &slot[1], KILN_MAX_NDIM, -KILN_MAX_NDIM, names[1]);
+    for (int k = 0; k < of.count; ++k)
+        of.axis[k] = (kn_arranged_axis){(int)axis[k], c->which ? -1 : 1, 0};
+    return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+}
+
+/* The axis of a list's places; without one all elements are one axis. */
+static kiln_status read_list_axis(kn_arranged *of, kn_value *x, kn_parser *p, const kn_called *c,
+                                  const kn_value *axis)
+{
+    of->count = 1;
+    return kn_call_is_given(axis) ? kn_call_axis(&of->axis[0].axis, p, axis) : kn_call_flatten(x, p, c);
+}
+
+/* repeat(a, repeats, axis=None, total=): a number, or one for each element; an array of numbers with their
+ * sum, `total`. */
 kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"a", "repeats", "axis"};
+    static const char *const names[] = {"a", "repeats", "axis", "total"};
+    kn_value slot[4] = {{0}};
+    kn_arranged of = {.what = KN_ARRANGE_REPEAT};
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
+        return kn_compose(out, p, c,
+                          kn_call_is_given(&slot[2])
+                              ? "swapaxes(take(swapaxes(a, axis, -1), searchsorted(cumsum(repeats), "
+                                "arange(total), 'right'), axis=-1, mode='clip'), axis, -1)"
+                              : "take(ravel(a), searchsorted(cumsum(repeats), arange(total), 'right'), "
+                                "mode='clip')",
+                          names, slot, 4);
+    if (status == KILN_OK)
+        status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, 0, names[1]);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_TUPLE)
+        of.what = KN_ARRANGE_COUNTS;
+    of.axis[0].first = of.list[0];
+    of.n_list = of.what == KN_ARRANGE_COUNTS ? of.n_list : 0;
+    if (status == KILN_OK)
+        status = read_list_axis(&of, &slot[0], p, c, &slot[2]);
+    return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+}
+
+/* delete(arr, obj, axis=None): places that stand in the text, or, of all elements, an array of them. */
+kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"arr", "obj", "axis"};
     kn_value slot[3] = {{0}};
-    int count = 0;
-    kn_arranged of = {.what = KN_ARRANGE_REPEAT, .count = 1};
+    kn_arranged of = {.what = KN_ARRANGE_DELETE};
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
+    const bool is_array = slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]);
+    if (status == KILN_OK && is_array && kn_call_is_given(&slot[2]))
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "obj: with an axis, numbers that stand in the expression were expected: the "
+                                "shape would depend on an array's values");
+    if (status == KILN_OK && is_array)
+        return kn_compose(out, p, c,
+                          "a = ravel(arr); extract(~isin(arange(size(a)), where(obj < 0, obj + size(a), "
+                          "obj)), a)",
+                          names, slot, 2);
     if (status == KILN_OK)
-        status = read_wholes(&of.axis[0].first, &count, p, &slot[1], 1, 0, names[1]);
+        status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
     if (status == KILN_OK)
-        status = kn_call_is_given(&slot[2]) ? kn_call_axis(&of.axis[0].axis, p, &slot[2])
-                                            : kn_call_flatten(&slot[0], p, c);
+        status = read_list_axis(&of, &slot[0], p, c, &slot[2]);
     return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+}
+
+/* insert(arr, obj, values, axis=None). Values become an array, which numbers of a call are not. */
+kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"arr", "obj", "values", "axis"};
+    kn_value slot[4] = {{0}}, in[2];
+    kn_arranged of = {.what = KN_ARRANGE_INSERT};
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK)
+        status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
+    of.is_one = slot[1].kind != KN_VALUE_TUPLE;
+    if (status == KILN_OK)
+        status = read_list_axis(&of, &slot[0], p, c, &slot[3]);
+    in[0] = slot[0];
+    if (status == KILN_OK)
+        status = kn_compose(&in[1], p, c, "where(ones(1, dtype=bool), values, False)", names, slot, 3);
+    return status == KILN_OK ? arrange(out, p, c, in, &of) : status;
 }
 
 kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c)
@@ -234,52 +366,82 @@ static kiln_status read_widths(kn_arranged *of, const kn_parser *p, const kn_val
     return status;
 }
 
-static kiln_status read_mode(kn_pad *out, const kn_parser *p, const kn_value *value)
+/* Words of KN_PADS, of modes by what an axis has, and 'empty', whose elements are zero here. */
+static const char *const pad_modes[] = {"constant", "edge",    "wrap", "reflect", "symmetric", "linear_ramp",
+                                        "maximum",  "minimum", "mean", "median",  "empty"};
+enum { PAD_MODES = sizeof pad_modes / sizeof pad_modes[0], PAD_EMPTY = PAD_MODES - 1 };
+
+static kiln_status read_mode(int *out, const kn_parser *p, const kn_value *value)
 {
-    static const char *const words[KN_PADS] = {"constant", "edge", "wrap", "reflect", "symmetric"};
     *out = KN_PAD_CONSTANT;
     if (value->kind == KN_VALUE_ABSENT)
         return KILN_OK;
-    for (int m = 0; m < KN_PADS; ++m)
-        if (kn_call_is_word(p, value, words[m])) {
-            *out = (kn_pad)m;
+    for (int m = 0; m < PAD_MODES; ++m)
+        if (kn_call_is_word(value, pad_modes[m])) {
+            *out = m == PAD_EMPTY ? KN_PAD_CONSTANT : m;
             return KILN_OK;
         }
     return kn_parser_refuse(p, value->at, value->length,
-                            "mode: 'constant', 'edge', 'wrap', 'reflect' or 'symmetric' was expected");
+                            "mode: 'constant', 'edge', 'wrap', 'reflect', 'symmetric', 'linear_ramp', "
+                            "'maximum', 'minimum', 'mean', 'median' or 'empty' was expected");
 }
 
 /* A number that stands in the text, as the body of a kernel has it. */
-static kiln_status write_number(char *text, size_t size, const kn_parser *p, const kn_value *value)
+static kiln_status write_number(char *text, size_t size, const kn_parser *p, const kn_value *value,
+                                const char *what)
 {
     snprintf(text, size, "0");
     if (value->kind == KN_VALUE_ABSENT)
         return KILN_OK;
     const kiln_arg *number = kn_parser_is_number(p, value) ? &p->graph->node[value->node].number : NULL;
     if (number && (number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_BOOL))
-        snprintf(text, size, "%lldll", (long long)number->value.i);
+        snprintf(text, size, "%lld", (long long)number->value.i);
     else if (number && number->kind == KILN_ARG_WEAK_FLOAT && number->value.d[0] - number->value.d[0] == 0)
         snprintf(text, size, "%.17e", number->value.d[0]);
     else
-        return kn_parser_refuse(
-            p, value->at, value->length,
-            "constant_values: a finite number that stands in the expression was expected");
+        return kn_parser_refuse(p, value->at, value->length,
+                                "%s: a finite number that stands in the expression was expected", what);
     return KILN_OK;
 }
 
 kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"array", "pad_width", "mode", "constant_values"};
-    kn_value slot[4] = {{0}};
+    static const char *const names[] = {"array",           "pad_width",   "mode",
+                                        "constant_values", "stat_length", "end_values"};
+    kn_value slot[6] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_PAD};
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
+    kn_padding by_axis = {.length = -1};
+    char end[40];
+    int mode = KN_PAD_CONSTANT;
+    kiln_status status = kn_call_match(slot, p, c, names, 6, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
     if (status == KILN_OK)
         status = read_widths(&of, p, &slot[1]);
     if (status == KILN_OK)
-        status = read_mode(&of.pad, p, &slot[2]);
+        status = read_mode(&mode, p, &slot[2]);
     if (status == KILN_OK)
-        status = write_number(of.outside, sizeof of.outside, p, &slot[3]);
-    return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
+        status = write_number(of.outside, sizeof of.outside, p, &slot[3], names[3]);
+    if (status == KILN_OK && kn_call_is_given(&slot[4]))
+        status = kn_parser_whole(&by_axis.length, p, &slot[4], names[4]);
+    if (status == KILN_OK && kn_call_is_given(&slot[4]) && by_axis.length < 1)
+        return kn_parser_refuse(p, slot[4].at, slot[4].length,
+                                "stat_length: %lld was given; one from 1 on was expected",
+                                (long long)by_axis.length);
+    if (status == KILN_OK)
+        status = write_number(end, sizeof end, p, &slot[5], names[5]);
+    if (status != KILN_OK)
+        return status;
+    if (mode < KN_PADS) {
+        of.pad = (kn_pad)mode;
+        return arrange(out, p, c, &slot[0], &of);
+    }
+    by_axis.mode = pad_modes[mode];
+    by_axis.end = end;
+    by_axis.n_pairs = of.count;
+    for (int k = 0; k < of.count; ++k) {
+        by_axis.width[2 * k] = of.axis[k].first;
+        by_axis.width[2 * k + 1] = of.axis[k].last;
+    }
+    return kn_call_pad_by_axis(out, p, c, &slot[0], &by_axis);
 }

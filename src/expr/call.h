@@ -39,7 +39,7 @@ static inline bool kn_call_is_given(const kn_value *value)
     return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
 }
 /* True if the value is this word, in quotes. */
-bool kn_call_is_word(const kn_parser *p, const kn_value *value, const char *word);
+bool kn_call_is_word(const kn_value *value, const char *word);
 /* Adds all outputs of a call: one value, or a tuple. */
 kiln_status kn_call_add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out);
 /* Adds the first results of a kernel, which is freed: one value, or a tuple. */
@@ -88,6 +88,7 @@ kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_flip(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_rot90(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c);
 
@@ -99,6 +100,28 @@ kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c);
+
+kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_block(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_shift(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Functions whose text is written for their arguments (written_functions.c). */
+kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Maps that read whole arrays (read_functions.c); which: a row of its table. */
+kiln_status kn_call_places_of(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_reading(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions by sorts (sorted_functions.c); which: a row of a table there. */
 kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c);

@@ -21,12 +21,12 @@ static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const
         int64_t whole;
         const kn_value *item;
         const bool has_items = kn_parser_items(&item, p, &slot[k]) > 0;
-        if (slot[k].is_list && !of->is_whole[k] && has_items &&
+        if (slot[k].is_list && of->kind[k] == KN_OF_VALUE && has_items &&
             (item->is_list || kn_parser_is_number(p, item))) /* else arrays, which the text joins */
             status = kn_list_array(&slot[k], p);
         if (!of->value[k][0] && status == KILN_OK)
             status = kn_call_need(p, c, &slot[k], of->name[k]);
-        if (status == KILN_OK && of->is_whole[k] && kn_parser_is_number(p, &slot[k]))
+        if (status == KILN_OK && of->kind[k] == KN_OF_WHOLE && kn_parser_is_number(p, &slot[k]))
             status = kn_parser_whole(&whole, p, &slot[k], of->name[k]);
     }
     return status;
@@ -34,21 +34,27 @@ static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const
 
 /* ---- calls ---- */
 
+/* The values of a text's names; usual: the texts of those that are absent. */
+typedef struct named {
+    const char *const *name, *const *usual;
+    kn_value *slot;
+    int count;
+} named;
+
 /* The names of the text are its parameters and its own: the caller's variables and kernels are out of
  * sight. */
-static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const char *const *name,
-                             const char (*usual)[KN_COMPOSED_WORD], kn_value *slot, int count)
+static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, const named *of)
 {
     struct kn_map *names = p->names;
     const int n_variables = p->n_variables, n_kernels = p->n_kernels;
     kiln_status status = KILN_OK;
     p->names = NULL;
     p->n_kernels = 0;
-    for (int k = 0; k < count && status == KILN_OK; ++k) {
-        if (slot[k].kind == KN_VALUE_ABSENT)
-            status = p->read(&slot[k], p, usual[k]);
-        if (status == KILN_OK)
-            status = kn_parser_assign(p, name[k], strlen(name[k]), &slot[k]);
+    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
+        if (of->slot[k].kind == KN_VALUE_ABSENT && of->usual)
+            status = p->read(&of->slot[k], p, of->usual[k]);
+        if (status == KILN_OK && of->slot[k].kind != KN_VALUE_ABSENT)
+            status = kn_parser_assign(p, of->name[k], strlen(of->name[k]), &of->slot[k]);
     }
     if (status == KILN_OK)
         status = p->read(out, p, text);
@@ -59,15 +65,13 @@ static kiln_status read_text(kn_value *out, kn_parser *p, const char *text, cons
     return status;
 }
 
-/* usual: the texts of values that are absent; NULL: all are there. */
-static kiln_status compose(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
-                           const char *const *name, const char (*usual)[KN_COMPOSED_WORD], kn_value *slot,
-                           int count)
+static kiln_status read_at_call(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
+                                const named *of)
 {
     const kn_called *outer = p->composed;
     if (!outer)
         p->composed = c;
-    kiln_status status = read_text(out, p, text, name, usual, slot, count);
+    kiln_status status = read_text(out, p, text, of);
     p->composed = outer;
     out->at = c->at;
     out->length = c->length;
@@ -76,18 +80,20 @@ static kiln_status compose(kn_value *out, kn_parser *p, const kn_called *c, cons
 }
 
 kiln_status kn_compose(kn_value *out, kn_parser *p, const kn_called *c, const char *text,
-                       const char *const *name, kn_value *value, int count)
+                       const char *const *name, kn_value *slot, int count)
 {
-    return compose(out, p, c, text, name, NULL, value, count);
+    return read_at_call(out, p, c, text, &(named){name, NULL, slot, count});
 }
 
 static kiln_status call(kn_value *out, kn_parser *p, const kn_called *c, const kn_composed *row,
                         const kn_composed_params *of, kn_value *slot)
 {
-    const char *name[KN_COMPOSED_PARAMS];
-    for (int k = 0; k < of->count; ++k)
+    const char *name[KN_COMPOSED_PARAMS], *usual[KN_COMPOSED_PARAMS];
+    for (int k = 0; k < of->count; ++k) {
         name[k] = of->name[k];
-    return compose(out, p, c, row->text, name, of->value, slot, of->count);
+        usual[k] = of->value[k];
+    }
+    return read_at_call(out, p, c, row->text, &(named){name, usual, slot, of->count});
 }
 
 bool kn_call_composed(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c)

@@ -27,6 +27,17 @@
 /* The dtype of both, by an element that is read of none. */
 #define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
 
+#define PLACES(mask, columns) "r, c = places_of(" mask ", " columns "); r, c"
+
+/* Coefficients of polynomials, of which the last ones belong together. */
+#define OF_ENDS(operator)                                                                                    \
+    "n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = arange(l); "                                    \
+    "where(i < l - n, False, take(a1, i - (l - n), mode='clip')) "                                           \
+    operator" where(i < l - m, False, take(a2, i - (l - m), mode='clip'))"
+
+/* float64, or complex128 where fp is complex; elements of fp have their dtype, and are not changed. */
+#define INTERPOLATED "f = where(True, fp, zeros(1)); "
+
 /* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. */
 #define BIN_OF(at, edges, x) at " = searchsorted(" edges ", " x ", 'right') - 1 - (" x " == " edges "[-1]); "
 #define BINS_OF_BOTH                                                                                         \
@@ -44,6 +55,8 @@ static const kn_composed rows[] = {
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"append", "arr, values, axis#=None", NULL},
     {"argwhere", "a", NULL},
+    {"array_equal", "a1, a2, equal_nan#=False", NULL},
+    {"array_equiv", "a1, a2", NULL},
     {"atleast_1d", "a", NULL},
     {"atleast_2d", "a", NULL},
     {"atleast_3d", "a", NULL},
@@ -56,16 +69,39 @@ static const kn_composed rows[] = {
     {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
     {"bitwise_xor_at", AT_PARAMS, AT("xor", "a ^ s")},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
+    {"block", "arrays@", NULL},
+    {"broadcast_arrays", "x, y", "broadcast_to(x, shape(x != y)), broadcast_to(y, shape(x != y))"},
+    {"broadcast_arrays", "x, y, z",
+     "b = (x != y) != z; broadcast_to(x, shape(b)), broadcast_to(y, shape(b)), broadcast_to(z, shape(b))"},
     /* Elements of an axis at random, each as likely, or by weights; at: the numbers of the results. */
     {"choice", "key, at, a", "take(a, integers(key, at, 0, len(a)), mode='clip')"},
     {"choice", "key, at, a, p",
      "c = cumsum(p * 1.0); t = random(key, at) * c[-1]; take(a, searchsorted(c, t, 'right'), mode='clip')"},
+    {"choose", "a, choices@, mode$='raise'", NULL},
+    {"column_stack", "tup@", NULL},
     {"compress", "condition, a", NULL},
+    {"concatenate", "arrays@, axis#=0", NULL},
+    {"convolve", "a, v, mode$='full'", NULL},
+    /* In the shape and the dtype of dst, where `where` is true. */
+    {"copyto", "dst, src, where=True", "full_like(dst, where(where, src, dst))"},
     {"corrcoef", "m",
      DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
+    {"correlate", "a, v, mode$='valid'", NULL},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
+    /* Parts of one element each, since squeeze refuses others. */
+    {"cross", "a, b, axis#=-1",
+     "x, y, z = split(swapaxes(a, axis, -1), 3, -1); u, v, w = split(swapaxes(b, axis, -1), 3, -1); "
+     "s = squeeze(x, -1), squeeze(u, -1); k = arange(3); "
+     "swapaxes(where(k == 0, y * w - z * v, where(k == 1, z * u - x * w, x * v - y * u)), axis, -1)"},
     {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
     {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    {"delete", "arr, obj%, axis#=None", NULL},
+    {"diag", "v, k#=0", NULL},
+    {"diag_indices", "n#", "arange(n), arange(n)"},
+    {"diag_indices_from", "arr", "arange(len(arr[:, :])), arange(len(arr[:, :]))"},
+    {"diagflat", "v, k#=0",
+     "v = ravel(v); n = size(v) + k * (k > 0) - k * (k < 0); i = arange(n)[:, None]; j = arange(n); "
+     "where(j - i == k, take(v, i * (k >= 0) + j * (k < 0), mode='clip'), False)"},
     {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"diff", "a, n#=1, axis#=-1", NULL},
     {"digitize", "x, bins, right#=False", NULL},
@@ -73,20 +109,43 @@ static const kn_composed rows[] = {
     {"dirichlet", "key, at, alpha",
      "m = len(alpha); g = standard_gamma(key, at[:, None] * m + arange(m), alpha); g / sum(g, axis=-1, "
      "keepdims=True)"},
+    {"dot", "a, b", NULL},
+    {"dstack", "tup@", NULL},
     {"ediff1d", "ary", "diff(ravel(ary))"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
+    {"fftfreq", "n#, d=1.0", "(arange(n) - n * (arange(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
+    {"fftshift", "x", NULL},
+    {"fill_diagonal", "a, val, wrap#=False",
+     "b = a[:, :]; filled_diagonal(a, where(ones(1, dtype=bool), val, False), int64(wrap))"},
     {"flip", "m, axis=None", NULL},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
-    {"gradient", "f, dx=1.0, axis#=-1",
-     "f = swapaxes(f * 1.0, axis, -1); swapaxes(concatenate([(f[..., 1:2] - f[..., :1]) / dx, "
-     "(f[..., 2:] - f[..., :-2]) / (2.0 * dx), (f[..., -1:] - f[..., -2:-1]) / dx], axis=-1), axis, -1)"},
+    /* The ends are as they were given. */
+    {"geomspace", "start, stop, num#=50, *, endpoint#=True",
+     "start = start * 1.0; stop = stop * 1.0; s = sign(start); "
+     "i = arange(num); r = s * 10.0 ** linspace(log10(start * s), log10(stop * s), num, endpoint=endpoint); "
+     "where(i == 0, start, where((i == num - 1) & (num > 1) & endpoint, stop, r))"},
+    {"gradient", "f, dx=1.0, axis#=-1, edge_order#=1", NULL},
+    {"gradient", "f, *, x, axis#=-1", NULL},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"histogram2d", "x, y, bins#=10", BINS_OF_BOTH COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
     {"histogram2d", "x, y, bins#=10, *, weights",
      BINS_OF_BOTH COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
+    {"hstack", "tup@", NULL},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
+    {"ifftshift", "x", NULL},
+    {"indices", "dimensions%, dtype=int64", NULL},
+    {"inner", "a, b", NULL},
+    {"insert", "arr, obj%, values, axis#=None", NULL},
+    {"interp", "x, xp, fp, left=fp[0], right=fp[-1]",
+     INTERPOLATED "interpolated(astype(x, float64), astype(xp, float64), f, where(True, left, f[0]), "
+                  "where(True, right, f[0]))"},
+    {"interp", "x, xp, fp, *, period",
+     INTERPOLATED "x = astype(x, float64) % period; q = astype(xp, float64) % period; o = argsort(q); "
+                  "q = take(q, o, mode='clip'); f = take(f, o, mode='clip'); "
+                  "interpolated(x, concatenate([q[-1:] - period, q, q[:1] + period]), "
+                  "concatenate([f[-1:], f, f[:1]]), f[0], f[0])"},
     {"intersect1d", "ar1, ar2",
      "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
      "; extract(f & isin(s, b), s)"},
@@ -97,14 +156,19 @@ static const kn_composed rows[] = {
          "element", "t") "; "
                          "((take(t, searchsorted(t, e), mode='clip') == e) & (len(t) > 0)) != (invert != 0)"},
     {"isreal", "x", "imag(x) == 0"},
+    {"ix_", "x, y", "x[:, None], y[None, :]"},
+    {"ix_", "x, y, z", "x[:, None, None], y[None, :, None], z[None, None, :]"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
+    {"kron", "a, b", NULL},
     {"linspace", "start, stop, num#=50, *, endpoint#=True",
      "i = arange(num); d = num - endpoint; "
      "where((i == num - 1) & (num > 1) & endpoint, stop * 1.0, i * ((stop - start) / (d + (d == 0))) + "
      "start)"},
     {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
      "base ** linspace(start, stop, num, endpoint=endpoint)"},
+    {"matmul", "x1, x2", NULL},
     {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
+    {"matvec", "x1, x2", NULL},
     {"maximum_at", AT_PARAMS, AT("max", "maximum(a, s)")},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
@@ -113,6 +177,7 @@ static const kn_composed rows[] = {
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
     {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
     {"moveaxis", "a, source#, destination#", NULL},
+    {"multi_dot", "arrays@", NULL},
     {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     /* Rows of counts of n draws by weights. */
     {"multinomial", "key, at, n#, pvals",
@@ -136,20 +201,33 @@ static const kn_composed rows[] = {
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
-    {"pad", "array, pad_width#", NULL},
+    {"packbits", "a, axis#=None, bitorder$='big'", NULL},
+    {"pad", "array, pad_width#, mode$='constant'", NULL},
     /* Sorts by 64 random bits; of x along its last axis. */
     {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
+    {"polyadd", "a1, a2", OF_ENDS("+")},
+    {"polyder", "p", "p[:-1] * arange(len(p) - 1, 0, -1)"},
+    {"polyint", "p, k=0.0",
+     "n = len(p); i = arange(n + 1); where(i < n, take(p, i, mode='clip') / (n - i + (i == n)), k)"},
+    {"polymul", "a1, a2", "convolve(a1, a2)"},
+    {"polysub", "a1, a2", OF_ENDS("-")},
+    {"polyval", "p, x", "evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
     {"put", "a, ind, v",
      "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
     {"put_along_axis", "arr, indices, values, axis#=-1",
      "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
      "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},
     {"putmask", "a, mask, values", NULL},
+    {"ravel_multi_index", "multi_index@, dims%", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
-    {"roll", "a, shift#, axis#", NULL},
+    {"repeat", "a, repeats, *, total#, axis#=None", NULL},
+    {"resize", "a, new_shape%", NULL},
+    {"rfftfreq", "n#, d=1.0", "arange(n // 2 + 1) * (1.0 / (n * d))"},
+    {"roll", "a, shift#, axis#=None", NULL},
     {"rollaxis", "a, axis#, start#=0", NULL},
     {"rot90", "m, k#=1", NULL},
+    {"row_stack", "tup@", NULL},
     {"run_lengths", "x", "v, n = runs_of(x); v, n"},
     /* Different elements of an axis, each as likely; by weights as if one after the other were drawn: the
      * largest of log(p) and Gumbel numbers. */
@@ -161,6 +239,7 @@ static const kn_composed rows[] = {
     {"segment_min", "data, segment_ids, num_segments#", NULL},
     {"segment_prod", "data, segment_ids, num_segments#", NULL},
     {"segment_sum", "data, segment_ids, num_segments#", NULL},
+    {"select", "condlist@, choicelist@, default=0", NULL},
     {"setdiff1d", "ar1, ar2", SORTED("ravel(ar1)") IS_NEW "; extract(f & ~isin(s, ar2), s)"},
     {"setxor1d", "ar1, ar2",
      "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST
@@ -169,23 +248,43 @@ static const kn_composed rows[] = {
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"shuffle", "key, x, axis#=-1",
      "take(x, argsort(random_bits(key, arange(x.shape[axis]), dtype=uint64)), axis=axis)"},
+    {"sliding_window_view", "x, window_shape%, axis=None", NULL},
+    {"sort_complex", "a", NULL},
+    {"stack", "arrays@, axis#=0", NULL},
     {"subtract_at", AT_PARAMS, AT("add", "a - s")},
     {"swapaxes", "a, axis1#, axis2#", NULL},
     {"take", "a, indices, axis#=None", NULL},
     {"take_along_axis", "arr, indices, axis#=-1", NULL},
+    {"tensordot", "a, b, axes#=2", NULL},
     {"tile", "A, reps#", NULL},
     {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
     {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
     {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"tril_indices", "n#, k#=0, m#=n", PLACES("tri(n, m, k, dtype=bool)", "m")},
+    {"tril_indices_from", "arr, k#=0",
+     "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("tri(n, m, k, dtype=bool)", "m")},
+    {"trim_zeros", "filt, trim$='fb'", NULL},
     {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"triu_indices", "n#, k#=0, m#=n", PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
+    {"triu_indices_from", "arr, k#=0",
+     "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
     {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
+    {"unique_all", "x", "v, i, j, n = unique(x, True, True, True); v, i, j, n"},
+    {"unique_counts", "x", "v, n = unique(x, return_counts=True); v, n"},
+    {"unique_inverse", "x", "v, j = unique(x, return_inverse=True); v, j"},
+    {"unique_values", "x", "unique(x)"},
+    {"unpackbits", "a, axis#=None, count#=None, bitorder$='big'", NULL},
     {"unwrap", "p, axis#=-1, *, period=2 * pi",
      "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
      "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < h, 0.0, m - d); "
      "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
     {"vander", "x, N#=len(x), *, increasing#=False",
-     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"}};
+     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
+    {"vdot", "a, b", NULL},
+    {"vecdot", "x1, x2", NULL},
+    {"vecmat", "x1, x2", NULL},
+    {"vstack", "tup@", NULL}};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 const kn_composed *kn_composed_at(int k)
@@ -195,6 +294,7 @@ const kn_composed *kn_composed_at(int k)
 
 void kn_composed_read(kn_composed_params *out, const char *params)
 {
+    static const char marks[] = "#$@%"; /* of the kinds from KN_OF_WHOLE on */
     *out = (kn_composed_params){.n_places = -1};
     while (*params) {
         const size_t length = strcspn(params, ",");
@@ -204,8 +304,9 @@ void kn_composed_read(kn_composed_params *out, const char *params)
         } else {
             const int k = out->count++;
             const size_t before = equals ? (size_t)(equals - params) : length;
-            out->is_whole[k] = params[before - 1] == '#';
-            memcpy(out->name[k], params, before - out->is_whole[k]);
+            const char *mark = memchr(marks, params[before - 1], sizeof marks - 1);
+            out->kind[k] = mark ? (kn_composed_kind)(1 + mark - marks) : KN_OF_VALUE;
+            memcpy(out->name[k], params, before - (mark != NULL));
             if (equals)
                 memcpy(out->value[k], equals + 1, length - before - 1);
         }
@@ -217,7 +318,13 @@ void kn_composed_read(kn_composed_params *out, const char *params)
 
 const char *kn_composed_name_in_c(const kn_composed *row)
 {
-    return strcmp(row->name, "trace") == 0 ? "matrix_trace" : row->name; /* kiln_trace is a type: of calls */
+    /* kiln_trace is a type, of calls; kiln_select selects elements; delete is a word of C++. */
+    static const char *const others[][2] = {
+        {"delete", "delete_at"}, {"select", "select_list"}, {"trace", "matrix_trace"}};
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; ++k)
+        if (strcmp(row->name, others[k][0]) == 0)
+            return others[k][1];
+    return row->name;
 }
 
 int kn_composed_results(const kn_composed *row)

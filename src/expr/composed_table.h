@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* params: names, each with "#" where a number has to be whole, and "=VALUE" where it may be absent; a value
+/* params: names, each with "#" where a number has to be whole, "$" where a word is expected, "@" for a list
+ * of arrays and "%" for one of whole numbers, and "=VALUE" where it may be absent; a value
  * may read the parameters before it. Those behind "*" are given by name. Of several rows of one name the
  * first one that the arguments fit is taken. text: statements over the parameters; the last one is the value.
  * Formulas are NumPy's (its manual and the results it gives), so that dtypes and roundings are, too. NULL:
@@ -20,11 +21,19 @@ const kn_composed *kn_composed_at(int k);
 
 enum { KN_COMPOSED_PARAMS = 8, KN_COMPOSED_WORD = 16 };
 
+typedef enum kn_composed_kind {
+    KN_OF_VALUE, /* an array, or a number by value */
+    KN_OF_WHOLE,
+    KN_OF_WORD,
+    KN_OF_ARRAYS,
+    KN_OF_WHOLES
+} kn_composed_kind;
+
 /* The parameters that `params` lists. */
 typedef struct kn_composed_params {
     char name[KN_COMPOSED_PARAMS][KN_COMPOSED_WORD];
     char value[KN_COMPOSED_PARAMS][KN_COMPOSED_WORD]; /* "": it has to be given */
-    bool is_whole[KN_COMPOSED_PARAMS];
+    kn_composed_kind kind[KN_COMPOSED_PARAMS];
     int count, n_places; /* how many there are, and may be given without a name */
 } kn_composed_params;
 

@@ -1,12 +1,17 @@
 /* Functions of expressions called by name: the call is written as an expression, whose kernel is remembered
- * by its text. Arrays and numbers by value are its inputs; whole numbers, dtypes and axes stand in it. */
+ * by its text. Arrays and numbers by value are its inputs; whole numbers, words, dtypes and axes stand in it.
+ * A call like an earlier one finds the kernel by its row and these (function_memo.h). */
 #include <kiln/expression.h>
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/str.h"
-#include "expr/composed_table.h"
+#include "expr/function_memo.h"
+#include "expr/graph_views.h"
+#include "expr/inline.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
 #include "types/dtype.h"
@@ -14,45 +19,19 @@
 /* A call as an expression. */
 typedef struct written {
     kn_str params, text, key;
-    kiln_arg in[KN_COMPOSED_PARAMS];
+    kiln_arg in[KN_MAX_PARAMS];
     int n_in;
     bool is_first; /* no argument has been written yet */
 } written;
 
-static bool is_of_options(const kn_composed_params *of, int k)
-{
-    return !of->is_whole[k] && strcmp(of->name[k], "axis") == 0;
-}
-
-static bool is_keepdims(const kn_composed_params *of, int k)
-{
-    return strcmp(of->name[k], "keepdims") == 0;
-}
-
-static int count_arguments(const kn_composed_params *of)
-{
-    int count = 0;
-    for (int k = 0; k < of->count; ++k)
-        count += !is_of_options(of, k) && !is_keepdims(of, k);
-    return count;
-}
-
-/* The row of this name with so many arguments. */
-static kiln_status find_row(const kn_composed **out, kn_composed_params *of, const char *name, int n_in)
+/* Why there is no row of this name with so many arguments. */
+static kiln_status refuse_row(const char *name, int n_in)
 {
     kn_str expected = KN_STR_INIT;
-    const kn_composed *row;
-    for (int k = 0; (row = kn_composed_at(k)) != NULL; ++k) {
-        if (strcmp(row->name, name) != 0)
-            continue;
-        kn_composed_read(of, row->params);
-        if (count_arguments(of) == n_in) {
-            kn_str_free(&expected);
-            *out = row;
-            return KILN_OK;
-        }
-        kn_str_printf(&expected, "%s%d", expected.length > 0 ? " or " : "", count_arguments(of));
-    }
+    const kn_function_row *row;
+    for (int k = 0; (row = kn_function_row_at(k)) != NULL; ++k)
+        if (strcmp(row->row->name, name) == 0)
+            kn_str_printf(&expected, "%s%d", expected.length > 0 ? " or " : "", row->n_in);
     kiln_status status = expected.length > 0
                              ? kn_error(KILN_ERROR_INVALID, "%s: n_in: %d was given; %s expected", name, n_in,
                                         kn_str_text(&expected))
@@ -101,14 +80,95 @@ static kiln_status write_dtype(written *w, const char *function, const kiln_arg 
     return KILN_OK;
 }
 
-static void write_input(written *w, const char *name, const kiln_arg *in)
+/* number: the place of a list's item; -1: the input is none. */
+static kiln_status write_name(written *w, const char *function, const char *name, int number,
+                              const kiln_arg *in)
+{
+    char digits[16] = "";
+    if (number >= 0)
+        snprintf(digits, sizeof digits, "%d", number);
+    if (w->n_in == KN_MAX_PARAMS - 1)
+        return kn_error(KILN_ERROR_INVALID, "%s: %s: more than %d arrays were given", function, name,
+                        KN_MAX_PARAMS - 1);
+    kn_str_printf(&w->text, "%s%s", name, digits);
+    kn_str_printf(&w->params, "%s%s%s", w->n_in > 0 ? ", " : "", name, digits);
+    w->in[w->n_in++] = *in;
+    return KILN_OK;
+}
+
+static kiln_status write_input(written *w, const char *function, const char *name, const kiln_arg *in)
 {
     if (in->kind == KILN_ARG_NONE)
-        return;
+        return KILN_OK;
     begin_argument(w, name);
-    kn_str_append(&w->text, name);
-    kn_str_printf(&w->params, "%s%s", w->n_in > 0 ? ", " : "", name);
-    w->in[w->n_in++] = *in;
+    return write_name(w, function, name, -1, in);
+}
+
+/* A list is a struct of its items. */
+static kiln_status count_items(size_t *out, const char *function, const char *name, const kiln_arg *in,
+                               size_t size)
+{
+    *out = in->kind == KILN_ARG_STRUCT ? in->value.pod.size / size : 0;
+    return in->kind == KILN_ARG_STRUCT && (in->value.pod.data || *out == 0) && in->value.pod.size % size == 0
+               ? KILN_OK
+               : kn_error(KILN_ERROR_INVALID, "%s: %s: a list was expected (kiln_arg_struct of its items)",
+                          function, name);
+}
+
+static kiln_status write_arrays(written *w, const char *function, const char *name, const kiln_arg *in)
+{
+    const kiln_arg *item = in->value.pod.data;
+    size_t count;
+    kiln_status status = count_items(&count, function, name, in, sizeof *item);
+    if (status != KILN_OK)
+        return status;
+    begin_argument(w, name);
+    kn_str_append(&w->text, "[");
+    for (size_t k = 0; k < count && status == KILN_OK; ++k) {
+        kn_str_append(&w->text, k > 0 ? ", " : "");
+        status = write_name(w, function, name, (int)k, &item[k]);
+    }
+    kn_str_append(&w->text, "]");
+    return status;
+}
+
+/* One number is no list. */
+static kiln_status write_wholes(written *w, const char *function, const char *name, const kiln_arg *in)
+{
+    size_t count;
+    if (in->kind == KILN_ARG_WEAK_INT || in->kind == KILN_ARG_NONE)
+        return in->kind == KILN_ARG_NONE ? KILN_OK : write_whole(w, function, name, "", in);
+    kiln_status status = count_items(&count, function, name, in, sizeof(int64_t));
+    if (status != KILN_OK)
+        return status;
+    begin_argument(w, name);
+    kn_str_append(&w->text, "[");
+    for (size_t k = 0; k < count; ++k)
+        kn_str_printf(&w->text, "%s%lld", k > 0 ? ", " : "",
+                      (long long)((const int64_t *)in->value.pod.data)[k]);
+    kn_str_append(&w->text, "]");
+    return KILN_OK;
+}
+
+/* A word is a struct of its letters. */
+static kiln_status write_word(written *w, const char *function, const char *name, const kiln_arg *in)
+{
+    const char *letters = in->value.pod.data;
+    if (in->kind == KILN_ARG_NONE || (in->kind == KILN_ARG_STRUCT && !letters))
+        return KILN_OK;
+    const size_t length = in->kind == KILN_ARG_STRUCT ? in->value.pod.size : 0;
+    for (size_t k = 0; k < length; ++k)
+        if (!isalnum((unsigned char)letters[k]) && letters[k] != '_')
+            return kn_error(KILN_ERROR_INVALID,
+                            "%s: %s: a word was expected; it has another character than "
+                            "letters, digits and _",
+                            function, name);
+    if (length == 0)
+        return kn_error(KILN_ERROR_INVALID, "%s: %s: a word was expected (kiln_arg_struct of its letters)",
+                        function, name);
+    begin_argument(w, name);
+    kn_str_printf(&w->text, "'%.*s'", (int)length, letters);
+    return KILN_OK;
 }
 
 /* Axes that a row does not have are written, too, so that the function's own error refuses them. */
@@ -127,22 +187,36 @@ static void write_axes(written *w, const kiln_call_options *o)
     }
 }
 
-static kiln_status write_call(written *w, const kn_composed *row, const kn_composed_params *of,
-                              const kiln_arg *in, const kiln_call_options *o)
+static kiln_status write_argument(written *w, const kn_function_row *row, int k, const kiln_arg *in)
+{
+    const char *function = row->row->name, *name = row->of.name[k];
+    switch (row->role[k]) {
+    case KN_ROLE_VALUE:
+        return write_input(w, function, name, in);
+    case KN_ROLE_DTYPE:
+        return write_dtype(w, function, in);
+    case KN_ROLE_WHOLE:
+        return write_whole(w, function, name, row->of.value[k], in);
+    case KN_ROLE_WORD:
+        return write_word(w, function, name, in);
+    case KN_ROLE_ARRAYS:
+        return write_arrays(w, function, name, in);
+    case KN_ROLE_WHOLES:
+        return write_wholes(w, function, name, in);
+    case KN_ROLE_OPTION:
+        break;
+    }
+    return KILN_OK;
+}
+
+static kiln_status write_call(written *w, const kn_function_row *row, const kiln_arg *in,
+                              const kiln_call_options *o)
 {
     kiln_status status = KILN_OK;
-    kn_str_printf(&w->text, "%s(", row->name);
-    for (int k = 0, given = 0; k < of->count && status == KILN_OK; ++k) {
-        if (is_of_options(of, k) || is_keepdims(of, k))
-            continue;
-        const kiln_arg *arg = &in[given++];
-        if (of->is_whole[k])
-            status = write_whole(w, row->name, of->name[k], of->value[k], arg);
-        else if (strcmp(of->name[k], "dtype") == 0)
-            status = write_dtype(w, row->name, arg);
-        else
-            write_input(w, of->name[k], arg);
-    }
+    kn_str_printf(&w->text, "%s(", row->row->name);
+    for (int k = 0, given = 0; k < row->of.count && status == KILN_OK; ++k)
+        if (row->role[k] != KN_ROLE_OPTION)
+            status = write_argument(w, row, k, &in[given++]);
     write_axes(w, o);
     kn_str_append(&w->text, ")");
     kn_str_printf(&w->key, "function %s: %s", kn_str_text(&w->params), kn_str_text(&w->text));
@@ -157,38 +231,70 @@ static kiln_status make(kiln_kernel **out, const void *of)
     return kiln_expression_create(out, kn_str_text(&w->params), kn_str_text(&w->text), NULL);
 }
 
-static kiln_status call_written(kiln_array **out, int n_out, written *w, const kiln_call_options *options)
+/* Views cost nothing, where the arrays have storage and no array is given for a result. */
+static bool can_be_views(kiln_array *const *out, int n_out, const kn_graph *graph, const kiln_arg *in,
+                         const kiln_call_options *o)
 {
-    kiln_call_options o = *options;
+    bool can = out && n_out == graph->n_out && o->order == KILN_ORDER_C;
+    for (int j = 0; j < n_out && can; ++j)
+        can = !out[j];
+    for (int k = 0; k < graph->n_in && can; ++k)
+        can = in[k].kind == KILN_ARG_ARRAY && in[k].value.array && !in[k].value.array->recorder;
+    return can;
+}
+
+static kiln_status call_kernel(kiln_array **out, int n_out, kiln_kernel *kernel, const kn_graph *views,
+                               const kiln_arg *in, int n_in, kiln_call_options *o)
+{
+    if (views && n_in == views->n_in && can_be_views(out, n_out, views, in, o))
+        return kn_graph_take_views(out, views, in);
+    o->axes = NULL;
+    o->n_axes = 0;
+    o->flags &= ~(unsigned)KILN_CALL_KEEPDIMS;
+    return kiln_kernel_call(kernel, out, n_out, in, n_in, o);
+}
+
+/* A call that is not remembered yet. */
+static kiln_status call_first(kiln_array **out, int n_out, const kn_function_row *row, const kiln_arg *in,
+                              kiln_call_options *o, const kn_function_call *call)
+{
+    written w = {.params = KN_STR_INIT, .text = KN_STR_INIT, .key = KN_STR_INIT, .is_first = true};
+    const kn_graph *views = NULL;
     kiln_kernel *kernel = NULL;
-    kiln_status status = kn_kernel_remembered(&kernel, &w->key, make, w);
-    o.axes = NULL;
-    o.n_axes = 0;
-    o.flags &= ~(unsigned)KILN_CALL_KEEPDIMS;
+    kiln_status status = write_call(&w, row, in, o);
     if (status == KILN_OK)
-        status = kiln_kernel_call(kernel, out, n_out, w->in, w->n_in, &o);
+        status = kn_kernel_remembered(&kernel, &w.key, make, &w);
+    if (status == KILN_OK) {
+        const kn_expression *e = kn_expression_of(kernel);
+        views = !e->other && kn_graph_is_views(e->graph) ? e->graph : NULL;
+        kn_function_remember(call, kernel, views);
+        status = call_kernel(out, n_out, kernel, views, w.in, w.n_in, o);
+    }
     kiln_kernel_free(kernel);
+    kn_str_free(&w.params);
+    kn_str_free(&w.text);
+    kn_str_free(&w.key);
     return status;
 }
 
 kiln_status kiln_function_call(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                                const kiln_call_options *options)
 {
-    written w = {.params = KN_STR_INIT, .text = KN_STR_INIT, .key = KN_STR_INIT, .is_first = true};
-    kn_composed_params of;
-    const kn_composed *row = NULL;
+    kn_function_call call;
     kiln_call_options o;
+    const kn_graph *views;
     if (!name || (n_in > 0 && !in))
         return kn_error(KILN_ERROR_INVALID, "kiln_function_call: %s is NULL", name ? "in" : "name");
     kiln_status status = kn_call_options_read(&o, options);
-    if (status == KILN_OK)
-        status = find_row(&row, &of, name, n_in);
-    if (status == KILN_OK)
-        status = write_call(&w, row, &of, in, &o);
-    if (status == KILN_OK)
-        status = call_written(out, n_out, &w, &o);
-    kn_str_free(&w.params);
-    kn_str_free(&w.text);
-    kn_str_free(&w.key);
-    return status;
+    if (status != KILN_OK)
+        return status;
+    if (!kn_function_row_at(0))
+        return kn_error_memory(KN_COMPOSED_PARAMS * sizeof(kn_function_row), "the table of functions");
+    const kn_function_row *row = kn_function_row_find(name, n_in);
+    if (!row)
+        return refuse_row(name, n_in);
+    kn_function_call_read(&call, row, in, &o);
+    kiln_kernel *kernel = kn_function_find(&views, &call);
+    return kernel ? call_kernel(out, n_out, kernel, views, call.in, call.n_in, &o)
+                  : call_first(out, n_out, row, in, &o, &call);
 }

@@ -101,10 +101,10 @@ kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value 
                             c->name, name);
 }
 
-bool kn_call_is_word(const kn_parser *p, const kn_value *value, const char *word)
+bool kn_call_is_word(const kn_value *value, const char *word)
 {
     return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
-           memcmp(p->word.text + value->at + 1, word, strlen(word)) == 0;
+           memcmp(value->word, word, strlen(word)) == 0;
 }
 
 /* ---- axes ---- */
@@ -646,9 +646,9 @@ static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_calle
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_need(p, c, &slot[k], names[k]);
-    const bool is_right = kn_call_is_word(p, &slot[2], "right");
+    const bool is_right = kn_call_is_word(&slot[2], "right");
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && !is_right &&
-        !kn_call_is_word(p, &slot[2], "left"))
+        !kn_call_is_word(&slot[2], "left"))
         return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
     const kn_value *const in[] = {&slot[0], &slot[1]};
     return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, is_right) : status;

@@ -207,13 +207,10 @@ static const char *const other_functions[] = {"append",
 /* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {
     const char *name, *text;
-} instead[] = {{"dot", "sum(x * y)"},
-               {"empty", "zeros(n)"},
-               {"inner", "sum(x * y)"},
-               {"matmul", "sum(x[:, :, None] * y, axis=1)"},
+} instead[] = {{"empty", "zeros(n)"},
+               {"matrix_norm", "norm_2(x, axis=(-2, -1))"},
                {"norm", "norm_2(x)"},
-               {"vdot", "sum(conj(x) * y)"},
-               {"vecdot", "sum(conj(x) * y, axis=-1)"}};
+               {"vector_norm", "norm_2(x)"}};
 
 static const char *text_instead(const char *name, size_t length)
 {

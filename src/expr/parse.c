@@ -456,6 +456,7 @@ static kiln_status parse_text(kn_value *out, kn_parser *p)
     if (kn_find_dtype(&out->dtype, &is_python, text, length - 2))
         return next(p);
     out->kind = KN_VALUE_WORD;
+    out->word = text;
     return next(p);
 }
 
@@ -844,7 +845,7 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
-    kn_parser p = {.read = read_text};
+    kn_parser p = {.read = read_text, .parse = kn_graph_parse};
     kiln_status status = kn_require_texts("expression", text, "params", params, NULL);
     if (status != KILN_OK)
         return kn_error_context("expression");

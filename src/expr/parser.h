@@ -23,6 +23,7 @@ typedef struct kn_value {
     kiln_dtype dtype; /* KN_VALUE_DTYPE */
     bool is_list;     /* KN_VALUE_TUPLE: in square brackets */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
+    const char *word; /* KN_VALUE_WORD: its first letter, in the text; `length` counts the quotes, too */
     int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
     size_t at, length;
     size_t key_at, key_length; /* the name of an argument that is given by name */
@@ -52,6 +53,9 @@ typedef struct kn_parser {
     int n_arguments, argument_capacity;
     /* The value of another text, whose names are the variables; where the parser stands stays (parse.c). */
     kiln_status (*read)(kn_value *out, struct kn_parser *p, const char *text);
+    /* kn_graph_parse, for kernels that are made of a text when they are called. */
+    kiln_status (*parse)(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
+                         const kiln_kernel_options *options);
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
 } kn_parser;

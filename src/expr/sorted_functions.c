@@ -226,7 +226,7 @@ kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
         if (slot[3].kind != KN_VALUE_WORD || slot[3].length - 2 >= sizeof method)
             return kn_parser_refuse(p, slot[3].at, slot[3].length,
                                     "method: a name in quotes was expected, such as 'linear'");
-        memcpy(method, p->word.text + slot[3].at + 1, slot[3].length - 2);
+        memcpy(method, slot[3].word, slot[3].length - 2);
         method[slot[3].length - 2] = '\0';
     }
     q.method = method;

@@ -80,7 +80,7 @@ static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *valu
     if (value->kind == KN_VALUE_ABSENT)
         return KILN_OK;
     for (int m = 0; m < MODES; ++m)
-        if (kn_call_is_word(p, value, modes[m].word)) {
+        if (kn_call_is_word(value, modes[m].word)) {
             *out = (mode)m;
             return KILN_OK;
         }

@@ -173,6 +173,41 @@ kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_add_slice(out, p, c, &slot[0], subscript, 3) : status;
 }
 
+/* sliding_window_view(x, window_shape, axis=None): without axes a window has all of them. */
+kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "window_shape", "axis"};
+    kn_value slot[3] = {{0}};
+    const kn_value *item;
+    int axis[KILN_MAX_NDIM], in, n_axes = 0;
+    kn_node node = {.kind = KN_NODE_WINDOWS, .n_in = 1, .in = &in, .at = c->at, .length = c->length};
+    kiln_status status = match(slot, p, c, names, 3, 2);
+    const bool has_axes = kn_call_is_given(&slot[2]);
+    const int count = kn_parser_items(&item, p, &slot[1]);
+    if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM / 2))
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "window_shape: %d were given; 1 to %d were expected", count,
+                                KILN_MAX_NDIM / 2);
+    if (status == KILN_OK && has_axes)
+        status = read_axes(axis, &n_axes, p, &slot[2], KILN_MAX_NDIM);
+    if (status == KILN_OK && has_axes && n_axes != count)
+        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given for %d windows", n_axes,
+                                count);
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        int64_t window = 0;
+        status = kn_parser_whole(&window, p, &item[k], names[1]);
+        if (status == KILN_OK && (window < 1 || window > INT32_MAX))
+            return kn_parser_refuse(p, item[k].at, item[k].length,
+                                    "window_shape: %lld was given; 1 to %d were expected", (long long)window,
+                                    INT32_MAX);
+        node.axis[node.n_axes++] = has_axes ? axis[k] : k - count;
+        node.axis[node.n_axes++] = (int)window;
+    }
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot[0]);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
 /* ---- parts ---- */
 
 enum { MOST_PARTS = 64 };

@@ -74,7 +74,7 @@ static void empty(kn_node_queue *q)
 static bool is_view(const kn_node *n)
 {
     return n->kind == KN_NODE_SLICE || n->kind == KN_NODE_TRANSPOSE || n->kind == KN_NODE_RESHAPE ||
-           n->kind == KN_NODE_BROADCAST;
+           n->kind == KN_NODE_BROADCAST || n->kind == KN_NODE_WINDOWS;
 }
 
 static void find_views(const kn_lower_state *s)
@@ -290,6 +290,21 @@ static void base_of_broadcast(const kn_lower_state *s, kn_base *b, int node)
         *b = (kn_base){base->kind, base->node, base->shift, stride};
 }
 
+/* The axis of a window has the stride of the one along which the window moves. */
+static void base_of_windows(const kn_lower_state *s, kn_base *b, int node)
+{
+    const kn_node *n = &s->graph->node[node];
+    const kn_base *base = &s->base[n->in[0]];
+    const int ndim = s->typed[n->in[0]].ndim;
+    int64_t *stride = strides_of(s, node);
+    for (int a = 0; stride && a < ndim; ++a)
+        stride[a] = base->stride[a];
+    for (int k = 0; stride && k < n->n_axes; k += 2)
+        stride[ndim + k / 2] = base->stride[n->axis[k] + (n->axis[k] < 0 ? ndim : 0)];
+    if (stride)
+        *b = (kn_base){base->kind, base->node, base->shift, stride};
+}
+
 /* The base of a node that is neither an input nor a stored node. */
 static void find_base(const kn_lower_state *s, kn_base *b, int n)
 {
@@ -309,6 +324,8 @@ static void find_base(const kn_lower_state *s, kn_base *b, int n)
         base_of_reshape(s, b, n);
     } else if (node->kind == KN_NODE_BROADCAST && reads_base) {
         base_of_broadcast(s, b, n);
+    } else if (node->kind == KN_NODE_WINDOWS && reads_base) {
+        base_of_windows(s, b, n);
     }
 }
 
@@ -799,6 +816,9 @@ static void expand(building *b, kn_use *u)
         break;
     case KN_NODE_RESHAPE:
         use_reshape(b, u);
+        break;
+    case KN_NODE_WINDOWS: /* of what is in memory: a place is a sum of two indices */
+        ask_for_buffer(b, b->state->graph->node[u->node].in[0]);
         break;
     default:
         break; /* numbers */

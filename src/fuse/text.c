@@ -130,6 +130,7 @@ kiln_status kn_text_write(kn_text *out, int *stored, const kn_group *g, const kn
     w->options = options;
     w->out = out;
     w->op = kn_text_take(w, uses * sizeof *w->op);
+    w->text = kn_text_take(w, uses * sizeof *w->text);
     w->space_of = kn_text_take(w, uses * sizeof *w->space_of);
     w->divisor = kn_text_take(w, uses);
     w->name = kn_text_take(w, uses * sizeof *w->name);

@@ -69,24 +69,78 @@ static int find_space(kn_text_writer *w, const kn_use *u, const kn_op *op)
     return s->number;
 }
 
-static bool is_square(const kn_text_writer *w, const kn_use *u)
+/* The element itself, through views. */
+static const kn_use *source_of(const kn_text_writer *w, const kn_use *u)
 {
-    return kn_node_is_square(w->state->graph, kn_text_node_of(w, u));
+    for (;;) {
+        kn_node_kind kind = kn_text_node_of(w, u)->kind;
+        bool is_view = kind == KN_NODE_SLICE || kind == KN_NODE_TRANSPOSE || kind == KN_NODE_RESHAPE ||
+                       kind == KN_NODE_BROADCAST;
+        if (!is_view || u->leaf || u->n_in != 1)
+            return u;
+        u = u->in[0];
+    }
+}
+
+/* A call of the operation that is computed here in float32. */
+static bool is_call(const kn_text_writer *w, const kn_use *u, const char *name)
+{
+    const kn_node *n = kn_text_node_of(w, u);
+    return n->kind == KN_NODE_CALL && !u->leaf && u->n_unrolled == 0 && strcmp(n->name, name) == 0 &&
+           kn_computed_dtype(kn_text_typed_of(w, u)->dtype) == KILN_FLOAT32;
+}
+
+/* True if only sums of this kernel read it. */
+static bool is_only_summed(const kn_text_writer *w, const kn_use *u)
+{
+    bool is_read = false, is_only = true;
+    for (const kn_use *v = u->after; v; v = v->after)
+        for (int k = 0; k < v->n_in; ++k)
+            if (v->in[k] == u) {
+                is_read = true;
+                is_only = is_only && v->is_own_reduction && is_call(w, v, "sum");
+            }
+    for (int r = 0; r < w->group->n_roots; ++r)
+        is_only = is_only && w->group->root_use[r] != u;
+    return is_read && is_only;
+}
+
+/* The difference of an element and the greatest one of those that are reduced. */
+static bool is_below_greatest(const kn_text_writer *w, const kn_use *u)
+{
+    if (!is_call(w, u, "subtract") || u->n_in != 2)
+        return false;
+    const kn_use *greatest = source_of(w, u->in[1]);
+    return greatest->is_own_reduction && is_call(w, greatest, "max") && greatest->in[0] == u->in[0];
+}
+
+/* The text that takes the place of an operation's own: a square is a product, as in NumPy; exponentials that
+ * are only summed, one of them of 0, need no more accuracy than their sum has. */
+static const char *other_text(const kn_text_writer *w, const kn_use *u)
+{
+    bool rounds = w->options && w->options->flags & KILN_KERNEL_ROUND_EACH;
+    if (kn_node_is_square(w->state->graph, kn_text_node_of(w, u)))
+        return "z = x * x";
+    return !rounds && is_call(w, u, "exp") && is_below_greatest(w, u->in[0]) && is_only_summed(w, u)
+               ? "y = kn_summed_exp(x)"
+               : NULL;
 }
 
 /* The operation of a use, shared with equal ones: reductions are compared by its address. */
 static const kn_op *find_op(kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = NULL;
+    const char *text = other_text(w, u);
     for (const kn_use *v = w->group->first_use; v != u; v = v->after)
-        if (w->op[v->number] && is_square(w, v) == is_square(w, u) &&
+        if (w->op[v->number] && w->text[v->number] == text &&
             same_operation(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
                            kn_text_typed_of(w, u)))
             return w->op[v->number];
-    kiln_status status = kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u),
-                                    is_square(w, u), w->options ? w->options->flags : 0);
+    kiln_status status = kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u), text,
+                                    w->options ? w->options->flags : 0);
     if (status != KILN_OK && w->status == KILN_OK)
         w->status = status;
+    w->text[u->number] = text;
     return op;
 }
 

@@ -44,8 +44,9 @@ typedef struct kn_text_writer {
     kn_str in, outs, values, preamble;
     kn_text_stage stage[KN_MAX_STAGES];
     int n_stages;
-    const kn_op **op; /* by use */
-    int *space_of;    /* by use */
+    const kn_op **op;  /* by use */
+    const char **text; /* by use: the text that takes the place of its operation's; NULL: none */
+    int *space_of;     /* by use */
     kn_text_reduction *reductions;
     kn_text_space *spaces;
     int n_spaces;

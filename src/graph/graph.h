@@ -26,6 +26,8 @@ typedef enum kn_node_kind {
     KN_NODE_NDIM,      /* the number of axes of the input; a weak integer */
     KN_NODE_ARANGE,    /* start, stop, step: three nodes that are weak numbers or extents */
     KN_NODE_BROADCAST, /* to `extent[n_axes]`, KN_EXTENT_READ as in RESHAPE */
+    KN_NODE_WINDOWS,   /* all windows: `axis` has pairs of an axis and a number of elements, whose axes come
+                          behind the others */
     KN_NODE_LIKE       /* in[0], broadcast to the shape of in[1], which is not read; in `dtype` or, if that is
                     KILN_DTYPE_NONE, in that of in[index] */
 } kn_node_kind;
@@ -69,7 +71,7 @@ typedef struct kn_node {
     /* CALL, KERNEL of reductions: the reduction axes as written; has_axes false: all */
     bool has_axes, keepdims;
     int n_axes;
-    int axis[KILN_MAX_NDIM]; /* CALL, KERNEL, TRANSPOSE, EXTENT */
+    int axis[KILN_MAX_NDIM]; /* CALL, KERNEL, TRANSPOSE, EXTENT, WINDOWS */
     int64_t *extent;         /* RESHAPE, BROADCAST: n_axes */
 } kn_node;
 

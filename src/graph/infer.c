@@ -94,6 +94,7 @@ static kiln_status infer_view(kn_typed *out, kn_inference *f, const kn_node *nod
     return node->kind == KN_NODE_SLICE       ? kn_infer_slice(f, node)
            : node->kind == KN_NODE_TRANSPOSE ? kn_infer_transpose(f, node)
            : node->kind == KN_NODE_BROADCAST ? kn_infer_broadcast_to(f, node)
+           : node->kind == KN_NODE_WINDOWS   ? kn_infer_windows(f, node)
                                              : kn_infer_reshape(f, node);
 }
 
@@ -102,7 +103,7 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_KERNEL] = infer_elements, [KN_NODE_CAST] = infer_elements,    [KN_NODE_SLICE] = infer_view,
     [KN_NODE_TRANSPOSE] = infer_view,  [KN_NODE_RESHAPE] = infer_view,     [KN_NODE_EXTENT] = kn_infer_extent,
     [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
-    [KN_NODE_LIKE] = infer_like};
+    [KN_NODE_WINDOWS] = infer_view,    [KN_NODE_LIKE] = infer_like};
 
 /* A node with a late extent can only be a result: no other node reads it. */
 static kiln_status check_late(const kn_inference *f, const kn_node *node)

@@ -37,6 +37,7 @@ kiln_status kn_infer_scan(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node);
+kiln_status kn_infer_windows(kn_inference *f, const kn_node *node);
 /* KN_NODE_BROADCAST, KN_NODE_LIKE. */
 kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node);

@@ -229,6 +229,31 @@ kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node)
                                 shape_words(in->ndim, in->shape).text, shape_words(f->ndim, f->shape).text);
 }
 
+kiln_status kn_infer_windows(kn_inference *f, const kn_node *node)
+{
+    const kn_typed *in = read_by(f, node, 0);
+    if (in->ndim + node->n_axes / 2 > KILN_MAX_NDIM)
+        return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "more than %d axes are too many",
+                              KILN_MAX_NDIM);
+    f->ndim = in->ndim;
+    if (in->ndim > 0)
+        memcpy(f->shape, in->shape, (size_t)in->ndim * sizeof *f->shape);
+    for (int k = 0; k < node->n_axes; k += 2) {
+        const int given = node->axis[k], axis = given + (given < 0 ? in->ndim : 0),
+                  window = node->axis[k + 1];
+        if (axis < 0 || axis >= in->ndim)
+            return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "axis %d was given; the array has %d",
+                                  given, in->ndim);
+        if (window > f->shape[axis])
+            return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
+                                  "a window of %d was given; axis %d has room for %lld", window, given,
+                                  (long long)f->shape[axis]);
+        f->shape[axis] -= window - 1;
+        f->shape[f->ndim++] = window;
+    }
+    return KILN_OK;
+}
+
 /* ---- extents and ranges ---- */
 
 kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node)

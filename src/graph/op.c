@@ -444,7 +444,7 @@ static void settle_halves(kn_op *op, const kn_node *node, const kn_typed *typed)
 }
 
 kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,
-                       bool squares, unsigned flags)
+                       const char *map, unsigned flags)
 {
     kn_op *op = kn_arena_take(arena, sizeof *op);
     if (!op)
@@ -458,8 +458,7 @@ kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, 
     if (node->kind == KN_NODE_CALL && kn_dtype_is_half(typed->dtype) && !(flags & KILN_KERNEL_ROUND_EACH) &&
         strcmp(op->map, "y = exp(x)") == 0)
         op->map = "y = kn_narrow_exp(x)";
-    if (squares) /* as in NumPy */
-        op->map = "z = x * x";
+    op->map = map ? map : op->map;
     op->is_costly = op->map && is_costly(op->map);
     *out = op;
     return KILN_OK;

@@ -43,10 +43,10 @@ bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags);
  * them, or reduce in their type. */
 bool kn_op_shows_halves(const kn_node *node, const kn_typed *typed);
 
-/* *out lives in the arena. squares: the node is the second power of its input. flags: those of the
- * expression. Errors: KILN_ERROR_MEMORY. */
+/* *out lives in the arena. map: the text that takes the place of the node's own; NULL: none. flags: those of
+ * the expression. Errors: KILN_ERROR_MEMORY. */
 kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,
-                       bool squares, unsigned flags);
+                       const char *map, unsigned flags);
 
 /* The type of parameter k in the texts. */
 const char *kn_op_type(const kn_op *op, int k);

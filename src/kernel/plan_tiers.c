@@ -35,12 +35,14 @@ static kiln_status take_optimised(kn_plan_launch *out, const question *q, unsign
 
 bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block)
 {
-    const kn_kind *kind = r->spec.schedule.kind;
+    const kn_schedule *optimised = &r->spec.schedule;
     *out = r->spec;
-    return !(out->program->flags & KILN_KERNEL_CHECK) &&
-           kn_schedule_quick(&out->schedule, out->program, &out->target, out->n_arrays, r->space.ndim,
-                             block) &&
-           out->schedule.kind != kind;
+    if (out->program->flags & KILN_KERNEL_CHECK || kn_schedule_is_baseline(optimised, out->target.backend))
+        return false;
+    if (kn_schedule_quick(&out->schedule, out->program, &out->target, out->n_arrays, r->space.ndim, block))
+        return out->schedule.kind != optimised->kind;
+    out->schedule = *optimised;
+    return kn_schedule_make_baseline(&out->schedule, out->program);
 }
 
 static kiln_status take_baseline(kn_launch_plan **out, const question *q, const kn_spec *baseline)
@@ -49,7 +51,8 @@ static kiln_status take_baseline(kn_launch_plan **out, const question *q, const 
     kn_launch_input input = *q->input;
     kn_function *function = NULL;
     input.spec = baseline;
-    input.launch_params = &none;
+    if (baseline->schedule.kind != q->resolved->spec.schedule.kind)
+        input.launch_params = &none;
     kiln_status status =
         kn_build_program(&function, baseline, q->own_functions, q->flags, q->input->device, q->info);
     return status == KILN_OK ? create(out, &input, function, q->info) : status;

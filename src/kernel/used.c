@@ -84,7 +84,7 @@ static kiln_status add_resolved(gathered *g, const kn_resolved *r, int block)
     if (kn_space_output_size(&r->space) == 0)
         return KILN_OK;
     kiln_status status = add_spec(g, &r->spec);
-    if (status == KILN_OK && kn_resolved_make_baseline(&baseline, r, block))
+    if (status == KILN_OK && kn_resolved_make_baseline(&baseline, r, block) && !baseline.schedule.baseline)
         status = add_spec(g, &baseline);
     return status;
 }

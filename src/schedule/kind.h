@@ -78,6 +78,7 @@ struct kn_kind {
     bool has_workspace;
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
+    bool has_baseline;     /* it writes a baseline tier of its own kernels (kn_schedule.baseline) */
     bool reads_again;      /* of row programs: reads a row once for each reduction and once more */
     bool takes_any_layout; /* of reductions: reads each input along the axis along which it is contiguous */
     bool takes_unrolled;   /* of reductions: many inputs that are neighbours in memory cost it one load */

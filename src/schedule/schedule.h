@@ -31,12 +31,13 @@ enum { KN_MAX_CONFIG = 4 /* numbers of a kind's own */ };
 /* Small on purpose: each distinct value is one more binary. */
 typedef struct kn_schedule {
     const kn_kind *kind;
-    int vector; /* neighbouring elements, or rows, that a thread has together; 0: the kind has no vectors */
-    int block;  /* threads a block, at most (CUDA); 0 on the host */
-    int index;  /* bits of the texts' type `_index`; 0: 64 */
-    int order;  /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element
+    int vector;   /* neighbouring elements, or rows, that a thread has together; 0: the kind has no vectors */
+    int block;    /* threads a block, at most (CUDA); 0 on the host */
+    int index;    /* bits of the texts' type `_index`; 0: 64 */
+    int order;    /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element
                    (CUDA) */
-    int rank;   /* capacity for axes of the argument block; 0: none */
+    int baseline; /* 1: the source compiles sooner, runs slower, and gives the same bits (host) */
+    int rank;     /* capacity for axes of the argument block; 0: none */
     int config[KN_MAX_CONFIG];      /* the kind's own: schedule/config.h */
     char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "": the kind needs none */
 } kn_schedule;

@@ -18,6 +18,13 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params
 /* True for the kind of the baseline tier, whose kernels are to be compiled as soon as possible. */
 bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind);
 
+/* True if its kernels are to be compiled as soon as possible. */
+bool kn_schedule_is_baseline(const kn_schedule *schedule, kn_backend_kind backend);
+
+/* Makes it the baseline tier of the same kind, with the same launches, if the kind has one, and results of
+ * such programs keep their bits. False: it has none, and the schedule is as it was. */
+bool kn_schedule_make_baseline(kn_schedule *schedule, const kn_program *program);
+
 /* True if the optimised tier compiles nearly as soon as the baseline. */
 bool kn_schedule_is_soon(const kn_schedule *schedule, const kn_program *program);
 

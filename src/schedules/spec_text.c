@@ -78,11 +78,10 @@ static const struct {
     const char *key;
     size_t at;
     int most;
-} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector), 4096},
-                       {"block", offsetof(kn_schedule, block), 4096},
-                       {"index", offsetof(kn_schedule, index), 64},
-                       {"order", offsetof(kn_schedule, order), 1},
-                       {"rank", offsetof(kn_schedule, rank), 4096}};
+} schedule_fields[] = {
+    {"vector", offsetof(kn_schedule, vector), 4096},  {"block", offsetof(kn_schedule, block), 4096},
+    {"index", offsetof(kn_schedule, index), 64},      {"order", offsetof(kn_schedule, order), 1},
+    {"baseline", offsetof(kn_schedule, baseline), 1}, {"rank", offsetof(kn_schedule, rank), 4096}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
 static int *schedule_field(const kn_schedule *s, int f)

@@ -26,7 +26,7 @@ REASONS = {
     "printing": r"print.*|format_.*|array2string|array_(repr|str)",
     "files and bytes": r"save.*|load.*|from(file|regex|buffer|string|pyfunc|iter)|genfromtxt|to(file|string|bytes|list)|dump.*|byteswap|newbyteorder",
     "dates": r"busday.*|is_busday|datetime.*",
-    "the inside of an array": r"view|data|itemset|item|setf.*|setfield|getfield|resize",
+    "the inside of an array": r"view|data|itemset|item|setf.*|setfield|getfield",
 }
 
 

@@ -228,6 +228,9 @@ class Snippets(unittest.TestCase):
     def test_language(self):
         self.check("docs/language.md")
 
+    def test_exercises(self):
+        self.check("docs/exercises.md")
+
     def test_every_document_is_checked(self):
         here = pathlib.Path(__file__).read_text() + (ROOT / "tests" / "command" / "test_deployment.py").read_text()
         here += '"docs/numpy.md"'  # generated, and checked by tools/numpy_page

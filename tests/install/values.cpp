@@ -121,6 +121,22 @@ static void sorts()
     EXPECT(fails(KILN_ERROR_SHAPE, "k asks for 3", [&] { (void)kiln::topk(x, 3); }));
 }
 
+static void lists_and_words()
+{
+    const array m = kiln::arange(6, KILN_INT32).reshape({2, 3});
+    using ints = std::vector<int>;
+    EXPECT(kiln::concatenate({m, m["0:1"]}).to_vector<int>() == (ints{0, 1, 2, 3, 4, 5, 0, 1, 2}));
+    EXPECT(kiln::stack({m, m}, -1).shape() == kiln::extents({2, 3, 2}));
+    EXPECT(kiln::pad(m["0"], 1, "edge").to_vector<int>() == (ints{0, 0, 1, 2, 2}));
+    EXPECT(kiln::delete_at(m, {0, -1}).to_vector<int>() == (ints{1, 2, 3, 4}));
+    EXPECT(kiln::select_list({m > 3, m < 2}, {m, 10 * m}, -1).to_vector<int>() ==
+           (ints{0, 10, -1, -1, 4, 5}));
+    EXPECT(kiln::flip(m).data() == static_cast<const int *>(m.data()) + 5);
+    EXPECT(kiln::sliding_window_view(m, {2}, {1}).to_vector<int>() == (ints{0, 1, 1, 2, 3, 4, 4, 5}));
+    EXPECT(m.as_strided({2, 2}, {4, 4}).to_vector<int>() == (ints{0, 1, 1, 2}));
+    EXPECT(fails(KILN_ERROR_SHAPE, "a stride for each extent", [&] { (void)m.as_strided({2}, {4, 4}); }));
+}
+
 static void views_and_elements()
 {
     array m = kiln::arange(6, KILN_INT32).reshape({2, 3});
@@ -476,6 +492,7 @@ int main()
 {
     try {
         made_and_fetched();
+        lists_and_words();
         views_and_elements();
         sorts();
         indices();

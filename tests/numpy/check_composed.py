@@ -217,9 +217,17 @@ def arranged(name):
                 shifts, axes = tuple(rng.randrange(-9, 9) for _ in range(2)), tuple(rng.randrange(-x.ndim, x.ndim) for _ in range(2))
                 return f"roll(x, {shifts}, {axes})", np.roll(x, shifts, axes), same, {"x": x}
             shift = rng.randrange(-100, 100)
+            if rng.random() < 0.3:
+                return f"roll(x, {shift})", np.roll(x, shift), same, {"x": x}
             return f"roll(x, {shift}, {axis})", np.roll(x, shift, axis), same, {"x": x}
         if name == "repeat":
             times, axis = rng.randrange(0, 4), rng.choice([None, axis])
+            if rng.random() < 0.5:
+                size = x.size if axis is None else x.shape[axis]
+                counts = np.array([rng.randrange(4) for _ in range(size)], "i8")
+                if size <= 30 and rng.random() < 0.5:
+                    return f"repeat(x, {counts.tolist()}{'' if axis is None else f', {axis}'})", np.repeat(x, counts, axis), same, {"x": x}
+                return f"repeat(x, y, total={counts.sum()}{'' if axis is None else f', axis={axis}'})", np.repeat(x, counts, axis), same, {"x": x, "y": counts}
             return f"repeat(x, {times}{'' if axis is None else f', {axis}'})", np.repeat(x, times, axis), same, {"x": x}
         if name == "tile":
             times = rng.choice([2, (2,), (1, 3), (2, 0), (2, 1, 2, 1)])
@@ -228,11 +236,17 @@ def arranged(name):
             y = y.reshape(-1)[:5] if rng.random() < 0.4 else np.flip(x, axis)[..., :1].astype(y.dtype) if axis in (-1, x.ndim - 1) else np.flip(x).astype(y.dtype)
             axis = None if y.ndim != x.ndim or any(a != b for k, (a, b) in enumerate(zip(x.shape, y.shape)) if k != axis % x.ndim) else axis
             return f"append(x, y{'' if axis is None else f', {axis}'})", np.append(x, y, axis), same, {"x": x, "y": y}
-        mode = rng.choice(["constant", "edge", "wrap", "reflect", "symmetric"])
+        mode = rng.choice(["constant", "edge", "wrap", "reflect", "symmetric", "linear_ramp", "maximum", "minimum", "mean", "median"])
         width = rng.choice([0, 2, (1, 3), tuple((rng.randrange(5), rng.randrange(5)) for _ in range(x.ndim))])
         width = width if x.ndim > 1 or not isinstance(width, tuple) or not isinstance(width[0], tuple) else width[0]
         if mode == "constant" and rng.random() < 0.5:
             return f"pad(x, {width}, 'constant', constant_values=1)", np.pad(x, width, mode, constant_values=1), same, {"x": x}
+        if mode in ("linear_ramp", "maximum", "minimum", "mean", "median"):
+            x = finite(x)
+            if x.dtype.kind in "cb" or x.dtype == "float16":
+                return None
+            words = {"stat_length": rng.choice([1, 2])} if mode != "linear_ramp" and rng.random() < 0.5 else {"end_values": 3} if mode == "linear_ramp" and rng.random() < 0.5 else {}
+            return f"pad(x, {width}, '{mode}'{''.join(f', {k}={v}' for k, v in words.items())})", np.pad(x, width, mode, **words), rough, {"x": x}
         return (f"pad(x, {width})" if mode == "constant" else f"pad(x, {width}, '{mode}')"), np.pad(x, width, mode), same, {"x": x}
     return case
 
@@ -248,7 +262,12 @@ def of_neighbours(name):
             x = x if x.dtype.kind == "f" else x.astype("f8")
             period = rng.choice([None, 7.0])
             return f"unwrap(x, {axis}{'' if period is None else ', period=7.0'})", np.unwrap(x, axis=axis, **({} if period is None else {"period": period})), rough, {"x": x}
-        return rng.choice([(f"gradient(x, 0.5, {axis})", np.gradient(x, 0.5, axis=axis)), (f"gradient(x, axis={axis})", np.gradient(x, axis=axis))]) + (rough, {"x": x})
+        order, places = rng.choice([1, 2]), np.cumsum(np.abs(finite(drawn(rng, x.shape[axis], "float64"))) + 1)
+        if rng.random() < 0.3:
+            return f"gradient(x, x=y, axis={axis}, edge_order={order})", np.gradient(x, places, axis=axis, edge_order=order), rough, {"x": x, "y": places}
+        if rng.random() < 0.2 and min(x.shape) > 2 and x.ndim == 2:
+            return "gradient(x, 0.5, axis=(0, 1))", np.gradient(x, 0.5), rough, {"x": x}
+        return rng.choice([(f"gradient(x, 0.5, {axis}, {order})", np.gradient(x, 0.5, axis=axis, edge_order=order)), (f"gradient(x, axis={axis})", np.gradient(x, axis=axis))]) + (rough, {"x": x})
     return case
 
 
@@ -432,6 +451,279 @@ def taken(name):
     return case
 
 
+def several(rng, x, count):
+    """Arrays of x's shape, of dtypes at random."""
+    return {letter: drawn(rng, x.shape, rng.choice(DTYPES)) for letter in "xyzuvw"[:count]}
+
+
+def joined(name):
+    def case(rng, x, y):
+        x = shaped(rng, x, rng.choice([1, 2, 3]))
+        arrays = several(rng, x, rng.choice([1, 2, 3, 5]))
+        words = ", ".join(arrays)
+        if name == "block":
+            two = rng.random() < 0.5
+            return f"block([{words}])" if not two else f"block([[{words}], [{words}]])", \
+                np.block(list(arrays.values()) if not two else [list(arrays.values())] * 2), same, arrays
+        if name in ("concatenate", "stack"):
+            axis = rng.randrange(-x.ndim, x.ndim)
+            if name == "concatenate":
+                arrays["x"] = np.concatenate([arrays["x"]] * rng.choice([1, 2]), axis)
+            return f"{name}([{words}], {axis})", getattr(np, name)(list(arrays.values()), axis), same, arrays
+        right = np.vstack if name == "row_stack" else getattr(np, name)
+        return f"{name}([{words}])", right(list(arrays.values())), same, arrays
+    return case
+
+
+def chosen(name):
+    def case(rng, x, y):
+        arrays = several(rng, x, rng.choice([1, 2, 4]))
+        values = list(arrays.values())
+        words = ", ".join(arrays)
+        if name == "choose":
+            mode, count = rng.choice(["raise", "wrap", "clip"]), len(values)
+            index = np.array([rng.randrange(0 if mode == "raise" else -9, count if mode == "raise" else 9) for _ in range(x.size)], "i8").reshape(x.shape)
+            return f"choose(i, [{words}]{'' if mode == 'raise' else f', {mode!r}'})", np.choose(index, values, mode=mode), same, {**arrays, "i": index}
+        masks = {f"{k}": drawn(rng, x.shape, "bool") for k in "abcd"[:len(values)]}
+        other = rng.choice([None, 0, 1])
+        return f"select([{', '.join(masks)}], [{words}]{'' if other is None else f', {other}'})", \
+            np.select(list(masks.values()), values, other or 0), same, {**arrays, **masks}
+    return case
+
+
+def edited(name):
+    def case(rng, x, y):
+        x = shaped(rng, x, rng.choice([1, 2, 3]))
+        axis = rng.choice([None, rng.randrange(-x.ndim, x.ndim)])
+        n = x.size if axis is None else x.shape[axis]
+        behind = "" if axis is None else f", {axis}"
+        count = rng.choice([1, 2, 3])
+        places = [rng.randrange(-n, n + (name == "insert")) for _ in range(count)]
+        obj = rng.choice([places[0], places])
+        if name == "delete":
+            return f"delete(x, {obj}{behind})", np.delete(x, obj, axis), same, {"x": x}
+        if isinstance(obj, int) or axis is None:
+            y = y.reshape(-1)[:rng.choice([1, 4]) if isinstance(obj, int) else count]
+            y = y if axis is None else y[:1]
+            y = y[:1] if isinstance(obj, list) and y.size != count else y
+        else:
+            shape = list(x.shape)
+            shape[axis] = rng.choice([1, count])
+            y = np.resize(y, shape) if rng.random() < 0.7 else y.reshape(-1)[:1]
+        with np.errstate(all="ignore"):
+            y = y.astype(x.dtype)
+        return f"insert(x, {obj}, y{behind})", np.insert(x, obj, y, axis), same, {"x": x, "y": y}
+    return case
+
+
+def polynomial(name):
+    def case(rng, x, y):
+        x, y = np.round(finite(x.reshape(-1)))[:40] % 7 if x.dtype.kind != "c" else finite(x.reshape(-1))[:40], y.reshape(-1)[:rng.choice([1, 2, 5, 9])]
+        y = np.round(finite(y)) % 5 + (name == 'polymul') * (np.arange(y.size) == 0).astype(y.dtype) if y.dtype.kind != "c" else finite(y)
+        if not x.size or not y.size or "b" in x.dtype.kind + y.dtype.kind and name not in ("convolve", "correlate") or "float16" in (x.dtype, y.dtype):
+            return None
+        if name in ("convolve", "correlate"):
+            mode = rng.choice([None, "full", "same", "valid"])
+            x, y = (y, x) if rng.random() < 0.3 else (x, y)
+            return f"{name}(x, y{'' if mode is None else f', {mode!r}'})", getattr(np, name)(x, y, *([mode] if mode else [])), rough, {"x": x, "y": y}
+        if name == "polyder":
+            return "polyder(x)", np.polyder(x), rough, {"x": x}
+        if name == "polyint":
+            k = rng.choice([0, 2.0])
+            return f"polyint(x, {k})" if k else "polyint(x)", np.polyint(x, k=k or None), rough, {"x": x}
+        if name == "polyval":
+            return "polyval(y, x)", np.polyval(y[:3], x[:9]), rough, {"x": x[:9], "y": y[:3]}
+        if name == "polymul":  # NumPy leaves leading zeros out
+            x, y = (np.where(np.arange(a.size) == 0, a.dtype.type(3), a) for a in (x, y))
+        return f"{name}(x, y)", getattr(np, name)(x, y), rough, {"x": x, "y": y}
+    return case
+
+
+def interp(rng, x, y):
+    if "c" in x.dtype.kind or x.dtype == bool:
+        return None
+    n = rng.choice([1, 2, 3, 20])
+    places = np.unique(finite(drawn(rng, n, rng.choice(["float32", "float64", "int32"]))).astype("f8"))
+    values = drawn(rng, places.size, rng.choice([d for d in DTYPES if d != "bool"]))
+    values = values if rng.random() < 0.3 and values.dtype.kind != "c" else finite(values)
+    period = rng.random() < 0.3
+    if period:  # equal places, of which NumPy's order is not said, are left out
+        x, places = finite(x), places[np.unique(places % 5.5, return_index=True)[1]]
+        values = values[:places.size]
+        return "interp(x, y, z, period=5.5)", np.interp(x, places, values, period=5.5), rough, {"x": x, "y": places, "z": values}
+    ends = rng.random() < 0.5
+    return f"interp(x, y, z{', left=-1.5, right=7.0' if ends else ''})", np.interp(x, places, values, *([-1.5, 7.0] if ends else [])), rough, {"x": x, "y": places, "z": values}
+
+
+def bits_case(name):
+    def case(rng, x, y):
+        x = drawn(rng, x.shape, "uint8") if name == "unpackbits" else x if x.dtype.kind in "iub" else drawn(rng, x.shape, "int16")
+        axis, order = rng.choice([None, rng.randrange(-x.ndim, x.ndim)]), rng.choice(["big", "little"])
+        words = {"axis": axis} if axis is not None else {}
+        if name == "unpackbits" and rng.random() < 0.5:
+            words["count"] = rng.choice([1, 5, 40, -1, -3])
+        if order == "little" or rng.random() < 0.3:
+            words["bitorder"] = order
+        return f"{name}(x{''.join(f', {k}={v!r}' for k, v in words.items())})", getattr(np, name)(x, **words), same, {"x": x}
+    return case
+
+
+def product(name):
+    def case(rng, x, y):
+        n, m, k = rng.choice([1, 3, 8]), rng.choice([1, 2, 5]), rng.choice([1, 4])
+        dtypes = [rng.choice(DTYPES), rng.choice(DTYPES)]
+        shapes = {"vdot": ([n, m], [m * n]), "vecdot": ([k, n], [n]), "matvec": ([k, m, n], [n]), "vecmat": ([n], [k, n, m]), "outer": ([n], [m]),
+                  "matmul": rng.choice([([n], [n]), ([m, n], [n]), ([n], [n, m]), ([m, n], [n, k]), ([k, m, n], [n, m]), ([k, 1, m, n], [2, n, m])]),
+                  "dot": rng.choice([([n], [n]), ([m, n], [n]), ([n], [n, m]), ([m, n], [n, k]), ([k, m, n], [2, n, m])]),
+                  "inner": rng.choice([([n], [n]), ([m, n], [n]), ([m, n], [k, n]), ([k, m, n], [2, n])]),
+                  "kron": rng.choice([([n], [m]), ([n, m], [k, 2]), ([m, n], [k]), ([k], [m, n])]), "cross": ([k, 3], rng.choice([[3], [k, 3]]))}[name]
+        x, y = (finite(drawn(rng, shape, dtype)) for shape, dtype in zip(shapes, dtypes))
+        if "float16" in dtypes or name == "cross" and "bool" in dtypes:
+            return None
+        return f"{name}(x, y)", np.asarray(getattr(np, name)(x, y)), rough, {"x": x, "y": y}
+    return case
+
+
+def equal_arrays(name):
+    def case(rng, x, y):
+        y = rng.choice([x, x.copy(), y, x.reshape(-1), x.astype("f8") if x.dtype.kind in "iub" else x])
+        if name == "array_equiv":
+            return "array_equiv(x, y)", np.bool_(np.array_equiv(x, y)), same, {"x": x, "y": y}
+        nan = rng.random() < 0.5
+        return f"array_equal(x, y{', equal_nan=True' if nan else ''})", np.bool_(np.array_equal(x, y, nan)), same, {"x": x, "y": y}
+    return case
+
+
+def broadcasts(name):
+    def case(rng, x, y):
+        x, y = x.reshape(-1)[:7], y.reshape(-1)[:5]
+        if name == "ix_":
+            z = rng.random() < 0.5
+            return f"ix_(x, y{', x' if z else ''})", [np.reshape(a, [-1 if d == k else 1 for d in range(2 + z)]) for k, a in enumerate([x, y] + [x] * z)], same, {"x": x, "y": y}
+        y = y[:, None]
+        return f"broadcast_arrays(x, y{', x' if y.size % 2 else ''})", list(np.broadcast_arrays(x, y, *([x] if y.size % 2 else []))), same, {"x": x, "y": y}
+    return case
+
+
+def diagonals(name):
+    def case(rng, x, y):
+        k = rng.randrange(-3, 4)
+        if name.startswith("diag_indices"):
+            n = rng.choice([1, 4])
+            x = np.resize(x, (n, n))
+            return (f"diag_indices({n})", list(np.diag_indices(n)), same) if name == "diag_indices" else ("diag_indices_from(x)", list(np.diag_indices(n)), same, {"x": x})
+        if name == "fill_diagonal":
+            x, wrap = np.resize(x, rng.choice([(3, 3), (7, 3), (2, 5), (8, 2), (3, 3, 3)])), rng.random() < 0.5
+            y = y.reshape(-1)[:rng.choice([1, 2, 5])].astype(x.dtype)
+            right = x.copy()
+            np.fill_diagonal(right, y, wrap)
+            return f"fill_diagonal(x, y{', True' if wrap else ''})", right, same, {"x": x, "y": y}
+        x = x.reshape(-1)[:9] if rng.random() < 0.5 else np.resize(x, (3, 4))
+        return f"{name}(x, {k})" if k else f"{name}(x)", getattr(np, name)(x, k), same, {"x": x}
+    return case
+
+
+def frequencies(name):
+    def case(rng, x, y):
+        if name.endswith("shift"):
+            axes = rng.choice([None, rng.randrange(-x.ndim, x.ndim)])
+            return f"{name}(x{'' if axes is None else f', axes={axes}'})", getattr(np.fft, name)(x, axes), same, {"x": x}
+        n, d = rng.choice([1, 2, 7, 100]), rng.choice([1.0, 0.25])
+        return f"{name}({n}, {d})", getattr(np.fft, name)(n, d), same
+    return case
+
+
+def geomspace(rng, x, y):
+    start, stop = rng.choice([(1, 1000), (256.0, 0.5), (-1, -8.0), (3, 3)])
+    num, end = rng.choice([0, 1, 2, 9]), rng.random() < 0.6
+    return f"geomspace({start}, {stop}, {num}{'' if end else ', endpoint=False'})", np.geomspace(start, stop, num, endpoint=end), rough
+
+
+def indices_case(rng, x, y):
+    shape = [rng.choice([1, 2, 5]) for _ in range(rng.choice([1, 2, 3]))]
+    dtype = rng.choice(["", ", dtype=float32"])
+    return f"indices({shape}{dtype})", np.indices(shape, **({"dtype": "float32"} if dtype else {})), same
+
+
+def resize(rng, x, y):
+    shape = rng.choice([[3], [2, 7], [100], [4, 0], [2, 3, 4]])
+    return f"resize(x, {shape})", np.resize(x, shape), same, {"x": x}
+
+
+def trim_zeros(rng, x, y):
+    x = x.reshape(-1)[:30] * (np.arange(min(x.size, 30)) % 30 > rng.randrange(6)) * (np.arange(min(x.size, 30)) < rng.choice([0, 5, 30]))
+    if np.isnan(x).any():
+        return None
+    trim = rng.choice([None, "fb", "f", "b"])
+    return f"trim_zeros(x{'' if trim is None else f', {trim!r}'})", np.trim_zeros(x, trim or "fb"), same, {"x": x}
+
+
+def copyto(rng, x, y):
+    y = finite(y) if y.dtype.kind in "fc" else y
+    y = rng.choice([y.reshape(-1)[:1], np.resize(y, x.shape)])
+    if not np.can_cast(y.dtype, x.dtype, "same_kind"):
+        return None
+    mask, right = drawn(rng, x.shape, "bool"), x.copy()
+    where = rng.random() < 0.5
+    np.copyto(right, y, where=mask if where else True)
+    return f"copyto(x, y{', z' if where else ''})", right, same, {"x": x, "y": y, "z": mask}
+
+
+def tensordot(rng, x, y):
+    dtypes = [rng.choice([d for d in DTYPES if d != "float16"]) for _ in range(2)]
+    shapes, axes = rng.choice([(([2, 3, 4], [3, 4, 5]), 2), (([2, 3], [3, 2]), 1), (([2, 3], [4]), 0), (([2, 3, 4], [4, 3, 2]), ((1, 0), (-2, 2))), (([5], [5, 2]), ((0,), (0,)))])
+    x, y = (finite(drawn(rng, shape, dtype)) for shape, dtype in zip(shapes, dtypes))
+    text = "" if axes == 2 and rng.random() < 0.5 else f", {axes}"
+    return f"tensordot(x, y{text})", np.tensordot(x, y, axes), rough, {"x": x, "y": y}
+
+
+def flat_indices(rng, x, y):
+    shape = [rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3]))]
+    arrays = {letter: np.array([rng.randrange(n) for _ in range(9)], "i8") for letter, n in zip("xyz", shape)}
+    return f"ravel_multi_index([{', '.join(arrays)}], {shape})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape)), same, arrays
+
+
+def triangle_places(name):
+    def case(rng, x, y):
+        n, m, k = rng.choice([1, 4, 6]), rng.choice([1, 3, 6]), rng.randrange(-2, 3)
+        if name.endswith("from"):
+            return f"{name}(x, {k})", list(getattr(np, name)(np.resize(x, (n, m)), k)), same, {"x": np.resize(x, (n, m))}
+        return f"{name}({n}, {k}, {m})", list(getattr(np, name)(n, k, m)), same
+    return case
+
+
+def distinct(name):
+    def case(rng, x, y):
+        x = np.concatenate([x.reshape(-1)[:5], x.reshape(-1)[:20]])
+        if np.isnan(x).any():
+            return None
+        right = np.unique(x) if name == "unique_values" else getattr(np, name)(x)  # of which NumPy does not say the order
+        return f"{name}(x)", list(right) if isinstance(right, tuple) else right, same, {"x": x}
+    return case
+
+
+def multi_dot(rng, x, y):
+    arrays = {letter: np.round(finite(drawn(rng, shape, "float64"))) % 5 for letter, shape in zip("xyz", ([3, 4], [4, 2], [2, 5]))}
+    return "multi_dot([x, y, z])", np.linalg.multi_dot(list(arrays.values())), rough, arrays
+
+
+def windows(rng, x, y):
+    x = shaped(rng, x, rng.choice([1, 2, 3]))
+    axes = rng.sample(range(x.ndim), rng.randrange(1, x.ndim + 1))
+    sizes = [rng.randrange(1, x.shape[a] + 1) for a in axes]
+    of = rng.choice(["x", "x", "positive(x)", "x[::-1]", "x.T"]) if x.dtype != bool else "x"
+    value = eval(of, {"x": x, "positive": np.positive})
+    axes, sizes = (axes, sizes) if of != "x.T" else (list(range(x.ndim)), [rng.randrange(1, n + 1) for n in value.shape])
+    if axes == list(range(x.ndim)) and rng.random() < 0.5:
+        return f"sliding_window_view({of}, {sizes})", np.lib.stride_tricks.sliding_window_view(value, sizes), same, {"x": x}
+    right = np.lib.stride_tricks.sliding_window_view(value, sizes, axes)
+    text = f"sliding_window_view({of}, {sizes}, {axes})"
+    if x.dtype.kind in "iu" and rng.random() < 0.5:
+        return rng.choice([(f"sum({text}, axis=-1)", np.sum(right, axis=-1)), (f"max({text}, axis=-1) - x.min()", right.max(-1) - x.min()), (f"cumsum({text}, axis=0)", np.cumsum(right, axis=0)),
+                           (f"{text}[..., ::-1] + 1", right[..., ::-1] + 1)]) + (same, {"x": x})
+    return text, right, same, {"x": x}
+
+
 CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: sought(name) for name in ("digitize", "searchsorted")},
          **{name: taken(name) for name in ("take", "take_along_axis")}, **{f"{name}_at": at(name) for name in UFUNCS}, **{name: segments(name) for name in SEGMENTS}, **{name: put(name) for name in ("put", "place", "putmask")}, "put_along_axis": put_along, "run_lengths": runs, "histogram2d": both_bins, "argwhere": lambda rng, x, y: ("argwhere(x)", np.argwhere(x), same, {"x": x}),
          "compress": compress, **{name: sets(name) for name in ("intersect1d", "isin", "setdiff1d", "setxor1d", "union1d")}, "allclose": allclose, "ediff1d": lambda rng, x, y: None if x.dtype == bool else ("ediff1d(x)", np.ediff1d(x), same), "isclose": isclose, "meshgrid": meshgrid,
@@ -443,9 +735,37 @@ CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: 
          **{name: nan_moment(name) for name in ("nanmean", "nanstd", "nanvar")}, **{name: spaced(name) for name in ("linspace", "logspace")},
          **{name: axes_case(name) for name in ("diagonal", "flip", "matrix_transpose", "moveaxis", "rollaxis", "rot90", "swapaxes", "trace")},
          "average": average, **{name: of_neighbours(name) for name in ("gradient", "unwrap")}, **{name: arranged(name) for name in ("append", "pad", "repeat", "roll", "tile")},
+         **{name: joined(name) for name in ("block", "column_stack", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack")},
+         **{name: chosen(name) for name in ("choose", "select")}, **{name: edited(name) for name in ("delete", "insert")}, "interp": interp,
+         **{name: polynomial(name) for name in ("convolve", "correlate", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval")},
+         **{name: bits_case(name) for name in ("packbits", "unpackbits")}, **{name: equal_arrays(name) for name in ("array_equal", "array_equiv")},
+         **{name: product(name) for name in ("cross", "dot", "inner", "kron", "matmul", "matvec", "vdot", "vecdot", "vecmat")},
+         "tensordot": tensordot, "ravel_multi_index": flat_indices, "multi_dot": multi_dot, "sort_complex": lambda rng, x, y: None if np.isnan(x).any() else ("sort_complex(x)", np.sort_complex(x), same, {"x": x}),
+         **{name: triangle_places(name) for name in ("tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from")},
+         **{name: distinct(name) for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values")},
+         **{name: broadcasts(name) for name in ("broadcast_arrays", "ix_")}, "geomspace": geomspace, "indices": indices_case, "resize": resize,
+         **{name: diagonals(name) for name in ("diag", "diagflat", "diag_indices", "diag_indices_from", "fill_diagonal")}, "trim_zeros": trim_zeros, "sliding_window_view": windows,
+         **{name: frequencies(name) for name in ("fftfreq", "fftshift", "ifftshift", "rfftfreq")}, "copyto": copyto,
          **{f"atleast_{n}d": at_least(f"atleast_{n}d") for n in (1, 2, 3)}, **{name: triangle(name) for name in ("tril", "triu")}, **{name: turned(name) for name in ("fliplr", "flipud")}}
 
 
+def einsum(rng, x, y):
+    text = rng.choice(["ij,jk->ik", "ij,kj", "ii", "ii->i", "i,j->ij", "ij->ji", "ij->", "ij,ij->j", "i,i", "bij,bjk->bik", "ijk->kji", "iji->j", "a,ab,b->", "ji"])
+    extent = {letter: rng.choice([1, 2, 5]) for letter in "abijk"}
+    arrays = {name: finite(drawn(rng, [extent[c] for c in part], rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
+    if any(a.dtype == bool for a in arrays.values()):
+        return None  # NumPy's sums of truth values are of their own kind
+    return f"einsum('{text}', {', '.join(arrays)})", np.asarray(np.einsum(text, *arrays.values())), rough, arrays
+
+
+def unravel(rng, x, y):
+    shape = tuple(rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3])))
+    i = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8"]))
+    return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
+
+
+# Functions that are no rows: expressions alone have them.
+OTHERS = {"einsum": einsum, "unravel_index": unravel}
 USUAL, KEEPDIMS = -2**63, 2
 
 
@@ -467,16 +787,20 @@ class Functions(Names):
     def arguments(self, text, arrays, n_out):
         """The arguments of kiln_function_call, with "array NAME" for an array; the axes and keepdims. None where the text is no such call."""
         call = ast.parse(text).body[0].value
-        for params, results in self.rows[call.func.id]:
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return None
+        for params, results in self.rows.get(call.func.id, []):
             plain = [word.split("=")[0] for word in params]
             places = [word for word in plain[:plain.index("*") if "*" in plain else None]]
-            given = dict(zip(places, call.args)) | {next((p for p in plain if p.rstrip("#") == k.arg), k.arg): k.value for k in call.keywords}
+            given = dict(zip(places, call.args)) | {next((p for p in plain if p.rstrip("#$@%") == k.arg), k.arg): k.value for k in call.keywords}
             if results != n_out or len(places) < len(call.args) or not set(given) <= set(plain):
                 continue
             axis, keep, found = None, False, []
             for name in (p for p in plain if p != "*"):
                 value = given.get(name)
-                if isinstance(value, ast.Name):
+                if name[-1] in "$@%":
+                    found.append(self.listed(name[-1], value))
+                elif isinstance(value, ast.Name):
                     found.append(f"array {value.id}" if value.id in arrays else self.dtype_number(value.id))
                 elif name == "axis":
                     axis = ast.literal_eval(value) if value else None
@@ -487,10 +811,37 @@ class Functions(Names):
                         found.append(ast.literal_eval(value))
                     except ValueError:
                         return None
+                    if isinstance(found[-1], list):
+                        return None
                 else:
                     found.append(USUAL if name[-1] == "#" else 0 if name == "dtype" else None)
             return None if any(isinstance(value, tuple) for value in found) else (found, axis, keep)
         return None  # arguments that expressions alone have
+
+    def listed(self, mark, value):
+        """A word as bytes, a list of whole numbers, or of names of arrays; None: absent; a tuple: no such list."""
+        if value is None or mark == "$":
+            return value.value.encode() if value else None
+        if not isinstance(value, (ast.List, ast.Tuple)):
+            return () if isinstance(value, ast.Name) else ast.literal_eval(value)
+        if mark == "@":
+            return [item.id for item in value.elts] if all(isinstance(item, ast.Name) for item in value.elts) else ()
+        return [ast.literal_eval(item) for item in value.elts]
+
+    def packed(self, value, arrays, rng, held, alive):
+        """An argument that is a word or a list: a struct of its items."""
+        if isinstance(value, bytes):
+            data, size = ctypes.create_string_buffer(value), len(value)
+        elif value and isinstance(value[0], str):
+            data = (Argument * len(value))(*[Argument(1, 0, placed(self, rng, np.ascontiguousarray(arrays[name]), held).value) for name in value])
+            size = ctypes.sizeof(data)
+        else:
+            data = (ctypes.c_int64 * max(len(value), 1))(*value)
+            size = 8 * len(value)
+        alive.append(data)
+        given = Argument(8, 0, ctypes.addressof(data))
+        ctypes.c_size_t.from_address(ctypes.addressof(given) + Argument.array.offset + 8).value = size
+        return given
 
     def by_name(self, text, arrays, rng, n_out):
         """Results by kiln_function_call; None where the text is no such call."""
@@ -499,9 +850,11 @@ class Functions(Names):
             return None
         found, axis, keep = parts
         name, held, out = text.split("(")[0], [], (ctypes.c_void_p * n_out)()
-        given = (Argument * (len(found) + 1))()
+        given, alive = (Argument * (len(found) + 1))(), []
         for k, value in enumerate(found):
-            if isinstance(value, str):
+            if isinstance(value, (bytes, list)):
+                given[k] = self.packed(value, arrays, rng, held, alive)
+            elif isinstance(value, str):
                 given[k] = Argument(1, 0, placed(self, rng, np.ascontiguousarray(arrays[value[6:]]), held).value)
             elif value is not None:
                 given[k] = self.number(value)
@@ -523,13 +876,13 @@ def check_case(kiln, names, seed, index):
     x, y = drawn(rng, shape, dtype), drawn(rng, shape, dtype if rng.random() < 0.7 else rng.choice(DTYPES))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        case = CASES[name](rng, x, y)
+        case = {**CASES, **OTHERS}[name](rng, x, y)
     if case is None:
         return
     text, right, alike, *more = case
     arrays = more[0] if more else {"x": x, "y": y}
     arrays = {k: a for k, a in arrays.items() if k in text.replace(name, "", 1)} or {"x": x}
-    rights = right if isinstance(right, list) else [right]
+    rights = list(right) if isinstance(right, (list, tuple)) else [right]
     what = f"--seed {seed} --first {index} --count 1: {text} of {', '.join(f'{a.dtype} {a.shape}' for a in arrays.values())}"
     by_name = kiln.by_name(text, arrays, rng, len(rights)) if rng.random() < 0.5 else None
     for one, wanted in zip(by_name or kiln.results(text, arrays, rng, len(rights)), rights):
@@ -537,12 +890,15 @@ def check_case(kiln, names, seed, index):
 
 
 def main():
-    o = random_cases(4000, len(CASES), 32, ("names", {}))
+    o = random_cases(8000, len(CASES) + len(OTHERS), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
     # Those of a key are random: check_random.py.
     names = sorted({name for name, kind, params, *_ in lines if kind == "row" and not params.startswith("key,")})
     assert set(names) == set(CASES), f"{set(names) ^ set(CASES)}: each function has a case, and each case a function"
+    numbers = [(name, sum(word.strip() not in ("*", "axis", "keepdims#=False") and not word.strip().startswith("axis=") for word in params.split(","))) for name, kind, params, *_ in lines if kind == "row"]
+    assert len(numbers) == len(set(numbers)), f"{[n for n in numbers if numbers.count(n) > 1]}: C finds a row by its name and the number of its arguments"
     kiln = Functions(o.library, lines)
+    names += OTHERS
     in_threads(lambda k: check_case(kiln, names, o.seed, k), o.cases)
     print(f"{o.count} calls of {len(names)} functions, none wrong")
 

@@ -50,14 +50,14 @@ def drawn(rng, size, dtype):
     return values
 
 
-def placed(kiln, rng, array, held):
-    """A view of memory in which the elements lie with any strides."""
+def placed(kiln, rng, array, held, dtype=None):
+    """A view of memory in which the elements lie with any strides. dtype: kiln's, where NumPy has it not."""
     layout = Layout(rng, list(array.shape), 4 * array.size + 64)
     room = np.zeros(layout.room + layout.start + 64, array.dtype)
     np.lib.stride_tricks.as_strided(room[layout.start:], array.shape, [s * array.itemsize for s in layout.strides])[...] = array
-    held.append(kiln.upload(room, array.dtype.name))
+    held.append(kiln.upload(room, dtype or array.dtype.name))
     lies = np.lib.stride_tricks.as_strided(room, array.shape, [s * array.itemsize for s in layout.strides])
-    view = kiln.wrap(lies, array.dtype.name, kiln.address(held[-1]) + layout.start * array.itemsize, kiln.device)
+    view = kiln.wrap(lies, dtype or array.dtype.name, kiln.address(held[-1]) + layout.start * array.itemsize, kiln.device)
     held.append(view)
     return view
 

@@ -25,6 +25,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
+#define __expf expf // glibc has the name, too
 
 struct uint2 {
     unsigned x, y;
@@ -478,6 +479,9 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("min.NaN.f32") || is("max.NaN.f32")) {
         const float a = emulated_value<float>(o[1]), b = emulated_value<float>(o[2]);
         emulated_give(o[0], a != a ? a : b != b ? b : (a < b) == is("min.NaN.f32") ? a : b);
+    } else if (is("ex2.approx.ftz.f32")) {
+        const float power = exp2f(emulated_value<float>(o[1]));
+        emulated_give(o[0], power < 0x1p-126f ? 0.0f : power);
     } else if (is("mov.u32 %0, %%cluster_ctarank")) {
         *(unsigned *)o[0].at = emulated_here->rank;
     } else if (is("mapa")) {

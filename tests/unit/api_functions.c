@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -71,6 +72,136 @@ static void traces_record_functions(void **state)
     kiln_trace_free(trace);
 }
 
+static kiln_array *counted(int rows, int columns)
+{
+    float element[24];
+    kiln_array *a = NULL;
+    for (int k = 0; k < rows * columns; ++k)
+        element[k] = (float)k;
+    OK(kiln_array_from_host(&a, element, KILN_FLOAT32, 2, (const int64_t[]){rows, columns},
+                            KILN_DEVICE_HOST));
+    return a;
+}
+
+/* What is a view in NumPy shares memory here, and a given array is filled. */
+static void views_stay_views(void **state)
+{
+    kiln_array *x = counted(3, 4), *v = NULL, *same = NULL;
+    const float *at = kiln_array_data(x);
+    const int64_t shape[] = {3, 4};
+    (void)state;
+    for (int twice = 0; twice < 2; ++twice) { /* the second call is a remembered one */
+        v = NULL;
+        OK(kiln_fliplr(&v, x));
+        assert_ptr_equal(kiln_array_data(v), at + 3);
+        assert_int_equal(kiln_array_strides(v)[1], -4);
+        kiln_array_free(v);
+        v = NULL;
+        OK(kiln_diagonal(&v, x, 1, KILN_USUAL, KILN_USUAL));
+        assert_ptr_equal(kiln_array_data(v), at + 1);
+        assert_int_equal(kiln_array_strides(v)[0], 20);
+        assert_int_equal(kiln_array_shape(v)[0], 3);
+        kiln_array_free(v);
+        v = NULL;
+        OK(kiln_rot90(&v, x, KILN_USUAL));
+        assert_ptr_equal(kiln_array_data(v), at + 3);
+        assert_int_equal(kiln_array_strides(v)[0], -4);
+        kiln_array_free(v);
+    }
+    const int64_t window = 3, wide = 5;
+    const kiln_axes last = kiln_axis(-1, false), beyond = kiln_axis(5, false);
+    for (int twice = 0; twice < 2; ++twice) {
+        v = NULL;
+        OK(kiln_sliding_window_view(&v, x, &window, 1, &last));
+        assert_ptr_equal(kiln_array_data(v), at);
+        assert_int_equal(kiln_array_ndim(v), 3);
+        assert_int_equal(kiln_array_shape(v)[1], 2);
+        assert_int_equal(kiln_array_strides(v)[2], 4);
+        assert_true(kiln_array_is_read_only(v));
+        kiln_array_free(v);
+    }
+    v = NULL;
+    FAILS(kiln_sliding_window_view(&v, x, &wide, 1, &last), KILN_ERROR_SHAPE,
+          "a window of 5 was given; axis -1 has room for 4");
+    FAILS(kiln_sliding_window_view(&v, x, &window, 1, &beyond), KILN_ERROR_SHAPE,
+          "axis 5 was given; the array has 2");
+    OK(kiln_array_empty(&same, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    OK(kiln_flipud(&same, x));
+    assert_ptr_not_equal(kiln_array_data(same), at + 8);
+    assert_true(((const float *)kiln_array_data(same))[0] == 8);
+    v = NULL;
+    FAILS(kiln_swapaxes(&v, x, 0, 5), KILN_ERROR_SHAPE, "axis 5 was given; the array has 2");
+    assert_null(v);
+    kiln_array_free(same);
+    kiln_array_free(x);
+}
+
+static void lists_and_words_are_arguments(void **state)
+{
+    const int64_t ends[] = {0, -1}, beyond = 6;
+    kiln_array *x = counted(1, 3), *y = NULL, *z = NULL, *picked = NULL;
+    (void)state;
+    const kiln_arg both[] = {kiln_arg_array(x), kiln_arg_array(x)};
+    OK(kiln_concatenate(&y, both, 2, -1));
+    assert_elements(y, 2, 6, (const float[]){0, 1, 2, 0, 1, 2});
+    OK(kiln_stack(&z, both, 2, KILN_USUAL));
+    assert_int_equal(kiln_array_ndim(z), 3);
+    OK(kiln_pad(&picked, x, 1, "edge"));
+    assert_elements(picked, 2, 15, (const float[]){0, 0, 1, 2, 2, 0, 0, 1, 2, 2, 0, 0, 1, 2, 2});
+    kiln_array_free(picked);
+    picked = NULL;
+    OK(kiln_delete_at(&picked, y, ends, 2, KILN_USUAL));
+    assert_elements(picked, 1, 4, (const float[]){1, 2, 0, 1});
+    kiln_array_free(picked);
+    picked = NULL;
+    FAILS(kiln_pad(&picked, x, 1, "no_such"), KILN_ERROR_SYNTAX, "mode: 'constant', 'edge'");
+    FAILS(kiln_pad(&picked, x, 1, "a'b"), KILN_ERROR_INVALID, "mode: a word was expected");
+    FAILS(kiln_pad(&picked, x, 1, ""), KILN_ERROR_INVALID, "mode: a word was expected");
+    FAILS(kiln_concatenate(&picked, NULL, 2, 0), KILN_ERROR_INVALID, "arrays: a list was expected");
+    FAILS(kiln_concatenate(&picked, both, 0, 0), KILN_ERROR_SYNTAX, "a list of 1 to 63 arrays was expected");
+    const kiln_arg odd[] = {kiln_arg_struct(both, 40), kiln_arg_int(0)};
+    FAILS(kiln_function_call(&picked, 1, "concatenate", odd, 2, NULL), KILN_ERROR_INVALID,
+          "arrays: a list was expected");
+    kiln_arg many[64];
+    for (int k = 0; k < 64; ++k)
+        many[k] = both[0];
+    FAILS(kiln_concatenate(&picked, many, 64, 0), KILN_ERROR_INVALID, "more than 63 arrays were given");
+    FAILS(kiln_delete_at(&picked, y, &beyond, 1, KILN_USUAL), KILN_ERROR_INVALID,
+          "index 6 was given; axis 0 has 6 elements");
+    FAILS(kiln_insert(&picked, x, ends, 1, z, 0), KILN_ERROR_SHAPE,
+          "values: 3 axes were given; at most 2 were expected");
+    assert_null(picked);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_array_free(z);
+}
+
+/* Functions of lists, and those whose text waits for shapes, are recorded, and run for other arrays. */
+static void traces_record_lists(void **state)
+{
+    kiln_trace *trace = NULL;
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *both = NULL, *squares = NULL, *y = NULL, *in = counted(2, 2);
+    const int64_t shape[] = {2, 2};
+    (void)state;
+    OK(kiln_trace_begin(&trace, "lists"));
+    OK(kiln_trace_input(&x, trace, "x", KILN_FLOAT32, 2, shape));
+    OK(kiln_matmul(&squares, x, x));
+    const kiln_arg list[] = {kiln_arg_array(x), kiln_arg_array(squares)};
+    OK(kiln_concatenate(&both, list, 2, 0));
+    OK(kiln_trace_end(&kernel, trace, &both, 1, NULL));
+    const kiln_arg given = kiln_arg_array(in);
+    OK(kiln_kernel_call(kernel, &y, 1, &given, 1, NULL));
+    assert_elements(y, 2, 8, (const float[]){0, 1, 2, 3, 2, 3, 6, 11});
+    kiln_array_free(x);
+    kiln_array_free(both);
+    kiln_array_free(squares);
+    kiln_array_free(y);
+    kiln_array_free(in);
+    kiln_kernel_free(kernel);
+    kiln_trace_free(trace);
+}
+
 static void calls_that_are_refused(void **state)
 {
     kiln_array *out = NULL;
@@ -93,7 +224,9 @@ static void calls_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_have_usual_values), cmocka_unit_test(axes_are_those_of_the_call),
-        cmocka_unit_test(traces_record_functions), cmocka_unit_test(calls_that_are_refused)};
+        cmocka_unit_test(parameters_have_usual_values),  cmocka_unit_test(axes_are_those_of_the_call),
+        cmocka_unit_test(traces_record_functions),       cmocka_unit_test(views_stay_views),
+        cmocka_unit_test(lists_and_words_are_arguments), cmocka_unit_test(traces_record_lists),
+        cmocka_unit_test(calls_that_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,6 +238,34 @@ static void broadcasts(void **state)
     kiln_array_free(a);
 }
 
+static void strides_of_ones_own(void **state)
+{
+    kiln_array *a = counted(2, S(3, 4)), *part = NULL, *v = NULL;
+    const int64_t item = (int64_t)kiln_dtype_size(kiln_array_dtype(a));
+    (void)state;
+    assert_int_equal(kiln_array_as_strided(&v, a, 2, S(5, 2), S(2 * item, item)), KILN_OK);
+    assert_false(kiln_array_is_read_only(v));
+    assert_array(v, "(5, 2): 0 1 2 3 4 5 6 7 8 9");
+    assert_int_equal(kiln_array_as_strided(&v, a, 2, S(3, 3), S(item, item)), KILN_OK);
+    assert_true(kiln_array_is_read_only(v));
+    assert_array(v, "(3, 3): 0 1 2 1 2 3 2 3 4");
+    assert_int_equal(kiln_array_slice(&part, a, 0, 1, 3, 1), KILN_OK);
+    assert_int_equal(kiln_array_as_strided(&v, part, 1, S(5), S(-item)), KILN_OK);
+    assert_array(v, "(5): 4 3 2 1 0");
+    assert_int_equal(kiln_array_as_strided(&v, part, 1, S(0), S(item << 40)), KILN_OK);
+    assert_array(v, "(0):");
+    assert_int_equal(kiln_array_as_strided(&v, part, 1, S(6), S(-item)), KILN_ERROR_INVALID);
+    assert_true(strstr(kiln_error_message(), "elements would lie in the bytes from") != NULL);
+    assert_int_equal(kiln_array_as_strided(&v, part, 1, S(2), S(9 * item)), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_as_strided(&v, a, 1, S(INT64_MAX / 32), S(INT64_MAX / 2)),
+                     KILN_ERROR_INVALID);
+    assert_true(strstr(kiln_error_message(), "strides lead beyond every memory") != NULL);
+    assert_int_equal(kiln_array_as_strided(&v, a, 1, S(2), NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_as_strided(NULL, a, 1, S(2), S(1)), KILN_ERROR_INVALID);
+    kiln_array_free(part);
+    kiln_array_free(a);
+}
+
 static void axes_come_and_go(void **state)
 {
     kiln_array *a = counted(1, S(2)), *v = NULL, *w = NULL;
@@ -299,6 +327,7 @@ int main(void)
         cmocka_unit_test(reshapes_are_views_where_they_can_be),
         cmocka_unit_test(empty_and_single_reshapes),
         cmocka_unit_test(broadcasts),
+        cmocka_unit_test(strides_of_ones_own),
         cmocka_unit_test(axes_come_and_go),
         cmocka_unit_test(squeezes_without_axes),
         cmocka_unit_test(placeholders_have_views_but_no_data),

@@ -114,6 +114,62 @@ static void kernels_are_few(void **state)
     drop(&o);
 }
 
+/* A case of explain on sm_90 over x (6,4), y (6,4), labels t (6,1) and a (4,4). */
+typedef struct explained {
+    const char *text;
+    int kernels;
+    const char *part;
+    bool has;
+} explained;
+
+static void check_explained(const explained *cases, size_t count)
+{
+    static const int64_t shape[][2] = {{ROWS, COLUMNS}, {ROWS, COLUMNS}, {ROWS, 1}, {COLUMNS, COLUMNS}};
+    kiln_array *array[4] = {NULL};
+    kiln_arg in[4];
+    for (int a = 0; a < 4; ++a) {
+        OK(kiln_array_zeros(&array[a], a == 2 ? KILN_INT64 : KILN_FLOAT32, 2, shape[a], KILN_DEVICE_HOST));
+        in[a] = kiln_arg_array(array[a]);
+    }
+    for (size_t c = 0; c < count; ++c) {
+        kiln_kernel *kernel = NULL;
+        char *text = NULL;
+        OK(kiln_expression_create(&kernel, "x, y, t, a", cases[c].text, NULL));
+        OK(kiln_kernel_explain(&text, kernel, NULL, kiln_kernel_n_out(kernel), in, 4, NULL, "sm_90"));
+        if (count_of(text, KN_SPEC_FORMAT " ") != cases[c].kernels ||
+            (strstr(text, cases[c].part) != NULL) != cases[c].has)
+            fail_msg("%s: %d kernels and %s'%s' were expected:\n%s", cases[c].text, cases[c].kernels,
+                     cases[c].has ? "" : "no ", cases[c].part, text);
+        free(text);
+        kiln_kernel_free(kernel);
+    }
+    for (int a = 0; a < 4; ++a)
+        kiln_array_free(array[a]);
+}
+
+/* CUDA: exponentials of distances from the greatest element, if they are only summed. */
+static void exponentials_that_are_summed(void **state)
+{
+    static const char word[] = "kn_summed_exp";
+    static const explained cases[] = {
+        {"m = max(x, axis=1, keepdims=True); log(sum(exp(x - m), axis=1))", 1, word, true},
+        {"m = max(x * 2, axis=1, keepdims=True); sum(exp(x * 2 - m), axis=1)", 1, word, true},
+        {"m = max(x, axis=1)[:, None]; sum(exp(x - m), axis=1)", 1, word, true},
+        {"m = max(x, axis=1, keepdims=True); e = exp(x - m); e / sum(e, axis=1, keepdims=True)", 1, word,
+         false},
+        {"m = max(x, axis=1, keepdims=True); e = exp(x - m); e, sum(e, axis=1)", 1, word, false},
+        {"m = max(x, axis=1, keepdims=True); sum(exp(x - m) * y, axis=1)", 1, word, false},
+        {"m = max(y, axis=1, keepdims=True); sum(exp(x - m), axis=1)", 1, word, false},
+        {"m = min(x, axis=1, keepdims=True); sum(exp(x - m), axis=1)", 1, word, false},
+        {"m = max(x, axis=1, keepdims=True); sum(exp(m - x), axis=1)", 1, word, false},
+        {"m = max(x, axis=1, keepdims=True); prod(exp(x - m), axis=1)", 1, word, false},
+        {"sum(exp(x), axis=1)", 1, word, false},
+        {"m = max(x, axis=1, keepdims=True); sum(astype(exp(x - m), float64), axis=1)", 1, word, false},
+    };
+    (void)state;
+    check_explained(cases, sizeof cases / sizeof cases[0]);
+}
+
 /* Programs over an axis that is not the contiguous one are a kernel for each reduction and one for the maps,
  * where these move less; explain says both times. */
 static void programs_are_taken_apart_where_that_pays(void **state)
@@ -693,6 +749,7 @@ static void memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
+                                       cmocka_unit_test(exponentials_that_are_summed),
                                        cmocka_unit_test(programs_are_taken_apart_where_that_pays),
                                        cmocka_unit_test(few_elements_are_reduced_without_a_loop),
                                        cmocka_unit_test(ranges_are_read_on_the_host),

@@ -552,11 +552,11 @@ static void near_names_are_suggested(void **state)
     assert_refused("x.reshap(1)", "did you mean 'reshape'?");
     assert_refused("absolut(x)", "did you mean 'absolute'?");
     assert_refused("nam", "did you mean 'nan'?");
-    assert_refused("kron(x)", "there is no function 'kron'; NumPy's is not there yet\n");
-    assert_refused("x.kron()", "there is no function 'kron'; NumPy's is not there yet\n");
+    assert_refused("qr(x)", "there is no function 'qr'; NumPy's is not there yet\n");
+    assert_refused("x.qr()", "there is no function 'qr'; NumPy's is not there yet\n");
     assert_refused("pinv(x)", "there is no function 'pinv'; NumPy's is not there yet\n");
     assert_refused("np.fft(x)", "there is no function 'fft'; NumPy's is not there yet\n");
-    assert_refused("inner(x, 2)", "there is no function 'inner'; write sum(x * y)\n");
+    assert_refused("empty(2)", "there is no function 'empty'; write zeros(n)\n");
     assert_refused("x.sum", "'sum' is a method: sum(...) was expected\n");
     assert_refused("if x > 0: y = 1", "where(condition, x, y) chooses");
     assert_refused("for i in x: i", "an expression has no statements but assignments");

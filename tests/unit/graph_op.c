@@ -231,7 +231,7 @@ static void rounding_is_shared(void **state)
     assert_true(kn_op_is_alone(&n.node, &n.typed, KILN_KERNEL_FAST_MATH));
     assert_false(kn_op_is_alone(&n.node, &n.typed, KILN_KERNEL_ROUND_EACH));
     assert_false(kn_op_shows_halves(&n.node, &n.typed));
-    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, false, KILN_KERNEL_ROUND_EACH));
+    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, KILN_KERNEL_ROUND_EACH));
     assert_int_equal(op->halves, KN_HALVES_EACH);
     assert_string_equal(kn_op_type(op, 0), "bfloat16");
     assert_string_equal(kn_op_output_type(op, 1), "bfloat16");
@@ -275,7 +275,7 @@ static void check_halves(const char *body, kiln_dtype dtype, bool shows, kn_halv
     call(&n, kernel, dtype);
     if (kn_op_shows_halves(&n.node, &n.typed) != shows)
         fail_msg("'%s' %s on the type of 16-bit floats", body, shows ? "does not depend" : "depends");
-    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0));
+    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, 0));
     if (op->halves != halves_of)
         fail_msg("'%s': %d instead of %d", body, op->halves, halves_of);
     kn_arena_free(&n.arena);
@@ -330,7 +330,7 @@ static void reductions_in_halves(void **state)
         n.typed.param[1] = KILN_FLOAT64;
         if (kn_op_shows_halves(&n.node, &n.typed) != cases[k].shows)
             fail_msg("reduced in %s: %d", cases[k].type ? cases[k].type : "none", !cases[k].shows);
-        OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0));
+        OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, 0));
         assert_int_equal(op->value, cases[k].value);
         assert_string_equal(op->reduce, "a + b");
         assert_string_equal(op->identity, "0");
@@ -356,7 +356,7 @@ static void costs_and_identities(void **state)
         node n;
         OK(kiln_reduction_create(&kernel, "T x", "T z", cases[k].map, "a + b", "z = a", NULL, "sums", NULL));
         call(&n, kernel, KILN_INT32);
-        OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0));
+        OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, 0));
         if (op->is_costly != cases[k].is_costly)
             fail_msg("'%s' is %s", cases[k].map, op->is_costly ? "costly" : "cheap");
         assert_null(op->identity);
@@ -475,7 +475,7 @@ static void rows_give_their_texts(void **state)
         kiln_operation row = sum_row();
         row.reduce_type = in_value[k].type;
         call_row(&n, &row);
-        OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0));
+        OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, 0));
         assert_int_equal(op->value, in_value[k].value);
         assert_true(op->n_in == 2 && op->n_out == 1 && op->dtype[0] == KILN_FLOAT32);
         assert_string_equal(op->name, "total");
@@ -491,11 +491,11 @@ static void rows_give_their_texts(void **state)
     row.identity = row.preamble = "";
     row.map = "(T)1 * w";
     call_row(&n, &row);
-    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, true, 0));
+    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, "z = x * x", 0));
     assert_true(!op->identity && !op->preamble && op->halves == KN_HALVES_NAMED);
     assert_string_equal(op->map, "z = x * x");
     row.preamble = "/";
-    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0));
+    OK(kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, 0));
     assert_string_equal(op->preamble, "/");
     assert_string_equal(op->map, "(T)1 * w");
     kn_arena_free(&n.arena);
@@ -512,7 +512,7 @@ static void memory_fails(void **state)
     for (int of_row = 0; of_row < 2; ++of_row) {
         of_row ? call_row(&n, &row) : call(&n, kernel, KILN_FLOAT32);
         EACH_ALLOCATION_IS_NEEDED((kn_arena_free(&n.arena), n.arena = (kn_arena)KN_ARENA_INIT,
-                                   kn_op_find(&op, &n.arena, &n.node, &n.typed, false, 0)),
+                                   kn_op_find(&op, &n.arena, &n.node, &n.typed, NULL, 0)),
                                   (void)0);
         kn_arena_free(&n.arena);
     }

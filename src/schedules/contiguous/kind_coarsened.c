@@ -21,9 +21,10 @@ enum {
     RATIO = 4, /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
     BLOCK_UNALIGNED = 256, /* threads with words */
     WORD = 4,              /* bytes */
-    NARROW = 2,            /* bytes of results that are stored by words, at most */
-    LEAST_UNALIGNED = 64,  /* elements of a row of such */
-    MOST_INPUT = 32,       /* bytes of an input for a vector of results: with more, registers spill */
+    NARROW = 1, /* bytes of results that are stored by words, at most: of two bytes words take 1.4 times as
+                   long as what rows does */
+    LEAST_UNALIGNED = 64, /* elements of a row of such */
+    MOST_INPUT = 32,      /* bytes of an input for a vector of results: with more, registers spill */
     SHARE = 8 /* the broadcast input has at least this part of the bytes of the largest broadcast input */
 };
 

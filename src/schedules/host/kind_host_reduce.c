@@ -227,4 +227,5 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .place = place,
                                      .has_wide_axes = true,
                                      .describe = describe,
-                                     .has_workspace = true};
+                                     .has_workspace = true,
+                                     .has_baseline = true};

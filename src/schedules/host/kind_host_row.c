@@ -66,4 +66,5 @@ const kn_kind kn_kind_host_row = {.name = "row",
                                   .config = &kn_host_row_config_table,
                                   .field = KN_FIELD(row_field, MEMBERS),
                                   .place = place,
-                                  .has_wide_axes = true};
+                                  .has_wide_axes = true,
+                                  .has_baseline = true};

@@ -92,4 +92,5 @@ const kn_kind kn_kind_host_row_short = {.name = "row_short",
                                         .field = KN_FIELD(row_short_field, MEMBERS),
                                         .place = place,
                                         .has_wide_axes = true,
-                                        .rows_loaded = rows_loaded};
+                                        .rows_loaded = rows_loaded,
+                                        .has_baseline = true};

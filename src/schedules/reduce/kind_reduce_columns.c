@@ -243,6 +243,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     else
         kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
+    out->order = out->order && out->vector > 1; /* single elements take longer so */
     memcpy(params, &f, sizeof f);
     return true;
 }

@@ -128,6 +128,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_reduce_threads_config_in(out)->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
     out->rank = kn_reduce_rank(s);
     kn_reduce_set_index(out, c);
+    out->order = out->order && out->vector > 1; /* single elements take longer so */
     memcpy(params, &f, sizeof f);
     return true;
 }

@@ -36,16 +36,29 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
         const int kn_j = kn_dealt.first<${vector}>(kn_u), kn_slot = (kn_u - kn_registers) * kn_threads + (int)threadIdx.x;
         ${stage}
     }
+    /* Staged items by fours, all of which are loaded before one is used, and the rest. */
+    const auto kn_some_staged = [&](auto kn_count, const int kn_u, const auto &kn_load_one, const auto &kn_one) {
+        constexpr int kn_items_now = decltype(kn_count)::value;
+        kn_item kn_in[kn_items_now];
+#pragma unroll
+        for (int kn_g = 0; kn_g < kn_items_now; ++kn_g)
+            kn_load_one(kn_in[kn_g], kn_dealt.first<${vector}>(kn_u + kn_g), (kn_u + kn_g - kn_registers) * kn_threads + (int)threadIdx.x);
+#pragma unroll
+        for (int kn_g = 0; kn_g < kn_items_now; ++kn_g)
+            kn_one(kn_in[kn_g], kn_dealt.first<${vector}>(kn_u + kn_g), kn_u + kn_g);
+    };
     const auto kn_each_staged = [&](const auto &kn_load_one, const auto &kn_one) {
-        if (!kn_is_full)
-            kn_stage_own_wait();
-#pragma unroll 2
-        for (int kn_u = kn_registers; !kn_is_full && kn_dealt.has(kn_u); ++kn_u) {
-            const int kn_j = kn_dealt.first<${vector}>(kn_u);
-            kn_item kn_in;
-            kn_load_one(kn_in, kn_j, (kn_u - kn_registers) * kn_threads + (int)threadIdx.x);
-            kn_one(kn_in, kn_j, kn_u);
-        }
+        constexpr int kn_group = sizeof(kn_item) <= 64 ? 4 : 1;
+        if (kn_is_full)
+            return;
+        kn_stage_own_wait();
+        int kn_u = kn_registers;
+#pragma unroll 1
+        for (; kn_group > 1 && kn_dealt.has(kn_u + kn_group - 1); kn_u += kn_group)
+            kn_some_staged(kn_number<kn_group>(), kn_u, kn_load_one, kn_one);
+#pragma unroll 1
+        for (; kn_dealt.has(kn_u); ++kn_u)
+            kn_some_staged(kn_number<1>(), kn_u, kn_load_one, kn_one);
     };
     const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged) {
         kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });
@@ -65,10 +78,11 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
         kn_to = kn_reduce_held<kn_type, ${vector}, kn_is_unaligned>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
         kn_chain<kn_type> kn_chained;
         int kn_turns = 0;
-        kn_each_staged(kn_load_staged, [&](kn_item &kn_in, const int kn_j, int) {
+        kn_each_staged(kn_load_staged, [&](kn_item &kn_in, const int kn_j, const int kn_u) {
             kn_type kn_side[${vector}];
             kn_one_staged(kn_in, kn_j, kn_side);
-            kn_chain_put(kn_chained, kn_turns++, kn_reduce_item<kn_is_unaligned>(kn_side, kn_j, kn.length, kn_both), kn_both);
+            kn_turns = kn_u - kn_registers + 1;
+            kn_chain_put(kn_chained, kn_turns - 1, kn_reduce_item<kn_is_unaligned>(kn_side, kn_j, kn.length, kn_both), kn_both);
         });
         if (kn_turns > 0)
             kn_to = kn_both(kn_to, kn_chain_all(kn_chained, kn_turns, kn_both));

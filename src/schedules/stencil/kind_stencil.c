@@ -26,7 +26,9 @@ enum {
      * than shared loads save. Of a block's if a warp has several rows. */
     LEAST_USED = 67,
     LEAST_USED_BLOCK = 45,
-    SHORTEST = 12,    /* elements of an unaligned row */
+    SHORTEST = 12, /* elements of an unaligned row */
+    NARROW = 2, /* bytes of elements of which short rows gain even if a thread has one line; wider ones gain
+                   by lines that share loads */
     LEAST_INPUTS = 3, /* fewer share no loads */
     LINES_3D = 2,     /* lines of results of a thread, over three axes */
     /* Planes of results, and elements: with fewer, a block has nothing to hold. */
@@ -297,13 +299,27 @@ static bool may_be_aligned(const kn_schedule *s, const kn_choice *c)
             extent * 100 >= (extent + step - 1) / step * step * LEAST_USED);
 }
 
+/* The lines of a thread and of a block; false: they do not fit. */
+static bool set_lines(kn_schedule *out, const kn_choice *c, const offsets *s, const launch_params *f)
+{
+    int item = c->access[s->first].item_size;
+    int64_t extent = c->space->extent[kn_choice_inner(c)];
+    kn_stencil_config_in(out)->neighbours = neighbours_of(s);
+    set_rows_of_thread(out, c, item, f->line);
+    out->block = WIDE * HIGH;
+    bool is_short = out->vector < kn_choice_vector(c) ||
+                    (kn_stencil_is_unaligned(out) && lanes_of(out, extent, f->off).rows_of_warp > 1);
+    return (!is_short || item <= NARROW || kn_stencil_config_of(out)->rows > 1) && fit_block(out, c, f);
+}
+
 /* The longest vectors by which rows can be computed: unaligned ones may leave too many lanes without
  * results. */
 static bool set_vector(kn_schedule *out, const kn_choice *c, const offsets *s, launch_params *f)
 {
     for (out->vector = kn_choice_vector(c); out->vector > 1; out->vector /= 2)
-        if ((may_be_aligned(out, c) && set_access(out, c, s, f, KN_VECTOR)) ||
-            (set_access(out, c, s, f, KN_GATHER) && may_be_unaligned(out, c, f)))
+        if (((may_be_aligned(out, c) && set_access(out, c, s, f, KN_VECTOR)) ||
+             (set_access(out, c, s, f, KN_GATHER) && may_be_unaligned(out, c, f))) &&
+            set_lines(out, c, s, f))
             return true;
     return false;
 }
@@ -315,11 +331,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (c->space->size == 0 || !find_inputs(&s, c) || !find_line_axis(&f, c, s.first) ||
         !find_offsets(&s, c, &f) || !list_rows(&s, &f) || !set_vector(out, c, &s, &f) ||
         !kn_choice_is_near(c, out->vector * WIDE) || c->space->ndim + 2 > KILN_MAX_NDIM)
-        return false;
-    kn_stencil_config_in(out)->neighbours = neighbours_of(&s);
-    set_rows_of_thread(out, c, c->access[s.first].item_size, f.line);
-    out->block = WIDE * HIGH;
-    if (!fit_block(out, c, &f))
         return false;
     out->rank = kn_choice_rank(c->space->ndim + 2);
     memcpy(params, &f, sizeof f);

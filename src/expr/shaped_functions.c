@@ -1,0 +1,622 @@
+/* Functions of expressions whose text depends on the axes and dtypes of their arguments (shaped.h). */
+#include "expr/shaped_functions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "types/dtype.h"
+
+/* ---- diagonals, and products of Kronecker's ---- */
+
+static kiln_status write_diag(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    if (in->ndim != 1 && in->ndim != 2)
+        return kn_error(KILN_ERROR_SHAPE, "diag: v: %d axes were given; 1 or 2 were expected", in->ndim);
+    kn_str_printf(text, in->ndim == 1 ? "diagflat(x0, %lld)" : "diagonal(x0, %lld)",
+                  (long long)own->number[0]);
+    return KILN_OK;
+}
+
+/* diag(v, k=0) */
+kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"v", "k"};
+    kn_value slot[2] = {{0}};
+    kn_shaped_own own = {.count = 1};
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&own.number[0], p, &slot[1], names[1]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_diag, &own, slot, 1) : status;
+}
+
+/* Axes of the second array stand behind those of the first, or in front of them. */
+static void write_spread(kn_str *text, int ndim, const char *each)
+{
+    kn_str_append(text, "[");
+    for (int d = 0; d < ndim; ++d)
+        kn_str_printf(text, "%s%s", d > 0 ? ", " : "", each);
+    kn_str_append(text, "]");
+}
+
+static kiln_status write_kron(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int ndim = in[0].ndim > in[1].ndim ? in[0].ndim : in[1].ndim;
+    (void)own;
+    if (2 * ndim > KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_SHAPE, "kron: %d axes were given; at most %d were expected", ndim,
+                        KILN_MAX_NDIM / 2);
+    if (ndim == 0) {
+        kn_str_append(text, "x0 * x1");
+        return KILN_OK;
+    }
+    for (int k = 0; k < 2; ++k) {
+        kn_str_printf(text, "x%d = x%d", k, k);
+        if (in[k].ndim < ndim) {
+            kn_str_append(text, "[");
+            for (int d = in[k].ndim; d < ndim; ++d)
+                kn_str_append(text, "None, ");
+            kn_str_append(text, "...]");
+        }
+        kn_str_append(text, "; ");
+    }
+    kn_str_append(text, "reshape(x0");
+    write_spread(text, ndim, ":, None");
+    kn_str_append(text, " * x1");
+    write_spread(text, ndim, "None, :");
+    kn_str_append(text, ", (");
+    for (int d = 0; d < ndim; ++d)
+        kn_str_printf(text, "x0.shape[%d] * x1.shape[%d], ", d, d);
+    kn_str_append(text, "))");
+    return KILN_OK;
+}
+
+/* ---- products of vectors and matrices ---- */
+
+/* The sum along an axis of products of these views, in the dtype of both. */
+static kiln_status write_products(kn_str *text, const kn_described *in, const char *left, const char *right,
+                                  int axis)
+{
+    kiln_dtype dtype;
+    kiln_status status = kiln_dtype_promote(&dtype, in[0].dtype, in[1].dtype);
+    if (status == KILN_OK && dtype == KILN_BOOL)
+        kn_str_printf(text, "any(x0%s & x1%s, axis=%d)", left, right, axis);
+    else if (status == KILN_OK)
+        kn_str_printf(text, "sum(x0%s * x1%s, axis=%d, dtype=%s)", left, right, axis, kiln_dtype_name(dtype));
+    return status;
+}
+
+static kiln_status refuse_numbers(const char *function)
+{
+    return kn_error(KILN_ERROR_SHAPE, "%s: an array without axes was given; one axis or more were expected",
+                    function);
+}
+
+static kiln_status write_matmul(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    if (in[0].ndim == 0 || in[1].ndim == 0)
+        return refuse_numbers("matmul");
+    if (in[0].ndim == 1)
+        return in[1].ndim == 1 ? write_products(text, in, "", "", -1)
+                               : write_products(text, in, "[:, None]", "", -2);
+    return in[1].ndim == 1 ? write_products(text, in, "", "", -1)
+                           : write_products(text, in, "[..., :, :, None]", "[..., None, :, :]", -2);
+}
+
+/* Axes of the first array, then those of the second. */
+static kiln_status write_all_pairs(kn_str *text, const kn_described *in, bool is_inner)
+{
+    kn_str left = KN_STR_INIT, right = KN_STR_INIT;
+    const int behind = is_inner || in[1].ndim == 1 ? 0 : 1; /* axes behind the one that is summed up */
+    if (in[0].ndim == 0 || in[1].ndim == 0) {
+        kn_str_append(text, "x0 * x1");
+        return KILN_OK;
+    }
+    if (in[0].ndim + in[1].ndim - 1 > KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_SHAPE, "%d and %d axes are more than an array may have", in[0].ndim,
+                        in[1].ndim);
+    kn_str_append(&left, "[...");
+    for (int d = 0; d < in[1].ndim - 1 - behind; ++d)
+        kn_str_append(&left, ", None");
+    kn_str_append(&left, ", :");
+    kn_str_append(&left, behind ? ", None]" : "]");
+    kn_str_append(&right, "[");
+    for (int d = 0; d < in[0].ndim - 1; ++d)
+        kn_str_append(&right, "None, ");
+    kn_str_append(&right, "...]");
+    /* Without "...": the axis that is summed up is the last, and None stands in front of it. */
+    if (in[1].ndim - 1 - behind > 0) {
+        kn_str_clear(&left);
+        kn_str_append(&left, "[");
+        for (int d = 0; d < in[0].ndim - 1; ++d)
+            kn_str_append(&left, ":, ");
+        for (int d = 0; d < in[1].ndim - 1 - behind; ++d)
+            kn_str_append(&left, "None, ");
+        kn_str_append(&left, behind ? ":, None]" : ":]");
+    }
+    kiln_status status = kn_str_status(&left, "a text");
+    if (status == KILN_OK)
+        status = kn_str_status(&right, "a text");
+    if (status == KILN_OK)
+        status = write_products(text, in, kn_str_text(&left), kn_str_text(&right), -1 - behind);
+    kn_str_free(&left);
+    kn_str_free(&right);
+    return status;
+}
+
+static kiln_status write_dot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    return write_all_pairs(text, in, false);
+}
+
+static kiln_status write_inner(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    return write_all_pairs(text, in, true);
+}
+
+static kiln_status write_vecdot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    if (in[0].ndim == 0 || in[1].ndim == 0)
+        return refuse_numbers("vecdot");
+    kn_str_append(text, kn_dtype_info_of(in[0].dtype)->kind == KN_KIND_COMPLEX ? "x0 = conj(x0); " : "");
+    return write_products(text, in, "", "", -1);
+}
+
+static kiln_status write_vdot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    kn_str_append(text, "x0 = ravel(x0); x1 = ravel(x1); ");
+    kn_str_append(text, kn_dtype_info_of(in[0].dtype)->kind == KN_KIND_COMPLEX ? "x0 = conj(x0); " : "");
+    return write_products(text, in, "", "", -1);
+}
+
+static kiln_status write_matvec(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    if (in[0].ndim < 2 || in[1].ndim == 0)
+        return kn_error(KILN_ERROR_SHAPE, "matvec: a matrix and a vector were expected");
+    return write_products(text, in, "", "[..., None, :]", -1);
+}
+
+static kiln_status write_vecmat(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    if (in[0].ndim == 0 || in[1].ndim < 2)
+        return kn_error(KILN_ERROR_SHAPE, "vecmat: a vector and a matrix were expected");
+    kn_str_append(text, kn_dtype_info_of(in[0].dtype)->kind == KN_KIND_COMPLEX ? "x0 = conj(x0); " : "");
+    return write_products(text, in, "[..., :, None]", "", -2);
+}
+
+/* Functions of two arrays. */
+static const struct {
+    const char *name, *first, *second;
+    kn_shaped_writer write;
+} pairs[] = {{"dot", "a", "b", write_dot},         {"inner", "a", "b", write_inner},
+             {"kron", "a", "b", write_kron},       {"matmul", "x1", "x2", write_matmul},
+             {"matvec", "x1", "x2", write_matvec}, {"vdot", "a", "b", write_vdot},
+             {"vecdot", "x1", "x2", write_vecdot}, {"vecmat", "x1", "x2", write_vecmat}};
+
+kiln_status kn_call_shaped_pair(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    const kn_shaped_own own = {.count = 0};
+    kn_value slot[2] = {{0}};
+    int row = 0;
+    while (!kn_call_is(c, pairs[row].name))
+        ++row;
+    const char *const names[] = {pairs[row].first, pairs[row].second};
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, pairs[row].write, &own, slot, 2) : status;
+}
+
+/* ---- whether arrays are equal ---- */
+
+/* Arrays of other shapes are not equal; own->which: nor are those that broadcast. */
+static kiln_status write_equal(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    bool fits = !own->which || in[0].ndim == in[1].ndim;
+    for (int d = 1; d <= in[0].ndim && d <= in[1].ndim; ++d) {
+        const int64_t n = in[0].shape[in[0].ndim - d], m = in[1].shape[in[1].ndim - d];
+        fits = fits && (n == m || (!own->which && (n == 1 || m == 1)));
+    }
+    kn_str_append(text, !fits            ? "zeros((), dtype=bool)"
+                        : own->number[0] ? "all((x0 == x1) | (isnan(x0) & isnan(x1)))"
+                                         : "all(x0 == x1)");
+    return KILN_OK;
+}
+
+/* array_equal(a1, a2, equal_nan=False) (which), array_equiv(a1, a2) */
+kiln_status kn_call_equal_arrays(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a1", "a2", "equal_nan"};
+    const int n_names = 2 + c->which;
+    kn_value slot[3] = {{0}};
+    kn_shaped_own own = {.which = c->which, .count = 1};
+    kiln_status status = kn_call_match(slot, p, c, names, n_names, n_names);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status == KILN_OK && c->which && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_equal, &own, slot, 2) : status;
+}
+
+/* ---- padding by what an axis has ---- */
+
+/* The numbers of a call: the length of the part that is looked at (-1: all), then two widths for each pair.
+ * The words: the mode, and the value at the ends of a ramp. */
+enum { LENGTH, WIDTHS };
+
+static kn_str *write_part(kn_str *text, int axis, long long from, long long to)
+{
+    kn_str_append(text, "x[");
+    for (int d = 0; d < axis; ++d)
+        kn_str_append(text, ":, ");
+    if (from)
+        kn_str_printf(text, "%lld", from);
+    kn_str_append(text, ":");
+    if (to)
+        kn_str_printf(text, "%lld", to);
+    kn_str_append(text, "]");
+    return text;
+}
+
+/* One side: `width` elements in front of the axis, or behind it. */
+static void write_side(kn_str *text, const kn_shaped_own *own, const kn_described *in, int axis,
+                       long long width, bool is_last)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(in->dtype);
+    const bool is_whole = info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT,
+               is_ramp = strcmp(own->word[0], "linear_ramp") == 0, is_extreme = own->word[0][1] != 'e';
+    const long long length = is_ramp ? 1
+                             : own->number[LENGTH] < 0 || own->number[LENGTH] > in->shape[axis]
+                                 ? in->shape[axis]
+                                 : own->number[LENGTH];
+    if (!is_ramp) {
+        const char *function = strcmp(own->word[0], "maximum") == 0   ? "max"
+                               : strcmp(own->word[0], "minimum") == 0 ? "min"
+                                                                      : own->word[0];
+        kn_str_printf(text, is_extreme ? "repeat(%s%s(" : "repeat(astype(%s%s(",
+                      is_whole && !is_extreme ? "rint(" : "", function);
+        write_part(text, axis, is_last ? -length : 0, is_last ? 0 : length);
+        kn_str_printf(text, ", axis=%d, keepdims=True)", axis);
+        if (!is_extreme)
+            kn_str_printf(text, "%s, %s)", is_whole ? ")" : "", info->name);
+        kn_str_printf(text, ", %lld, %d)", width, axis);
+        return;
+    }
+    kn_str_printf(text, "astype(%s(arange(%lld)[%s", is_whole ? "floor" : "", width, is_last ? "::-1" : ":");
+    for (int d = axis + 1; d < in->ndim; ++d)
+        kn_str_append(text, ", None");
+    kn_str_append(text, "] * ((");
+    write_part(text, axis, is_last ? -1 : 0, is_last ? 0 : 1);
+    kn_str_printf(text, " * float64(1) - %s) / %lld) + %s), %s)", own->word[1], width, own->word[1],
+                  info->name);
+}
+
+static kiln_status write_pad(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int n_pairs = (own->count - WIDTHS) / 2;
+    if (n_pairs != 1 && n_pairs != in->ndim)
+        return kn_error(KILN_ERROR_SHAPE, "pad: pad_width: %d pairs were given; the array has %d axes",
+                        n_pairs, in->ndim);
+    kn_str_append(text, "x = x0; ");
+    for (int d = 0; d < in->ndim; ++d) {
+        const int64_t *width = &own->number[WIDTHS + (n_pairs == 1 ? 0 : 2 * d)];
+        if (width[0] == 0 && width[1] == 0)
+            continue;
+        if (in->shape[d] == 0)
+            return kn_error(KILN_ERROR_SHAPE,
+                            "pad: an axis without elements can be padded by a constant alone");
+        kn_str_append(text, "x = concatenate([");
+        if (width[0] > 0) {
+            write_side(text, own, in, d, (long long)width[0], false);
+            kn_str_append(text, ", ");
+        }
+        kn_str_append(text, "x");
+        if (width[1] > 0) {
+            kn_str_append(text, ", ");
+            write_side(text, own, in, d, (long long)width[1], true);
+        }
+        kn_str_printf(text, "], axis=%d); ", d);
+    }
+    kn_str_append(text, "x");
+    return KILN_OK;
+}
+
+kiln_status kn_call_pad_by_axis(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                const kn_padding *padding)
+{
+    kn_shaped_own own = {.count = WIDTHS + 2 * padding->n_pairs, .number = {[LENGTH] = padding->length}};
+    snprintf(own.word[0], sizeof own.word[0], "%s", padding->mode);
+    snprintf(own.word[1], sizeof own.word[1], "%s", padding->end);
+    memcpy(&own.number[WIDTHS], padding->width, 2 * (size_t)padding->n_pairs * sizeof *padding->width);
+    return kn_call_shaped(out, p, c, write_pad, &own, x, 1);
+}
+
+/* ---- sums of products by letters ---- */
+
+enum { MOST_LETTERS = 32, MOST_FACTORS = 8 };
+
+/* The letters of einsum's subscripts: those of each factor, and of the result with those that are summed up
+ * behind them. */
+typedef struct letters {
+    char of[MOST_FACTORS][MOST_LETTERS + 1], all[MOST_LETTERS + 1];
+    int n_factors, n_out;
+} letters;
+
+static bool has_letter(const char *text, char letter)
+{
+    return letter && strchr(text, letter) != NULL;
+}
+
+static kiln_status refuse_subscripts(const char *text)
+{
+    return kn_error(
+        KILN_ERROR_INVALID,
+        "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' were expected, at most %d of "
+        "a factor, without ...",
+        text, MOST_LETTERS);
+}
+
+static bool add_letter(char *to, char letter)
+{
+    const size_t length = strlen(to);
+    const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+    if (length == MOST_LETTERS || !is_letter)
+        return false;
+    to[length] = letter;
+    return true;
+}
+
+/* Without "->" the result has the letters that stand there one time, in alphabetical order. */
+static bool read_letters(letters *l, const char *text)
+{
+    const char *arrow = strstr(text, "->");
+    char seen[64] = "", twice[64] = ""; /* of 52 letters */
+    bool is_good = true;
+    memset(l, 0, sizeof *l);
+    l->n_factors = 1;
+    for (const char *c = text; *c && c != arrow && is_good; ++c) {
+        if (*c == ',')
+            is_good = l->n_factors++ < MOST_FACTORS;
+        else if (*c != ' ') {
+            is_good = add_letter(l->of[l->n_factors - 1], *c);
+            char *to = has_letter(seen, *c) ? twice : seen;
+            if (!has_letter(to, *c))
+                to[strlen(to)] = *c;
+        }
+    }
+    for (const char *c = arrow ? arrow + 2 : ""; *c && is_good; ++c)
+        is_good = *c == ' ' || (has_letter(seen, *c) && !has_letter(l->all, *c) && add_letter(l->all, *c));
+    for (char c = 'A'; c <= 'z' && !arrow && is_good; ++c)
+        if (has_letter(seen, c) && !has_letter(twice, c))
+            is_good = add_letter(l->all, c);
+    l->n_out = (int)strlen(l->all);
+    for (const char *c = seen; *c && is_good; ++c)
+        if (!has_letter(l->all, *c))
+            is_good = add_letter(l->all, *c);
+    return is_good;
+}
+
+/* Equal letters become one axis; then axes stand in the order of all letters. */
+static void write_factor(kn_str *text, const letters *l, int k)
+{
+    char own[MOST_LETTERS + 1];
+    snprintf(own, sizeof own, "%s", l->of[k]);
+    for (int a = 0; own[a]; ++a) {
+        const char *other = strchr(own + a + 1, own[a]);
+        if (!other)
+            continue;
+        const int b = (int)(other - own), length = (int)strlen(own);
+        const char letter = own[a];
+        kn_str_printf(text, "x%d = diagonal(x%d, 0, %d, %d); ", k, k, a, b);
+        memmove(own + b, own + b + 1, (size_t)(length - b));
+        memmove(own + a, own + a + 1, (size_t)(length - 1 - a));
+        own[length - 2] = letter;
+        own[length - 1] = '\0';
+        a = -1;
+    }
+    kn_str_printf(text, "x%d = x%d", k, k);
+    if (own[0] && own[1]) {
+        const char *between = ".transpose(";
+        for (const char *c = l->all; *c; ++c)
+            if (has_letter(own, *c)) {
+                kn_str_printf(text, "%s%d", between, (int)(strchr(own, *c) - own));
+                between = ", ";
+            }
+        kn_str_append(text, ")");
+    }
+    for (const char *c = l->all; *c; ++c)
+        kn_str_printf(text, "%s%s", c == l->all ? "[" : ", ", has_letter(own, *c) ? ":" : "None");
+    kn_str_append(text, l->all[0] ? "]; " : "; ");
+}
+
+static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    letters l;
+    kiln_dtype dtype = in->dtype;
+    kiln_status status = KILN_OK;
+    if (!read_letters(&l, own->word[0]))
+        return refuse_subscripts(own->word[0]);
+    if (l.n_factors != own->count)
+        return kn_error(KILN_ERROR_INVALID, "einsum: operands: %d were given; subscripts have %d", own->count,
+                        l.n_factors);
+    for (int k = 0; k < l.n_factors && status == KILN_OK; ++k) {
+        if ((int)strlen(l.of[k]) != in[k].ndim)
+            return kn_error(KILN_ERROR_SHAPE, "einsum: operand %d has %d axes; its subscripts are '%s'", k,
+                            in[k].ndim, l.of[k]);
+        status = kiln_dtype_promote(&dtype, dtype, in[k].dtype);
+        write_factor(text, &l, k);
+    }
+    const int n_summed = (int)strlen(l.all) - l.n_out;
+    const bool is_bool = dtype == KILN_BOOL;
+    kn_str_append(text, n_summed == 0 ? "" : is_bool ? "any(" : "sum(");
+    for (int k = 0; k < l.n_factors; ++k)
+        kn_str_printf(text, "%sx%d", k == 0 ? "" : is_bool ? " & " : " * ", k);
+    for (int k = 0; k < n_summed; ++k)
+        kn_str_printf(text, "%s-%d", k == 0 ? ", axis=(" : ", ", k + 1);
+    if (n_summed > 0)
+        kn_str_append(text, ",)");
+    if (n_summed > 0 && !is_bool)
+        kn_str_printf(text, ", dtype=%s", kiln_dtype_name(dtype));
+    kn_str_append(text, n_summed > 0 ? ")" : "");
+    return status;
+}
+
+/* einsum(subscripts, operands...) */
+kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_shaped_own own = {.count = c->count - 1};
+    const kn_value *given = &p->argument[c->first];
+    if (c->count < 2 || given->kind != KN_VALUE_WORD || given->length - 2 >= sizeof own.word[0])
+        return kn_call_refuse(p, c,
+                              "subscripts in quotes, and arrays, were expected: einsum('ij,jk->ik', x, y)");
+    if (c->count - 1 > MOST_FACTORS)
+        return kn_call_refuse(p, c, "at most 8 arrays were expected");
+    memcpy(own.word[0], given->word, given->length - 2);
+    return kn_call_shaped(out, p, c, write_einsum, &own, given + 1, c->count - 1);
+}
+
+/* ---- sums over several axes of both ---- */
+
+/* own->number: the axes of the first, then those of the second. */
+static kiln_status write_tensordot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int count = own->count / 2;
+    kn_str order[2] = {KN_STR_INIT, KN_STR_INIT}, left = KN_STR_INIT;
+    kiln_status status = KILN_OK;
+    int n_free[2] = {0, 0};
+    for (int k = 0; k < 2 && status == KILN_OK; ++k) {
+        uint64_t bits = 0;
+        for (int a = 0; a < count && status == KILN_OK; ++a) {
+            const int64_t given = own->number[k * count + a], axis = given + (given < 0 ? in[k].ndim : 0);
+            if (axis < 0 || axis >= in[k].ndim || bits >> axis & 1)
+                status = kn_error(KILN_ERROR_SHAPE, "tensordot: axis %lld was given; array %d has %d",
+                                  (long long)given, k, in[k].ndim);
+            else
+                bits |= UINT64_C(1) << axis;
+        }
+        for (int a = 0; a < in[k].ndim; ++a)
+            if (!(bits >> a & 1))
+                kn_str_printf(&order[k], "%s%d", n_free[k]++ > 0 ? ", " : "", a);
+        for (int a = 0; a < count && status == KILN_OK; ++a) {
+            const int64_t given = own->number[k * count + a];
+            kn_str_printf(&order[k], "%s%d", order[k].length > 0 ? ", " : "",
+                          (int)(given + (given < 0 ? in[k].ndim : 0)));
+        }
+        if (in[k].ndim > 1)
+            kn_str_printf(text, "x%d = x%d.transpose(%s); ", k, k, kn_str_text(&order[k]));
+    }
+    kn_str_append(&left, "[");
+    for (int a = 0; a < n_free[0]; ++a)
+        kn_str_append(&left, ":, ");
+    for (int a = 0; a < n_free[1]; ++a)
+        kn_str_append(&left, "None, ");
+    kn_str_append(&left, "...]");
+    kiln_dtype dtype = KILN_FLOAT64;
+    if (status == KILN_OK)
+        status = kiln_dtype_promote(&dtype, in[0].dtype, in[1].dtype);
+    const bool is_bool = dtype == KILN_BOOL;
+    kn_str_append(text, count == 0 ? "" : is_bool ? "any(" : "sum(");
+    kn_str_printf(text, "x0%s %s x1", kn_str_text(&left), is_bool ? "&" : "*");
+    for (int a = 0; a < count; ++a)
+        kn_str_printf(text, "%s-%d", a == 0 ? ", axis=(" : ", ", a + 1);
+    if (count > 0 && is_bool)
+        kn_str_append(text, ",))");
+    else if (count > 0)
+        kn_str_printf(text, ",), dtype=%s)", kiln_dtype_name(dtype));
+    if (status == KILN_OK)
+        status = kn_str_status(&left, "a text");
+    for (int k = 0; k < 2; ++k)
+        kn_str_free(&order[k]);
+    kn_str_free(&left);
+    return status;
+}
+
+/* Axes of one array: a number, or a list. */
+static kiln_status read_axes(int64_t *axis, int *count, const kn_parser *p, const kn_value *value)
+{
+    const kn_value *item;
+    kiln_status status = KILN_OK;
+    *count = kn_parser_items(&item, p, value);
+    if (*count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, value->at, value->length, "axes: %d are more than an array has", *count);
+    for (int k = 0; k < *count && status == KILN_OK; ++k)
+        status = kn_parser_whole(&axis[k], p, &item[k], "axes");
+    return status;
+}
+
+/* tensordot(a, b, axes=2): so many of the last and of the first, or a list for each. */
+kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "b", "axes"};
+    kn_shaped_own own = {.count = 4, .number = {-2, -1, 0, 1}};
+    kn_value slot[3] = {{0}};
+    int64_t axis[2][KILN_MAX_NDIM], number = 2;
+    int count[2] = {0, 0};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], names[k]);
+    if (status != KILN_OK || slot[2].kind == KN_VALUE_ABSENT)
+        return status == KILN_OK ? kn_call_shaped(out, p, c, write_tensordot, &own, slot, 2) : status;
+    if (slot[2].kind == KN_VALUE_TUPLE) {
+        const kn_value *item;
+        if (kn_parser_items(&item, p, &slot[2]) != 2)
+            return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                    "axes: a number, or two lists, were expected");
+        const kn_value both[] = {item[0], item[1]};
+        for (int k = 0; k < 2 && status == KILN_OK; ++k)
+            status = read_axes(axis[k], &count[k], p, &both[k]);
+        if (status == KILN_OK && count[0] != count[1])
+            return kn_parser_refuse(p, slot[2].at, slot[2].length, "axes: %d and %d were given", count[0],
+                                    count[1]);
+    } else {
+        status = kn_parser_whole(&number, p, &slot[2], names[2]);
+        if (status == KILN_OK && (number < 0 || number > KILN_MAX_NDIM))
+            return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                    "axes: %lld was given; 0 to %d were expected", (long long)number,
+                                    KILN_MAX_NDIM);
+        count[0] = (int)number;
+        for (int a = 0; a < count[0]; ++a) {
+            axis[0][a] = a - number;
+            axis[1][a] = a;
+        }
+    }
+    own.count = 2 * count[0];
+    memcpy(own.number, axis[0], (size_t)count[0] * sizeof *own.number);
+    memcpy(own.number + count[0], axis[1], (size_t)count[0] * sizeof *own.number);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_tensordot, &own, slot, 2) : status;
+}
+
+/* ---- complex numbers of everything ---- */
+
+static kiln_status write_sort_complex(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(in->dtype);
+    const bool is_short =
+        info->kind != KN_KIND_FLOAT && kiln_dtype_size(in->dtype) < 4 && in->dtype != KILN_BOOL;
+    (void)own;
+    kn_str_append(text, info->kind == KN_KIND_COMPLEX ? "sort(x0)"
+                        : is_short                    ? "astype(sort(x0), complex64)"
+                                                      : "astype(sort(x0), complex128)");
+    return KILN_OK;
+}
+
+/* sort_complex(a) */
+kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a"};
+    const kn_shaped_own own = {.count = 0};
+    kn_value slot[1] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
+    if (status == KILN_OK)
+        status = kn_call_need(p, c, &slot[0], names[0]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_sort_complex, &own, slot, 1) : status;
+}

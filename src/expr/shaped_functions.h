@@ -1,0 +1,27 @@
+/* expr/shaped_functions.h - functions whose text depends on axes and dtypes (shaped.h). */
+#ifndef KN_EXPR_SHAPED_FUNCTIONS_H
+#define KN_EXPR_SHAPED_FUNCTIONS_H
+
+#include "expr/shaped.h"
+
+kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_equal_arrays(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c);
+/* dot, kron and their like, of two arrays. */
+kiln_status kn_call_shaped_pair(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* A pad whose elements follow from those of their axis. */
+typedef struct kn_padding {
+    const char *mode; /* linear_ramp, maximum, mean, median, minimum */
+    const char *end;  /* of a ramp, a number as a text */
+    int64_t length;   /* of the part of an axis that is looked at; -1: all */
+    int n_pairs;      /* 1: of all axes */
+    int64_t width[2 * KILN_MAX_NDIM];
+} kn_padding;
+
+kiln_status kn_call_pad_by_axis(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                const kn_padding *padding);
+
+#endif

@@ -1,0 +1,462 @@
+/* Functions of expressions whose text is written for their arguments: how many there are, and which words. */
+#include "expr/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "expr/composed.h"
+#include "kernel/kernel.h"
+
+enum { MOST = KN_MAX_PARAMS - 1 };
+
+/* The names of a text's values: its parameters, and the items of lists. */
+typedef struct names {
+    const char *name[3 * MOST];
+    kn_value slot[3 * MOST];
+    char item[2 * MOST][16];
+    int count, n_items;
+} names;
+
+static void add_name(names *n, const char *name, const kn_value *value)
+{
+    n->name[n->count] = name;
+    n->slot[n->count++] = *value;
+}
+
+/* The items of a list, called d0, d1 ... */
+static kiln_status add_items(names *n, int *count, char letter, const kn_parser *p, const kn_value *list,
+                             const char *what)
+{
+    const kn_value *item;
+    *count = kn_parser_items(&item, p, list);
+    if (*count < 1 || *count > MOST)
+        return kn_parser_refuse(p, list->at, list->length, "%s: %d were given; 1 to %d were expected", what,
+                                *count, MOST);
+    for (int k = 0; k < *count; ++k) {
+        char *name = n->item[n->n_items++];
+        snprintf(name, sizeof n->item[0], "%c%d", letter, k);
+        add_name(n, name, &item[k]);
+    }
+    return KILN_OK;
+}
+
+static kiln_status read(kn_value *out, kn_parser *p, const kn_called *c, kn_str *text, names *n)
+{
+    kiln_status status = kn_str_status(text, "the text of a function");
+    if (status == KILN_OK)
+        status = kn_compose(out, p, c, kn_str_text(text), n->name, n->slot, n->count);
+    kn_str_free(text);
+    return status;
+}
+
+/* Arguments by the names of a function; those before n_needed have to be there. */
+static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
+                         int n, int n_needed)
+{
+    kiln_status status = kn_call_match(slot, p, c, name, n, n);
+    for (int k = 0; k < n_needed && status == KILN_OK; ++k)
+        status = kn_call_need(p, c, &slot[k], name[k]);
+    return status;
+}
+
+/* One of these words; the first where none is given. */
+static kiln_status read_word(int *out, const kn_parser *p, const kn_value *value, const char *const *word,
+                             const char *what)
+{
+    kn_str list = KN_STR_INIT;
+    *out = 0;
+    if (value->kind == KN_VALUE_ABSENT)
+        return KILN_OK;
+    for (int k = 0; word[k]; ++k) {
+        if (kn_call_is_word(value, word[k])) {
+            *out = k;
+            kn_str_free(&list);
+            return KILN_OK;
+        }
+        kn_str_printf(&list, "%s'%s'", k == 0 ? "" : word[k + 1] ? ", " : " or ", word[k]);
+    }
+    kiln_status status =
+        kn_parser_refuse(p, value->at, value->length, "%s: %s was expected", what, kn_str_text(&list));
+    kn_str_free(&list);
+    return status;
+}
+
+/* ---- polynomials' products ---- */
+
+/* The wanted numbers, of those from 0 to n + m - 2; l: the smaller length. correlate's results of a longer v
+ * are numbered from the other end. */
+static const char *const modes[] = {"full", "same", "valid", NULL},
+                         *const numbers[] = {"arange(n + m - 1)", "arange(n + m - l) + (%s)",
+                                             "arange(n + m - 2 * l + 1) + (l - 1)"};
+enum { VALID = 2 };
+
+/* convolve(a, v, mode='full'), and correlate(a, v, mode='valid') (which). */
+kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"a", "v", "mode"};
+    names n = {.count = 0};
+    kn_value slot[3] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int mode = 0;
+    kiln_status status = match(slot, p, c, name, 3, 2);
+    if (status == KILN_OK)
+        status = read_word(&mode, p, &slot[2], modes, name[2]);
+    if (status == KILN_OK && slot[2].kind == KN_VALUE_ABSENT && c->which)
+        mode = VALID;
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "a", &slot[0]);
+    add_name(&n, "v", &slot[1]);
+    /* Both get the dtype of both, by elements that are not read. */
+    kn_str_printf(&text,
+                  "x, w = a[:], v[:]; n, m = len(x), len(w); l = n * (n <= m) + m * (m < n); "
+                  "convolved(where(True, x, take(w, arange(1), mode='clip')[0]), "
+                  "where(True, %s, take(x, arange(1), mode='clip')[0]), ",
+                  c->which ? "conj(w[::-1])" : "w");
+    kn_str_printf(&text, numbers[mode], c->which ? "(l - 1) // 2 + ((l - 1) % 2) * (m > n)" : "(l - 1) // 2");
+    kn_str_append(&text, ")");
+    return read(out, p, c, &text, &n);
+}
+
+/* ---- gradients ---- */
+
+/* The places may have a wider dtype, in which is computed; the results have that of f. */
+#define OF_PARTS                                                                                             \
+    "concatenate([full_like(f[..., :1], %s), full_like(f[..., 1:-1], %s), full_like(f[..., :1], %s)], "      \
+    "axis=-1)"
+static const char
+    *const evenly[] = {"(f[..., 1:2] - f[..., :1]) / dx", "(f[..., -1:] - f[..., -2:-1]) / dx",
+                       "-1.5 / dx * f[..., :1] + 2.0 / dx * f[..., 1:2] - 0.5 / dx * f[..., 2:3]",
+                       "0.5 / dx * f[..., -3:-2] - 2.0 / dx * f[..., -2:-1] + 1.5 / dx * f[..., -1:]",
+                       "(f[..., 2:] - f[..., :-2]) / (2.0 * dx)"},
+           *const by_places[] = {
+               "(f[..., 1:2] - f[..., :1]) / h[0]", "(f[..., -1:] - f[..., -2:-1]) / h[-1]",
+               "-(2.0 * h[0] + h[1]) / (h[0] * (h[0] + h[1])) * f[..., :1] + (h[0] + h[1]) / (h[0] * "
+               "h[1]) * f[..., 1:2] - h[0] / (h[1] * (h[0] + h[1])) * f[..., 2:3]",
+               "h[-1] / (h[-2] * (h[-2] + h[-1])) * f[..., -3:-2] - (h[-1] + h[-2]) / (h[-2] * h[-1]) * "
+               "f[..., -2:-1] + (2.0 * h[-1] + h[-2]) / (h[-1] * (h[-2] + h[-1])) * f[..., -1:]",
+               "-(r) / (l * (l + r)) * f[..., :-2] + (r - l) / (l * r) * f[..., 1:-1] + l / (r * (l + "
+               "r)) * f[..., 2:]"};
+
+static kiln_status add_gradient(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot,
+                                const kn_value *axis, bool has_places, int64_t order)
+{
+    const char *const *part = has_places ? by_places : evenly;
+    names n = {.count = 0};
+    kn_str text = KN_STR_INIT;
+    add_name(&n, "f", &slot[0]);
+    add_name(&n, "dx", &slot[1]);
+    add_name(&n, "axis", axis);
+    add_name(&n, "x", &slot[4]);
+    if (has_places)
+        kn_str_append(&text, "h = diff(x * 1.0); l, r = h[:-1], h[1:]; ");
+    kn_str_append(&text, "f = swapaxes(f * 1.0, axis, -1); swapaxes(");
+    kn_str_printf(&text, OF_PARTS ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
+    return read(out, p, c, &text, &n);
+}
+
+/* gradient(f, dx=1.0, axis=-1, edge_order=1, x=): x: the places of elements, in place of their distance.
+ * Several axes give as many results. */
+kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"f", "dx", "axis", "edge_order", "x"};
+    kn_value slot[5] = {{0}}, one[KILN_MAX_NDIM], last;
+    const kn_value *axis;
+    int64_t order = 1;
+    kiln_status status = match(slot, p, c, name, 5, 1);
+    const bool has_places = slot[4].kind != KN_VALUE_ABSENT;
+    if (status == KILN_OK && has_places && slot[1].kind != KN_VALUE_ABSENT)
+        return kn_parser_refuse(p, slot[4].at, slot[4].length, "x: dx or x were expected, not both");
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_ABSENT)
+        status = kn_parser_number(&slot[1], p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&order, p, &slot[3], name[3]);
+    if (status == KILN_OK && order != 1 && order != 2)
+        return kn_parser_refuse(p, slot[3].at, slot[3].length,
+                                "edge_order: %lld was given; 1 or 2 was expected", (long long)order);
+    if (status == KILN_OK)
+        status = kn_parser_number(&last, p, kiln_arg_int(-1), c->at, c->length);
+    const int count = kn_parser_items(&axis, p, slot[2].kind == KN_VALUE_ABSENT ? &last : &slot[2]);
+    const bool is_list = slot[2].kind == KN_VALUE_TUPLE;
+    if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM))
+        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given; 1 to %d were expected",
+                                count, KILN_MAX_NDIM);
+    kn_value axes[KILN_MAX_NDIM];
+    memcpy(axes, axis, (size_t)count * sizeof *axis); /* items move as others are added */
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = add_gradient(&one[k], p, c, slot, &axes[k], has_places, order);
+    *out = is_list ? (kn_value){.kind = KN_VALUE_TUPLE,
+                                .first = p->n_items,
+                                .count = count,
+                                .at = c->at,
+                                .length = c->length}
+                   : one[0];
+    for (int k = 0; k < count && is_list && status == KILN_OK; ++k)
+        status = kn_parser_push_item(p, &one[k]);
+    return status;
+}
+
+/* ---- shapes that are given ---- */
+
+static void put_shape(kn_str *text, int count, const char *between)
+{
+    for (int k = 0; k < count; ++k)
+        kn_str_printf(text, "%sd%d", k > 0 ? between : "", k);
+}
+
+/* indices(dimensions, dtype=int64): the indices along each axis, stacked. */
+kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"dimensions", "dtype"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0;
+    kiln_status status = match(slot, p, c, name, 2, 1);
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'd', p, &slot[0], name[0]);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "dtype", &slot[1]);
+    kn_str_printf(&text, "k = arange(%d)[:", count);
+    for (int k = 0; k < count; ++k)
+        kn_str_append(&text, ", None");
+    kn_str_append(&text, "]; astype(broadcast_to(");
+    for (int k = 0; k < count; ++k) {
+        kn_str_printf(&text, k + 1 < count ? "where(k == %d, " : "", k);
+        kn_str_printf(&text, "arange(d%d)[:", k);
+        for (int a = k + 1; a < count; ++a)
+            kn_str_append(&text, ", None");
+        kn_str_append(&text, k + 1 < count ? "], " : "]");
+    }
+    for (int k = 0; k + 1 < count; ++k)
+        kn_str_append(&text, ")");
+    kn_str_printf(&text, ", (%d, ", count);
+    put_shape(&text, count, ", ");
+    kn_str_printf(&text, ")), %s)", slot[1].kind == KN_VALUE_ABSENT ? "int64" : "dtype");
+    return read(out, p, c, &text, &n);
+}
+
+/* resize(a, new_shape): all elements again and again. */
+kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"a", "new_shape"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0;
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'd', p, &slot[1], name[1]);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "a", &slot[0]);
+    kn_str_append(&text, "reshape(take(ravel(a), arange(");
+    put_shape(&text, count, " * ");
+    kn_str_append(&text, "), mode='wrap'), (");
+    put_shape(&text, count, ", ");
+    kn_str_append(&text, ",))");
+    return read(out, p, c, &text, &n);
+}
+
+/* ---- one array of several ---- */
+
+/* select(condlist, choicelist, default=0) */
+kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"condlist", "choicelist", "default"};
+    names n = {.count = 0};
+    kn_value slot[3] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int n_conditions = 0, n_choices = 0;
+    kiln_status status = match(slot, p, c, name, 3, 2);
+    if (status == KILN_OK)
+        status = add_items(&n, &n_conditions, 'c', p, &slot[0], name[0]);
+    if (status == KILN_OK)
+        status = add_items(&n, &n_choices, 'x', p, &slot[1], name[1]);
+    if (status == KILN_OK && n_conditions != n_choices)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "choicelist: %d were given; as many as condlist has, %d, were expected",
+                                n_choices, n_conditions);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "other", &slot[2]);
+    kn_str_append(&text, "t = "); /* the dtype of all choices, by elements that are not read */
+    for (int k = 0; k + 1 < n_choices; ++k)
+        kn_str_printf(&text, "where(True, x%d, ", k);
+    kn_str_printf(&text, "x%d", n_choices - 1);
+    for (int k = 0; k + 1 < n_choices; ++k)
+        kn_str_append(&text, ")");
+    kn_str_append(&text, "; ");
+    for (int k = 0; k < n_choices; ++k)
+        kn_str_printf(&text, "where(c%d, x%d, ", k, k);
+    kn_str_printf(&text, "where(False, t, %s)", slot[2].kind == KN_VALUE_ABSENT ? "0" : "other");
+    for (int k = 0; k < n_choices; ++k)
+        kn_str_append(&text, ")");
+    return read(out, p, c, &text, &n);
+}
+
+/* choose(a, choices, mode='raise') */
+kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"a", "choices", "mode"},
+                             *const words[] = {"raise", "wrap", "clip", NULL},
+                             *const places[] = {"take(arange(%d), where(a < 0, %d, a))", "a %% %d",
+                                                "clip(a, 0, %d - 1)"};
+    names n = {.count = 0};
+    kn_value slot[3] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0, mode = 0;
+    kiln_status status = match(slot, p, c, name, 3, 2);
+    if (status == KILN_OK)
+        status = read_word(&mode, p, &slot[2], words, name[2]);
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_TUPLE)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length, "choices: a list of arrays was expected");
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'x', p, &slot[1], name[1]);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "a", &slot[0]);
+    kn_str_append(&text, "k = ");
+    kn_str_printf(&text, places[mode], count, count);
+    kn_str_append(&text, "; ");
+    for (int k = 0; k + 1 < count; ++k)
+        kn_str_printf(&text, "where(k == %d, x%d, ", k, k);
+    kn_str_printf(&text, count > 1 ? "x%d" : "where(k == 0, x%d, False)", count - 1);
+    for (int k = 0; k + 1 < count; ++k)
+        kn_str_append(&text, ")");
+    return read(out, p, c, &text, &n);
+}
+
+/* ---- zeros at the ends; bits ---- */
+
+/* trim_zeros(filt, trim='fb') */
+kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"filt", "trim"}, *const words[] = {"fb", "f", "b", "bf", NULL},
+                             *const keeps[] = {"(c > 0) & (sum(m) - c + m > 0)", "c > 0",
+                                               "sum(m) - c + m > 0", "(c > 0) & (sum(m) - c + m > 0)"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int which = 0;
+    kiln_status status = match(slot, p, c, name, 2, 1);
+    if (status == KILN_OK)
+        status = read_word(&which, p, &slot[1], words, name[1]);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "filt", &slot[0]);
+    kn_str_printf(&text, "f = filt[:]; m = f != 0; c = cumsum(m, axis=0); extract(reshape(%s, (len(f),)), f)",
+                  keeps[which]);
+    return read(out, p, c, &text, &n);
+}
+
+/* packbits(a, axis=None, bitorder='big'), unpackbits(a, axis=None, count=None, bitorder='big') (which) */
+kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const packing[] = {"a", "axis", "bitorder"},
+                             *const unpacking[] = {"a", "axis", "count", "bitorder"},
+                             *const orders[] = {"big", "little", NULL};
+    const char *const *name = c->which ? unpacking : packing;
+    const int n_names = 3 + c->which;
+    names n = {.count = 0};
+    kn_value slot[4] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int64_t count = 0;
+    int order = 0;
+    kiln_status status = match(slot, p, c, name, n_names, 1);
+    if (status == KILN_OK)
+        status = read_word(&order, p, &slot[n_names - 1], orders, "bitorder");
+    const bool has_count = c->which && kn_call_is_given(&slot[2]), has_axis = kn_call_is_given(&slot[1]);
+    if (status == KILN_OK && has_count)
+        status = kn_parser_whole(&count, p, &slot[2], "count");
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "a", &slot[0]);
+    add_name(&n, "axis", &slot[1]);
+    kn_str_append(&text,
+                  has_axis ? "a = swapaxes(a, axis, -1); n = a.shape[-1]; " : "a = ravel(a); n = size(a); ");
+    kn_str_append(&text, has_axis ? "swapaxes(" : "");
+    if (!c->which)
+        kn_str_append(&text, "packed(a, a[..., :1], arange((n + 7) // 8)");
+    else if (has_count)
+        kn_str_printf(&text, "unpacked(a, a[..., :1], arange(%s%lld)", count < 0 ? "8 * n + " : "",
+                      (long long)count);
+    else
+        kn_str_append(&text, "unpacked(a, a[..., :1], arange(8 * n)");
+    kn_str_printf(&text, ", %d)%s", order, has_axis ? ", axis, -1)" : "");
+    return read(out, p, c, &text, &n);
+}
+
+/* ---- indices of several axes and of one ---- */
+
+/* ravel_multi_index(multi_index, dims): not checked. */
+kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"multi_index", "dims"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int n_indices = 0, n_dims = 0;
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    if (status == KILN_OK)
+        status = add_items(&n, &n_indices, 'i', p, &slot[0], name[0]);
+    if (status == KILN_OK)
+        status = add_items(&n, &n_dims, 'd', p, &slot[1], name[1]);
+    if (status == KILN_OK && n_indices != n_dims)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length,
+                                "dims: %d were given; as many as multi_index has, %d, were expected", n_dims,
+                                n_indices);
+    if (status != KILN_OK)
+        return status;
+    kn_str_append(&text, "r = astype(i0, int64)");
+    for (int k = 1; k < n_dims; ++k)
+        kn_str_printf(&text, "; r = r * d%d + i%d", k, k);
+    kn_str_append(&text, "; r");
+    return read(out, p, c, &text, &n);
+}
+
+/* unravel_index(indices, shape): as many results as there are extents; not checked. */
+kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"indices", "shape"};
+    names n = {.count = 0};
+    kn_value slot[2] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0;
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'd', p, &slot[1], name[1]);
+    if (status != KILN_OK)
+        return status;
+    add_name(&n, "i", &slot[0]);
+    kn_str_append(&text, "i = astype(i, int64); ");
+    for (int k = 0; k < count; ++k) {
+        kn_str_append(&text, "(i // (1");
+        for (int a = k + 1; a < count; ++a)
+            kn_str_printf(&text, " * d%d", a);
+        kn_str_printf(&text, k > 0 ? ")) %% d%d, " : ")), ", k);
+    }
+    return read(out, p, c, &text, &n);
+}
+
+/* multi_dot(arrays): from the left to the right. */
+kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"arrays"};
+    names n = {.count = 0};
+    kn_value slot[1] = {{0}};
+    kn_str text = KN_STR_INIT;
+    int count = 0;
+    kiln_status status = match(slot, p, c, name, 1, 1);
+    if (status == KILN_OK)
+        status = add_items(&n, &count, 'x', p, &slot[0], name[0]);
+    if (status != KILN_OK)
+        return status;
+    kn_str_append(&text, "r = x0");
+    for (int k = 1; k < count; ++k)
+        kn_str_printf(&text, "; r = matmul(r, x%d)", k);
+    kn_str_append(&text, "; r");
+    return read(out, p, c, &text, &n);
+}

@@ -1,0 +1,117 @@
+/* Functions of expressions that join, choose, edit and multiply arrays: each thing that they refuse. What
+ * they compute: tests/numpy/check_composed.py. */
+#include <kiln/kiln.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ok.h"
+
+/* x: (2, 3), y: (4), s: without axes; n: a number by value. */
+static kiln_status compute(const char *text)
+{
+    static const int64_t shape[] = {2, 3}, four = 4;
+    kiln_array *x = NULL, *y = NULL, *s = NULL, *out[4] = {NULL, NULL, NULL, NULL};
+    kiln_kernel *kernel = NULL;
+    OK(kiln_array_zeros(&x, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    OK(kiln_array_zeros(&y, KILN_INT32, 1, &four, KILN_DEVICE_HOST));
+    OK(kiln_array_zeros(&s, KILN_FLOAT64, 0, NULL, KILN_DEVICE_HOST));
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(y), kiln_arg_array(s), kiln_arg_int(3)};
+    kiln_status status = kiln_expression_create(&kernel, "x, y, s, n", text, NULL);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, out, 1, in, 4, NULL);
+    for (int k = 0; k < 4; ++k)
+        kiln_array_free(out[k]);
+    kiln_kernel_free(kernel);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_array_free(s);
+    return status;
+}
+
+static const struct {
+    const char *text;
+    kiln_status status;
+    const char *message;
+} refused[] = {
+    {"block(x)", KILN_ERROR_SYNTAX, "arrays: 0 lists inside one another were given; 1 to 8 were expected"},
+    {"block([[x], x])", KILN_ERROR_SYNTAX, "lists of the same depth were expected"},
+    {"block([x, [x]])", KILN_ERROR_SYNTAX, "lists of the same depth were expected"},
+    {"insert(y, 5, s)", KILN_ERROR_INVALID, "insert: index 5 was given; axis 0 has 4 elements"},
+    {"insert(y, -5, s)", KILN_ERROR_INVALID, "insert: index -5 was given; axis 0 has 4 elements"},
+    {"insert(x, 0, y, 0)", KILN_ERROR_SHAPE, "values: axis 0 has 4 elements; 1 or 3 were expected"},
+    {"insert(x, [0, 1], x, 0, 1)", KILN_ERROR_SYNTAX, "insert takes 4 arguments without names"},
+    {"insert(x, 0, x, 2)", KILN_ERROR_SHAPE, "axis 2 was given; the array has 2"},
+    {"insert(x, y, x)", KILN_ERROR_SYNTAX, "obj: a whole number that stands in the expression was expected"},
+    {"delete(y, 4)", KILN_ERROR_INVALID, "delete: index 4 was given; axis 0 has 4 elements"},
+    {"delete(x, y, 0)", KILN_ERROR_SYNTAX, "the shape would depend on an array's values"},
+    {"repeat(y, [1, 2])", KILN_ERROR_SHAPE, "repeats: 2 numbers were given; axis 0 has 4 elements"},
+    {"repeat(y, [1, -2, 0, 0])", KILN_ERROR_SYNTAX, "repeats: -2 was given; one from 0 on was expected"},
+    {"pad(x, 1, 'constant', constant_values=n)", KILN_ERROR_SYNTAX, "constant_values: a finite number"},
+    {"pad(x, 1, 'linear_ramp', end_values=n)", KILN_ERROR_SYNTAX, "end_values: a finite number"},
+    {"pad(x, 1, 'mean', stat_length=0)", KILN_ERROR_SYNTAX, "stat_length: 0 was given; one from 1 on"},
+    {"pad(x, ((1, 1), (1, 1), (1, 1)), 'mean')", KILN_ERROR_SHAPE,
+     "3 pairs were given; the array has 2 axes"},
+    {"pad(x[:0], 1, 'mean')", KILN_ERROR_SHAPE, "can be padded by a constant alone"},
+    {"pad(x, 1, 'sideways')", KILN_ERROR_SYNTAX, "'linear_ramp', 'maximum'"},
+    {"convolve(y, y, 'half')", KILN_ERROR_SYNTAX, "mode: 'full', 'same' or 'valid' was expected"},
+    {"gradient(x, 1.0, x=y)", KILN_ERROR_SYNTAX, "x: dx or x were expected, not both"},
+    {"gradient(x, edge_order=3)", KILN_ERROR_SYNTAX, "edge_order: 3 was given; 1 or 2 was expected"},
+    {"gradient(x, axis=())", KILN_ERROR_SYNTAX, "axis: 0 were given; 1 to 64 were expected"},
+    {"indices(())", KILN_ERROR_SYNTAX, "dimensions: 0 were given; 1 to 63 were expected"},
+    {"resize(x, ())", KILN_ERROR_SYNTAX, "new_shape: 0 were given"},
+    {"select([x > 0, x < 0], [x])", KILN_ERROR_SYNTAX, "as many as condlist has, 2, were expected"},
+    {"choose(y, x)", KILN_ERROR_SYNTAX, "choices: a list of arrays was expected"},
+    {"choose(y, [1, 2], 'turn')", KILN_ERROR_SYNTAX, "mode: 'raise', 'wrap' or 'clip' was expected"},
+    {"trim_zeros(y, 'x')", KILN_ERROR_SYNTAX, "trim: 'fb', 'f', 'b' or 'bf' was expected"},
+    {"packbits(y, bitorder='middle')", KILN_ERROR_SYNTAX, "bitorder: 'big' or 'little' was expected"},
+    {"unpackbits(y, count=n)", KILN_ERROR_SYNTAX, "count: a whole number that stands in the expression"},
+    {"sliding_window_view(x, 0)", KILN_ERROR_SYNTAX,
+     "window_shape: 0 was given; 1 to 2147483647 were expected"},
+    {"sliding_window_view(x, ())", KILN_ERROR_SYNTAX, "window_shape: 0 were given; 1 to 32 were expected"},
+    {"sliding_window_view(x, 2, (0, 1))", KILN_ERROR_SYNTAX, "axis: 2 were given for 1 windows"},
+    {"sliding_window_view(y, 5)", KILN_ERROR_SHAPE, "a window of 5 was given; axis -1 has room for 4"},
+    {"sliding_window_view(y, 2, 1)", KILN_ERROR_SHAPE, "axis 1 was given; the array has 1"},
+    {"ravel_multi_index([y, y], [4])", KILN_ERROR_SYNTAX, "as many as multi_index has, 2, were expected"},
+    {"diag(reshape(x, (1, 2, 3)))", KILN_ERROR_SHAPE, "diag: v: 3 axes were given; 1 or 2 were expected"},
+    {"diag(n)", KILN_ERROR_TYPE, "diag: argument 0 is a number here; an array was expected"},
+    {"matmul(s, x)", KILN_ERROR_SHAPE, "matmul: an array without axes was given"},
+    {"matmul(x, y)", KILN_ERROR_SHAPE, "do not broadcast"},
+    {"vecdot(s, y)", KILN_ERROR_SHAPE, "vecdot: an array without axes was given"},
+    {"matvec(y, y)", KILN_ERROR_SHAPE, "matvec: a matrix and a vector were expected"},
+    {"vecmat(y, y)", KILN_ERROR_SHAPE, "vecmat: a vector and a matrix were expected"},
+    {"cross(y, y)", KILN_ERROR_SHAPE, ""},
+    {"tensordot(x, y, 1)", KILN_ERROR_SHAPE, "do not broadcast"},
+    {"tensordot(x, y, 2)", KILN_ERROR_SHAPE, "tensordot: axis 1 was given; array 1 has 1"},
+    {"tensordot(x, y, -1)", KILN_ERROR_SYNTAX, "axes: -1 was given; 0 to 64 were expected"},
+    {"tensordot(x, y, [0, 1, 2])", KILN_ERROR_SYNTAX, "axes: a number, or two lists, were expected"},
+    {"tensordot(x, y, [[0], [0, 1]])", KILN_ERROR_SYNTAX, "axes: 1 and 2 were given"},
+    {"einsum(x, 'ij')", KILN_ERROR_SYNTAX, "subscripts in quotes, and arrays, were expected"},
+    {"einsum('i1,i', y, y)", KILN_ERROR_INVALID, "subscripts: 'i1,i' was given"},
+    {"einsum('i->j', y)", KILN_ERROR_INVALID, "subscripts: 'i->j' was given"},
+    {"einsum('i,i', y)", KILN_ERROR_INVALID, "operands: 1 were given; subscripts have 2"},
+    {"einsum('ij', y)", KILN_ERROR_SHAPE, "operand 0 has 1 axes; its subscripts are 'ij'"},
+    {"array_equal(n, y)", KILN_ERROR_TYPE, "argument 0 is a number here"},
+};
+
+static void each_is_refused(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof refused / sizeof refused[0]; ++k) {
+        const kiln_status ended = compute(refused[k].text);
+        if (ended != refused[k].status || !strstr(kiln_error_message(), refused[k].message))
+            print_error("%s ended with %s: %s\n", refused[k].text, kiln_status_name(ended),
+                        kiln_error_message());
+        assert_int_equal(ended, refused[k].status);
+        assert_non_null(strstr(kiln_error_message(), refused[k].message));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_is_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
