@@ -23,7 +23,7 @@ template <class Word> __device__ __forceinline__ kn_fixed_real<Word> kn_fixed_ti
     return x * kn_fixed_power<Word>(k / 2) * kn_fixed_power<Word>(k - k / 2);
 }
 // The power of two that is the unit.
-template <class Word> __device__ __forceinline__ int kn_fixed_unit(const Word most) {
+template <class Word> __device__ __forceinline__ int kn_fixed_exponent(const Word most) {
     const int exponent = (int)(most >> kn_fixed_of<sizeof(Word)>::mantissa);
     return (exponent > 0 ? exponent : 1) - (kn_fixed_of<sizeof(Word)>::bias - 1) - kn_fixed_bits;
 }
@@ -36,7 +36,7 @@ template <int Digit, class Word, class Most> __device__ __forceinline__ long lon
     const Word largest = most[bin];
     if (largest >= kn_fixed_infinity<Word>())
         return Digit > 0 || kn_fixed_size<Word>(x) != kn_fixed_infinity<Word>() ? 0 : x > 0 ? 1 : 1ll << 32;
-    const kn_fixed_real<Word> in_units = kn_fixed_times<Word>(x, -kn_fixed_unit(largest)), high = rint(in_units);
+    const kn_fixed_real<Word> in_units = kn_fixed_times<Word>(x, -kn_fixed_exponent(largest)), high = rint(in_units);
     return Digit == 0 ? (long long)(int)high : (long long)(int)rint((in_units - high) * kn_fixed_power<Word>(kn_fixed_bits));
 }
 // The number that sums of both digits are; of a float32 there is the first one alone.
@@ -48,10 +48,10 @@ template <class Word> __device__ __forceinline__ kn_fixed_real<Word> kn_unfixed(
         return most > kn_fixed_infinity<Word>() || (has_plus && has_minus) ? infinity - infinity : has_plus ? infinity : has_minus ? -infinity : (real)0;
     }
     if constexpr (sizeof(Word) == 4) {
-        return (real)((double)high * kn_fixed_power<unsigned long long>(kn_fixed_unit(most)));
+        return (real)((double)high * kn_fixed_power<unsigned long long>(kn_fixed_exponent(most)));
     } else {
         const long long upper = high >> kn_fixed_bits, rest = ((high - (upper << kn_fixed_bits)) << kn_fixed_bits) + low;
-        return kn_fixed_times<Word>((real)upper * kn_fixed_power<Word>(kn_fixed_bits) + (real)rest * kn_fixed_power<Word>(-kn_fixed_bits), kn_fixed_unit(most));
+        return kn_fixed_times<Word>((real)upper * kn_fixed_power<Word>(kn_fixed_bits) + (real)rest * kn_fixed_power<Word>(-kn_fixed_bits), kn_fixed_exponent(most));
     }
 }
 // A sum whose elements are added in the order in which they arrive.

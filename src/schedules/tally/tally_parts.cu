@@ -12,7 +12,7 @@ for (int kn_v = 0; kn_v < kn_step; ++kn_v)
 if (kn_step == 1 || ${is_single})
     kn_${name}_all[kn_v] = ${place};
 
-// Whether a value is wanted in memory.
+// True if a value is wanted in memory.
 #inline lesser kn_value < kn_of_all[kn_in_range]
 #inline greater kn_of_all[kn_in_range] < kn_value
 #inline any true
