@@ -36,8 +36,8 @@ template <int Digit, class Word, class Most> __device__ __forceinline__ long lon
     const Word largest = most[bin];
     if (largest >= kn_fixed_infinity<Word>())
         return Digit > 0 || kn_fixed_size<Word>(x) != kn_fixed_infinity<Word>() ? 0 : x > 0 ? 1 : 1ll << 32;
-    const kn_fixed_real<Word> scaled = kn_fixed_times<Word>(x, -kn_fixed_exponent(largest)), high = rint(scaled);
-    return Digit == 0 ? (long long)(int)high : (long long)(int)rint((scaled - high) * kn_fixed_power<Word>(kn_fixed_bits));
+    const kn_fixed_real<Word> in_units = kn_fixed_times<Word>(x, -kn_fixed_exponent(largest)), high = rint(in_units);
+    return Digit == 0 ? (long long)(int)high : (long long)(int)rint((in_units - high) * kn_fixed_power<Word>(kn_fixed_bits));
 }
 // The number that sums of both digits are; of a float32 there is the first one alone.
 template <class Word> __device__ __forceinline__ kn_fixed_real<Word> kn_unfixed(const long long high, const long long low, const Word most) {
