@@ -72,9 +72,9 @@ typedef struct kiln_memory_source {
         sizeof(kiln_memory_source), false, NULL, NULL, NULL                                        \
     }
 
-/* The pool takes its memory from the source from now on; NULL: from the device again. Memory that it holds
- * serves first (so trim before), and goes back to where it came from. KILN_ERROR_UNSUPPORTED:
- * managed memory of the host. */
+/* The pool takes its memory from the source from now on; NULL: from the device again. Memory that
+ * it holds serves first (so trim before), and goes back to where it came from.
+ * KILN_ERROR_UNSUPPORTED: managed memory of the host. */
 KILN_NODISCARD KILN_API kiln_status kiln_memory_set_source(kiln_device device,
                                                            const kiln_memory_source *source);
 

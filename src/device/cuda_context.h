@@ -8,7 +8,7 @@
 #include "device/cuda_driver.h"
 #include "device/device_table.h"
 
-/* How far two devices reach each other's memory. */
+/* The state of two devices: each reaches the other's memory, or never will. */
 enum kn_peer_state { PEER_IMPOSSIBLE = -1, PEER_UNKNOWN, PEER_ENABLED, PEER_BEGINS };
 
 typedef struct kn_cuda_device {

@@ -8,7 +8,7 @@
 #include "device/pool_arena.h"
 #include "device/pool_block.h"
 
-/* The most bytes of one mapping: larger ones cost fewer calls, smaller ones go back to the device more easily. */
+/* The most bytes of one mapping: larger ones cost fewer calls, smaller ones go back more easily. */
 enum { EXTENT_MAX = 8 << 20 };
 
 /* Where pages are to be mapped: at the end of a hole that touches a free block, or at its beginning. */

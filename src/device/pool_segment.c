@@ -12,8 +12,8 @@
 #include "device/pool_arena.h"
 #include "device/pool_pages.h"
 
-/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of all bytes that moved. Pages
- * of a stream that stays busy are not moved. */
+/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of all bytes that
+ * moved. Pages of a stream that stays busy are not moved. */
 enum { SPARE = 16 << 20, PEAK_SHARE = 128, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
 
 /* ---- giving back ---- */
