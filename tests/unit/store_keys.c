@@ -35,7 +35,8 @@ static const char *const lines[] = {
     "gives=\"v\" body=\"v = x\""
     " stage=\"reduce\" label=\"sum\" reads=\"v\" gives=\"s\" body=\"a + b\" identity=\"0\""
     " stage=\"map\" label=\"store\" over=\"results\" reads=\"s, y\" body=\"z = s + y\""
-    " operands=\"array:float16>float32 array:float32 array:float32\" schedule=\"row\" vector=\"1\"",
+    " operands=\"array:float16>float32 array:float32 array:float32\" schedule=\"row\" vector=\"1\" "
+    "baseline=\"1\"",
     KN_SPEC_FORMAT
     " generator=\"1-test\" target=\"cuda:sm_90\" kind=\"module\" name=\"m\" fast_math=\"1\" no_fma=\"1\" "
     "option=\"-DA\""
@@ -94,6 +95,7 @@ static const struct change {
     {1, "over=\"results\"", ""},
     {1, "reads=\"s, y\"", "reads=\"y, s\""},
     {1, "schedule=\"row\"", "schedule=\"reduce\""},
+    {1, "baseline=\"1\"", ""},
     {2, "generator=\"1-test\"", ""},
     {2, "name=\"m\"", "name=\"n\""},
     {2, "fast_math=\"1\"", ""},
