@@ -39,9 +39,9 @@
  * result, or be reduced, but nothing else is computed from it. x[...] = y and x[...] += y give the
  * name x to a changed copy; as the result of a call for x itself it is changed in place.
  *
- * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % and, in
- * front of a value, - + ~, then **, which is taken from the right. "and", "or", "not", "@", chains
- * of comparisons and "if" have no meaning for arrays; the error says what to write instead.
+ * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % @ (matmul)
+ * and, in front of a value, - + ~, then **, which is taken from the right. "and", "or", "not",
+ * chains of comparisons and "if" have no meaning for arrays; the error says what to write instead.
  *
  * Numbers are Python's: 3, 0xff, 1_000, 2.5e-3, 1j, and the names pi, e, inf, nan, True, False.
  * Whole numbers have 64 bits. Operators on numbers alone are computed as Python does (2 / 3 is a

@@ -69,6 +69,7 @@ typedef struct operator_row {
 enum { COMPARES = 4, UNARY = 11 };
 #define AND_HINT "use & between comparisons, in brackets: (x > 0) & (x < 1), or logical_and(x, y)"
 #define OR_HINT "use | between comparisons, in brackets: (x < 0) | (x > 1), or logical_or(x, y)"
+static const char product_name[] = "matmul"; /* a function */
 static const char place_hint[] = "there are no assignments that compute: write x = x + y";
 static const operator_row operators[] = {
     {"if", NULL, "write where(condition, x, y) for x if condition else y", 0},
@@ -111,7 +112,7 @@ static const operator_row operators[] = {
     {"/", "divide", NULL, 10},
     {"//", "floor_divide", NULL, 10},
     {"%", "remainder", NULL, 10},
-    {"@", NULL, "a product of matrices is a sum of products: sum(x[:, :, None] * y, axis=1)", 10},
+    {"@", product_name, NULL, 10},
     {"**", "power", NULL, UNARY + 1},
 };
 static const operator_row signs_in_front[] = {
@@ -523,6 +524,25 @@ static kiln_status parse_front(kn_value *out, kn_parser *p)
                              : status;
 }
 
+/* A call of the function, whose arguments the operands are. */
+static kiln_status call_with(kn_value *out, kn_parser *p, const char *function, const kn_value *in,
+                             size_t begin, size_t length)
+{
+    const kn_called c = {.name = function,
+                         .name_length = strlen(function),
+                         .at = begin,
+                         .length = length,
+                         .first = p->n_arguments,
+                         .count = 2};
+    kiln_status status = kn_parser_push_argument(p, &in[0]);
+    if (status == KILN_OK)
+        status = kn_parser_push_argument(p, &in[1]);
+    if (status == KILN_OK)
+        status = kn_parser_call(out, p, &c);
+    p->n_arguments = c.first;
+    return status;
+}
+
 /* Parses one operator and its right operand. */
 static kiln_status parse_operator(kn_value *left, kn_parser *p, const operator_row *row)
 {
@@ -532,7 +552,9 @@ static kiln_status parse_operator(kn_value *left, kn_parser *p, const operator_r
     if (status == KILN_OK) /* powers associate to the right, and may have a sign there: 2**-3**2 */
         status = parse_value(&in[1], p, row->power > UNARY ? UNARY : row->power + 1);
     if (status == KILN_OK)
-        status = kn_parser_operator(left, p, row->operation, in, 2, begin, length);
+        status = row->operation == product_name
+                     ? call_with(left, p, product_name, in, begin, length)
+                     : kn_parser_operator(left, p, row->operation, in, 2, begin, length);
     const operator_row *then = FIND(p, operators);
     if (status == KILN_OK && row->power == COMPARES && then && then->power == COMPARES && !then->hint)
         return refuse_here(p, "a chain of comparisons has no meaning for arrays: write (x < y) & (y < z)");

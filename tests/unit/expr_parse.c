@@ -457,7 +457,7 @@ static void what_python_has_and_arrays_do_not(void **state)
     assert_refused("exp(x if y else n)", "write where(condition, x, y)");
     assert_refused("x in y", "any(x == y)");
     assert_refused("x is y", "write x == y");
-    assert_refused("x @ y", "a product of matrices is a sum of products");
+    assert_refused("x @ (y, y)", "an array or a number was expected, not a tuple");
     assert_refused("lambda x: x", "functions are kernels");
     assert_refused("x += 1; x", "write x = x + y");
     assert_refused("(x := y)", "a statement of its own");
