@@ -236,6 +236,10 @@ static inline unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
+static inline int max(int a, int b)
+{
+    return a < b ? b : a;
+}
 static inline unsigned max(unsigned a, unsigned b)
 {
     return a < b ? b : a;
@@ -305,6 +309,18 @@ static inline unsigned __umulhi(unsigned a, unsigned b)
 static inline size_t __cvta_generic_to_shared(const void *at)
 {
     return (size_t)((const char *)at - &emulated_base) & 0xffffffff;
+}
+static inline int __float_as_int(float value)
+{
+    int bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+static inline float __int_as_float(int bits)
+{
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
 }
 static inline float __uint_as_float(unsigned bits)
 {
