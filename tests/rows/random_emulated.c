@@ -113,9 +113,12 @@ int main(int argc, char **argv)
     long count = argc > 1 ? atol(argv[1]) : 1, failed = 0, all = 0;
     state = drawn_state(argc, argv);
     char text[256];
+    int n_laws = 0;
+    while (kn_law_at(n_laws))
+        ++n_laws;
     for (long k = 0; k < count; ++k)
         for (int row = 0; kn_law_at(row); ++row) {
-            if (!is_drawn((size_t)(k * 64 + row), 24))
+            if (!is_drawn_of((size_t)row, (size_t)n_laws, 24))
                 continue;
             const kn_law *law = kn_law_at(row);
             ++all;
