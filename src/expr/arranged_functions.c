@@ -62,9 +62,7 @@ kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c)
     const kn_subscript new_axis = {.kind = KN_SUBSCRIPT_NEW};
     kn_value slot[3] = {{0}}, array[MOST];
     int axis = 0, count = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2, 1);
     if (status == KILN_OK)
         status = read_arrays(array, &count, p, &slot[0]);
     const bool is_flat = slot[1].kind == KN_VALUE_NONE && !c->which;
@@ -87,9 +85,7 @@ kiln_status kn_call_stacked(kn_value *out, kn_parser *p, const kn_called *c)
     int count = 0, s = 0;
     while (!kn_call_is(c, stacks[s].name))
         ++s;
-    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     if (status == KILN_OK)
         status = read_arrays(array, &count, p, &slot[0]);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
@@ -106,9 +102,7 @@ kiln_status kn_call_append(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"arr", "values", "axis"};
     kn_value slot[3] = {{0}};
     int axis = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     const bool is_flat = !kn_call_is_given(&slot[2]);
     if (status == KILN_OK && !is_flat)
         status = kn_call_axis(&axis, p, &slot[2]);
@@ -147,9 +141,7 @@ kiln_status kn_call_block(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"arrays"};
     kn_value slot[1] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     if (status != KILN_OK)
         return status;
     const int depth = depth_of(p, &slot[0]);
@@ -206,9 +198,7 @@ kiln_status kn_call_roll(kn_value *out, kn_parser *p, const kn_called *c)
     int64_t shift[KILN_MAX_NDIM], axis[KILN_MAX_NDIM] = {0};
     int n_shifts = 0, n_axes = 1;
     kn_arranged of = {.what = KN_ARRANGE_ROLL};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     const bool is_flat = !kn_call_is_given(&slot[2]);
     if (status == KILN_OK)
         status = read_wholes(shift, &n_shifts, p, &slot[1], KILN_MAX_NDIM, INT64_MIN, names[1]);
@@ -231,9 +221,7 @@ kiln_status kn_call_shift(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}};
     int64_t axis[KILN_MAX_NDIM] = {KN_EACH_AXIS};
     kn_arranged of = {.what = KN_ARRANGE_HALF, .count = 1};
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 1);
     if (status == KILN_OK && kn_call_is_given(&slot[1]))
         status = read_wholes(axis, &of.count, p, &slot[1], KILN_MAX_NDIM, -KILN_MAX_NDIM, names[1]);
     for (int k = 0; k < of.count; ++k)
@@ -256,9 +244,7 @@ kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"a", "repeats", "axis", "total"};
     kn_value slot[4] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_REPEAT};
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3, 2);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
         return kn_compose(out, p, c,
                           kn_call_is_given(&slot[2])
@@ -284,9 +270,7 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"arr", "obj", "axis"};
     kn_value slot[3] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_DELETE};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     const bool is_array = slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]);
     if (status == KILN_OK && is_array && kn_call_is_given(&slot[2]))
         return kn_parser_refuse(p, slot[1].at, slot[1].length,
@@ -310,9 +294,7 @@ kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"arr", "obj", "values", "axis"};
     kn_value slot[4] = {{0}}, in[2];
     kn_arranged of = {.what = KN_ARRANGE_INSERT};
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
-    for (int k = 0; k < 3 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 3);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
     of.is_one = slot[1].kind != KN_VALUE_TUPLE;
@@ -330,9 +312,7 @@ kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}}, wide;
     int64_t times[KILN_MAX_NDIM];
     kn_arranged of = {.what = KN_ARRANGE_TILE};
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
     if (status == KILN_OK)
         status = read_wholes(times, &of.count, p, &slot[1], KILN_MAX_NDIM, 0, names[1]);
     for (int k = 0; k < of.count && status == KILN_OK; ++k)
@@ -368,22 +348,14 @@ static kiln_status read_widths(kn_arranged *of, const kn_parser *p, const kn_val
 
 /* Words of KN_PADS, of modes by what an axis has, and 'empty', whose elements are zero here. */
 static const char *const pad_modes[] = {"constant", "edge",    "wrap", "reflect", "symmetric", "linear_ramp",
-                                        "maximum",  "minimum", "mean", "median",  "empty"};
-enum { PAD_MODES = sizeof pad_modes / sizeof pad_modes[0], PAD_EMPTY = PAD_MODES - 1 };
+                                        "maximum",  "minimum", "mean", "median",  "empty",     NULL};
+enum { PAD_EMPTY = sizeof pad_modes / sizeof pad_modes[0] - 2 };
 
 static kiln_status read_mode(int *out, const kn_parser *p, const kn_value *value)
 {
-    *out = KN_PAD_CONSTANT;
-    if (value->kind == KN_VALUE_ABSENT)
-        return KILN_OK;
-    for (int m = 0; m < PAD_MODES; ++m)
-        if (kn_call_is_word(value, pad_modes[m])) {
-            *out = m == PAD_EMPTY ? KN_PAD_CONSTANT : m;
-            return KILN_OK;
-        }
-    return kn_parser_refuse(p, value->at, value->length,
-                            "mode: 'constant', 'edge', 'wrap', 'reflect', 'symmetric', 'linear_ramp', "
-                            "'maximum', 'minimum', 'mean', 'median' or 'empty' was expected");
+    kiln_status status = kn_call_word(out, p, value, pad_modes, "mode");
+    *out = *out == PAD_EMPTY ? KN_PAD_CONSTANT : *out;
+    return status;
 }
 
 /* A number that stands in the text, as the body of a kernel has it. */
@@ -413,9 +385,7 @@ kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c)
     kn_padding by_axis = {.length = -1};
     char end[40];
     int mode = KN_PAD_CONSTANT;
-    kiln_status status = kn_call_match(slot, p, c, names, 6, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 6, 3, 2);
     if (status == KILN_OK)
         status = read_widths(&of, p, &slot[1]);
     if (status == KILN_OK)

@@ -23,9 +23,10 @@ kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_
 kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *message);
 /* A KILN_ERROR_INVALID or _TYPE of another layer becomes an error about this value. */
 kiln_status kn_call_check(const kn_parser *p, const kn_value *about, kiln_status status);
-/* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
+/* slot[n]: the argument for name[n]; only the first n_places of them may be positional, and the first
+ * n_needed have to be there. */
 kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
-                          int n_names, int n_places);
+                          int n_names, int n_places, int n_needed);
 /* An error if the argument is absent. */
 kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name);
 kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
@@ -38,8 +39,9 @@ static inline bool kn_call_is_given(const kn_value *value)
 {
     return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
 }
-/* True if the value is this word, in quotes. */
-bool kn_call_is_word(const kn_value *value, const char *word);
+/* The number of the one of these words that the argument `what` is; 0 where it is absent. NULL ends them. */
+kiln_status kn_call_word(int *out, const kn_parser *p, const kn_value *value, const char *const *word,
+                         const char *what);
 /* Adds all outputs of a call: one value, or a tuple. */
 kiln_status kn_call_add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out);
 /* Adds the first results of a kernel, which is freed: one value, or a tuple. */

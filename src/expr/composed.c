@@ -16,7 +16,7 @@ static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const
     const char *name[KN_COMPOSED_PARAMS];
     for (int k = 0; k < of->count; ++k)
         name[k] = of->name[k];
-    kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places);
+    kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places, 0);
     for (int k = 0; k < of->count && status == KILN_OK; ++k) {
         int64_t whole;
         const kn_value *item;

@@ -72,8 +72,9 @@ static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const 
 }
 
 kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
-                          int n_names, int n_places)
+                          int n_names, int n_places, int n_needed)
 {
+    kiln_status status = KILN_OK;
     for (int n = 0; n < n_names; ++n)
         slot[n] = (kn_value){.kind = KN_VALUE_ABSENT, .at = c->at, .length = c->length};
     for (int k = 0, place = 0; k < c->count; ++k) {
@@ -90,7 +91,9 @@ kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c
                                     (int)c->name_length, c->name, name[n]);
         slot[n] = *argument;
     }
-    return KILN_OK;
+    for (int n = 0; n < n_needed && status == KILN_OK; ++n)
+        status = kn_call_need(p, c, &slot[n], name[n]);
+    return status;
 }
 
 kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name)
@@ -101,10 +104,32 @@ kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value 
                             c->name, name);
 }
 
-bool kn_call_is_word(const kn_value *value, const char *word)
+/* True if the value is this word, in quotes. */
+static bool is_word(const kn_value *value, const char *word)
 {
     return value->kind == KN_VALUE_WORD && value->length == strlen(word) + 2 &&
            memcmp(value->word, word, strlen(word)) == 0;
+}
+
+kiln_status kn_call_word(int *out, const kn_parser *p, const kn_value *value, const char *const *word,
+                         const char *what)
+{
+    kn_str list = KN_STR_INIT;
+    *out = 0;
+    if (value->kind == KN_VALUE_ABSENT)
+        return KILN_OK;
+    for (int k = 0; word[k]; ++k) {
+        if (is_word(value, word[k])) {
+            *out = k;
+            kn_str_free(&list);
+            return KILN_OK;
+        }
+        kn_str_printf(&list, "%s'%s'", k == 0 ? "" : word[k + 1] ? ", " : " or ", word[k]);
+    }
+    kiln_status status =
+        kn_parser_refuse(p, value->at, value->length, "%s: %s was expected", what, kn_str_text(&list));
+    kn_str_free(&list);
+    return status;
 }
 
 /* ---- axes ---- */
@@ -321,7 +346,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     const kn_value *item;
     kiln_status status = start_view(&node, &in, KN_NODE_SLICE, p, c);
     if (status == KILN_OK)
-        status = kn_call_match(slot, p, c, name, 2, 2);
+        status = kn_call_match(slot, p, c, name, 2, 2, 0);
     bool is_all = status == KILN_OK && !kn_call_is_given(&slot[1]);
     if (is_all && kind == KN_SUBSCRIPT_ONE) {
         node.subscript = &(kn_subscript){.kind = KN_SUBSCRIPT_ONES};
@@ -343,9 +368,7 @@ static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "dtype"};
     kn_value slot[2] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], name[k]);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     if (status == KILN_OK)
         status = check_dtype(p, &slot[1]);
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], slot[1].dtype, false) : status;
@@ -355,9 +378,7 @@ kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_
 {
     static const char *const name[] = {"x"};
     kn_value slot[1] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, name, 1, 1);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], name[0]);
+    kiln_status status = kn_call_match(slot, p, c, name, 1, 1, 1);
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], dtype, is_python) : status;
 }
 
@@ -403,9 +424,7 @@ static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_calle
 {
     static const char *const name[] = {"array", "shape"};
     kn_value slot[2] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], name[k]);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     return status == KILN_OK ? add_broadcast(out, p, c, &slot[0], &slot[1]) : status;
 }
 
@@ -420,9 +439,7 @@ static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is
     const int n_names = value < 0 ? 3 : 2;
     kn_value slot[3] = {{0}};
     int in[2];
-    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_names);
-    for (int k = 0; k < n_names - 1 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], name[k]);
+    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_names, n_names - 1);
     kn_value *dtype = &slot[n_names - 1], *filled = &slot[1], number;
     if (status == KILN_OK && value >= 0) {
         status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
@@ -499,7 +516,7 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int in[3];
     kn_node node = {.kind = KN_NODE_ARANGE, .n_in = 3, .in = in, .at = c->at, .length = c->length};
-    kiln_status status = kn_call_match(slot, p, c, name, 4, 4);
+    kiln_status status = kn_call_match(slot, p, c, name, 4, 4, 0);
     if (status == KILN_OK && slot[1].kind == KN_VALUE_ABSENT) {
         slot[1] = slot[0];
         slot[0].kind = KN_VALUE_ABSENT;
@@ -523,9 +540,7 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const name[] = {"x", "low", "high"};
     kn_value slot[3] = {{0}};
     int in[3], n = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 3, 3);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], name[0]);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 1);
     bool has[3] = {true};
     for (int k = 0; k < 3 && status == KILN_OK; ++k) {
         has[k] = kn_call_is_given(&slot[k]);
@@ -565,7 +580,7 @@ static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c
     kn_value slot[SLOTS] = {{0}};
     int in[2];
     kiln_kernel *kernel = NULL;
-    kiln_status status = kn_call_match(slot, p, c, names, count, count);
+    kiln_status status = kn_call_match(slot, p, c, names, count, count, 0);
     for (int k = 0; k < count && status == KILN_OK; ++k)
         status = slot[k].kind == KN_VALUE_ABSENT ? kn_call_need(p, c, &slot[k], names[k])
                                                  : kn_parser_node(&in[k], p, &slot[k]);
@@ -639,17 +654,14 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
 
 static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"a", "v", "side"}, *const body[SIDES] = {
-                                                               SEARCH_UP(BEFORE("e", "v")),
-                                                               SEARCH_UP("!" BEFORE("v", "e"))};
+    static const char *const names[] = {"a", "v", "side"}, *const sides[] = {"left", "right", NULL},
+                             *const body[SIDES] = {SEARCH_UP(BEFORE("e", "v")),
+                                                   SEARCH_UP("!" BEFORE("v", "e"))};
     kn_value slot[3] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
-    const bool is_right = kn_call_is_word(&slot[2], "right");
-    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT && !is_right &&
-        !kn_call_is_word(&slot[2], "left"))
-        return kn_parser_refuse(p, slot[2].at, slot[2].length, "side: 'left' or 'right' was expected");
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
+    int is_right = 0;
+    if (status == KILN_OK)
+        status = kn_call_word(&is_right, p, &slot[2], sides, names[2]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, is_right) : status;
 }
@@ -663,9 +675,7 @@ static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c
                                                                    SEARCH_BINS(BEFORE("e", "x"))};
     kn_value slot[3] = {{0}};
     int64_t right = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&right, p, &slot[2], names[2]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
@@ -761,9 +771,7 @@ static kiln_status call_diff(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     int64_t times = 1;
     int axis = -1;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 1);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&times, p, &slot[1], names[1]);
     if (status == KILN_OK && (times < 0 || times > MOST_DIFFERENCES))
@@ -785,9 +793,7 @@ static kiln_status call_trapezoid(kn_value *out, kn_parser *p, const kn_called *
     static const char *const names[] = {"y", "x", "dx", "axis"};
     kn_value slot[4] = {{0}}, apart, pairs, areas, two;
     int axis = -1, in;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 1);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
         status = kn_call_axis(&axis, p, &slot[3]);
     if (status != KILN_OK)

@@ -49,9 +49,7 @@ kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     kiln_kernel *kernel = NULL;
     int64_t least = 0, length = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 3);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3, 1);
     if (status == KILN_OK && kn_call_is_given(&slot[2]))
         status = read_count(&least, p, &slot[2], names[2], 0);
     if (status == KILN_OK && !kn_call_is_given(&slot[3]))
@@ -205,9 +203,7 @@ kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[5] = {{0}}, counts;
     bins b = {0};
     int64_t is_density = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 5, 5);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 5, 5, 1);
     b.x = slot[0];
     if (status == KILN_OK && kn_call_is_given(&slot[3]))
         status = kn_parser_whole(&is_density, p, &slot[3], names[3]);
@@ -230,9 +226,7 @@ kiln_status kn_call_bin_edges(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"a", "bins", "range"};
     kn_value slot[3] = {{0}};
     bins b = {0};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 1);
     b.x = slot[0];
     if (status == KILN_OK)
         status = read_bins(&b, p, c, &slot[1], &slot[2]);
@@ -249,9 +243,7 @@ kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     kiln_kernel *kernel = NULL;
     int64_t count = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 3 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
     if (status == KILN_OK)
         status = read_count(&count, p, &slot[2], names[2], 1);
     const kn_value *const in[] = {&slot[0], &slot[1]};
@@ -267,9 +259,7 @@ kiln_status kn_call_scattered_last(kn_value *out, kn_parser *p, const kn_called 
     static const char *const names[] = {"a", "indices"};
     kn_value slot[2] = {{0}};
     kiln_kernel *kernel = NULL;
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     if (status == KILN_OK)
         status = kn_scattered_find(&kernel, KN_LAST, 0);
@@ -286,9 +276,7 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_kernel *kernel = NULL;
     int in[KN_INDEX_ARRAYS + 2];
     kiln_status status =
-        index ? kn_call_match(slot, p, c, names, 3, 3) : kn_error_memory(sizeof *index, "an index");
-    for (int k = 0; k < 3 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+        index ? kn_call_match(slot, p, c, names, 3, 3, 3) : kn_error_memory(sizeof *index, "an index");
     if (status == KILN_OK)
         status = kn_index_add(index, p, &slot[1]);
     if (status == KILN_OK)

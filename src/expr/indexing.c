@@ -90,9 +90,7 @@ kiln_status kn_call_argwhere(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[1] = {{0}};
     kiln_kernel *kernel = NULL;
     int in = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     if (status == KILN_OK)
         status = kn_parser_node(&in, p, &slot[0]);
     if (status == KILN_OK && c->which) {

@@ -143,7 +143,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     kn_value dtype = {.kind = KN_VALUE_ABSENT};
     const kn_value absent = dtype;
     bool is_done = false;
-    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_places);
+    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_places, 0);
     node.at = c->at;
     node.length = c->length;
     node.in = in;

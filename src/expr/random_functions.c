@@ -75,7 +75,7 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
     kn_law_use use = {.law = law};
     kiln_kernel *kernel = NULL;
     const int n = list_names(name, slot, law);
-    kiln_status status = kn_call_match(given, p, c, name, n, PARAMS + law->n_params);
+    kiln_status status = kn_call_match(given, p, c, name, n, PARAMS + law->n_params, 0);
     for (int k = 0; k < n; ++k)
         value[slot[k]] = given[k];
     for (int s = KEY; s <= AT && status == KILN_OK; ++s)

@@ -95,9 +95,7 @@ kiln_status kn_call_places_of(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}};
     kiln_kernel *kernel = NULL;
     int in[2];
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status == KILN_OK)
@@ -116,9 +114,7 @@ kiln_status kn_call_reading(kn_value *out, kn_parser *p, const kn_called *c)
         ++row;
     while (readings[row].arg[n])
         ++n;
-    kiln_status status = kn_call_match(slot, p, c, readings[row].arg, n, n);
-    for (int k = 0; k < n && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], readings[row].arg[k]);
+    kiln_status status = kn_call_match(slot, p, c, readings[row].arg, n, n, n);
     for (int k = 0; k < n && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status == KILN_OK)

@@ -24,9 +24,7 @@ kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"v", "k"};
     kn_value slot[2] = {{0}};
     kn_shaped_own own = {.count = 1};
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 1);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&own.number[0], p, &slot[1], names[1]);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_diag, &own, slot, 1) : status;
@@ -210,9 +208,7 @@ kiln_status kn_call_shaped_pair(kn_value *out, kn_parser *p, const kn_called *c)
     while (!kn_call_is(c, pairs[row].name))
         ++row;
     const char *const names[] = {pairs[row].first, pairs[row].second};
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
     return status == KILN_OK ? kn_call_shaped(out, p, c, pairs[row].write, &own, slot, 2) : status;
 }
 
@@ -239,9 +235,7 @@ kiln_status kn_call_equal_arrays(kn_value *out, kn_parser *p, const kn_called *c
     const int n_names = 2 + c->which;
     kn_value slot[3] = {{0}};
     kn_shaped_own own = {.which = c->which, .count = 1};
-    kiln_status status = kn_call_match(slot, p, c, names, n_names, n_names);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, n_names, n_names, 2);
     if (status == KILN_OK && c->which && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_equal, &own, slot, 2) : status;
@@ -561,9 +555,7 @@ kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     int64_t axis[2][KILN_MAX_NDIM], number = 2;
     int count[2] = {0, 0};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     if (status != KILN_OK || slot[2].kind == KN_VALUE_ABSENT)
         return status == KILN_OK ? kn_call_shaped(out, p, c, write_tensordot, &own, slot, 2) : status;
     if (slot[2].kind == KN_VALUE_TUPLE) {
@@ -615,8 +607,6 @@ kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c
     static const char *const names[] = {"a"};
     const kn_shaped_own own = {.count = 0};
     kn_value slot[1] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_sort_complex, &own, slot, 1) : status;
 }

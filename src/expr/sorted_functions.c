@@ -47,9 +47,7 @@ kiln_status kn_call_sort(kn_value *out, kn_parser *p, const kn_called *c)
     kn_named_sort sort = {.name = (kn_sort_name)c->which, .along.count = KN_SORT_ALL};
     kn_value slot[3] = {{0}};
     bool is_down = false;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2, 1);
     if (status == KILN_OK)
         status = read_flag(&is_down, p, &slot[2], names[2]);
     sort.flags = is_down ? KILN_SORT_DESCENDING : 0;
@@ -63,9 +61,7 @@ kiln_status kn_call_partition(kn_value *out, kn_parser *p, const kn_called *c)
     kn_named_sort sort = {.name = (kn_sort_name)c->which, .along.count = KN_SORT_ALL};
     kn_value slot[3] = {{0}};
     const kn_value *item;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     int count = status == KILN_OK ? kn_parser_items(&item, p, &slot[1]) : 0;
     for (int k = 0; k < count && status == KILN_OK; ++k) {
         int64_t kth = 0;
@@ -83,9 +79,7 @@ kiln_status kn_call_topk(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int64_t count = 0;
     bool is_down = true;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
     if (status == KILN_OK)
         status = kn_parser_whole(&count, p, &slot[1], names[1]);
     if (status == KILN_OK && count < 0)
@@ -107,9 +101,7 @@ kiln_status kn_call_lexsort(kn_value *out, kn_parser *p, const kn_called *c)
     const kn_value *item;
     kiln_kernel *kernel = NULL;
     int axis = -1, in[KN_MAX_PARAMS];
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 1);
     if (status == KILN_OK && slot[0].kind != KN_VALUE_TUPLE)
         return kn_parser_refuse(
             p, slot[0].at, slot[0].length,
@@ -170,9 +162,7 @@ kiln_status kn_call_median(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"a", "axis", "keepdims"};
     kn_quantile q = {.is_median = true, .skips_nan = c->which & KN_SKIPS_NAN};
     kn_value slot[3] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 2);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2, 1);
     if (status == KILN_OK)
         status = read_axes(&q, p, &slot[1]);
     if (status == KILN_OK)
@@ -217,9 +207,7 @@ kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
     kn_quantile q = {.is_percentile = c->which & KN_OF_PERCENT, .skips_nan = c->which & KN_SKIPS_NAN};
     char method[32] = "linear";
     kn_value slot[5] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 5, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 5, 3, 2);
     if (status == KILN_OK)
         status = read_axes(&q, p, &slot[2]);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT) {
@@ -237,8 +225,6 @@ kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? add_quantile(out, p, c, &q, &slot[0], q.has_list ? NULL : &slot[1]) : status;
 }
 
-/* unique(x, return_index=False, return_inverse=False, return_counts=False) */
-
 /* runs_of(x): elements that differ from the one before, and how often each comes in a row; run_lengths is
  * composed of it. */
 kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
@@ -247,9 +233,7 @@ kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[1] = {{0}};
     kiln_kernel *kernel = NULL;
     int in = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 1, 1);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     if (status == KILN_OK)
         status = kn_parser_node(&in, p, &slot[0]);
     if (status == KILN_OK)
@@ -257,6 +241,7 @@ kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 2) : status;
 }
 
+/* unique(x, return_index=False, return_inverse=False, return_counts=False) */
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"x", "return_index", "return_inverse", "return_counts"};
@@ -264,9 +249,7 @@ kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_kernel *kernel = NULL;
     unsigned flags = 0;
     int in = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
-    if (status == KILN_OK)
-        status = kn_call_need(p, c, &slot[0], names[0]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 1);
     for (int k = 1; k < 4 && status == KILN_OK; ++k) {
         bool is_wanted = false;
         status = read_flag(&is_wanted, p, &slot[k], names[k]);

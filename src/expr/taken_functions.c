@@ -15,11 +15,12 @@
 /* Ways with indices that are outside, behind the one that counts from the end. What is taken of no elements
  * is zero. */
 typedef enum mode { RAISE, WRAP, CLIP, MODES } mode;
+static const char *const mode_words[] = {[RAISE] = "raise", [WRAP] = "wrap", [CLIP] = "clip", [MODES] = NULL};
 static const struct {
-    const char *word, *text, *guard;
-} modes[MODES] = {[RAISE] = {"raise", "k = k < 0 ? k + n : k;", ""},
-                  [WRAP] = {"wrap", "k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;", "n == 0 ? (T)0 : "},
-                  [CLIP] = {"clip", "k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
+    const char *text, *guard;
+} modes[MODES] = {[RAISE] = {"k = k < 0 ? k + n : k;", ""},
+                  [WRAP] = {"k = n > 0 ? k % n : k; k = k < 0 ? k + n : k;", "n == 0 ? (T)0 : "},
+                  [CLIP] = {"k = k < 0 ? 0 : k >= n ? n - 1 : k;", "n == 0 ? (T)0 : "}};
 
 enum { NO_AXIS = KILN_MAX_NDIM, PLACES = 1 /* which */ };
 
@@ -76,15 +77,10 @@ static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int 
 
 static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *value)
 {
-    *out = RAISE;
-    if (value->kind == KN_VALUE_ABSENT)
-        return KILN_OK;
-    for (int m = 0; m < MODES; ++m)
-        if (kn_call_is_word(value, modes[m].word)) {
-            *out = (mode)m;
-            return KILN_OK;
-        }
-    return kn_parser_refuse(p, value->at, value->length, "mode: 'raise', 'wrap' or 'clip' was expected");
+    int number;
+    kiln_status status = kn_call_word(&number, p, value, mode_words, "mode");
+    *out = (mode)number;
+    return status;
 }
 
 /* `like`: the array with extent 1 along the axis, so that the other axes broadcast with those of indices. */
@@ -134,9 +130,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int axis = NO_AXIS;
     mode m = RAISE;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
     if (status == KILN_OK)
         status = read_mode(&m, p, &slot[3]);
     if (status == KILN_OK)
@@ -173,9 +167,7 @@ kiln_status kn_call_take_along_axis(kn_value *out, kn_parser *p, const kn_called
     static const char *const names[] = {"arr", "indices", "axis"};
     kn_value slot[3] = {{0}};
     int axis = -1;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3);
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     if (status == KILN_OK && slot[2].kind == KN_VALUE_NONE)
         axis = NO_AXIS;
     else if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
@@ -196,9 +188,7 @@ kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_kernel *kernel = NULL;
     kn_str body = KN_STR_INIT;
     int in[4];
-    kiln_status status = kn_call_match(slot, p, c, names, n_in, n_in);
-    for (int k = 0; k < n_in && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], names[k]);
+    kiln_status status = kn_call_match(slot, p, c, names, n_in, n_in, n_in);
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     kn_str_printf(&body, "const int64 n = values.size(); y = mask != (M)0 && n > 0 ? (T)values[%s %% n] : a",

@@ -39,22 +39,12 @@ static kiln_status read_axes(int *axis, int *count, const kn_parser *p, const kn
     return status;
 }
 
-/* Arguments by the names of a function; those before n_needed have to be there. */
-static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
-                         int n, int n_needed)
-{
-    kiln_status status = kn_call_match(slot, p, c, name, n, n);
-    for (int k = 0; k < n_needed && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], name[k]);
-    return status;
-}
-
 kiln_status kn_call_swapaxes(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "axis1", "axis2"};
     kn_value slot[3] = {{0}};
     int axis[2];
-    kiln_status status = match(slot, p, c, names, 3, 3);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_call_axis(&axis[k], p, &slot[1 + k]);
     return status == KILN_OK ? add_rearranged(out, p, c, &slot[0], KN_TURN_SWAP, axis, 2) : status;
@@ -65,7 +55,7 @@ kiln_status kn_call_moveaxis(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"a", "source", "destination"};
     kn_value slot[3] = {{0}};
     int axis[KILN_MAX_NDIM], n_from = 0, n_to = 0;
-    kiln_status status = match(slot, p, c, names, 3, 3);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
     if (status == KILN_OK)
         status = read_axes(axis, &n_from, p, &slot[1], KILN_MAX_NDIM / 2);
     if (status == KILN_OK)
@@ -82,7 +72,7 @@ kiln_status kn_call_rollaxis(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"a", "axis", "start"};
     kn_value slot[3] = {{0}};
     int axis[2] = {0, 0};
-    kiln_status status = match(slot, p, c, names, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         if (slot[1 + k].kind != KN_VALUE_ABSENT)
             status = kn_call_axis(&axis[k], p, &slot[1 + k]);
@@ -95,7 +85,7 @@ kiln_status kn_call_diagonal(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int axis[3] = {0, 1, 0};
     int64_t offset = 0;
-    kiln_status status = match(slot, p, c, names, 4, 1);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 1);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&offset, p, &slot[1], names[1]);
     if (status == KILN_OK && offset != (int)offset)
@@ -126,7 +116,7 @@ kiln_status kn_call_flip(kn_value *out, kn_parser *p, const kn_called *c)
     kn_subscript all = {.kind = KN_SUBSCRIPT_FLIP};
     kn_value slot[2] = {{0}};
     int axis[KILN_MAX_NDIM], count = 0;
-    kiln_status status = match(slot, p, c, names, 2, 1);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 1);
     if (status == KILN_OK && !kn_call_is_given(&slot[1]))
         return kn_call_add_slice(out, p, c, &slot[0], &all, 1);
     if (status == KILN_OK)
@@ -141,7 +131,7 @@ kiln_status kn_call_rot90(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}}, flipped;
     int axis[2] = {0, 1}, count = 2;
     int64_t quarters = 1;
-    kiln_status status = match(slot, p, c, names, 3, 1);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 1);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&quarters, p, &slot[1], names[1]);
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
@@ -169,7 +159,7 @@ kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c)
     kn_subscript subscript[] = {{.kind = KN_SUBSCRIPT_FILL, .start = most < 3 ? most : 2, .stop = 2},
                                 {.kind = KN_SUBSCRIPT_REST},
                                 {.kind = KN_SUBSCRIPT_FILL, .start = most, .stop = most == 3}};
-    kiln_status status = match(slot, p, c, names, 1, 1);
+    kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     return status == KILN_OK ? kn_call_add_slice(out, p, c, &slot[0], subscript, 3) : status;
 }
 
@@ -181,7 +171,7 @@ kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c)
     const kn_value *item;
     int axis[KILN_MAX_NDIM], in, n_axes = 0;
     kn_node node = {.kind = KN_NODE_WINDOWS, .n_in = 1, .in = &in, .at = c->at, .length = c->length};
-    kiln_status status = match(slot, p, c, names, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     const bool has_axes = kn_call_is_given(&slot[2]);
     const int count = kn_parser_items(&item, p, &slot[1]);
     if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM / 2))
@@ -263,7 +253,7 @@ kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"ary", "indices_or_sections", "axis"};
     kn_value slot[3] = {{0}};
     parts of = {.x = &slot[0], .may_differ = c->which};
-    kiln_status status = match(slot, p, c, names, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_call_axis(&of.axis, p, &slot[2]);
     return status == KILN_OK ? split(out, p, c, &of, &slot[1]) : status;
@@ -275,6 +265,6 @@ kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const names[] = {"ary", "indices_or_sections"};
     kn_value slot[2] = {{0}};
     parts of = {.x = &slot[0], .axis = c->which};
-    kiln_status status = match(slot, p, c, names, 2, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
     return status == KILN_OK ? split(out, p, c, &of, &slot[1]) : status;
 }

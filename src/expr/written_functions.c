@@ -50,38 +50,6 @@ static kiln_status read(kn_value *out, kn_parser *p, const kn_called *c, kn_str 
     return status;
 }
 
-/* Arguments by the names of a function; those before n_needed have to be there. */
-static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
-                         int n, int n_needed)
-{
-    kiln_status status = kn_call_match(slot, p, c, name, n, n);
-    for (int k = 0; k < n_needed && status == KILN_OK; ++k)
-        status = kn_call_need(p, c, &slot[k], name[k]);
-    return status;
-}
-
-/* One of these words; the first where none is given. */
-static kiln_status read_word(int *out, const kn_parser *p, const kn_value *value, const char *const *word,
-                             const char *what)
-{
-    kn_str list = KN_STR_INIT;
-    *out = 0;
-    if (value->kind == KN_VALUE_ABSENT)
-        return KILN_OK;
-    for (int k = 0; word[k]; ++k) {
-        if (kn_call_is_word(value, word[k])) {
-            *out = k;
-            kn_str_free(&list);
-            return KILN_OK;
-        }
-        kn_str_printf(&list, "%s'%s'", k == 0 ? "" : word[k + 1] ? ", " : " or ", word[k]);
-    }
-    kiln_status status =
-        kn_parser_refuse(p, value->at, value->length, "%s: %s was expected", what, kn_str_text(&list));
-    kn_str_free(&list);
-    return status;
-}
-
 /* ---- polynomials' products ---- */
 
 /* The wanted numbers, of those from 0 to n + m - 2; l: the smaller length. correlate's results of a longer v
@@ -99,9 +67,9 @@ kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int mode = 0;
-    kiln_status status = match(slot, p, c, name, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 2);
     if (status == KILN_OK)
-        status = read_word(&mode, p, &slot[2], modes, name[2]);
+        status = kn_call_word(&mode, p, &slot[2], modes, name[2]);
     if (status == KILN_OK && slot[2].kind == KN_VALUE_ABSENT && c->which)
         mode = VALID;
     if (status != KILN_OK)
@@ -164,7 +132,7 @@ kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[5] = {{0}}, one[KILN_MAX_NDIM], last;
     const kn_value *axis;
     int64_t order = 1;
-    kiln_status status = match(slot, p, c, name, 5, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, 5, 5, 1);
     const bool has_places = slot[4].kind != KN_VALUE_ABSENT;
     if (status == KILN_OK && has_places && slot[1].kind != KN_VALUE_ABSENT)
         return kn_parser_refuse(p, slot[4].at, slot[4].length, "x: dx or x were expected, not both");
@@ -213,7 +181,7 @@ kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0;
-    kiln_status status = match(slot, p, c, name, 2, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 1);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'd', p, &slot[0], name[0]);
     if (status != KILN_OK)
@@ -246,7 +214,7 @@ kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0;
-    kiln_status status = match(slot, p, c, name, 2, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'd', p, &slot[1], name[1]);
     if (status != KILN_OK)
@@ -270,7 +238,7 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int n_conditions = 0, n_choices = 0;
-    kiln_status status = match(slot, p, c, name, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 2);
     if (status == KILN_OK)
         status = add_items(&n, &n_conditions, 'c', p, &slot[0], name[0]);
     if (status == KILN_OK)
@@ -308,9 +276,9 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0, mode = 0;
-    kiln_status status = match(slot, p, c, name, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 2);
     if (status == KILN_OK)
-        status = read_word(&mode, p, &slot[2], words, name[2]);
+        status = kn_call_word(&mode, p, &slot[2], words, name[2]);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_TUPLE)
         return kn_parser_refuse(p, slot[1].at, slot[1].length, "choices: a list of arrays was expected");
     if (status == KILN_OK)
@@ -341,9 +309,9 @@ kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}};
     kn_str text = KN_STR_INIT;
     int which = 0;
-    kiln_status status = match(slot, p, c, name, 2, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 1);
     if (status == KILN_OK)
-        status = read_word(&which, p, &slot[1], words, name[1]);
+        status = kn_call_word(&which, p, &slot[1], words, name[1]);
     if (status != KILN_OK)
         return status;
     add_name(&n, "filt", &slot[0]);
@@ -365,9 +333,9 @@ kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c)
     kn_str text = KN_STR_INIT;
     int64_t count = 0;
     int order = 0;
-    kiln_status status = match(slot, p, c, name, n_names, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_names, 1);
     if (status == KILN_OK)
-        status = read_word(&order, p, &slot[n_names - 1], orders, "bitorder");
+        status = kn_call_word(&order, p, &slot[n_names - 1], orders, "bitorder");
     const bool has_count = c->which && kn_call_is_given(&slot[2]), has_axis = kn_call_is_given(&slot[1]);
     if (status == KILN_OK && has_count)
         status = kn_parser_whole(&count, p, &slot[2], "count");
@@ -399,7 +367,7 @@ kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[2] = {{0}};
     kn_str text = KN_STR_INIT;
     int n_indices = 0, n_dims = 0;
-    kiln_status status = match(slot, p, c, name, 2, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     if (status == KILN_OK)
         status = add_items(&n, &n_indices, 'i', p, &slot[0], name[0]);
     if (status == KILN_OK)
@@ -425,7 +393,7 @@ kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *
     kn_value slot[2] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0;
-    kiln_status status = match(slot, p, c, name, 2, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'd', p, &slot[1], name[1]);
     if (status != KILN_OK)
@@ -449,7 +417,7 @@ kiln_status kn_call_multi_dot(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[1] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0;
-    kiln_status status = match(slot, p, c, name, 1, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, 1, 1, 1);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'x', p, &slot[0], name[0]);
     if (status != KILN_OK)

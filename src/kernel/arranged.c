@@ -364,14 +364,7 @@ static kiln_status make_program(kn_program **out, const arranged *a, const kn_de
     else
         status = write_arranged(&body, a, in);
     if (status == KILN_OK)
-        status = kn_str_status(&inputs, "the texts of a kernel");
-    if (status == KILN_OK)
-        status = kn_str_status(&output, "the texts of a kernel");
-    if (status == KILN_OK)
-        status = kn_str_status(&body, "the texts of a kernel");
-    if (status == KILN_OK)
-        status = kn_program_elementwise(out, kn_str_text(&inputs), kn_str_text(&output), kn_str_text(&body),
-                                        a->name, NULL);
+        return kn_program_written(out, &inputs, &output, &body, a->name, NULL);
     kn_str_free(&inputs);
     kn_str_free(&output);
     kn_str_free(&body);

@@ -157,17 +157,7 @@ static kiln_status finish(kn_lowered_part **part, lowering *l, writing *w, unsig
     kn_program *program = NULL;
     o.flags = flags;
     kn_str_append(&w->body, w->is_open ? ";\n}" : "");
-    kiln_status status = kn_str_status(&w->in, "the texts of an index");
-    if (status == KILN_OK)
-        status = kn_str_status(&w->outs, "the texts of an index");
-    if (status == KILN_OK)
-        status = kn_str_status(&w->body, "the texts of an index");
-    if (status == KILN_OK)
-        status = kn_program_elementwise(&program, kn_str_text(&w->in), kn_str_text(&w->outs),
-                                        kn_str_text(&w->body), names[l->t->name].name, &o);
-    kn_str_free(&w->in);
-    kn_str_free(&w->outs);
-    kn_str_free(&w->body);
+    kiln_status status = kn_program_written(&program, &w->in, &w->outs, &w->body, names[l->t->name].name, &o);
     if (status != KILN_OK)
         return status;
     program->left_outputs = 0; /* elements behind the last one are no results */

@@ -106,19 +106,9 @@ static kiln_status make_program(kn_program **out, const lowering *l)
     kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
     kn_str_printf(&in, "raw %s x, raw int64 number, raw int64 found", kiln_dtype_name(l->x->dtype));
     write_texts(&outs, &body, l);
-    kiln_status status = kn_str_status(&in, "the texts of a kernel");
-    if (status == KILN_OK)
-        status = kn_str_status(&outs, "the texts of a kernel");
-    if (status == KILN_OK)
-        status = kn_str_status(&body, "the texts of a kernel");
-    if (status == KILN_OK)
-        status = kn_program_elementwise(out, kn_str_text(&in), kn_str_text(&outs), kn_str_text(&body),
-                                        name_of(l->z), NULL);
+    kiln_status status = kn_program_written(out, &in, &outs, &body, name_of(l->z), NULL);
     if (status == KILN_OK)
         (*out)->left_outputs = 0; /* elements behind the last one are no results */
-    kn_str_free(&in);
-    kn_str_free(&outs);
-    kn_str_free(&body);
     return status;
 }
 

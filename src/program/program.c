@@ -539,3 +539,18 @@ kiln_status kn_program_elementwise(kn_program **out, const char *in_params, cons
                         o.reduce_type);
     return status == KILN_OK ? kn_program_create(out, &text) : status;
 }
+
+kiln_status kn_program_written(kn_program **out, kn_str *in_params, kn_str *out_params, kn_str *body,
+                               const char *name, const kiln_kernel_options *options)
+{
+    kn_str *const text[] = {in_params, out_params, body};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = kn_str_status(text[k], "the texts of a kernel");
+    if (status == KILN_OK)
+        status = kn_program_elementwise(out, kn_str_text(in_params), kn_str_text(out_params),
+                                        kn_str_text(body), name, options);
+    for (int k = 0; k < 3; ++k)
+        kn_str_free(text[k]);
+    return status;
+}

@@ -2,6 +2,7 @@
 #ifndef KN_PROGRAM_PROGRAM_H
 #define KN_PROGRAM_PROGRAM_H
 
+#include "base/str.h"
 #include "program/stages.h"
 
 /* The texts from which a program is made; they may be NULL for none. */
@@ -33,6 +34,9 @@ kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_ker
 kiln_status kn_program_create(kn_program **out, const kn_program_text *text);
 kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
                                    const char *body, const char *name, const kiln_kernel_options *options);
+/* The same of texts that were written for it, and are freed. */
+kiln_status kn_program_written(kn_program **out, kn_str *in_params, kn_str *out_params, kn_str *body,
+                               const char *name, const kiln_kernel_options *options);
 /* map: an expression of the inputs; reduce: one of `a` and `b`; post: statements that assign the outputs from
  * `a`; identity: an expression, or NULL. */
 kiln_status kn_program_reduction(kn_program **out, const char *in_params, const char *out_params,

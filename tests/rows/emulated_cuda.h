@@ -310,30 +310,17 @@ static inline size_t __cvta_generic_to_shared(const void *at)
 {
     return (size_t)((const char *)at - &emulated_base) & 0xffffffff;
 }
-static inline int __float_as_int(float value)
+template <class To, class From> static inline To emulated_bits(From from)
 {
-    int bits;
-    memcpy(&bits, &value, 4);
-    return bits;
+    static_assert(sizeof(To) == sizeof(From), "the same bits");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
 }
-static inline float __int_as_float(int bits)
-{
-    float value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-static inline float __uint_as_float(unsigned bits)
-{
-    float value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
-static inline unsigned __float_as_uint(float value)
-{
-    unsigned bits;
-    memcpy(&bits, &value, 4);
-    return bits;
-}
+#define __float_as_int emulated_bits<int, float>
+#define __int_as_float emulated_bits<float, int>
+#define __float_as_uint emulated_bits<unsigned, float>
+#define __uint_as_float emulated_bits<float, unsigned>
 // Rounded towards zero.
 template <class T> static inline float emulated_cut(T x)
 {
