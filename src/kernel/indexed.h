@@ -7,11 +7,12 @@
 #include "kernel/kernel.h"
 
 typedef enum kn_indexed_name {
-    KN_INDEXED_READ,   /* the elements: of x, and each array of the index */
-    KN_INDEXED_PLACES, /* their numbers among all elements of x, in C order (int64) */
-    KN_INDEXED_SPREAD, /* of x, values and the arrays: in x's shape the value that each element is assigned,
+    KN_INDEXED_READ,     /* the elements: of x, and each array of the index */
+    KN_INDEXED_PLACES,   /* their numbers among all elements of x, in C order (int64) */
+    KN_INDEXED_ASSIGNED, /* of x, values and the arrays: x after x[...] = values; the last one counts */
+    KN_INDEXED_SPREAD,   /* of x, values and the arrays: in x's shape the value that each element is assigned,
                           and whether one is; the last one counts */
-    KN_INDEXED_MARKED, /* of x and the arrays: whether an element is assigned one */
+    KN_INDEXED_MARKED,   /* of x and the arrays: whether an element is assigned one */
     KN_INDEXED_NAMES
 } kn_indexed_name;
 
