@@ -33,13 +33,19 @@ static const struct {
     const char *out[2];
 } names[KN_INDEXED_NAMES] = {[KN_INDEXED_READ] = {"indexed", 0, 1, {"y"}},
                              [KN_INDEXED_PLACES] = {"places", 0, 1, {"y"}},
+                             [KN_INDEXED_ROWS] = {"rows", 0, 1, {"y"}},
                              [KN_INDEXED_ASSIGNED] = {"assigned", 1, 1, {"y"}},
                              [KN_INDEXED_SPREAD] = {"assigned", 1, 2, {"values", "is_set"}},
                              [KN_INDEXED_MARKED] = {"assigned", 0, 1, {"is_set"}}};
 
+static bool gives_places(const indexed *t)
+{
+    return t->name == KN_INDEXED_PLACES || t->name == KN_INDEXED_ROWS;
+}
+
 static bool reads(const indexed *t)
 {
-    return t->name == KN_INDEXED_READ || t->name == KN_INDEXED_PLACES;
+    return t->name == KN_INDEXED_READ || gives_places(t);
 }
 
 /* True if the result has the dtype of x. */
@@ -105,16 +111,26 @@ static kiln_status find_axes(kn_index_axes *out, const indexed *t, const kn_desc
     return status == KILN_OK && names[t->name].n_values ? check_values(t, &in[1], out) : status;
 }
 
+kiln_dtype kn_index_rows_dtype(int ndim, const int64_t *shape)
+{
+    return kn_shape_size(ndim, shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const indexed *t = context;
     kn_index_axes axes;
+    bool is_held[KILN_MAX_NDIM];
+    int64_t rows[KILN_MAX_NDIM];
     kiln_status status = find_axes(&axes, t, in);
     if (status != KILN_OK)
         return status;
+    if (t->name == KN_INDEXED_ROWS)
+        kn_index_axes_hold(&axes, is_held, rows, in);
     const bool is_last = j == names[t->name].n_out - 1;
     *out = (kn_described){.dtype = gives_elements(t)              ? in->dtype
                                    : t->name == KN_INDEXED_PLACES ? KILN_INT64
+                                   : t->name == KN_INDEXED_ROWS   ? kn_index_rows_dtype(in->ndim, rows)
                                    : is_last                      ? KILN_BOOL
                                                                   : in[1].dtype};
     out->ndim = reads(t) ? axes.ndim : in->ndim;
@@ -136,7 +152,8 @@ typedef struct lowering {
     int count;                                        /* buffer: the extent that is late */
     bool
         is_held[KILN_MAX_NDIM]; /* by axis of the result: numbers of what is assigned are the same along it */
-    kiln_dtype dtype;           /* of what is read, or its bits: `factor` elements at once */
+    int64_t rows[KILN_MAX_NDIM]; /* the shape of x, without axes that are held */
+    kiln_dtype dtype;            /* of what is read, or its bits: `factor` elements at once */
     int64_t factor;
 } lowering;
 
@@ -430,7 +447,7 @@ static void bind_number(kn_lowered_part *part, int *at, const lowering *l)
 {
     const kn_index_axes *o = &l->axes;
     int64_t apart[KILN_MAX_NDIM], origin = 0;
-    kn_shape_c_strides(l->in->ndim, l->in->shape, 1, apart);
+    kn_shape_c_strides(l->in->ndim, l->rows, 1, apart);
     for (int a = 0; a < l->in->ndim; ++a)
         origin += o->fixed[a] > 0 ? o->fixed[a] * apart[a] : 0;
     for (int a = 0; a < o->n_axes; ++a)
@@ -506,12 +523,14 @@ static kiln_status bind_read(kn_lowered_part *part, int at, const lowering *l)
 static kiln_status add_read(lowering *l)
 {
     const kn_index_axes *o = &l->axes;
-    const bool is_late = o->late >= 0, is_places = l->t->name == KN_INDEXED_PLACES;
+    const bool is_late = o->late >= 0, is_places = gives_places(l->t);
     kn_lowered_part *part;
     writing w;
     int at = 0;
     begin(&w);
-    l->dtype = is_places ? KILN_INT64 : l->in->dtype;
+    l->dtype = l->t->name == KN_INDEXED_ROWS ? kn_index_rows_dtype(l->in->ndim, l->rows)
+               : is_places                   ? KILN_INT64
+                                             : l->in->dtype;
     l->factor = 1;
     if (!is_places)
         widen(l);
@@ -568,6 +587,9 @@ static kiln_status lower_read(lowering *l)
     const kn_index_axes *o = &l->axes;
     if (is_selection(l))
         return add_selection(l);
+    memcpy(l->rows, l->in->shape, sizeof l->rows);
+    if (l->t->name == KN_INDEXED_ROWS)
+        kn_index_axes_hold(&l->axes, l->is_held, l->rows, l->in);
     kiln_status status = add_masks(l);
     if (status == KILN_OK && o->late >= 0)
         l->out->late[0] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l->count}, o->late};
@@ -764,27 +786,7 @@ static kiln_status add_plain_mask(lowering *l)
 typedef struct last_numbers {
     kn_source source;
     kiln_dtype dtype;
-    int64_t shape[KILN_MAX_NDIM]; /* by axis of x: 1 along those that the index has whole */
 } last_numbers;
-
-static bool is_whole(const lowering *l, const kn_index_axis *axis)
-{
-    return axis->to >= 0 && axis->start == 0 && axis->step == 1 && axis->extent == l->in->shape[axis->of];
-}
-
-/* Along an axis of x that the index has whole, the axes of the index too become one element. */
-static void hold_whole(lowering *l, last_numbers *last)
-{
-    kn_index_axes *o = &l->axes;
-    memcpy(last->shape, l->in->shape, sizeof last->shape);
-    for (int a = 0; a < o->n_axes; ++a) {
-        if (!is_whole(l, &o->axis[a]))
-            continue;
-        l->is_held[o->axis[a].to] = true;
-        last->shape[o->axis[a].of] = o->axis[a].extent = o->shape[o->axis[a].to] = 1;
-    }
-    last->dtype = kn_shape_size(o->ndim, o->shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
-}
 
 static kiln_status add_scatter(lowering *l, const last_numbers *last)
 {
@@ -795,7 +797,7 @@ static kiln_status add_scatter(lowering *l, const last_numbers *last)
     writing w;
     int at = 0;
     begin(&w);
-    kn_shape_c_strides(l->in->ndim, last->shape, (int64_t)kiln_dtype_size(last->dtype), strides);
+    kn_shape_c_strides(l->in->ndim, l->rows, (int64_t)kiln_dtype_size(last->dtype), strides);
     write_places(&w, l, "last", true);
     kn_str_printf(&w.outs, "raw %s last", kiln_dtype_name(last->dtype));
     kn_str_printf(&w.body, "atomicMax((%s *)&last[at], (%s)(i + 1))", word, word);
@@ -848,9 +850,9 @@ static kiln_status add_assigned(lowering *l, const last_numbers *last)
         write_last_place(&w, l, last);
     write_value(&w, l);
     write_results(&w, l);
-    kn_shape_c_strides(l->in->ndim, last->shape, (int64_t)kiln_dtype_size(last->dtype), strides);
+    kn_shape_c_strides(l->in->ndim, l->rows, (int64_t)kiln_dtype_size(last->dtype), strides);
     for (int a = 0; a < l->in->ndim; ++a)
-        strides[a] = last->shape[a] == 1 ? 0 : strides[a];
+        strides[a] = l->rows[a] == 1 ? 0 : strides[a];
     kiln_status status = finish(&part, l, &w, 0);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, at++, l->call, &last->source, last->dtype, l->in->ndim, l->in->shape,
@@ -876,8 +878,9 @@ static kiln_status lower_assigned(lowering *l)
     if (is_plain_mask(l))
         return add_plain_mask(l);
     kiln_status status = add_masks(l);
-    hold_whole(l, &last);
-    const int64_t bytes = kn_shape_size(l->in->ndim, last.shape) * (int64_t)kiln_dtype_size(last.dtype);
+    kn_index_axes_hold(&l->axes, l->is_held, l->rows, l->in);
+    last.dtype = kn_shape_size(o->ndim, o->shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
+    const int64_t bytes = kn_shape_size(l->in->ndim, l->rows) * (int64_t)kiln_dtype_size(last.dtype);
     if (status == KILN_OK)
         status = kn_lowered_add_buffer(&last.source.index, l->out, (size_t)bytes);
     if (status == KILN_OK)
