@@ -318,7 +318,7 @@ def main():
     work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
     work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
     work += [lambda: check_composed(kiln, options.seed)]
-    for name in drawn(list(LAWS), 4):
+    for name in drawn(list(LAWS), 6):
         work.append(lambda name=name: check_filled(kiln, name, options.seed))
         work.append(lambda name=name: check_law(kiln, name, options.seed, 10 ** 8 if SOAK else 40000))
     in_threads(lambda check: check(), work)

@@ -82,7 +82,7 @@ def check_case(kiln, seed, index):
 
 
 def main():
-    o = random_cases(5000, 70, 23)
+    o = random_cases(5000, 40, 23)
     kiln = Searches(o.library)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} searches, none wrong")
