@@ -130,10 +130,15 @@ int main(int argc, char **argv)
             put_text(text, sizeof text, law, dtype, n);
             failed += !run(text, is_exact(law->name), is_exact(law->name) ? 0 : n / 200);
         }
-    failed += !run("normal(uint64(arange(100)[:, None]), arange(31), dtype=float32) + normal(7, arange(31), "
-                   "dtype=float32)",
-                   true, 0);
-    failed += !run("4.0 * sum(random(1, arange(20000)) ** 2 + random(2, arange(20000)) ** 2 < 1)", true, 0);
+    /* One of three programs: rows with keys of their own, a Monte Carlo sum, an extreme. */
+    static const char *const programs[] = {
+        "normal(uint64(arange(100)[:, None]), arange(%d, %d), dtype=float32) + normal(7, arange(1), "
+        "dtype=float32)",
+        "4.0 * sum(random(1, arange(%1$d, %2$d)) ** 2 + random(2, arange(%1$d, %2$d)) ** 2 < 1)",
+        "max(normal(3, arange(%d, %d), dtype=float32), axis=0)"};
+    const int program = (int)draw(3), first = (int)draw(5);
+    snprintf(text, sizeof text, programs[program], first, first + 1 + (int)draw(program == 0 ? 60 : 20000));
+    failed += !run(text, true, 0);
     printf("%ld distributions, %ld failed\n", all, failed);
     return failed > 0;
 }
