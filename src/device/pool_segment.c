@@ -169,8 +169,8 @@ static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, s
     return KILN_OK;
 }
 
-/* By pages; where there are no addresses for these, by a segment; where a limit has no room for a whole one, by
- * a segment of what is wanted. */
+/* By pages; where there are no addresses for these, by a segment; where a limit leaves less than either, by a
+ * segment of what is wanted. */
 static kiln_status grow_arena(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
     bool is_mapped = pool->page && pool->source.is_mapped;

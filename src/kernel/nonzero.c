@@ -61,7 +61,7 @@ static bool is_wanted(const selected *s, int axis)
     return s->axis < 0 || s->axis == axis;
 }
 
-/* Of an array without axes the elements are counted alone. */
+/* The elements of an array without axes are counted alone. */
 static kiln_status make_selected(kiln_kernel **out, const void *of)
 {
     const selected *s = of;

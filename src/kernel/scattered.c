@@ -1,7 +1,7 @@
-/* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of indices,
- * and those beside axes that are not whole, first become numbers of elements. Where the index has whole axes,
- * numbers of rows are sorted, so that each row has its values one after another: each element combines those
- * of its own, in their order. */
+/* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of
+ * indices, and those beside axes that are not whole, first become numbers of elements. Where the index has
+ * whole axes, numbers of rows are sorted, so that each row has its values one after another: each element
+ * combines those of its own, in their order. */
 #include "kernel/indexed.h"
 
 #include <stdio.h>
