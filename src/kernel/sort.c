@@ -560,7 +560,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     size_t bytes = (size_t)(l.s->signature->n_in + 1) * sizeof *l.in;
     l.in = kn_calloc(1, bytes);
     if (!l.in)
-        return kn_error_memory(bytes, "a sort");
+        return kn_error_memory("a sort");
     kn_describe_arguments(l.in, call->in, l.s->signature->n_in);
     kiln_status status = lower_call(&l);
     kn_free(l.in);
@@ -680,7 +680,7 @@ static kiln_status check(const texts *t)
     const kn_str *each = (const kn_str *)t;
     for (int k = 0; k < TEXTS; ++k)
         if (each[k].failed)
-            return kn_error_memory(each[k].length, "a sort's texts");
+            return kn_error_memory("a sort's texts");
     return KILN_OK;
 }
 
@@ -875,8 +875,7 @@ static kiln_status make_move(const making *m, bool is_last)
                                      .reads = kn_str_text(&t.reads),
                                      .gives = "",
                                      .body = kn_str_text(&t.put)}};
-    kiln_status status =
-        key_reads.failed || digit.failed ? kn_error_memory(digit.length, "a sort's texts") : check(&t);
+    kiln_status status = key_reads.failed || digit.failed ? kn_error_memory("a sort's texts") : check(&t);
     if (status == KILN_OK)
         status = make_kernel(&m->s->move[is_last], m, kn_str_text(&t.in), kn_str_text(&t.outs),
                              "uint32 _kn_digit, int64 _kn_to", stages);
@@ -916,7 +915,7 @@ static kiln_status make_rank(const making *m)
          .reads = kn_str_text(&body_reads),
          .gives = "",
          .body = kn_str_text(&t.put)}};
-    kiln_status status = body_reads.failed ? kn_error_memory(body_reads.length, "a sort's texts") : check(&t);
+    kiln_status status = body_reads.failed ? kn_error_memory("a sort's texts") : check(&t);
     if (status == KILN_OK)
         status = make_kernel(&m->s->rank, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values),
                              stages);
@@ -1104,7 +1103,7 @@ kiln_status kn_sort_create(kiln_kernel **out, const char *in_params, const char 
                         n_keys, keys ? "an array" : "NULL", MOST_KEYS);
     sorting *s = kn_calloc(1, sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a sort");
+        return kn_error_memory("a sort");
     s->along = along ? *along : (kn_sort_along){.count = KN_SORT_ALL};
     making m = {.s = s, .name = name, .body = body, .keys = keys, .options = &o};
     status = make_sorting(&m, in_params, out_params, n_keys, &o);
