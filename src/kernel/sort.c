@@ -464,9 +464,32 @@ static kiln_status add_moves(lowering *l)
     return status;
 }
 
+enum {
+    FEWEST_WANTED = 64,
+    LONGEST_OF_ONE = 1 << 22, /* of a row that one block reads, unless many blocks have one each */
+    BLOCKS_OF_LONG = 128
+};
+
+/* A bound of the elements of a row that are wanted, one of a few: each is a binary. 0: all, or many. */
+static int most_wanted(const sorting *s)
+{
+    int most = FEWEST_WANTED;
+    while (most < KN_SORT_TOP && most < s->along.count)
+        most *= 2;
+    return s->along.count > 0 && s->along.count <= most ? most : 0;
+}
+
 static bool are_rows_short(const lowering *l)
 {
     return l->s->rank && l->call->target->backend == KN_CUDA && l->length <= KN_SORT_ROW &&
+           parts_of(key_dtype(l->s, 0, l->in)) == 1;
+}
+
+/* The first elements of a longer row, which a block finds too. */
+static bool are_few_wanted(const lowering *l)
+{
+    return l->s->rank && l->call->target->backend == KN_CUDA && most_wanted(l->s) > 0 &&
+           (l->length <= LONGEST_OF_ONE || l->rows >= BLOCKS_OF_LONG) && l->length <= INT32_MAX &&
            parts_of(key_dtype(l->s, 0, l->in)) == 1;
 }
 
@@ -543,7 +566,7 @@ static kiln_status lower_call(lowering *l)
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
     status = add_numbers(l);
-    if (status == KILN_OK && are_rows_short(l))
+    if (status == KILN_OK && (are_rows_short(l) || are_few_wanted(l)))
         return add_rank(l);
     if (status == KILN_OK)
         status = add_buffers(l);
@@ -888,8 +911,12 @@ static kiln_status make_move(const making *m, bool is_last)
 static kiln_status make_rank(const making *m)
 {
     const kn_program *p = m->s->signature;
+    const int most = most_wanted(m->s);
     texts t = {.in = KN_STR_INIT};
     kn_str body_reads = KN_STR_INIT;
+    char wanted[16] = "";
+    if (most)
+        snprintf(wanted, sizeof wanted, "%d", most);
     kn_str_printf(&t.in, "raw %c _type", m->letter.key);
     put_results(&t.in, m);
     kn_str_append(&t.in, ", ");
@@ -909,7 +936,7 @@ static kiln_status make_rank(const making *m)
          .reads = kn_str_text(&t.reads),
          .gives = "_kn_key",
          .body = kn_str_text(&t.key)},
-        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = ""},
+        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = wanted},
         {.kind = KN_MAP,
          .label = "put",
          .reads = kn_str_text(&body_reads),
