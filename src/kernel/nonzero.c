@@ -65,19 +65,33 @@ static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l,
     return kn_lowered_bind(part, at, l->call, &source, KILN_INT64, ndim, &count, NULL);
 }
 
+/* Along one axis numbers are indices: they are found where they are wanted. */
+static bool are_numbers_results(const lowering *l)
+{
+    return l->z->n_axes > 0 && l->x->ndim == 1;
+}
+
+static kiln_status bind_numbers(kn_lowered_part *part, const lowering *l)
+{
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    return are_numbers_results(l) ? kn_lowered_bind_output(part, 1, l->call, 0, KILN_INT64, 1,
+                                                           given ? given->shape : &l->x->size)
+                                  : bind_buffer(part, 1, l, l->numbers, 1, l->x->size);
+}
+
 static kiln_status add_find(lowering *l)
 {
     const size_t size = (size_t)(l->x->size > 0 ? l->x->size : 1);
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_buffer(&l->numbers, l->out, size * sizeof(int64_t));
-    if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t));
+    kiln_status status = kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t));
+    if (status == KILN_OK && !are_numbers_results(l))
+        status = kn_lowered_add_buffer(&l->numbers, l->out, size * sizeof(int64_t));
     if (status == KILN_OK)
         status = kn_lowered_add_kernel(&part, l->out, l->z->find);
     if (status == KILN_OK)
         status = kn_lowered_bind_input(part, 0, l->call, 0, l->x->dtype);
     if (status == KILN_OK)
-        status = bind_buffer(part, 1, l, l->numbers, 1, l->x->size);
+        status = bind_numbers(part, l);
     return status == KILN_OK ? bind_buffer(part, 2, l, l->found, 0, 0) : status;
 }
 
@@ -146,7 +160,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kiln_status status = check(z, &in);
     if (status == KILN_OK)
         status = add_find(&l);
-    if (status == KILN_OK && l.x->size > 0 && l.x->ndim > 0)
+    if (status == KILN_OK && l.x->size > 0 && l.x->ndim > 0 && !are_numbers_results(&l))
         status = add_indices(&l);
     for (int j = 0; j < (z->n_axes ? z->n_axes : 1); ++j)
         out->late[j] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l.found}, 0};
