@@ -1,6 +1,6 @@
 """Random numbers: Philox's published answers; bits, uniform numbers, integers and normal numbers against NumPy's own arithmetic; arrays that are filled against
 expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples (10^8 numbers in tools/soak).
-check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--numbers N] [--laws FIRST:LAST:STEP]"""
 import ctypes
 import os
 import random
@@ -313,14 +313,16 @@ def check_refusals(kiln):
 
 
 def main():
-    options = random_cases(20, 2, 1)
+    options = random_cases(20, 2, 1, ("--numbers", {"type": int, "default": 10 ** 8 if SOAK else 40000, "help": "of each distribution"}),
+                           ("--laws", {"help": "the distributions, as a slice of their list; default: drawn ones"}))
     kiln = Random(options.library)
     work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
     work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
     work += [lambda: check_composed(kiln, options.seed)]
-    for name in drawn(list(LAWS), 6):
+    chosen = list(LAWS)[slice(*[int(x) if x else None for x in options.laws.split(":")])] if options.laws else drawn(list(LAWS), 6)
+    for name in chosen:
         work.append(lambda name=name: check_filled(kiln, name, options.seed))
-        work.append(lambda name=name: check_law(kiln, name, options.seed, 10 ** 8 if SOAK else 40000))
+        work.append(lambda name=name: check_law(kiln, name, options.seed, options.numbers))
     in_threads(lambda check: check(), work)
     print(f"random: {len(work)} checks")
 
