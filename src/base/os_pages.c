@@ -1,10 +1,19 @@
 /* base/os_pages.c - ranges of addresses whose pages get memory later. */
 #include <errno.h>
+#include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/shortage.h"
+
+size_t kn_os_address_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (size_t)limit.rlim_cur
+                                                                                : SIZE_MAX;
+}
 
 void *kn_os_reserve(size_t size)
 {

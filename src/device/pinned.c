@@ -9,6 +9,7 @@
 #include "device/cuda_memory.h"
 #include "device/device_table.h"
 #include "device/lost.h"
+#include "device/memory.h"
 #include "device/pool.h"
 #include "device/registry.h"
 
@@ -45,6 +46,20 @@ static kiln_status take_pinned(kn_device *device, size_t bytes, void **out)
     if (bytes > SIZE_MAX / 4)
         return kn_error_memory(bytes, "pinned memory");
     return kn_pool_take(out, &bytes, device->pinned, NULL, 0);
+}
+
+volatile unsigned *kn_device_flag(kn_device *device)
+{
+    volatile unsigned *known = atomic_load(&device->flag);
+    void *made = NULL;
+    if (known || device->backend->kind != KN_CUDA ||
+        kn_cuda_pinned_alloc(device, sizeof *known, &made) != KILN_OK)
+        return known;
+    *(volatile unsigned *)made = 0;
+    if (atomic_compare_exchange_strong(&device->flag, &known, made))
+        return made;
+    kn_cuda_pinned_free(device, made);
+    return known;
 }
 
 kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)

@@ -169,14 +169,15 @@ static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, s
     return KILN_OK;
 }
 
-/* By pages; where there are no addresses for these, by a segment, or a smaller one. */
+/* By pages; where there are no addresses for these, by a segment; where a limit has no room for a whole one, by
+ * a segment of what is wanted. */
 static kiln_status grow_arena(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
     bool is_mapped = pool->page && pool->source.is_mapped;
     kiln_status status = is_mapped ? kn_pool_map_block(pool, l, wanted, out) : KILN_ERROR_UNSUPPORTED;
     if (status == KILN_ERROR_UNSUPPORTED)
         status = new_segment(pool, l, wanted, segment_size(wanted), out);
-    if (status == KILN_ERROR_MEMORY && !is_mapped && segment_size(wanted) != wanted)
+    if (status == KILN_ERROR_MEMORY && segment_size(wanted) != wanted)
         status = new_segment(pool, l, wanted, wanted, out);
     return status;
 }

@@ -110,6 +110,12 @@ static const struct {
                   [KN_XORED] = {"xored", "a ^ b", "0"},
                   [KN_LAST] = {"last", "max(a, b)", "0"}};
 
+kn_combining_text kn_combining_text_of(kn_combining how)
+{
+    return (kn_combining_text){combinings[how].name, combinings[how].reduce, combinings[how].identity,
+                               neutral_text};
+}
+
 typedef struct combined {
     kn_combining how;
     bool is_scattered, in_any_order;
