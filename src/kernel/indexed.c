@@ -1002,7 +1002,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_described *in = kn_calloc(n_in, sizeof *in);
     lowering l = {.out = out, .t = t, .call = call, .in = in};
     if (!in)
-        return kn_error_memory(n_in * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, (int)n_in);
     kiln_status status = find_axes(&l.axes, t, in);
     if (status == KILN_OK)
@@ -1050,7 +1050,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
 {
     indexed *t = kn_malloc(sizeof *t);
     if (!t)
-        return kn_error_memory(sizeof *t, "a kernel");
+        return kn_error_memory("a kernel");
     *t = *(const indexed *)of;
     kiln_status status = t->n_arrays > 0
                              ? kn_select_find(&t->find, "bool mask", "int64 number", "mask", "number = i")

@@ -392,7 +392,7 @@ static kiln_status make_place(partition *p)
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL};
-    kiln_status status = side.failed ? kn_error_memory(side.length, "the texts of a partition")
+    kiln_status status = side.failed ? kn_error_memory("the texts of a partition")
                                      : kn_str_status(&put, "the texts of a partition");
     if (status == KILN_OK)
         status = kn_kernel_create_text(&p->place, &text);
@@ -424,7 +424,7 @@ kiln_status kn_partition_create(kiln_kernel **out, const kn_named_sort *of, kiln
     partition *p = kn_calloc(1, sizeof *p);
     if (!p) {
         kiln_kernel_free(sort);
-        return kn_error_memory(sizeof *p, "a partition");
+        return kn_error_memory("a partition");
     }
     p->of = *of;
     p->sort = sort;
