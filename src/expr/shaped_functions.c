@@ -354,9 +354,91 @@ static kiln_status refuse_subscripts(const char *text)
 {
     return kn_error(
         KILN_ERROR_INVALID,
-        "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' were expected, at most %d of "
-        "a factor, without ...",
+        "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' or '...ij,...jk->...ik' were "
+        "expected, at most %d of a factor",
         text, MOST_LETTERS);
+}
+
+/* ---- "...": axes without letters of their own ---- */
+
+typedef struct ellipsis {
+    char letters[MOST_LETTERS + 1]; /* which no subscript has, for the axes that it stands for */
+    char text[MOST_FACTORS * MOST_LETTERS + 2 * MOST_LETTERS + 16]; /* with these letters */
+} ellipsis;
+
+/* The letters of a factor, from `from` to `end`; *dots: where "..." begins, NULL. False: there are other
+ * dots. */
+static bool count_letters(int *out, const char **dots, const char *from, const char *end)
+{
+    *out = 0;
+    *dots = NULL;
+    for (const char *c = from; c < end; ++c) {
+        const bool begins = end - c >= 3 && strncmp(c, "...", 3) == 0;
+        if (*c == '.' && (*dots || !begins))
+            return false;
+        if (begins) {
+            *dots = c;
+            c += 2;
+        } else {
+            *out += *c != ' ';
+        }
+    }
+    return true;
+}
+
+static const char *end_of_factor(const char *from)
+{
+    const char *arrow = strstr(from, "->"), *comma = strchr(from, ',');
+    return arrow && (!comma || arrow < comma) ? arrow : comma ? comma : from + strlen(from);
+}
+
+/* The axes that the dots of factor k stand for, of which the longest has all. */
+static bool count_dotted(int *out, int *most, const char *text, const kn_described *in, int count)
+{
+    const char *from = text;
+    *most = 0;
+    for (int k = 0; k < count; ++k) {
+        const char *end = end_of_factor(from), *dots;
+        int letters;
+        if (!count_letters(&letters, &dots, from, end))
+            return false;
+        out[k] = dots ? in[k].ndim - letters : 0;
+        *most = out[k] > *most ? out[k] : *most;
+        if (out[k] < 0 || (*end != ',' && k + 1 < count))
+            return false;
+        from = end + (*end == ',');
+    }
+    return true;
+}
+
+/* Axes are counted from the last one on, as in broadcasting. */
+static bool write_ellipsis(ellipsis *e, const char *text, const kn_described *in, int count)
+{
+    const char *arrow = strstr(text, "->"), *from = text, *dots;
+    int dotted[MOST_FACTORS], most = 0, letters = 0, n = 0;
+    memset(e, 0, sizeof *e);
+    if (!count_dotted(dotted, &most, text, in, count) || most > MOST_LETTERS)
+        return false;
+    for (char c = 'A'; c <= 'z' && letters < most; ++c)
+        if (((c <= 'Z') || (c >= 'a')) && !has_letter(text, c))
+            e->letters[letters++] = c;
+    if (letters < most ||
+        (arrow && (!count_letters(&n, &dots, arrow + 2, text + strlen(text)) || (most > 0 && !dots))))
+        return false;
+    kn_str all = KN_STR_INIT;
+    for (int k = 0; *from; ++from) {
+        if (*from != '.') {
+            k += *from == ',';
+            kn_str_printf(&all, "%c", *from);
+            continue;
+        }
+        kn_str_append(&all, e->letters + (arrow && from > arrow ? 0 : most - (k < count ? dotted[k] : most)));
+        from += 2;
+    }
+    const bool fits = !all.failed && all.length < sizeof e->text;
+    snprintf(e->text, sizeof e->text, "%s", kn_str_text(&all));
+    kn_str_free(&all);
+    return fits;
 }
 
 static bool add_letter(char *to, char letter)
@@ -369,8 +451,9 @@ static bool add_letter(char *to, char letter)
     return true;
 }
 
-/* Without "->" the result has the letters that stand there one time, in alphabetical order. */
-static bool read_letters(letters *l, const char *text)
+/* Without "->" the result has those of "...", then the letters that stand there one time, in alphabetical
+ * order. */
+static bool read_letters(letters *l, const char *text, const char *dotted)
 {
     const char *arrow = strstr(text, "->");
     char seen[64] = "", twice[64] = ""; /* of 52 letters */
@@ -389,8 +472,10 @@ static bool read_letters(letters *l, const char *text)
     }
     for (const char *c = arrow ? arrow + 2 : ""; *c && is_good; ++c)
         is_good = *c == ' ' || (has_letter(seen, *c) && !has_letter(l->all, *c) && add_letter(l->all, *c));
+    for (const char *c = dotted; *c && !arrow && is_good; ++c)
+        is_good = add_letter(l->all, *c);
     for (char c = 'A'; c <= 'z' && !arrow && is_good; ++c)
-        if (has_letter(seen, c) && !has_letter(twice, c))
+        if (has_letter(seen, c) && !has_letter(twice, c) && !has_letter(dotted, c))
             is_good = add_letter(l->all, c);
     l->n_out = (int)strlen(l->all);
     for (const char *c = seen; *c && is_good; ++c)
@@ -435,9 +520,12 @@ static void write_factor(kn_str *text, const letters *l, int k)
 static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
     letters l;
+    ellipsis e = {"", ""};
     kiln_dtype dtype = in->dtype;
     kiln_status status = KILN_OK;
-    if (!read_letters(&l, own->word[0]))
+    const bool has_dots = strchr(own->word[0], '.') != NULL;
+    if ((has_dots && !write_ellipsis(&e, own->word[0], in, own->count)) ||
+        !read_letters(&l, has_dots ? e.text : own->word[0], e.letters))
         return refuse_subscripts(own->word[0]);
     if (l.n_factors != own->count)
         return kn_error(KILN_ERROR_INVALID, "einsum: operands: %d were given; subscripts have %d", own->count,

@@ -750,9 +750,14 @@ CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: 
 
 
 def einsum(rng, x, y):
-    text = rng.choice(["ij,jk->ik", "ij,kj", "ii", "ii->i", "i,j->ij", "ij->ji", "ij->", "ij,ij->j", "i,i", "bij,bjk->bik", "ijk->kji", "iji->j", "a,ab,b->", "ji"])
-    extent = {letter: rng.choice([1, 2, 5]) for letter in "abijk"}
-    arrays = {name: finite(drawn(rng, [extent[c] for c in part], rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
+    text = rng.choice(["ij,jk->ik", "ij,kj", "ii", "ii->i", "i,j->ij", "ij->ji", "ij->", "ij,ij->j", "i,i", "bij,bjk->bik", "ijk->kji", "iji->j", "a,ab,b->", "ji", "...ij,...jk->...ik",
+                       "...i,...i", "i...->...", "...,...", "...ii->i...", "ij...,j->i...", "... i, i ... -> ... i", "...->..."])
+    extent, dotted = {letter: rng.choice([1, 2, 5]) for letter in "abijk"}, [2, 3, 2][rng.randrange(4):]
+
+    def shape(part):  # the axes of "..." broadcast: the last ones, and some of one element
+        own = [rng.choice([1, n]) for n in dotted[rng.randrange(len(dotted) + 1):]]
+        return [n for c in part.replace("...", ".").replace(" ", "") for n in (own if c == "." else [extent[c]])]
+    arrays = {name: finite(drawn(rng, shape(part), rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
     if any(a.dtype == bool for a in arrays.values()):
         return None  # NumPy's sums of truth values are of their own kind
     return f"einsum('{text}', {', '.join(arrays)})", np.asarray(np.einsum(text, *arrays.values())), rough, arrays
