@@ -3,6 +3,7 @@ None, ..., numbers, arrays of whole numbers and masks.
 check_indices.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
 import ctypes
 import random
+import warnings
 
 import numpy as np
 
