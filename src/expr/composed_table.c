@@ -186,6 +186,9 @@ static const kn_composed rows[] = {
     /* By the numbers of elements that have each colour. */
     {"multivariate_hypergeometric", "key, at, colors, nsample",
      "c = cumsum(astype(colors, int64)); hypergeometric_of(key, at[:, None], arange(len(c)), c, nsample)"},
+    {"multivariate_normal", "key, at, mean, cov",
+     "r = root_of(astype(cov, float64)); n = len(r); "
+     "astype(mean, float64) + matmul(standard_normal(key, at[:, None] * n + arange(n)), r)"},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",

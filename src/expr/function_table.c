@@ -83,6 +83,7 @@ static const struct {
                  {"resize", kn_call_resize, 0},
                  {"roll", kn_call_roll, 0},
                  {"rollaxis", kn_call_rollaxis, 0},
+                 {"root_of", kn_call_root, 0},
                  {"rot90", kn_call_rot90, 0},
                  {"row_stack", kn_call_stacked, 0},
                  {"runs_of", kn_call_runs, 0},

@@ -466,9 +466,32 @@ static kiln_status add_moves(lowering *l)
     return status;
 }
 
+enum {
+    FEWEST_WANTED = 64,
+    LONGEST_OF_ONE = 1 << 22, /* of a row that one block reads, unless many blocks have one each */
+    BLOCKS_OF_LONG = 128
+};
+
+/* A bound of the elements of a row that are wanted, one of a few: each is a binary. 0: all, or many. */
+static int most_wanted(const sorting *s)
+{
+    int most = FEWEST_WANTED;
+    while (most < KN_SORT_TOP && most < s->along.count)
+        most *= 2;
+    return s->along.count > 0 && s->along.count <= most ? most : 0;
+}
+
 static bool are_rows_short(const lowering *l)
 {
     return l->s->rank && l->call->target->backend == KN_CUDA && l->length <= KN_SORT_ROW &&
+           parts_of(key_dtype(l->s, 0, l->in)) == 1;
+}
+
+/* The first elements of a longer row, which a block finds too. */
+static bool are_few_wanted(const lowering *l)
+{
+    return l->s->rank && l->call->target->backend == KN_CUDA && most_wanted(l->s) > 0 &&
+           (l->length <= LONGEST_OF_ONE || l->rows >= BLOCKS_OF_LONG) && l->length <= INT32_MAX &&
            parts_of(key_dtype(l->s, 0, l->in)) == 1;
 }
 
@@ -627,7 +650,7 @@ static kiln_status lower_call(lowering *l)
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
     status = add_numbers(l);
-    if (status == KILN_OK && are_rows_short(l))
+    if (status == KILN_OK && (are_rows_short(l) || are_few_wanted(l)))
         return add_rank(l);
     if (status == KILN_OK && are_keys_alone(l))
         return add_alone(l);
@@ -646,7 +669,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     size_t bytes = (size_t)(l.s->signature->n_in + 1) * sizeof *l.in;
     l.in = kn_calloc(1, bytes);
     if (!l.in)
-        return kn_error_memory(bytes, "a sort");
+        return kn_error_memory("a sort");
     kn_describe_arguments(l.in, call->in, l.s->signature->n_in);
     kiln_status status = lower_call(&l);
     kn_free(l.in);
@@ -768,7 +791,7 @@ static kiln_status check(const texts *t)
     const kn_str *each = (const kn_str *)t;
     for (int k = 0; k < TEXTS; ++k)
         if (each[k].failed)
-            return kn_error_memory(each[k].length, "a sort's texts");
+            return kn_error_memory("a sort's texts");
     return KILN_OK;
 }
 
@@ -963,8 +986,7 @@ static kiln_status make_move(const making *m, bool is_last)
                                      .reads = kn_str_text(&t.reads),
                                      .gives = "",
                                      .body = kn_str_text(&t.put)}};
-    kiln_status status =
-        key_reads.failed || digit.failed ? kn_error_memory(digit.length, "a sort's texts") : check(&t);
+    kiln_status status = key_reads.failed || digit.failed ? kn_error_memory("a sort's texts") : check(&t);
     if (status == KILN_OK)
         status = make_kernel(&m->s->move[is_last], m, kn_str_text(&t.in), kn_str_text(&t.outs),
                              "uint32 _kn_digit, int64 _kn_to", stages);
@@ -977,8 +999,12 @@ static kiln_status make_move(const making *m, bool is_last)
 static kiln_status make_rank(const making *m)
 {
     const kn_program *p = m->s->signature;
+    const int most = most_wanted(m->s);
     texts t = {.in = KN_STR_INIT};
     kn_str body_reads = KN_STR_INIT;
+    char wanted[16] = "";
+    if (most)
+        snprintf(wanted, sizeof wanted, "%d", most);
     kn_str_printf(&t.in, "raw %c _type", m->letter.key);
     put_results(&t.in, m);
     kn_str_append(&t.in, ", ");
@@ -998,13 +1024,13 @@ static kiln_status make_rank(const making *m)
          .reads = kn_str_text(&t.reads),
          .gives = "_kn_key",
          .body = kn_str_text(&t.key)},
-        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = ""},
+        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = wanted},
         {.kind = KN_MAP,
          .label = "put",
          .reads = kn_str_text(&body_reads),
          .gives = "",
          .body = kn_str_text(&t.put)}};
-    kiln_status status = body_reads.failed ? kn_error_memory(body_reads.length, "a sort's texts") : check(&t);
+    kiln_status status = body_reads.failed ? kn_error_memory("a sort's texts") : check(&t);
     if (status == KILN_OK)
         status = make_kernel(&m->s->rank, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values),
                              stages);
@@ -1225,7 +1251,7 @@ kiln_status kn_sort_create(kiln_kernel **out, const char *in_params, const char 
                         n_keys, keys ? "an array" : "NULL", MOST_KEYS);
     sorting *s = kn_calloc(1, sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a sort");
+        return kn_error_memory("a sort");
     s->along = along ? *along : (kn_sort_along){.count = KN_SORT_ALL};
     making m = {.s = s, .name = name, .body = body, .keys = keys, .options = &o};
     status = make_sorting(&m, in_params, out_params, n_keys, &o);
