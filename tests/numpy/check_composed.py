@@ -405,8 +405,14 @@ def both_bins(rng, x, y):
     y, weights = x[::-1] if rng.random() < 0.5 else x * 0 + 1, rng.random() < 0.4
     if not x.size:
         return None
-    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, weights=y.astype("f8") if weights else None)
-    return f"histogram2d(x, y, {bins}{', weights=y' if weights else ''})", list(right), rough, {"x": x, "y": y}
+    ranges = rng.choice([None, None, [[-1, 20], [0.5, 2]], [[3.0, 3], [-60, 1]]])
+    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, ranges, weights=y.astype("f8") if weights else None)
+    more, arrays = ", weights=y" if weights else "", {"x": x, "y": y}
+    if ranges and rng.random() < 0.5:
+        more, arrays = more + ", range=r", {**arrays, "r": np.array(ranges)}
+    elif ranges:
+        more += f", range={ranges}"
+    return f"histogram2d(x, y, {bins}{more})", list(right), rough, arrays
 
 
 def neighbours(name):
