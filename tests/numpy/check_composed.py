@@ -764,8 +764,8 @@ def einsum(rng, x, y):
         own = [rng.choice([1, n]) for n in dotted[rng.randrange(len(dotted) + 1):]]
         return [n for c in part.replace("...", ".").replace(" ", "") for n in (own if c == "." else [extent[c]])]
     arrays = {name: finite(drawn(rng, shape(part), rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
-    if any(a.dtype == bool for a in arrays.values()):
-        return None  # NumPy's sums of truth values are of their own kind
+    if any(a.dtype == bool or np.ndim(a) == 0 for a in arrays.values()):
+        return None  # NumPy's sums of truth values are of their own kind; arrays without axes have one here
     return f"einsum('{text}', {', '.join(arrays)})", np.asarray(np.einsum(text, *arrays.values())), rough, arrays
 
 
