@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "space/shape.h"
 #include "types/dtype.h"
 
 /* ---- diagonals, and products of Kronecker's ---- */
@@ -697,4 +698,42 @@ kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c
     kn_value slot[1] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_sort_complex, &own, slot, 1) : status;
+}
+
+/* ---- distinct parts along an axis ---- */
+
+enum { MOST_COLUMNS = 16 /* keys of a lexsort */ };
+
+/* Parts along the axis are rows of their elements, in C order, and sorted as these. */
+static kiln_status write_unique(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int axis = (int)(own->number[0] < 0 ? own->number[0] + in->ndim : own->number[0]);
+    if (axis < 0 || axis >= in->ndim)
+        return kn_error(KILN_ERROR_SHAPE, "unique: axis: %lld was given; the array has %d axes",
+                        (long long)own->number[0], in->ndim);
+    const int64_t columns = in->shape[axis] > 0 ? kn_shape_size(in->ndim, in->shape) / in->shape[axis] : 1;
+    if (columns < 1 || columns > MOST_COLUMNS)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "unique: parts along axis %d have %lld elements; 1 to %d were expected", axis,
+                        (long long)columns, MOST_COLUMNS);
+    kn_str_printf(text, "r = reshape(moveaxis(x0, %d, 0), x0.shape[%d], %lld); o = lexsort((", axis, axis,
+                  (long long)columns);
+    for (int64_t k = columns; k-- > 0;)
+        kn_str_printf(text, "r[:, %lld], ", (long long)k);
+    kn_str_printf(text,
+                  ")); s = take(r, o, axis=0, mode='clip'); i = arange(len(s)); "
+                  "p = take(s, i - 1, axis=0, mode='clip'); f = (i == 0) | any(s != p, axis=1); "
+                  "t = take(x0, o, axis=%d, mode='clip'); t[",
+                  axis);
+    for (int a = 0; a < axis; ++a)
+        kn_str_append(text, ":, ");
+    kn_str_append(text, "f]");
+    return KILN_OK;
+}
+
+kiln_status kn_call_unique_parts(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                 int64_t axis)
+{
+    const kn_shaped_own own = {.count = 1, .number = {axis}};
+    return kn_call_shaped(out, p, c, write_unique, &own, x, 1);
 }

@@ -775,8 +775,16 @@ def unravel(rng, x, y):
     return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
 
 
-# Functions that are no rows: expressions alone have them.
-OTHERS = {"einsum": einsum, "unravel_index": unravel}
+def unique_parts(rng, x, y):
+    shape = [rng.choice([1, 2, 3]) for _ in range(rng.randrange(1, 4))]
+    axis = rng.randrange(-len(shape), len(shape))
+    shape[axis] = rng.choice([0, 1, 9, 40])
+    x = np.array([rng.choice([0, 1, 1, 2.5, -1]) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(rng.choice([d for d in DTYPES if d != "float16"]))
+    return f"unique(x, axis={axis})", np.unique(x, axis=axis), same, {"x": x}
+
+
+# Functions that are no rows, or whose rows have no such argument: expressions alone have them.
+OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts}
 USUAL, KEEPDIMS = -2**63, 2
 
 
