@@ -1,5 +1,5 @@
 /* compact_graph.c - stream compaction in a CUDA graph: of particles that move, those inside a sphere are
- * kept, and how many there are is never asked by the host: the next step of the graph reads the count where it is.
+ * kept. The host never asks how many there are: the next step of the graph reads the count where it is.
  * Without a CUDA device the same steps are calls, one after the other. */
 #include <kiln/kiln.h>
 

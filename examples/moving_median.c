@@ -1,6 +1,6 @@
 /* moving_median.c - a moving median: the median of each window of a series, which removes spikes that a
- * moving mean would spread. Windows are views of the series, and each is sorted as a row; nothing is copied by hand.
- * The reference sorts each window by insertion. */
+ * moving mean would spread. Windows are views of the series, and each is sorted as a row; nothing is copied
+ * by hand. The reference sorts each window by insertion. */
 #include <kiln/kiln.h>
 
 #include <math.h>
