@@ -44,7 +44,7 @@ static kiln_status take_pinned(kn_device *device, size_t bytes, void **out)
     if (kn_device_is_lost(device))
         return kn_device_say_lost();
     if (bytes > SIZE_MAX / 4)
-        return kn_error_memory(bytes, "pinned memory");
+        return kn_error_memory_of(bytes, "pinned memory");
     return kn_pool_take(out, &bytes, device->pinned, NULL, 0);
 }
 
@@ -73,12 +73,12 @@ kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)
         return status;
     if (!device) {
         pointer = kn_malloc(bytes ? bytes : 1);
-        status = pointer ? KILN_OK : kn_error_memory(bytes, "pinned memory");
+        status = pointer ? KILN_OK : kn_error_memory("pinned memory");
     } else {
         status = take_pinned(device, bytes, &pointer);
         if (status == KILN_OK && !remember(pointer, device)) {
             kn_pool_give(device->pinned, pointer, NULL);
-            status = kn_error_memory(bytes, "pinned memory");
+            status = kn_error_memory("pinned memory");
         }
     }
     if (status == KILN_OK)

@@ -125,7 +125,7 @@ static kiln_status reserve_range(kn_pool *pool, kn_pool_arena *l, size_t wanted)
         backend->memory_unreserve(pool->device, range, size);
         kn_free(s);
         kn_free(extents);
-        return kn_error_memory(size / pool->page * sizeof *extents, "the memory pool");
+        return kn_error_memory("the memory pool");
     }
     s->size = size;
     s->is_small = wanted <= SMALL_LIMIT;
@@ -230,7 +230,7 @@ static kiln_status map_place(kn_pool *pool, const place *where, kn_block **out)
         return kn_error(KILN_ERROR_MEMORY, "the pool's limit of %zu bytes is reached", pool->limit);
     kn_block *b = cut_hole(pool, where);
     if (!b)
-        return kn_error_memory(sizeof *b, "the memory pool");
+        return kn_error_memory("the memory pool");
     size_t first = (size_t)(b->pointer - base_of(s)) / pool->page;
     kiln_status status = map_extents(pool, s, first, first + b->size / pool->page);
     if (status == KILN_OK)

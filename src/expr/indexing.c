@@ -224,7 +224,9 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     /* Only the places are asked for where there is one value for all, or values for all elements. */
     const bool is_number = kn_parser_is_number(p, &part[1]),
                is_same = !is_number && has_own_mask(&part[1], p, index);
-    if (!is_number && !is_same && !*op)
+    /* Where a mask says the places, what comes behind may share the kernel of where(). */
+    const bool is_whole = index->n_arrays > 0 && !kn_index_is_mask(p->graph, index->array[0].node);
+    if (!*op && !is_same && (!is_number || is_whole))
         return add_kernel(out, p, KN_INDEXED_ASSIGNED, x, &part[1], index);
     status = is_number || is_same ? add_kernel(&part[2], p, KN_INDEXED_MARKED, x, NULL, index)
                                   : spread(part, p, index);

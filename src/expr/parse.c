@@ -310,7 +310,7 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
 {
     kn_index_text *index = kn_calloc(1, sizeof *index);
     if (!index)
-        return kn_error_memory(sizeof *index, "an index");
+        return kn_error_memory("an index");
     kiln_status status = parse_subscripts(index, p);
     if (status == KILN_OK)
         status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE || of->kind == KN_VALUE_NONZERO
@@ -705,7 +705,7 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
     char operator[4] = "";
     bool is_joined;
     kn_value value, changed;
-    kiln_status status = index ? KILN_OK : kn_error_memory(sizeof *index, "an index");
+    kiln_status status = index ? KILN_OK : kn_error_memory("an index");
     if (status == KILN_OK && (!x || x->value.kind != KN_VALUE_NODE))
         status = x ? refuse_here(p, "an array was expected in front of '['")
                    : refuse_name(p, name.at, name.length);

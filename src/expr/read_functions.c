@@ -53,8 +53,8 @@ static const struct {
      "k = wrap && _ind.ndim == 2 ? place[0] - place[0] / (columns + 1) : k;\n"
      "y = is_on && m > 0 ? (T)val[k % m] : a",
      {"a", "val", "wrap"}},
-    /* Of nsample elements drawn without replacement from those of all colours, whose counts are summed up to
-     * each, the number that has colour c: the colours are halved until c is alone, and the elements of the
+    /* The number that has colour c, of nsample elements drawn without replacement from those of all colours,
+     * whose counts are summed up to each: the colours are halved until c is alone, and the elements of the
      * half in which it is are drawn from those of both. */
     {"hypergeometric_of",
      "uint64 key, int64 at, int64 c, raw int64 sums, int64 nsample",

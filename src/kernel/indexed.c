@@ -598,6 +598,22 @@ static kiln_status lower_read(lowering *l)
 
 /* ---- elements that are assigned ---- */
 
+/* Binds an array of which `factor` neighbours along the last axis are one element; strides NULL: C order. */
+static kiln_status bind_wide(kn_lowered_part *part, int at, const lowering *l, const kn_source *source,
+                             kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides)
+{
+    int64_t extents[KILN_MAX_NDIM], steps[KILN_MAX_NDIM];
+    if (l->factor <= 1)
+        return kn_lowered_bind(part, at, l->call, source, dtype, ndim, shape, strides);
+    memcpy(extents, shape, (size_t)ndim * sizeof *extents);
+    extents[ndim - 1] /= l->factor;
+    if (!strides)
+        return kn_lowered_bind(part, at, l->call, source, l->dtype, ndim, extents, NULL);
+    memcpy(steps, strides, (size_t)ndim * sizeof *steps);
+    steps[ndim - 1] *= l->factor;
+    return kn_lowered_bind(part, at, l->call, source, l->dtype, ndim, extents, steps);
+}
+
 /* The values without axes in front that the index does not have. */
 static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
 {
@@ -606,17 +622,18 @@ static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
         return kn_lowered_bind_input(part, at, l->call, 1, l->in[1].dtype);
     const kiln_array *v = l->call->in[1].value.array;
     const int beyond = count_beyond(&l->in[1], &l->axes);
-    return kn_lowered_bind(part, at, l->call, &source, v->dtype, v->ndim - beyond, v->shape + beyond,
-                           v->strides + beyond);
+    return bind_wide(part, at, l, &source, v->dtype, v->ndim - beyond, v->shape + beyond,
+                     v->strides + beyond);
 }
 
 /* The value in the dtype of x, or the element as it is. */
 static void write_conversion(writing *w, const lowering *l)
 {
     const kn_dtype_info *to = kn_dtype_info_of(l->in->dtype), *from = kn_dtype_info_of(l->in[1].dtype);
+    const char *dtype = kiln_dtype_name(l->factor > 1 ? l->dtype : l->in->dtype);
     const char *part = from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX ? ".re" : "";
-    add_input(w, "%s x", kiln_dtype_name(l->in->dtype), 0);
-    kn_str_printf(&w->outs, "%s y", kiln_dtype_name(l->in->dtype));
+    add_input(w, "%s x", dtype, 0);
+    kn_str_printf(&w->outs, "%s y", dtype);
     if (from == to)
         kn_str_append(&w->body, "y = is_there ? values : x");
     else if (to->kind == KN_KIND_BOOL)
@@ -643,8 +660,11 @@ static kiln_status bind_results(kn_lowered_part *part, int at, const lowering *l
     const kn_described *x = l->in;
     kiln_status status = KILN_OK;
     if (l->t->name == KN_INDEXED_ASSIGNED) {
-        status = kn_lowered_bind_input(part, at++, l->call, 0, x->dtype);
-        return status == KILN_OK ? kn_lowered_bind_output(part, at, l->call, 0, x->dtype, x->ndim, x->shape)
+        const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+        status = bind_wide(part, at++, l, &(kn_source){.kind = KN_FROM_INPUT}, x->dtype, x->ndim, x->shape,
+                           l->call->in[0].value.array->strides);
+        return status == KILN_OK ? bind_wide(part, at, l, &(kn_source){.kind = KN_FROM_OUTPUT}, x->dtype,
+                                             x->ndim, x->shape, given ? given->strides : NULL)
                                  : status;
     }
     if (has_values(l))
@@ -662,9 +682,10 @@ static void write_value(writing *w, const lowering *l)
     const kn_described *v = &l->in[1];
     const bool is_own = l->t->name == KN_INDEXED_ASSIGNED; /* `values` is no result */
     const int beyond = count_beyond(v, &l->axes), rank = v->ndim - beyond;
-    add_input(w, v->is_number ? "%s v" : "raw %s v", kiln_dtype_name(v->dtype), 0);
-    kn_str_printf(&w->body, "%s%svalues = (%s)0;\nif (is_there) ", is_own ? kiln_dtype_name(v->dtype) : "",
-                  is_own ? " " : "", kiln_dtype_name(v->dtype));
+    const char *dtype = kiln_dtype_name(l->factor > 1 ? l->dtype : v->dtype);
+    add_input(w, v->is_number ? "%s v" : "raw %s v", dtype, 0);
+    kn_str_printf(&w->body, "%s%svalues = (%s)0;\nif (is_there) ", is_own ? dtype : "", is_own ? " " : "",
+                  dtype);
     if (v->is_number) {
         kn_str_append(&w->body, "values = v;\n");
         return;
@@ -835,6 +856,38 @@ static void write_last_place(writing *w, const lowering *l, const last_numbers *
             kn_str_printf(&w->body, "to%d = place.at[%d];\n", o->axis[a].to, o->axis[a].of);
 }
 
+/* The last axis of an array has so many neighbours, which move as wider elements if they are aligned. */
+static bool are_neighbours(const kiln_array *a, int64_t extent)
+{
+    return a->ndim > 0 && a->shape[a->ndim - 1] == extent && a->strides[a->ndim - 1] == a->item_size;
+}
+
+/* Along an axis that the index has whole, elements of x, values and the result move as wider ones. */
+static void widen_assigned(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const kiln_array *x = l->call->in[0].value.array, *v = l->call->in[1].value.array,
+                     *given = l->call->out ? l->call->out[0] : NULL;
+    const int last = x->ndim - 1;
+    l->factor = 1;
+    if (l->t->name != KN_INDEXED_ASSIGNED || l->in[1].is_number || l->in[1].dtype != l->in->dtype ||
+        o->n_axes == 0 || o->axis[o->n_axes - 1].of != last || o->axis[o->n_axes - 1].to != o->ndim - 1 ||
+        !l->is_held[o->ndim - 1])
+        return;
+    const int64_t extent = x->shape[last];
+    if (!are_neighbours(x, extent) || !are_neighbours(v, extent) || (given && !are_neighbours(given, extent)))
+        return;
+    for (int64_t factor = WIDEST / x->item_size; factor > 1; factor /= 2) {
+        const int64_t bytes = factor * x->item_size;
+        if (extent % factor != 0 || !is_aligned(x, last, bytes) || !is_aligned(v, v->ndim - 1, bytes) ||
+            (given && !is_aligned(given, last, bytes)))
+            continue;
+        l->factor = factor;
+        l->dtype = kn_dtype_of_bits((int)bytes);
+        return;
+    }
+}
+
 static kiln_status add_assigned(lowering *l, const last_numbers *last)
 {
     const kn_index_axes *o = &l->axes;
@@ -842,8 +895,13 @@ static kiln_status add_assigned(lowering *l, const last_numbers *last)
     int64_t strides[KILN_MAX_NDIM];
     kn_lowered_part *part;
     writing w;
+    int64_t shape[KILN_MAX_NDIM];
     int at = 0;
     begin(&w);
+    widen_assigned(l);
+    memcpy(shape, l->in->shape, sizeof shape);
+    if (l->factor > 1)
+        shape[l->in->ndim - 1] /= l->factor;
     add_input(&w, "%s last", kiln_dtype_name(last->dtype), 0);
     kn_str_append(&w.body, "const bool is_there = last > 0;\n");
     if (needs_place)
@@ -855,8 +913,8 @@ static kiln_status add_assigned(lowering *l, const last_numbers *last)
         strides[a] = l->rows[a] == 1 ? 0 : strides[a];
     kiln_status status = finish(&part, l, &w, 0);
     if (status == KILN_OK)
-        status = kn_lowered_bind(part, at++, l->call, &last->source, last->dtype, l->in->ndim, l->in->shape,
-                                 strides);
+        status =
+            kn_lowered_bind(part, at++, l->call, &last->source, last->dtype, l->in->ndim, shape, strides);
     if (status != KILN_OK)
         return status;
     for (int d = o->ndim; d-- > 1 && needs_place;)
@@ -897,7 +955,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_described *in = kn_calloc(n_in, sizeof *in);
     lowering l = {.out = out, .t = t, .call = call, .in = in};
     if (!in)
-        return kn_error_memory(n_in * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, (int)n_in);
     kiln_status status = find_axes(&l.axes, t, in);
     if (status == KILN_OK)
@@ -945,7 +1003,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
 {
     indexed *t = kn_malloc(sizeof *t);
     if (!t)
-        return kn_error_memory(sizeof *t, "a kernel");
+        return kn_error_memory("a kernel");
     *t = *(const indexed *)of;
     kiln_status status = t->n_arrays > 0
                              ? kn_select_find(&t->find, "bool mask", "int64 number", "mask", "number = i")

@@ -66,7 +66,7 @@ typedef struct kn_index_axes {
     int64_t length;               /* its extent by arrays of whole numbers: 1 if masks say it */
 } kn_index_axes;
 
-/* Of numbers of rows (KN_INDEXED_ROWS). */
+/* The dtype of numbers of rows (KN_INDEXED_ROWS). */
 kiln_dtype kn_index_rows_dtype(int ndim, const int64_t *shape);
 
 /* Makes axes that the index has whole one element: in *axes; in shape, that of x; is_held: of the result,

@@ -61,7 +61,7 @@ static bool is_wanted(const selected *s, int axis)
     return s->axis < 0 || s->axis == axis;
 }
 
-/* Of an array without axes the elements are counted alone. */
+/* The elements of an array without axes are counted alone. */
 static kiln_status make_selected(kiln_kernel **out, const void *of)
 {
     const selected *s = of;
@@ -198,7 +198,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     const nonzero *like = of;
     nonzero *z = kn_calloc(1, sizeof *z);
     if (!z)
-        return kn_error_memory(sizeof *z, "a kernel");
+        return kn_error_memory("a kernel");
     z->n_axes = like->n_axes;
     z->axis = like->axis;
     const int count = z->n_axes ? z->n_axes : 1;

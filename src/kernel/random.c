@@ -235,7 +235,7 @@ kiln_status kiln_random_create(kiln_random **out, uint64_t seed, uint64_t stream
     kiln_random *source = kn_malloc(sizeof *source);
     *out = source;
     if (!source)
-        return kn_error_memory(sizeof *source, "a source of random numbers");
+        return kn_error_memory("a source of random numbers");
     source->key = seed ^ scatter(stream);
     atomic_init(&source->position, 0);
     return KILN_OK;

@@ -1,7 +1,7 @@
-/* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of indices,
- * and those beside axes that are not whole, first become numbers of elements. Where the index has whole axes,
- * numbers of rows are sorted, so that each row has its values one after another: each element combines those
- * of its own, in their order. */
+/* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of
+ * indices, and those beside axes that are not whole, first become numbers of elements. Where the index has
+ * whole axes, numbers of rows are sorted, so that each row has its values one after another: each element
+ * combines those of its own, in their order. */
 #include "kernel/indexed.h"
 
 #include <stdio.h>
@@ -305,7 +305,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_described *in = kn_calloc(n_in, sizeof *in);
     row_lowering l = {.out = out, .s = s, .call = call, .in = in};
     if (!in)
-        return kn_error_memory(n_in * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, (int)n_in);
     kiln_status status = find_axes(&l.axes, s, in);
     const int64_t size = kn_shape_size(in->ndim, in->shape);
@@ -339,7 +339,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     kn_program *prototype = NULL;
     scattered *s = kn_malloc(sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a kernel");
+        return kn_error_memory("a kernel");
     *s = *(const scattered *)of;
     for (int k = 0; k < s->n_arrays; ++k) {
         snprintf(own[k], sizeof own[k], "index%d", k);

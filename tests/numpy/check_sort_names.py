@@ -64,7 +64,7 @@ def near(got, right):
 
 def is_long(x):
     """Whether its longest axis is too long for a sort at once."""
-    return max(x.shape) > 4096
+    return x.ndim > 0 and max(x.shape) > 4096
 
 
 def drawn_axis(rng, x, several):

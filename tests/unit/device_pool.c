@@ -211,7 +211,7 @@ void *__wrap_kn_os_reserve(size_t size)
     return are_ranges_refused ? NULL : __real_kn_os_reserve(size);
 }
 
-/* A process that may have few addresses gets small ranges, or none at all: both serve what there is room for. */
+/* A process that may have few addresses gets small ranges, or none at all: both serve it. */
 static void test_few_addresses(void **state)
 {
     static const size_t sizes[] = {100, 30 << 20, 50 << 20, 100 << 20, 3 << 20};
