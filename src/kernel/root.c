@@ -66,7 +66,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     root *r = kn_calloc(1, sizeof *r);
     (void)of;
     if (!r)
-        return kn_error_memory(sizeof *r, "the root of a matrix");
+        return kn_error_memory("the root of a matrix");
     /* `rest`: of the diagonal. Where rounding alone has left something of it, its row is zero, as that of a
      * semidefinite matrix is. */
     kiln_status status = kiln_elementwise_create(
