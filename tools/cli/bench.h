@@ -61,7 +61,7 @@ typedef enum bench_kind {
 
 typedef struct bench_row {
     char name[40]; /* as ANCHORS.md has it, up to the first space */
-    char title[56];
+    char title[64];
     bench_kind kind;
     bool is_extra;               /* of a sweep: taken only where its name is asked for */
     bool is_small;               /* measured in a graph, beside the driver's copy as well */
