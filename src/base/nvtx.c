@@ -1,6 +1,6 @@
 /* Ranges for profilers, by the binary interface of NVTX 3: a profiler's library, whose path is in the
- * environment, is asked to start, and takes tables of pointers from here, which it fills with functions of its
- * own. Ranges are of a domain "kiln". */
+ * environment, is asked to start, and takes tables of pointers from here, which it fills with its own
+ * functions. Ranges are of a domain "kiln". */
 #include "base/nvtx.h"
 
 #include <stddef.h>

@@ -13,7 +13,7 @@ extern atomic_int kn_range_known; /* kn_range_state */
 bool kn_range_push(const char *what, const char *name);
 void kn_range_pop(void);
 
-/* The range "WHAT NAME", or "NAME" where what is "", on this thread; they nest. True: kn_range_end ends it. */
+/* The range "WHAT NAME", or "NAME" where what is "", on this thread; they nest. True: it has to be ended. */
 static inline bool kn_range_begin(const char *what, const char *name)
 {
     return atomic_load_explicit(&kn_range_known, memory_order_acquire) != KN_RANGE_OFF &&

@@ -1,5 +1,5 @@
-/* A profiler's library, as NVTX 3 starts one: it takes ranges of domains and writes them down. It says that it
- * cannot start where PROFILER_REFUSES is set, and leaves a function out where PROFILER_LACKS is. */
+/* A profiler's library, as NVTX 3 starts one: it takes ranges of domains and writes them down. It says that
+ * it cannot start where PROFILER_REFUSES is set, and leaves a function out where PROFILER_LACKS is. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
