@@ -30,6 +30,7 @@ static const kn_kind *const cuda_kinds[] = {&kn_kind_interleaved,    &kn_kind_st
                                             &kn_kind_reduce_threads, &kn_kind_reduce_tile,
                                             &kn_kind_reduce_columns, &kn_kind_reduce_slices,
                                             &kn_kind_reduce_lanes,   &kn_kind_reduce_rows,
+                                            &kn_kind_reduce_levels,
                                             &kn_kind_row_columns,    &kn_kind_row_lanes,
                                             &kn_kind_row_block,      &kn_kind_row_long,
                                             &kn_kind_row_multipass,  &kn_kind_select,

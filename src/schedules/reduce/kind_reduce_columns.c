@@ -7,6 +7,7 @@
 
 #include "schedule/choice.h"
 #include "schedules/reduce/kind_reduce_slices.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -19,6 +20,8 @@ enum {
     SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
     STEPS = 4,              /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
     SINGLE_STEPS = 8,       /* the same, for threads with one column */
+    CHAIN = 16,             /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
+    QUARTERS = 4,           /* values that a thread combines in shared memory: the template */
     GROUP = 16,             /* blocks whose partial results are reduced first: the same template */
     WIDEST_VECTOR = 8,      /* results of a thread */
     VECTOR_BYTES = 16,      /* of an access */
@@ -389,6 +392,70 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* The last block combines the blocks of a tile, or of a group and then the groups: as many threads of a result as
+ * the block has, then by quarters. */
+static void list_splits(kn_levels *levels, kn_level_values values, const columns_field *f, int64_t share)
+{
+    int64_t splits = f->splits;
+    values.step = values.set_step;
+    if (f->levels > 1) {
+        values.sets = kn_divide_up(splits, GROUP);
+        values.set_step = GROUP * values.step;
+        values.each = GROUP;
+        values.last = splits - (values.sets - 1) * GROUP;
+        values = kn_levels_apart(levels, values, share, QUARTERS, false);
+        values.step = values.set_step;
+        splits = values.sets;
+    }
+    values.sets = 1;
+    values.each = values.last = splits;
+    kn_levels_apart(levels, values, share, QUARTERS, true);
+}
+
+/* The results of some tiles, of `slots` results each. */
+static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_field *f, int64_t slots)
+{
+    int64_t behind = f->rows - (int64_t)(f->splits - 1) * f->chunk;
+    const kn_level_threads threads = {.items = f->rows,
+                                      .chunk = f->chunk,
+                                      .sets = f->splits,
+                                      .threads = f->splits > 1 || behind > f->down ? f->down : behind,
+                                      .last = behind < f->down ? behind : f->down,
+                                      .lanes = f->down,
+                                      .turn = s->vector > 1 ? STEPS : SINGLE_STEPS,
+                                      .chain = CHAIN,
+                                      .are_whole = true,
+                                      .are_results_near = true};
+    kn_level_values values = kn_levels_threads(levels, &threads, false);
+    values = kn_levels_apart(levels, values, f->down, QUARTERS, f->splits == 1);
+    if (f->splits > 1)
+        list_splits(levels, values, f, s->block > slots ? s->block / slots : 1);
+}
+
+/* The threads of a column take its rows, and are combined by quarters. The last tile may have fewer columns, of which
+ * more threads then combine the blocks. */
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    kn_reduce_params chosen;
+    columns_field f;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    if (chosen.copies > 1 || chosen.inner >= 0)
+        return false;
+    const kn_schedule *s = &part->spec->schedule;
+    int64_t columns = f.columns,
+            whole = f.splits == 1 || columns % f.width == 0 ? columns : columns - columns % f.width;
+    if (whole > 0) {
+        kn_levels_take_results(levels, chosen.axis, 0, whole, 1);
+        list_tiles(levels, s, &f, columns < f.width ? columns : f.width);
+    }
+    if (whole < columns) {
+        kn_levels_take_results(levels, chosen.axis, whole, columns, 1);
+        list_tiles(levels, s, &f, columns - whole);
+    }
+    return true;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     columns_field f;
@@ -408,6 +475,7 @@ const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .revision = 1,
                                         .fewest = 1 << 19,
                                         .field = KN_FIELD(columns_field, MEMBERS),
+                                        .list_levels = list_levels,
                                         .cut = kn_reduce_cut_beside,
                                         .describe = describe,
                                         .has_workspace = true};

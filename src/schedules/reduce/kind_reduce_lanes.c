@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "space/numbers.h"
@@ -97,6 +98,27 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* Some items of a lane are combined first. Unaligned rows need other lists. */
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    lanes_field f;
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    int64_t held = f.items < f.lanes ? f.items : f.lanes;
+    const kn_level_threads threads = {.items = f.items,
+                                      .chunk = f.items,
+                                      .sets = 1,
+                                      .threads = held,
+                                      .last = held,
+                                      .lanes = f.lanes,
+                                      .vector = s->vector,
+                                      .turn = kn_reduce_lanes_config_of(s)->items};
+    if (strchr(s->access, KN_DENSE))
+        return false;
+    kn_levels_pairs(levels, kn_levels_threads(levels, &threads, false), true);
+    return true;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     lanes_field f;
@@ -110,6 +132,7 @@ const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .config = &kn_reduce_lanes_config_table,
                                       .revision = 1,
                                       .field = KN_FIELD(lanes_field, MEMBERS),
+                                      .list_levels = list_levels,
                                       .cut = kn_reduce_cut_outermost,
                                       .describe = describe,
                                       .has_workspace = true};
