@@ -463,7 +463,7 @@ static kiln_status set_layouts(kn_call_plan *plan, const kn_binding *b, const kn
     size_t size = n_out * (sizeof *plan->layout + 2 * row);
     plan->layout = kn_calloc(1, size > 0 ? size : 1);
     if (!plan->layout)
-        return kn_error_memory(size, "a call plan");
+        return kn_error_memory("a call plan");
     int64_t *extents = (int64_t *)(void *)(plan->layout + n_out);
     for (size_t j = 0; j < n_out; ++j, extents += 2 * r->ndim) {
         int ndim = set_extents(extents, r, b, (int)j);
@@ -479,8 +479,8 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                unsigned flags, kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    const kn_launch_input input = {
-        &r->spec, &r->space, &r->launch_params, NULL, r->ndim, r->shape, raw, plan->device, NULL, false};
+    const kn_launch_input input = {&r->spec, &r->space, &r->launch_params, NULL, r->ndim,
+                                   r->shape, raw,       plan->device,      NULL, false};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = b->array[k]
@@ -529,7 +529,7 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
     kn_call_plan *plan = new_plan(b, key, key_words, hash);
     kiln_status status = KILN_OK;
     if (!r || !plan) {
-        status = kn_error_memory(sizeof *r + sizeof *plan, "a call plan");
+        status = kn_error_memory("a call plan");
         goto out;
     }
     status = kn_resolve(r, b, options, &b->device->target);

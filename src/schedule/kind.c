@@ -57,7 +57,7 @@ static kiln_status place_part(void *user, const kn_part *part)
         return kind->place_each(part, l->take, l->user);
     kn_placement *placed = kn_malloc(sizeof *placed);
     if (!placed)
-        return kn_error_memory(sizeof *placed, "a launch plan");
+        return kn_error_memory("a launch plan");
     kiln_status status = kn_part_place(placed, part);
     if (status == KILN_OK)
         status = l->take(l->user, part, placed);
@@ -92,7 +92,7 @@ kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, co
         return take(user, part);
     kn_space *halves = kn_malloc(2 * sizeof *halves);
     if (!halves)
-        return kn_error_memory(2 * sizeof *halves, "a launch plan");
+        return kn_error_memory("a launch plan");
     kiln_status status =
         kn_space_split(part->space, axis, align, &halves[0], &halves[1])
             ? KILN_OK

@@ -2,7 +2,7 @@
  * launch by launch, gives the bits of the optimised one. Functions that neither commute nor associate are among
  * those that combine, so another order shows.
  *
- * usage: levels_emulated [COUNT [SEED]] */
+ * usage: levels_emulated [COUNT [SEED [TARGET]]]    TARGET: the device computes both instead, as "cuda:0" */
 #include "drawn.h"
 #include "emulated.h"
 
@@ -59,6 +59,9 @@ enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
 typedef struct input {
     kiln_array *array;
     void *memory;
+    int64_t size, shift; /* bytes of the memory, and of those in front of the array */
+    int64_t shape[MOST_AXES], strides[MOST_AXES];
+    kiln_array_spec spec;
 } input;
 
 /* Numbers of a few bits, so that float16 and int8 hold them, and sums of float32 round. */
@@ -81,7 +84,7 @@ static void put(void *at, kiln_dtype dtype)
 /* Axes in any order in memory, perhaps with gaps between rows, perhaps beginning anywhere. */
 static void make(input *x, kiln_dtype dtype, int ndim, const int64_t *shape)
 {
-    int64_t item = (int64_t)kiln_dtype_size(dtype), strides[MOST_AXES], run = item;
+    int64_t item = (int64_t)kiln_dtype_size(dtype), *strides = x->strides, run = item;
     int64_t gap = draw(4) == 0 ? (int64_t)draw(3) * item : 0, shift = draw(4) == 0 ? item : 0;
     int order[MOST_AXES];
     for (int a = 0; a < ndim; ++a)
@@ -98,13 +101,16 @@ static void make(input *x, kiln_dtype dtype, int ndim, const int64_t *shape)
     x->memory = aligned_alloc(64, (size_t)(run + shift) / 64 * 64 + 64);
     for (int64_t at = shift; at + item <= run + shift; at += item)
         put((char *)x->memory + at, dtype);
-    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
-    spec.dtype = dtype;
-    spec.ndim = ndim;
-    spec.shape = shape;
-    spec.strides = strides;
-    spec.device = KILN_DEVICE_HOST;
-    if (kiln_array_wrap(&x->array, (char *)x->memory + shift, &spec, NULL, NULL) != KILN_OK)
+    memcpy(x->shape, shape, (size_t)ndim * sizeof *shape);
+    x->size = run + shift;
+    x->shift = shift;
+    x->spec = (kiln_array_spec)KILN_ARRAY_SPEC_INIT;
+    x->spec.dtype = dtype;
+    x->spec.ndim = ndim;
+    x->spec.shape = x->shape;
+    x->spec.strides = strides;
+    x->spec.device = KILN_DEVICE_HOST;
+    if (kiln_array_wrap(&x->array, (char *)x->memory + shift, &x->spec, NULL, NULL) != KILN_OK)
         exit(1);
 }
 
@@ -198,8 +204,62 @@ static kiln_array *make_result(const problem *p, int j)
     return result;
 }
 
+/* NULL: kernels are emulated. */
+static const char *target;
+
+/* The input on the device, in the same layout. */
+static kiln_status move(kiln_array **buffer, kiln_array **moved, const input *x, kiln_device device)
+{
+    kiln_array *bytes = NULL;
+    kiln_array_spec spec = x->spec, all = KILN_ARRAY_SPEC_INIT;
+    all.dtype = KILN_UINT8;
+    all.ndim = 1;
+    all.shape = &x->size;
+    all.device = KILN_DEVICE_HOST;
+    kiln_status status = kiln_array_wrap(&bytes, x->memory, &all, NULL, NULL);
+    if (status == KILN_OK)
+        status = kiln_array_to_device(buffer, bytes, device);
+    spec.device = device;
+    if (status == KILN_OK)
+        status = kiln_array_wrap(moved, (char *)kiln_array_data(*buffer) + x->shift, &spec, NULL, NULL);
+    kiln_array_free(bytes);
+    return status;
+}
+
+/* The target's own call: by the baseline tier, which calls ask for by the mode, or by the optimised one. */
+static kiln_status call_target(const problem *p, bool is_baseline, kiln_kernel *kernel, kiln_array **out,
+                               const input *x, const kiln_call_options *options)
+{
+    kiln_device device;
+    kiln_call_info info = KILN_CALL_INFO_INIT;
+    kiln_array *buffer[MOST_INPUTS] = {NULL}, *moved[MOST_INPUTS] = {NULL}, *result[2] = {NULL};
+    kiln_arg arg[MOST_INPUTS];
+    kiln_status status = kiln_device_parse(&device, target);
+    for (int k = 0; k < p->text->n_in && status == KILN_OK; ++k) {
+        status = move(&buffer[k], &moved[k], &x[k], device);
+        arg[k] = kiln_arg_array(moved[k]);
+    }
+    if (status == KILN_OK)
+        status = kiln_set_forms(is_baseline ? KILN_FORMS_QUICK : KILN_FORMS_BEST);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, result, p->text->n_out, arg, p->text->n_in, options);
+    if (status == KILN_OK)
+        status = kiln_kernel_last_call(&info);
+    emulated_baselines += is_baseline && info.form == KILN_FORM_QUICK;
+    for (int j = 0; j < p->text->n_out && status == KILN_OK; ++j) {
+        kiln_array_free(out[j]);
+        status = kiln_array_to_device(&out[j], result[j], KILN_DEVICE_HOST);
+    }
+    for (int k = 0; k < 2; ++k) {
+        kiln_array_free(moved[k]);
+        kiln_array_free(buffer[k]);
+        kiln_array_free(result[k]);
+    }
+    return status;
+}
+
 /* Calls in both tiers; 1: they differ. */
-static int compare(const problem *p, kiln_kernel *kernel, const kiln_arg *in)
+static int compare(const problem *p, kiln_kernel *kernel, const kiln_arg *in, const input *x)
 {
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     kiln_array *out[2][2] = {{NULL, NULL}, {NULL, NULL}};
@@ -210,7 +270,9 @@ static int compare(const problem *p, kiln_kernel *kernel, const kiln_arg *in)
         emulated_baseline = k;
         for (int j = 0; j < p->text->n_out; ++j)
             out[k][j] = make_result(p, j);
-        if (emulated_call("sm_90", kernel, out[k], p->text->n_out, in, p->text->n_in, &options) != KILN_OK) {
+        if ((target ? call_target(p, k, kernel, out[k], x, &options)
+                    : emulated_call("sm_90", kernel, out[k], p->text->n_out, in, p->text->n_in, &options)) !=
+            KILN_OK) {
             printf("FAILED: %s\n", kiln_error_message());
             differs = 1;
         }
@@ -238,7 +300,7 @@ static int run(const problem *p)
     if (create(&kernel, p->text) != KILN_OK)
         failed = printf("FAILED: %s\n", kiln_error_message());
     else
-        failed = compare(p, kernel, in);
+        failed = compare(p, kernel, in, x);
     if (failed)
         describe(p);
     kiln_kernel_free(kernel);
@@ -254,6 +316,7 @@ int main(int argc, char **argv)
     long count = drawn_count(argc, argv, 300, 3);
     int failed = 0;
     state = drawn_state(argc, argv);
+    target = argc > 3 ? argv[3] : NULL;
     for (long k = 0; k < count; ++k) {
         problem p;
         draw_problem(&p);

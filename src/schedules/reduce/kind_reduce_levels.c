@@ -402,6 +402,77 @@ void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end, 
     }
 }
 
+const kn_spec *kn_levels_spec(const kn_levels *l)
+{
+    return l->part.spec;
+}
+
+/* ---- unaligned rows ---- */
+
+/* Elements by which an operand is off a vector's boundary, of 16 elements or fewer. */
+enum { KNOWN_OFFSETS = 48 /* operands */, WIDEST = 16 };
+typedef struct offsets {
+    unsigned char of[KNOWN_OFFSETS];
+} offsets;
+
+void kn_levels_note_offsets(kn_launch_params *out, const kn_choice *c)
+{
+    offsets o = {{0}};
+    for (int k = 0; k < c->count && k < KNOWN_OFFSETS; ++k)
+        o.of[k] = (unsigned char)(c->access[k].address / (uintptr_t)c->access[k].item_size % WIDEST);
+    memcpy(out, &o, sizeof o);
+}
+
+/* The operand that says where a row's vectors begin: the first that the map reads by vectors; -1. */
+static int find_aligned(const kn_part *part)
+{
+    const kn_spec *spec = part->spec;
+    const kn_stage *map = &spec->program->stage[0];
+    int found = -1, inner = part->space->ndim - 1;
+    for (int v = 0; v < map->n_read; ++v) {
+        int array = map->value[v] < spec->program->n_in ? spec->operand[map->value[v]].array : -1;
+        char letter = array < 0 ? KN_GATHER : spec->schedule.access[array];
+        if ((letter == KN_VECTOR || letter == KN_DENSE) && part->space->stride[array][inner] != 0 &&
+            (found < 0 || array < found))
+            found = array;
+    }
+    return found;
+}
+
+bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *field, int64_t head),
+                         const void *field)
+{
+    const kn_space *space = l->own->space;
+    kn_access access[KN_MAX_PARAMS];
+    offsets known;
+    int operand = find_aligned(&l->part), axis = -1, axes = 0;
+    memcpy(&known, l->own->launch_params, sizeof known);
+    kn_spec_access(access, l->part.spec);
+    if (operand >= KNOWN_OFFSETS)
+        return false;
+    int64_t item = operand < 0 ? 1 : access[operand].item_size, vector = l->part.spec->schedule.vector;
+    int64_t step = 0, off = 0, every = 1, extent = 1;
+    for (int a = 0; operand >= 0 && a < space->ndim - space->n_reduction_axes; ++a)
+        if (space->stride[operand][a] / item % vector != 0) {
+            step = space->stride[operand][a] / item;
+            axis = a;
+            ++axes;
+        }
+    if (axes > 1)
+        return false;
+    if (operand >= 0)
+        off = known.of[operand] + (space->offset[operand] - l->own->whole->offset[operand]) / item;
+    if (axis >= 0) {
+        extent = space->extent[axis];
+        every = vector / kn_common_divisor(vector, (step % vector + vector) % vector);
+    }
+    for (int64_t row = 0; row < every && row < extent; ++row) {
+        kn_levels_take_results(l, axis, row, extent, every);
+        list(l, field, operand < 0 ? 0 : -(off + row * step) & (vector - 1));
+    }
+    return true;
+}
+
 /* ---- the kind ---- */
 
 /* Lists the levels; *can: there is a list. take NULL: nothing is launched. */
@@ -417,7 +488,7 @@ static kiln_status list(bool *can, const kn_part *own, kn_take_launch take, void
         kn_space results;
     } *own_memory = kn_malloc(sizeof *own_memory);
     if (!own_memory)
-        return kn_error_memory(sizeof *own_memory, "a launch plan");
+        return kn_error_memory("a launch plan");
     l.placed = &own_memory->placed;
     l.results = &own_memory->results;
     *can = kind->list_levels && space->size > 0 && space->size < KN_MAX_INDEX &&

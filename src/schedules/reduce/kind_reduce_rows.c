@@ -18,8 +18,8 @@ enum {
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
     STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
     SINGLE_STEPS = 8,         /* the same, of one element each */
-    WIDEST = 16,              /* elements of a vector */
     CHAIN = 16,               /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
+    DRAWN = 4,                /* random numbers that share a block */
     THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
 };
@@ -36,18 +36,18 @@ typedef struct rows_field {
     MEMBERS
 } rows_field;
 
-/* Launch parameters, for the baseline tier: elements, below 16, by which operands are off a vector's boundary. */
-enum { KNOWN_OFFSETS = 48 /* operands */ };
-typedef struct rows_params {
-    unsigned char off[KNOWN_OFFSETS];
-} rows_params;
-
 /* True if all rows begin and end at a vector's boundary. */
 static bool is_whole(const kn_choice *c, int vector)
 {
     int inner = c->space->ndim - 1;
     return kn_reduce_fit_of(c, inner, vector, false) == KN_FIT_ALIGNED &&
            c->space->extent[inner] % vector == 0;
+}
+
+/* True for a map that reads nothing and draws random numbers, of which neighbours share a block. */
+static bool draws_alone(const kn_choice *c)
+{
+    return kn_choice_widest(c, false) == 0 && kn_text_has_word(c->program->stage[0].body, "kn_drawn");
 }
 
 /* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned
@@ -57,6 +57,8 @@ static int vector_of(bool *is_gathered, const kn_choice *c)
     const kn_space *s = c->space;
     int vector = kn_reduce_vector(c), inner = s->ndim - 1;
     *is_gathered = false;
+    if (draws_alone(c) && s->n_reduction_axes == 1 && s->extent[inner] >= 2 * DRAWN)
+        return DRAWN;
     if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
         s->extent[inner] / vector >= KN_REDUCE_STEPS)
         return 1;
@@ -120,11 +122,8 @@ static void choose_config(kn_schedule *out, const kn_choice *c)
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    rows_params f = {{0}};
     bool is_gathered;
-    for (int o = 0; o < c->count && o < KNOWN_OFFSETS; ++o)
-        f.off[o] = c->access[o].address / (uintptr_t)c->access[o].item_size % WIDEST;
-    memcpy(params, &f, sizeof f);
+    kn_levels_note_offsets(params, c);
     out->vector = vector_of(&is_gathered, c);
     choose_config(out, c);
     out->rank = kn_reduce_rank(c->space);
@@ -183,25 +182,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* The operand by which unaligned rows find their first item; -1. */
-static int aligned_operand(const kn_part *part)
-{
-    const kn_spec *spec = part->spec;
-    const kn_stage *map = &spec->program->stage[0];
-    int found = -1, inner = part->space->ndim - 1;
-    for (int v = 0; v < map->n_read; ++v) {
-        int array = map->value[v] < spec->program->n_in ? spec->operand[map->value[v]].array : -1;
-        if (array >= 0 && spec->schedule.access[array] == KN_VECTOR &&
-            part->space->stride[array][inner] != 0 && (found < 0 || array < found))
-            found = array;
-    }
-    return found;
-}
-
 /* A thread's items are combined by turns, and those of shared rows by chains of turns; then the values of a block,
  * and those of the blocks of a row. */
-static void list_rows(kn_levels *levels, const kn_schedule *s, const rows_field *f, int64_t head)
+static void list_rows(kn_levels *levels, const void *field, int64_t head)
 {
+    const kn_schedule *s = &kn_levels_spec(levels)->schedule;
+    const rows_field *f = field;
     const kn_reduce_rows_config *config = kn_reduce_rows_config_of(s);
     bool is_run = s->vector > 1 && config->reduction_axes == KN_REDUCE_ONE_AXIS;
     int64_t items = is_run ? (f->length - head) / s->vector : f->items,
@@ -233,38 +219,16 @@ static void list_rows(kn_levels *levels, const kn_schedule *s, const rows_field 
     kn_levels_pairs(levels, values, true);
 }
 
-/* Of unaligned rows all that begin with as many single elements have one list. */
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    const kn_space *space = part->space;
     rows_field f;
-    rows_params chosen;
-    kn_access access[KN_MAX_PARAMS];
     memcpy(&f, kn_levels_field(levels), sizeof f);
-    memcpy(&chosen, part->launch_params, sizeof chosen);
-    kn_spec_access(access, part->spec);
-    bool is_run = s->vector > 1 && kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_ONE_AXIS;
-    int operand = is_run ? aligned_operand(part) : -1, axis = -1, axes = 0;
-    if (kn_reduce_size(space) >= KN_REDUCE_STEPS || operand >= KNOWN_OFFSETS)
+    if (kn_reduce_size(part->space) >= KN_REDUCE_STEPS)
         return false;
-    int64_t item = operand < 0 ? 1 : access[operand].item_size, mask = s->vector - 1, step = 0, off = 0;
-    for (int a = 0; operand >= 0 && a < space->ndim - 1; ++a)
-        if ((space->stride[operand][a] / item & mask) != 0) {
-            step = space->stride[operand][a] / item;
-            axis = a;
-            ++axes;
-        }
-    if (axes > 1)
-        return false;
-    if (operand >= 0)
-        off = chosen.off[operand] + (space->offset[operand] - part->whole->offset[operand]) / item;
-    int64_t every = axis < 0 ? 1 : s->vector / kn_common_divisor(s->vector, step & mask);
-    int64_t extent = axis < 0 ? 1 : space->extent[axis];
-    for (int64_t row = 0; row < every && row < extent; ++row) {
-        kn_levels_take_results(levels, axis, row, extent, every);
-        list_rows(levels, s, &f, operand < 0 ? 0 : -(off + row * step) & mask);
-    }
+    if (s->vector > 1 && kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_ONE_AXIS)
+        return kn_levels_each_head(levels, list_rows, &f);
+    list_rows(levels, &f, 0);
     return true;
 }
 

@@ -39,6 +39,15 @@ kn_level_values kn_levels_strided(kn_levels *l, kn_level_values in, int64_t lane
 /* The same; then values a quarter (parts 4) or half (2) of a set apart, until one is left. */
 kn_level_values kn_levels_apart(kn_levels *l, kn_level_values in, int64_t lanes, int parts, bool is_last);
 
+/* Launch parameters by which lists of unaligned rows know how their operands lie: to be noted when a kind is chosen
+ * that reads rows from their first aligned vector on. */
+void kn_levels_note_offsets(kn_launch_params *out, const kn_choice *c);
+/* Of such rows all that begin with as many single elements have one list: calls `list` for each number of these,
+ * with these results to be computed. False: they differ along several axes. */
+bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *field, int64_t head),
+                         const void *field);
+
+const kn_spec *kn_levels_spec(const kn_levels *l);
 /* The field of the kind whose levels are listed, for the whole part. */
 const unsigned char *kn_levels_field(kn_levels *l);
 /* True if a value is a class in the source: a struct of the user's, a complex number, a 16-bit float. */
