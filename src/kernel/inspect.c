@@ -29,8 +29,8 @@ static kiln_status hand_out(char **out, kn_str *text)
     return status;
 }
 
-/* The specialisation that calls take: KILN_FORMS=quick asks for the baseline tier, which may keep the order of
- * another kernel. */
+/* The specialisation that calls take: KILN_FORMS=quick asks for the baseline tier, which may keep the order
+ * of another kernel. */
 typedef struct shown {
     kn_spec spec;
     const kn_spec *order; /* NULL: it has one of its own */

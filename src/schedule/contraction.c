@@ -3,24 +3,26 @@
 
 #include <string.h>
 
+#include "base/caret.h"
 #include "base/str.h"
 #include "program/tokens.h"
 #include "types/dtype.h"
 
 enum { REDUCE = 1 }; /* the stage of a reduction */
 
-/* The operator of a text "a + b" or "a * b"; 0. */
+/* The operator of a text "a + b" or "a * b"; 0. It needs no memory: the source depends on it. */
 static char operator_of(const char *text)
 {
-    kn_tokens tokens;
-    char found = 0;
-    if (kn_tokens_make(&tokens, text) != KILN_OK)
-        return 0;
-    if (tokens.count == 3 && kn_token_is(kn_token_at(&tokens, 0), "a") &&
-        kn_token_is(kn_token_at(&tokens, 2), "b") && kn_token_at(&tokens, 1)->length == 1)
-        found = *kn_token_at(&tokens, 1)->text;
-    kn_tokens_free(&tokens);
-    return found;
+    char found[3] = "";
+    size_t count = 0, length;
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
+        if (kind == KN_TOKEN_SPACE)
+            continue;
+        if (length != 1 || count == sizeof found)
+            return 0;
+        found[count++] = *text;
+    }
+    return count == sizeof found && found[0] == 'a' && found[2] == 'b' ? found[1] : 0;
 }
 
 const char *kn_contraction_function(const kn_spec *spec, int stage)
@@ -81,8 +83,8 @@ static bool selects(const char *preamble, const char *body)
     return is_good;
 }
 
-/* Integers have nothing to contract, and 16-bit floats are rounded between two operations. A struct's functions
- * stand in the preamble. */
+/* Integers have nothing to contract, and 16-bit floats are rounded between two operations. A struct's
+ * functions stand in the preamble. */
 bool kn_contraction_is_safe(const kn_spec *spec)
 {
     const kn_program *p = spec->program;

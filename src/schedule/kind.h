@@ -74,10 +74,10 @@ struct kn_kind {
     /* Grid, axes, field. *out is zero but for the members that every launch has: size, a grid of one, the
      * schedule's block. */
     kiln_status (*place)(kn_placement *out, const kn_part *part);
-    /* Kinds of several launches a part, which share workspace and run in this order; NULL: one, by `place`. */
+    /* Kinds of several launches a part, which share workspace, in their order; NULL: one, by `place`. */
     kiln_status (*place_each)(const kn_part *part, kn_take_launch take, void *user);
-    /* Of kinds that are baseline tiers alone, and keep the order of another kind (kn_part.order): true if they
-     * compute the part. NULL: the kind is asked as others are. */
+    /* Of kinds that are baseline tiers alone, and keep the order of another kind (kn_part.order): true if
+     * they compute the part. NULL: the kind is asked as others are. */
     bool (*keeps_order)(const kn_part *part);
     /* Of reductions: lists the levels of the tree by which it combines the part, in the order of its kernels.
      * False: no list says it. NULL: none ever does. */

@@ -159,7 +159,8 @@ static kiln_status find_launcher(launcher *out, const kn_spec *spec)
 
 /* ---- a call ---- */
 
-/* Workspace: values, of structs of 64 bytes at most, and counters that are zero before and after each launch. */
+/* Workspace: values, of structs of 64 bytes at most, and counters that are zero before and after each
+ * launch. */
 enum { MOST_OF_A_VALUE = 64 };
 typedef struct workspace {
     void *partials;

@@ -2,7 +2,7 @@
  * launch by launch, gives the bits of the optimised one. Functions that neither commute nor associate are among
  * those that combine, so another order shows.
  *
- * usage: levels_emulated [COUNT [SEED [TARGET]]]    TARGET: the device computes both instead, as "cuda:0" */
+ * usage: levels_emulated [COUNT [SEED [TARGET]]]    TARGET, "cuda:0": that device computes both instead */
 #include "drawn.h"
 #include "emulated.h"
 
@@ -226,15 +226,19 @@ static kiln_status move(kiln_array **buffer, kiln_array **moved, const input *x,
     return status;
 }
 
-/* The target's own call: by the baseline tier, which calls ask for by the mode, or by the optimised one. */
-static kiln_status call_target(const problem *p, bool is_baseline, kiln_kernel *kernel, kiln_array **out,
-                               const input *x, const kiln_call_options *options)
+/* The target's own call: by the baseline tier, which calls ask for by the mode, or by the optimised one. A kernel
+ * remembers the plan of its first call. */
+static kiln_status call_target(const problem *p, bool is_baseline, kiln_array **out, const input *x,
+                               const kiln_call_options *options)
 {
     kiln_device device;
     kiln_call_info info = KILN_CALL_INFO_INIT;
     kiln_array *buffer[MOST_INPUTS] = {NULL}, *moved[MOST_INPUTS] = {NULL}, *result[2] = {NULL};
     kiln_arg arg[MOST_INPUTS];
-    kiln_status status = kiln_device_parse(&device, target);
+    kiln_kernel *kernel = NULL;
+    kiln_status status = create(&kernel, p->text);
+    if (status == KILN_OK)
+        status = kiln_device_parse(&device, target);
     for (int k = 0; k < p->text->n_in && status == KILN_OK; ++k) {
         status = move(&buffer[k], &moved[k], &x[k], device);
         arg[k] = kiln_arg_array(moved[k]);
@@ -255,6 +259,7 @@ static kiln_status call_target(const problem *p, bool is_baseline, kiln_kernel *
         kiln_array_free(buffer[k]);
         kiln_array_free(result[k]);
     }
+    kiln_kernel_free(kernel);
     return status;
 }
 
@@ -270,7 +275,7 @@ static int compare(const problem *p, kiln_kernel *kernel, const kiln_arg *in, co
         emulated_baseline = k;
         for (int j = 0; j < p->text->n_out; ++j)
             out[k][j] = make_result(p, j);
-        if ((target ? call_target(p, k, kernel, out[k], x, &options)
+        if ((target ? call_target(p, k, out[k], x, &options)
                     : emulated_call("sm_90", kernel, out[k], p->text->n_out, in, p->text->n_in, &options)) !=
             KILN_OK) {
             printf("FAILED: %s\n", kiln_error_message());

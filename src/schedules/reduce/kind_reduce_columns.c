@@ -392,8 +392,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* The last block combines the blocks of a tile, or of a group and then the groups: as many threads of a result as
- * the block has, then by quarters. */
+/* The last block combines the blocks of a tile, or of a group and then the groups: as many threads of a
+ * result as the block has, then by quarters. */
 static void list_splits(kn_levels *levels, kn_level_values values, const columns_field *f, int64_t share)
 {
     int64_t splits = f->splits;
@@ -432,8 +432,8 @@ static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_fi
         list_splits(levels, values, f, s->block > slots ? s->block / slots : 1);
 }
 
-/* The threads of a column take its rows, and are combined by quarters. The last tile may have fewer columns, of which
- * more threads then combine the blocks. */
+/* The threads of a column take its rows, and are combined by quarters. The last tile may have fewer
+ * columns, of which more threads then combine the blocks. */
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
     kn_reduce_params chosen;

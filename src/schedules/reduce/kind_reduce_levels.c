@@ -1,6 +1,7 @@
-/* kind_reduce_levels.c - the baseline tier of reductions: one small kernel for any layout, launched once for each
- * level of the tree by which the optimised kernel combines elements (levels.h). A thread combines items one after
- * the other, and nothing else: nested groups are launches of their own, so that the source is short. */
+/* kind_reduce_levels.c - the baseline tier of reductions: one small kernel for any layout, launched once
+ * for each level of the tree by which the optimised kernel combines elements (levels.h). A thread combines
+ * items one after the other, and nothing else: nested groups are launches of their own, so that the source
+ * is short. */
 #include "schedules/reduce/levels.h"
 
 #include <string.h>
@@ -16,9 +17,9 @@
 enum { THREADS = 128, AXES = 4 /* of a level's outputs */, MOST_SETS = 65535, NO_LIMIT = 0x7fffffff };
 #define MOST_VALUES (INT64_C(1) << 28) /* in scratch memory */
 
-/* The kind's field. extent: of the first two axes; in, place, out: an element or value, its place in its row, and the
- * output, at first and with each step along an axis; from item to item: step, unit. group: the most items of a
- * thread; limit: places end there. */
+/* The kind's field. extent: of the first two axes; in, place, out: an element or value, its place in its
+ * row, and the output, at first and with each step along an axis; from item to item: step, unit. group: the
+ * most items of a thread; limit: places end there. */
 #define MEMBERS                                                                                              \
     int item_rank;                                                                                           \
     unsigned extent[2], in[5], place[5], out[5], step, unit, group, limit;                                   \
@@ -126,8 +127,8 @@ static kn_level_values make_values(kn_levels *l, int64_t sets, int64_t each, int
 
 /* ---- stages: the items of each thread become fewer ---- */
 
-/* The items of threads while level after level combines them. Item k of thread t is `k * count_step + t` of its set,
- * and has the place `s * set_unit + k * unit + t`; it exists if that is below the limit. */
+/* The items of threads while level after level combines them. Item k of thread t is `k * count_step + t` of
+ * its set, and has the place `s * set_unit + k * unit + t`; it exists if that is below the limit. */
 typedef struct items {
     kn_level_values of; /* of the first level: the elements of a row */
     bool is_first;
@@ -200,8 +201,8 @@ static void combine_items(kn_levels *l, items *it, const kn_level_threads *t, bo
     }
 }
 
-/* Combines the single elements of the last set with what its threads have: the values of threads `from` up to `to`,
- * whose elements begin at `at`. Threads from `held` on have nothing yet. */
+/* Combines the single elements of the last set with what its threads have: the values of threads `from` up
+ * to `to`, whose elements begin at `at`. Threads from `held` on have nothing yet. */
 static void add_ends(kn_levels *l, const kn_level_values *values, int64_t from, int64_t to, int64_t at,
                      int64_t held)
 {
@@ -240,6 +241,14 @@ static void add_ends(kn_levels *l, const kn_level_values *values, int64_t from, 
     add_ends(l, values, end, to, at + (end - from), held);
 }
 
+/* True if a value is a class in the source: a struct of the user's, a complex number, a 16-bit float. */
+static bool are_classes(const kn_spec *spec)
+{
+    kiln_dtype dtype = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec));
+    const kn_dtype_info *info = dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
+    return !info || info->kind == KN_KIND_COMPLEX || (info->kind == KN_KIND_FLOAT && info->size == 2);
+}
+
 /* Turns of one item have another length than others: no level has both. */
 static void keep_turns_whole(kn_levels *l, kn_level_threads *t)
 {
@@ -254,7 +263,7 @@ kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool 
 {
     int64_t chunk = t->sets > 1 ? t->chunk : t->items, count = kn_divide_up(chunk, t->lanes);
     kn_level_threads turns = *t;
-    if (t->are_whole && kn_levels_are_classes(l->part.spec))
+    if (t->are_whole && are_classes(l->part.spec))
         keep_turns_whole(l, &turns);
     items it = {.is_first = true,
                 .of = {.at = t->head, .step = 1, .are_results_near = t->are_results_near, .last = t->last}};
@@ -379,13 +388,6 @@ const unsigned char *kn_levels_field(kn_levels *l)
     return l->placed->field;
 }
 
-bool kn_levels_are_classes(const kn_spec *spec)
-{
-    kiln_dtype dtype = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec));
-    const kn_dtype_info *info = dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
-    return !info || info->kind == KN_KIND_COMPLEX || (info->kind == KN_KIND_FLOAT && info->size == 2);
-}
-
 void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end, int64_t every)
 {
     const kn_space *all = l->own->space;
@@ -507,7 +509,8 @@ static kiln_status place_each(const kn_part *part, kn_take_launch take, void *us
     return status;
 }
 
-/* It is never asked for more than a baseline tier, whose schedule is the same for all layouts of so many axes. */
+/* It is never asked for more than a baseline tier, whose schedule is the same for all layouts of so many
+ * axes. */
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;

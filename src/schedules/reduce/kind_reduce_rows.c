@@ -182,8 +182,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* A thread's items are combined by turns, and those of shared rows by chains of turns; then the values of a block,
- * and those of the blocks of a row. */
+/* A thread's items are combined by turns, and those of shared rows by chains of turns; then the values of a
+ * block, and those of the blocks of a row. */
 static void list_rows(kn_levels *levels, const void *field, int64_t head)
 {
     const kn_schedule *s = &kn_levels_spec(levels)->schedule;
