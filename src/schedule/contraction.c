@@ -10,37 +10,51 @@
 
 enum { REDUCE = 1 }; /* the stage of a reduction */
 
-/* The operator of a text "a + b" or "a * b"; 0. It needs no memory: the source depends on it. */
-static char operator_of(const char *text)
+/* The operator of a text of three characters and blanks, "a + b" or "a * b"; 0. It needs no memory: the source
+ * depends on it. */
+static char operator_of(const char *text, size_t end)
 {
     char found[3] = "";
     size_t count = 0, length;
-    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
+    for (size_t at = 0; at < end; at += length) {
+        kn_token_kind kind = kn_token_scan(text + at, &length);
         if (kind == KN_TOKEN_SPACE)
             continue;
         if (length != 1 || count == sizeof found)
             return 0;
-        found[count++] = *text;
+        found[count++] = text[at];
     }
     return count == sizeof found && found[0] == 'a' && found[2] == 'b' ? found[1] : 0;
+}
+
+/* The same of one that is converted to the type which it has, as expressions write it: "static_cast<float>(a +
+ * b)". */
+static char operator_of_cast(const char *text, const char *type)
+{
+    static const char cast[] = "static_cast<";
+    size_t length = strlen(text), before = sizeof cast - 1 + strlen(type) + 2; /* ">(" */
+    if (length <= before || strncmp(text, cast, sizeof cast - 1) != 0 || text[length - 1] != ')' ||
+        strncmp(text + sizeof cast - 1, type, strlen(type)) != 0 || strncmp(text + before - 2, ">(", 2) != 0)
+        return operator_of(text, length);
+    return operator_of(text + before, length - before - 1);
 }
 
 const char *kn_contraction_function(const kn_spec *spec, int stage)
 {
     static const struct {
-        char operator;
-        const char *of_floats, *of_doubles;
-    } functions[] = {{'+', "__fadd_rn", "__dadd_rn"}, {'*', "__fmul_rn", "__dmul_rn"}};
+        kiln_dtype dtype;
+        const char *type, *add, *multiply;
+    } functions[] = {{KILN_FLOAT32, "float", "__fadd_rn", "__fmul_rn"},
+                     {KILN_FLOAT64, "double", "__dadd_rn", "__dmul_rn"}};
     const kn_stage *s = &spec->program->stage[stage];
     if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE || strcmp(spec->program->pattern, "mrk") != 0)
         return NULL;
     kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
-    char operator= operator_of(s->body);
-    for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k)
-        if (functions[k].operator== operator)
-            return dtype == KILN_FLOAT32   ? functions[k].of_floats
-                   : dtype == KILN_FLOAT64 ? functions[k].of_doubles
-                                           : NULL;
+    for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {
+        char operator= functions[k].dtype == dtype ? operator_of_cast(s->body, functions[k].type) : 0;
+        if (operator== '+' || operator== '*')
+            return operator== '+' ? functions[k].add : functions[k].multiply;
+    }
     return NULL;
 }
 

@@ -412,47 +412,76 @@ static void list_splits(kn_levels *levels, kn_level_values values, const columns
     kn_levels_apart(levels, values, share, QUARTERS, true);
 }
 
-/* The results of some tiles, of `slots` results each. */
-static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_field *f, int64_t slots)
+/* Threads of a column take its rows, and are combined by quarters. slots: results of a tile. */
+static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_field *f,
+                         kn_level_threads threads, int64_t slots)
 {
-    int64_t behind = f->rows - (int64_t)(f->splits - 1) * f->chunk;
-    const kn_level_threads threads = {.items = f->rows,
-                                      .chunk = f->chunk,
-                                      .sets = f->splits,
-                                      .threads = f->splits > 1 || behind > f->down ? f->down : behind,
-                                      .last = behind < f->down ? behind : f->down,
-                                      .lanes = f->down,
-                                      .turn = s->vector > 1 ? STEPS : SINGLE_STEPS,
-                                      .chain = CHAIN,
-                                      .are_whole = true,
-                                      .are_results_near = true};
+    threads.sets = f->splits;
+    threads.lanes = threads.threads;
+    threads.turn = s->vector > 1 ? STEPS : SINGLE_STEPS;
+    threads.chain = CHAIN;
+    threads.are_whole = true;
+    threads.are_results_near = true;
+    int64_t behind = threads.items - (threads.sets - 1) * threads.chunk;
+    threads.last = behind < threads.lanes ? behind : threads.lanes;
+    if (threads.sets == 1)
+        threads.threads = threads.last;
     kn_level_values values = kn_levels_threads(levels, &threads, false);
-    values = kn_levels_apart(levels, values, f->down, QUARTERS, f->splits == 1);
+    values = kn_levels_apart(levels, values, threads.threads, QUARTERS, f->splits == 1);
     if (f->splits > 1)
         list_splits(levels, values, f, s->block > slots ? s->block / slots : 1);
 }
 
-/* The threads of a column take its rows, and are combined by quarters. The last tile may have fewer
- * columns, of which more threads then combine the blocks. */
+/* The last tile may have fewer columns, of which more threads then combine the blocks. */
+static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis)
+{
+    const kn_level_threads threads = {.items = f->rows, .chunk = f->chunk, .threads = f->down};
+    int64_t columns = f->columns, width = columns < f->width ? columns : f->width;
+    int64_t whole = f->splits == 1 ? columns : columns - columns % width;
+    kn_levels_take_results(levels, axis, 0, whole, 1);
+    list_columns(levels, s, f, threads, width);
+    if (whole < columns) {
+        kn_levels_take_results(levels, axis, whole, columns, 1);
+        list_columns(levels, s, f, threads, columns - whole);
+    }
+}
+
+/* Of joined rows each is a thread. Rows behind them are one item more, but for the elements behind the last vector:
+ * these are combined last. False: several rows have such elements. */
+static bool list_joined(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis,
+                        int64_t rows)
+{
+    int64_t run = f->pitch, behind = rows - f->rows * f->copies, tail = behind * run % s->vector;
+    kn_level_threads threads = {.items = rows, .chunk = (int64_t)f->chunk * f->copies, .threads = f->copies};
+    if (tail > run)
+        return false;
+    if (tail < run) {
+        kn_levels_take_results(levels, axis, 0, run - tail, 1);
+        list_columns(levels, s, f, threads, run);
+    }
+    if (tail > 0) {
+        threads.items = rows - 1;
+        threads.tail = 1;
+        threads.tail_thread = behind - 1;
+        threads.tail_at = rows - 1;
+        kn_levels_take_results(levels, axis, run - tail, run, 1);
+        list_columns(levels, s, f, threads, run);
+    }
+    return true;
+}
+
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
+    const kn_schedule *s = &part->spec->schedule;
     kn_reduce_params chosen;
     columns_field f;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     memcpy(&f, kn_levels_field(levels), sizeof f);
-    if (chosen.copies > 1 || chosen.inner >= 0)
+    if (chosen.inner >= 0 || (chosen.copies > 1 && chosen.is_unaligned))
         return false;
-    const kn_schedule *s = &part->spec->schedule;
-    int64_t columns = f.columns,
-            whole = f.splits == 1 || columns % f.width == 0 ? columns : columns - columns % f.width;
-    if (whole > 0) {
-        kn_levels_take_results(levels, chosen.axis, 0, whole, 1);
-        list_tiles(levels, s, &f, columns < f.width ? columns : f.width);
-    }
-    if (whole < columns) {
-        kn_levels_take_results(levels, chosen.axis, whole, columns, 1);
-        list_tiles(levels, s, &f, columns - whole);
-    }
+    if (chosen.copies > 1)
+        return list_joined(levels, s, &f, chosen.axis, rows_of(part->space, &chosen));
+    list_tiles(levels, s, &f, chosen.axis);
     return true;
 }
 

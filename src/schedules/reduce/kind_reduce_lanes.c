@@ -113,6 +113,8 @@ static void list_lanes(kn_levels *levels, const void *field, int64_t head)
                                       .vector = s->vector,
                                       .turn = kn_reduce_lanes_config_of(s)->items,
                                       .head = head,
+                                      .tail_thread = head,
+                                      .tail_at = items * s->vector + head,
                                       .tail = f->length - items * s->vector - head};
     kn_levels_pairs(levels, kn_levels_threads(levels, &threads, false), true);
 }

@@ -284,7 +284,7 @@ kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool 
     it.of.last = t->last;
     int64_t behind = t->items - (t->sets - 1) * chunk, held = behind < t->lanes ? behind : t->lanes;
     add_ends(l, &it.of, 0, t->head, 0, held);
-    add_ends(l, &it.of, t->head, t->head + t->tail, t->head + t->items * t->vector, held);
+    add_ends(l, &it.of, t->tail_thread, t->tail_thread + t->tail, t->tail_at, held);
     return it.of;
 }
 

@@ -207,6 +207,8 @@ static void list_rows(kn_levels *levels, const void *field, int64_t head)
                                 .chain = config->alone ? 0 : CHAIN,
                                 .are_whole = s->vector > 1,
                                 .head = head,
+                                .tail_thread = head,
+                                .tail_at = items * s->vector + head,
                                 .tail = left - head};
     kn_level_values values = kn_levels_threads(levels, &threads, false);
     values = kn_levels_pairs(levels, values, f->splits == 1);

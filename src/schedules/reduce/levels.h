@@ -20,7 +20,8 @@ typedef struct kn_level_threads {
     bool are_results_near; /* neighbouring threads have neighbouring results */
     /* Unaligned rows: `head` elements in front of the first item and `tail` behind the last one are
      * combined last, one by each of the first threads of the last set. */
-    int64_t head, tail;
+    int64_t head, tail, tail_thread,
+        tail_at; /* the thread of the first element behind the last item, and that */
 } kn_level_threads;
 
 /* Values in scratch memory: of each result `sets` sets of `each`, of the last set the first `last` alone. */
