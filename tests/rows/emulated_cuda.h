@@ -48,6 +48,18 @@ static inline float __fmul_rn(float x, float y)
 {
     return x * y;
 }
+static inline float __fadd_rn(float x, float y)
+{
+    return x + y;
+}
+static inline double __dadd_rn(double x, double y)
+{
+    return x + y;
+}
+static inline double __dmul_rn(double x, double y)
+{
+    return x * y;
+}
 static inline float __fmaf_rn(float x, float y, float z)
 {
     return fmaf(x, y, z);
