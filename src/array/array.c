@@ -135,7 +135,7 @@ static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, c
     if (a)
         array_init(a, &layout);
     else
-        kn_error_memory(array_bytes(&layout), "an array");
+        kn_error_memory("an array");
     return a;
 }
 
@@ -146,7 +146,7 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
     size_t size = sizeof(kn_storage) + array_bytes(layout);
     kn_storage *s = kn_malloc(size);
     if (!s)
-        return kn_error_memory(size, "an array");
+        return kn_error_memory("an array");
     *s = (kn_storage){.device = device, .size = (size_t)layout->bytes, .is_pooled = true, .stream = stream};
     atomic_init(&s->references, 1);
     kiln_status status = kn_memory_alloc(&s->data, device, s->size, stream);
@@ -298,7 +298,7 @@ static kiln_status wrap(kiln_array **out, void *data, const kiln_array_spec *spe
     a->storage = storage_new(device, data ? (char *)data + low : NULL, (size_t)(high - low));
     if (!a->storage) {
         kiln_array_free(a);
-        return kn_error_memory(sizeof *a->storage, "an array");
+        return kn_error_memory("an array");
     }
     a->storage->release = release;
     a->storage->user = user;

@@ -63,7 +63,7 @@ static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_devi
         return status;
     char *stage = kn_malloc(head);
     if (!stage)
-        return kn_error_memory(head, "the values of an array");
+        return kn_error_memory("the values of an array");
     write_elements(stage, value, item, head);
     status = device->backend->copy(device, array->data, stage, head, KN_COPY_HOST_TO_DEVICE, stream);
     if (!status)

@@ -174,7 +174,7 @@ static export *export_new(const kiln_array *array, bool versioned)
     size_t size = sizeof(export) + 2 * (size_t)array->ndim * sizeof(int64_t);
     export *e = kn_calloc(1, size);
     if (!e) {
-        kn_error_memory(size, "a DLPack tensor");
+        kn_error_memory("a DLPack tensor");
         return NULL;
     }
     e->array = kiln_array_retain(array);

@@ -76,7 +76,7 @@ kiln_status kiln_array_linspace(kiln_array **out, double start, double stop, int
     size_t bytes = (size_t)count * kiln_dtype_size(dtype);
     char *data = kn_malloc(bytes + 1);
     if (!data)
-        return kn_error_memory(bytes, "evenly spaced numbers");
+        return kn_error_memory("evenly spaced numbers");
     status = write_spaced(data, start, stop, count, dtype);
     if (!status)
         status = kiln_array_from_host(out, data, dtype, 1, &count, device);

@@ -116,7 +116,7 @@ kiln_status kn_pnm_read(kiln_array **out, const unsigned char *file, size_t size
         return damaged("it has fewer numbers than elements");
     unsigned char *data = kn_malloc(count * (size_t)bytes);
     if (!data)
-        return kn_error_memory(count, "a picture");
+        return kn_error_memory("a picture");
     kiln_status status =
         is_text ? put_words(data, &h, count, bytes, most) : put_binary(data, &h, count, bytes);
     if (status == KILN_OK)
@@ -148,7 +148,7 @@ static unsigned char *elements_of(const kiln_array *array)
     size_t bytes = kiln_array_nbytes(array);
     unsigned char *data = kn_malloc(bytes);
     if (!data)
-        kn_error_memory(bytes, "a picture");
+        kn_error_memory("a picture");
     else if (kiln_array_to_host(array, data, bytes) != KILN_OK) {
         kn_free(data);
         return NULL;
@@ -213,7 +213,7 @@ kiln_status kn_pfm_read(kiln_array **out, const unsigned char *file, size_t size
         return cut_short(4 * count, there);
     unsigned char *data = kn_malloc(4 * count);
     if (!data)
-        return kn_error_memory(count, "a picture");
+        return kn_error_memory("a picture");
     for (size_t y = 0; y < (size_t)height; y++)
         put_swapped(data + 4 * row * y, h.at + 4 * row * ((size_t)height - 1 - y), row, is_big_endian);
     kiln_status status = kiln_array_from_host(out, data, KILN_FLOAT32, ndim, shape, device);

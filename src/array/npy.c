@@ -406,7 +406,7 @@ static kiln_status upload_gathered(kiln_array *array, const char *data, const np
     size_t bytes = kiln_array_nbytes(array);
     char *plain = kn_malloc(bytes + 1);
     if (!plain)
-        return kn_error_memory(bytes, "the elements of a .npy file");
+        return kn_error_memory("the elements of a .npy file");
     gather(plain, data, h, records, each);
     kiln_status status = upload_in_order(array, plain, h->fortran_order);
     kn_free(plain);
@@ -542,7 +542,7 @@ static kiln_status write_bytes(char **bytes, size_t *size, const kiln_array *arr
         *size = header.length + data;
         *bytes = kn_malloc(*size);
         if (!*bytes)
-            status = kn_error_memory(*size, "a .npy file");
+            status = kn_error_memory("a .npy file");
     }
     if (!status) {
         memcpy(*bytes, header.data, header.length);

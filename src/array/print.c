@@ -35,7 +35,7 @@ static kiln_status gather_corner(const sample *s, const kiln_array *corner, char
     size_t size = kiln_array_nbytes(corner);
     char *buffer = kn_malloc(size ? size : 1);
     if (!buffer)
-        return kn_error_memory(size, "the text of an array");
+        return kn_error_memory("the text of an array");
     kiln_status status = kiln_array_to_host(corner, buffer, size);
     kn_shape_c_strides(s->ndim, corner->shape, (int64_t)s->item_size, strides);
     if (!status)
@@ -77,7 +77,7 @@ static kiln_status sample_take(sample *s, const kiln_array *array, const kiln_pr
     size_t size = (size_t)s->count * s->item_size;
     s->data = kn_malloc(size ? size : 1);
     if (!s->data)
-        return kn_error_memory(size, "the text of an array");
+        return kn_error_memory("the text of an array");
     return gather(s, array, 0, s->data);
 }
 

@@ -123,7 +123,7 @@ static kiln_status range_from_stage(kiln_array *a, const kn_range *r, const char
 {
     char *stage = kn_malloc(kiln_array_nbytes(a) + 1);
     if (!stage)
-        return kn_error_memory(kiln_array_nbytes(a), "the values of a range");
+        return kn_error_memory("the values of a range");
     write_range(stage, a->size, r, a->dtype);
     kiln_status status = kn_array_upload(a, stage, function);
     kn_free(stage);

@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "base/shortage.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,29 +49,29 @@ unsigned long long kn_alloc_bytes(void)
     return atomic_load(&bytes);
 }
 
-static void *noted(void *pointer)
+static void *noted(void *pointer, size_t size)
 {
     if (!pointer)
-        kn_shortage_note(ENOMEM);
+        kn_shortage_of_memory(size);
     return pointer;
 }
 
 /* malloc(0) may give NULL, which callers would take for a failure. */
 void *kn_malloc(size_t size)
 {
-    return noted(may_allocate(size) ? malloc(size ? size : 1) : NULL);
+    return noted(may_allocate(size) ? malloc(size ? size : 1) : NULL, size);
 }
 
 void *kn_calloc(size_t count, size_t size)
 {
     if (!may_allocate(count * size))
-        return noted(NULL);
-    return noted(count && size ? calloc(count, size) : calloc(1, 1));
+        return noted(NULL, count * size);
+    return noted(count && size ? calloc(count, size) : calloc(1, 1), count * size);
 }
 
 void *kn_realloc(void *pointer, size_t size)
 {
-    return noted(may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL);
+    return noted(may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL, size);
 }
 
 bool kn_grow(void *list, int *capacity, int count, size_t item_size)

@@ -139,15 +139,20 @@ kiln_status kn_require_texts(const char *name, ...)
     return name ? kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", name) : KILN_OK;
 }
 
-kiln_status kn_error_memory(size_t bytes, const char *what)
+kiln_status kn_error_memory_of(size_t bytes, const char *what)
 {
     return kn_error(KILN_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}
+
+kiln_status kn_error_memory(const char *what)
+{
+    return kn_error_memory_of(kn_shortage_bytes(), what);
 }
 
 kiln_status kn_error_shortage(const char *what)
 {
     int reason = kn_shortage_last();
-    return reason == ENOMEM ? kn_error_memory(0, what)
+    return reason == ENOMEM ? kn_error_memory(what)
                             : kn_error(KILN_ERROR_IO, "%s: %s", what, strerror(reason));
 }
 

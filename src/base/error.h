@@ -19,8 +19,9 @@ kiln_status kn_require_texts(const char *name, ...) __attribute__((sentinel));
 /* Keeps a copy of a compiler's output for kiln_error_log(); a failing allocation drops it. */
 void kn_error_set_log(const char *log);
 
-/* "out of memory: N bytes for WHAT". */
-kiln_status kn_error_memory(size_t bytes, const char *what);
+/* "out of memory: N bytes for WHAT": those of the calling thread's last allocation that failed, or given ones. */
+kiln_status kn_error_memory(const char *what);
+kiln_status kn_error_memory_of(size_t bytes, const char *what);
 /* The same for what ended with the shortage that the thread noted last (base/shortage.h): KILN_ERROR_MEMORY,
  * or KILN_ERROR_IO with the system's reason. */
 kiln_status kn_error_shortage(const char *what);

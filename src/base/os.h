@@ -183,6 +183,8 @@ void kn_os_cpu_name(char *out, size_t size);
 const char *kn_os_cpu_architecture(void);
 size_t kn_os_physical_memory(size_t *available);
 
+/* The most bytes of addresses that the process may have (RLIMIT_AS); SIZE_MAX where nobody set one. */
+size_t kn_os_address_limit(void);
 /* Addresses without memory, page by page; NULL, noted as a shortage, where there are none. */
 void *kn_os_reserve(size_t size);
 void kn_os_unreserve(void *range, size_t size);

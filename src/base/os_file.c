@@ -45,7 +45,7 @@ static kiln_status read_all(kn_blob *blob, int fd, size_t guess, const char *pat
         void *data = kn_realloc(blob->data, capacity);
         ssize_t n;
         if (!data)
-            return kn_error_memory(capacity, path);
+            return kn_error_memory(path);
         blob->data = data;
         n = kn_os_read_full(fd, (char *)data + blob->size, capacity - blob->size);
         if (n < 0)

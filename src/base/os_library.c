@@ -25,7 +25,7 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     kn_library *library = kn_calloc(1, sizeof *library);
     const char *reason;
     if (!library)
-        return kn_error_memory(sizeof *library, name);
+        return kn_error_memory(name);
     kn_lock_enter_loader();
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     kn_lock_leave_loader();

@@ -6,7 +6,8 @@
 
 static _Thread_local struct {
     unsigned count;
-    int reason; /* of the last one */
+    int reason;   /* of the last one */
+    size_t bytes; /* of the last one */
 } met;
 
 static const int passing[] = {ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR};
@@ -18,9 +19,16 @@ bool kn_shortage_note(int reason)
         if (passing[i] == reason) {
             met.count++;
             met.reason = reason;
+            met.bytes = 0;
             return true;
         }
     return false;
+}
+
+void kn_shortage_of_memory(size_t bytes)
+{
+    kn_shortage_note(ENOMEM);
+    met.bytes = bytes;
 }
 
 bool kn_shortage_unless(bool has_succeeded)
@@ -51,4 +59,9 @@ unsigned kn_shortages(void)
 int kn_shortage_last(void)
 {
     return met.reason;
+}
+
+size_t kn_shortage_bytes(void)
+{
+    return met.bytes;
 }

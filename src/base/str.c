@@ -84,7 +84,7 @@ const char *kn_str_text(const kn_str *s)
 
 kiln_status kn_str_status(const kn_str *s, const char *what)
 {
-    return s->failed ? kn_error_memory(s->length, what) : KILN_OK;
+    return s->failed ? kn_error_memory(what) : KILN_OK;
 }
 
 char *kn_str_take(kn_str *s, const char *what)

@@ -162,7 +162,7 @@ static kiln_status read_index(kn_bundle *b, const unsigned char *head)
     b->index = kn_malloc(size + 1);
     b->entry = kn_calloc(rows + 1, sizeof *b->entry);
     if (!b->index || !b->entry)
-        return kn_error_memory(size + (rows + 1) * sizeof *b->entry, b->name);
+        return kn_error_memory(b->name);
     if (!read_at(b, b->index, KN_BUNDLE_HEAD, size))
         return kn_error(KILN_ERROR_IO, "%s: its index cannot be read", b->name);
     kn_hash sum = kn_hash_128(b->index, size);
@@ -237,7 +237,7 @@ kiln_status kn_bundle_open(kn_bundle **out, const char *path)
 {
     kn_bundle *b = new_bundle(path);
     if (!b)
-        return kn_error_memory(sizeof *b, path);
+        return kn_error_memory(path);
     kiln_status status = open_file(b, path);
     if (status == KILN_OK)
         return finish_opening(out, b);
@@ -250,12 +250,12 @@ kiln_status kn_bundle_read_file(kn_blob *out, const char *path)
 {
     kn_bundle *b = new_bundle(path);
     if (!b)
-        return kn_error_memory(sizeof *b, path);
+        return kn_error_memory(path);
     kiln_status status = open_file(b, path);
     out->data = status == KILN_OK ? kn_malloc(b->size + 1) : NULL;
     out->size = (size_t)b->size;
     if (status == KILN_OK && !out->data)
-        status = kn_error_memory(b->size, path);
+        status = kn_error_memory(path);
     if (status == KILN_OK && !read_at(b, out->data, 0, out->size))
         status = kn_error(KILN_ERROR_IO, "%s: it cannot be read", path);
     if (status != KILN_OK)
@@ -268,7 +268,7 @@ kiln_status kn_bundle_open_memory(kn_bundle **out, const void *bytes, size_t siz
 {
     kn_bundle *b = new_bundle(name);
     if (!b)
-        return kn_error_memory(sizeof *b, name);
+        return kn_error_memory(name);
     b->bytes = bytes;
     b->size = size;
     return finish_opening(out, b);
@@ -279,7 +279,7 @@ kiln_status kn_bundle_open_copy(kn_bundle **out, const void *bytes, size_t size,
     kn_bundle *b = new_bundle(name);
     if (!b || !kn_blob_copy(&b->copy, bytes, size)) {
         kn_bundle_free(b);
-        return kn_error_memory(size, name);
+        return kn_error_memory(name);
     }
     b->bytes = b->copy.data;
     b->size = size;
@@ -339,7 +339,7 @@ static kiln_status read_part(kn_blob *out, const kn_bundle *b, uint64_t *at, siz
 {
     out->data = kn_malloc(size + 1);
     if (!out->data)
-        return kn_error_memory(size, b->name);
+        return kn_error_memory(b->name);
     out->size = size;
     ((char *)out->data)[size] = '\0';
     if (!read_at(b, out->data, *at, size))
@@ -364,7 +364,7 @@ kiln_status kn_bundle_read(kn_bundle_row *out, const kn_bundle *bundle, int row)
     kiln_status status = KILN_OK;
     *out = (kn_bundle_row)KN_BUNDLE_ROW_INIT;
     if (!kn_blob_copy(&out->label, e->label, e->label_size))
-        return kn_error_memory(e->label_size, bundle->name);
+        return kn_error_memory(bundle->name);
     status = read_part(&out->what, bundle, &at, e->what_size);
     if (status == KILN_OK)
         status = read_part(&out->aux, bundle, &at, e->aux_size);

@@ -86,7 +86,7 @@ kiln_status kn_bundle_writer_add(kn_bundle_writer *w, kn_bundle_row *row)
                         KN_BUNDLE_MOST_ROWS);
     bool is_added = make_key(&key, row) && add(w, row, &key);
     kn_blob_free(&key);
-    return is_added ? KILN_OK : kn_error_memory(sizeof *w->rows, "a bundle's rows");
+    return is_added ? KILN_OK : kn_error_memory("a bundle's rows");
 }
 
 kiln_status kn_bundle_writer_add_all(kn_bundle_writer *w, const kn_bundle *bundle)
@@ -182,7 +182,7 @@ kiln_status kn_bundle_writer_finish(kn_blob *out, kn_bundle_writer *w)
     }
     unsigned char *bytes = kn_malloc(size);
     if (!bytes)
-        return kn_error_memory(size, "a bundle");
+        return kn_error_memory("a bundle");
     put_all(bytes, w, size, labels);
     *out = (kn_blob){bytes, size};
     return KILN_OK;
@@ -192,9 +192,9 @@ kiln_status kn_bundle_writer_hand_out(void **bytes, size_t *size, kn_bundle_writ
 {
     kn_blob file = KN_BLOB_INIT;
     kiln_status status = kn_bundle_writer_finish(&file, w);
-    void *copy = status == KILN_OK ? malloc(file.size) : NULL;
+    void *copy = status == KILN_OK ? kn_malloc(file.size) : NULL;
     if (status == KILN_OK && !copy)
-        status = kn_error_memory(file.size, "a bundle");
+        status = kn_error_memory("a bundle");
     if (status == KILN_OK) {
         memcpy(copy, file.data, file.size);
         *bytes = copy;

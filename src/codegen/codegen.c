@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/caret.h"
 #include "base/error.h"
 #include "codegen/prelude.h"
 #include "codegen/templates.h"
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
 #include "program/operators.h"
+
+enum { MOST_DRAWN = 4 /* blocks of random numbers that a thread keeps, of six registers or more each */ };
 
 void kn_codegen_entry(char *out, size_t size, const kn_program *program)
 {
@@ -51,6 +54,8 @@ static void put_values(kn_writer *w)
         kn_put_part(w, out, "sizes", -1);
     if (w->program->uses & KN_USES_INDEXER_OUTSIDE)
         kn_put_indexer(w, out, "0");
+    for (int k = 0; k < w->n_drawn; ++k)
+        kn_put_part_with(w, out, "drawn", -1, "number=%d", k);
     for (int k = 0; k < kn_param_count(w); ++k) {
         kn_pass pass = w->spec->operand[k].pass;
         if (pass == KN_PASS_RAW)
@@ -159,6 +164,26 @@ static void put_lines(kn_writer *w, enum kn_slot_id slot, int text, const char *
         kn_put_user_text(w, &w->slot[slot], text, label, true);
 }
 
+/* Each kn_drawn of a text gets a block of its own, kn_drawn_0 and so on (prelude/both_random.cpp), as long as
+ * registers suffice. */
+static void number_drawn(kn_writer *w, int t)
+{
+    static const char word[] = "kn_drawn";
+    kn_str *numbered = kn_text(w);
+    const char *text = kn_str_text(&w->user[t]);
+    size_t length;
+    if (!w->is_cuda || !kn_text_has_word(text, word))
+        return;
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
+        kn_str_append_n(numbered, text, length);
+        if (kind == KN_TOKEN_NAME && length == strlen(word) && memcmp(text, word, length) == 0 &&
+            w->n_drawn < MOST_DRAWN)
+            kn_str_printf(numbered, "_%d", w->n_drawn++);
+    }
+    kn_str_clear(&w->user[t]);
+    kn_str_append(&w->user[t], kn_str_text(numbered));
+}
+
 /* Division and shifts of integers have NumPy's results. */
 static kiln_status guard_texts(kn_writer *w)
 {
@@ -172,6 +197,7 @@ static kiln_status guard_texts(kn_writer *w)
             kn_str_append(&w->user[t], p->text[t]);
         else
             kn_operators_guard(&w->user[t], p->text[t], in_macros);
+        number_drawn(w, t);
         status = kn_str_status(&w->user[t], "generated source");
     }
     return status;

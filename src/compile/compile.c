@@ -31,7 +31,7 @@ static kiln_status check_result(const kn_compile_result *result)
     const kn_compile_reads *reads = &result->reads;
     if (reads->files.failed || reads->folders.failed || reads->system_folders.failed ||
         result->warnings.failed)
-        return kn_error_memory(0, "what a compiler said");
+        return kn_error_memory("what a compiler said");
     return kn_str_status(&result->log, "a compiler's log");
 }
 

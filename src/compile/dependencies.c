@@ -96,7 +96,7 @@ static kiln_status put_files(kn_dependency_writer *w, const kn_dependency_file *
         put_file(w, s, path);
     }
     kn_map_free(seen, NULL);
-    return is_full ? kn_error_memory(0, "a list of headers") : KILN_OK;
+    return is_full ? kn_error_memory("a list of headers") : KILN_OK;
 }
 
 static void put_folders(kn_str *out, const char *word, const kn_str *folders)
@@ -115,7 +115,7 @@ static kiln_status put_lookups(kn_str *text, const kn_compile_request *request)
     bool is_done = !kn_dependency_file_has_failed(&s) && kn_dependency_hash_lookups(hex, &s);
     kn_dependency_file_free(&s);
     if (!is_done)
-        return kn_error_memory(0, "a list of headers");
+        return kn_error_memory("a list of headers");
     kn_str_printf(text, "%s%s\n", KN_DEPENDENCY_LOOKUPS, hex);
     return kn_str_status(text, "dependencies");
 }
@@ -137,9 +137,9 @@ static kiln_status put_reads(kn_dependency_writer *w, const kn_compile_request *
     /* The names of the folders are copied, since the text grows while files are added. */
     char *folders = kn_strdup(kn_str_text(w->out));
     if (!folders)
-        return kn_error_memory(w->out->length, "dependencies");
+        return kn_error_memory("dependencies");
     kn_dependency_file_read(&s, folders, strlen(folders), request->options, request->n_options);
-    status = kn_dependency_file_has_failed(&s) ? kn_error_memory(0, "a list of headers")
+    status = kn_dependency_file_has_failed(&s) ? kn_error_memory("a list of headers")
                                                : put_files(w, &s, &reads->files);
     kn_dependency_file_free(&s);
     kn_free(folders);

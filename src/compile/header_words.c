@@ -39,7 +39,7 @@ static kiln_status read_names(names *out, const char *text)
     size_t capacity = strlen(text) / 2 + 1, length;
     out->list = kn_malloc(capacity * sizeof *out->list);
     if (!out->list)
-        return kn_error_memory(capacity * sizeof *out->list, "names");
+        return kn_error_memory("names");
     for (text += strspn(text, " "); (length = strcspn(text, " ")) > 0; text += strspn(text, " ")) {
         out->list[out->count++] = (name){text, length, false};
         text += length;

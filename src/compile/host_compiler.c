@@ -71,7 +71,7 @@ static kiln_status run_without_vectors(kn_str *log, int *exit_code, const char *
     size_t bytes = (size_t)(request->n_options + 1) * sizeof *request->options;
     const char **option = kn_malloc(bytes);
     if (!option)
-        return kn_error_memory(bytes, "a command line");
+        return kn_error_memory("a command line");
     for (int i = 0; i < request->n_options; i++)
         option[i] = request->options[i];
     option[plain.n_options++] = "-fno-tree-vectorize";

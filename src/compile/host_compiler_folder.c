@@ -32,7 +32,7 @@ static kiln_status write_text(const char *path, const kn_str *name, const char *
     kn_str_append(&text, content);
     kn_str_append(&text, "\n");
     kiln_status status =
-        name->failed ? kn_error_memory(0, "a source's name") : kn_str_status(&text, "source text");
+        name->failed ? kn_error_memory("a source's name") : kn_str_status(&text, "source text");
     if (status == KILN_OK)
         status = kn_os_replace_file(path, text.data, text.length, false);
     kn_str_free(&text);

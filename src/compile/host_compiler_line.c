@@ -82,7 +82,7 @@ static kiln_status end_line(kn_host_line *line)
         return status;
     line->items = kn_malloc(bytes);
     if (!line->items)
-        return kn_error_memory(bytes, "a command line");
+        return kn_error_memory("a command line");
     const char *word = line->text.data;
     for (int i = 0; i < line->n; i++, word = kn_host_next_word(word))
         line->items[i] = word;
@@ -244,7 +244,7 @@ kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_st
     snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
     const char **environment = make_environment(temporary);
     if (!environment)
-        return kn_error_memory(0, "an environment");
+        return kn_error_memory("an environment");
     kn_os_command program = {line->items, NULL, environment, kn_compile_timeout_ms()};
     kiln_status status = kn_os_run_command(&program, output, exit_code);
     kn_free(environment);

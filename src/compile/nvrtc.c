@@ -43,7 +43,7 @@ static kiln_status read_log(kn_str *log, kn_nvrtc_program program)
         return KILN_OK;
     char *text = kn_malloc(size);
     if (!text)
-        return kn_error_memory(size, "a compiler's log");
+        return kn_error_memory("a compiler's log");
     if (kn_nvrtc.api.log(program, text) == KN_NVRTC_OK)
         kn_str_append_n(log, text, strnlen(text, size));
     kn_free(text);
@@ -60,7 +60,7 @@ static kiln_status read_code(kn_blob *code, kn_nvrtc_program program, bool is_pt
         return kn_error(KILN_ERROR_COMPILE, "NVRTC gave no code");
     char *data = kn_malloc(size);
     if (!data)
-        return kn_error_memory(size, "compiled code");
+        return kn_error_memory("compiled code");
     result = is_ptx ? kn_nvrtc.api.ptx(program, data) : kn_nvrtc.api.cubin(program, data);
     if (result != KN_NVRTC_OK) {
         kn_free(data);
@@ -89,7 +89,7 @@ static kiln_status read_lowered_names(kn_compile_result *out, kn_nvrtc_program p
         return KILN_OK;
     out->lowered_names = kn_calloc((size_t)n, sizeof *out->lowered_names);
     if (!out->lowered_names)
-        return kn_error_memory((size_t)n * sizeof *out->lowered_names, "lowered names");
+        return kn_error_memory("lowered names");
     out->n_lowered_names = n;
     for (int i = 0; i < n; i++) {
         const char *name = NULL;
@@ -99,7 +99,7 @@ static kiln_status read_lowered_names(kn_compile_result *out, kn_nvrtc_program p
                             kn_nvrtc.api.error_string(result));
         out->lowered_names[i] = kn_strdup(name);
         if (!out->lowered_names[i])
-            return kn_error_memory(strlen(name) + 1, "a lowered name");
+            return kn_error_memory("a lowered name");
     }
     return KILN_OK;
 }

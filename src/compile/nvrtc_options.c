@@ -138,7 +138,7 @@ kiln_status kn_nvrtc_options_make(kn_nvrtc_options *list, const kn_compile_reque
     size_t bytes = (size_t)(request->n_options + MAX_OWN_OPTIONS) * sizeof *list->items;
     list->items = kn_malloc(bytes);
     if (!list->items)
-        return kn_error_memory(bytes, "compiler options");
+        return kn_error_memory("compiler options");
     kiln_status status = choose_architecture(list, request);
     if (status != KILN_OK)
         return status;
@@ -161,7 +161,7 @@ kiln_status kn_nvrtc_options_make(kn_nvrtc_options *list, const kn_compile_reque
     if (listing)
         add_listing(list, listing);
     if (list->listing_option.failed)
-        return kn_error_memory(0, "compiler options");
+        return kn_error_memory("compiler options");
     return kn_str_status(&list->include_options, "include folders");
 }
 

@@ -120,6 +120,8 @@ struct kn_device {
     int max_grid_x;
     struct kn_pool *pool;
     struct kn_pool *pinned; /* host memory; CUDA alone */
+    /* A pinned word that kernels set when they report (kn_device_flag) */
+    _Atomic(volatile unsigned *) flag;
 };
 
 /* The number of the capture that a stream is in; 0 where it is in none, as the default stream always is. */

@@ -229,7 +229,7 @@ static kiln_status list_capture(kn_device *device, void *stream, bool is_prepare
     kn_capture *r = kn_capture_list(device, id, false);
     kn_lock_give(KN_LOCK_CAPTURES);
     if (!r)
-        return kn_error_memory(sizeof *r, "a capture");
+        return kn_error_memory("a capture");
     status = kn_pool_capture_begins(device->pool, stream, id);
     if (status != KILN_OK) {
         kn_capture_drop_reference(r);

@@ -81,7 +81,7 @@ kiln_status kn_capture_meet(kn_device *device, void *stream, uint64_t capture)
     if (is_known)
         return KILN_OK;
     if (!r)
-        return kn_error_memory(sizeof *r, "a capture");
+        return kn_error_memory("a capture");
     kiln_status status = tie_to_graph(r, stream);
     if (status != KILN_OK)
         kn_capture_drop_reference(r);

@@ -22,7 +22,7 @@ kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(voi
         return status;
     kn_held *h = kn_malloc(sizeof *h);
     if (!h)
-        return kn_error_memory(sizeof *h, "a capture");
+        return kn_error_memory("a capture");
     kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = kn_capture_find(id);
     if (r) {

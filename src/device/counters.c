@@ -63,7 +63,7 @@ static kiln_status make_known(stream_counters **out, kn_device *device, void *st
     size_t size = STREAM_SIZE;
     stream_counters *c = kn_calloc(1, sizeof *c);
     if (!c)
-        return kn_error_memory(sizeof *c, "counters");
+        return kn_error_memory("counters");
     kiln_status status = kn_pool_take(&c->counters, &size, device->pool, stream, 0);
     if (status == KILN_OK && (status = queue_zeros(device, c->counters, STREAM_SIZE, stream)) != KILN_OK)
         kn_pool_give(device->pool, c->counters, stream);

@@ -143,7 +143,7 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
 {
     kn_cuda_device *device = kn_calloc(1, sizeof *device);
     if (!device)
-        return kn_error_memory(sizeof *device, "a device");
+        return kn_error_memory("a device");
     device->base.id = KILN_DEVICE_CUDA(ordinal);
     device->base.backend = &cuda_backend;
     device->ordinal = ordinal;

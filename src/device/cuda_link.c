@@ -129,7 +129,7 @@ kiln_status kn_cuda_link(kn_cuda_linked *out, const void *code, size_t size, boo
                         "the code is relocatable (-dc), and the driver has no linker; compile without -dc");
     out->log = kn_calloc(1, LOG_SIZE);
     if (!out->log)
-        return kn_error_memory(LOG_SIZE, "a linker's log");
+        return kn_error_memory("a linker's log");
     int options[] = {KN_CU_JIT_ERROR_LOG_BUFFER, KN_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {out->log, (void *)(uintptr_t)LOG_SIZE};
     kiln_status status = KN_CU(LinkCreate, 2, options, values, &out->link);

@@ -84,12 +84,12 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
         return kn_error_context("loading \"%s\"", name);
     kn_module *module = kn_calloc(1, sizeof *module + strlen(name) + 1);
     if (!module)
-        return kn_error_memory(sizeof *module, "a module");
+        return kn_error_memory("a module");
     module->device = device;
     strcpy(module->name, name);
     kiln_status status = KILN_OK;
     if (!is_binary(code, size) && !(text = kn_strndup(code, size)))
-        status = kn_error_memory(size, "a module's text");
+        status = kn_error_memory("a module's text");
     if (status == KILN_OK)
         status = load_image(module, text ? text : code, size, !text);
     kn_free(text);
@@ -141,7 +141,7 @@ kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_func
 {
     kn_function *function = kn_calloc(1, sizeof *function + strlen(name) + 1);
     if (!function)
-        return kn_error_memory(sizeof *function, "a function");
+        return kn_error_memory("a function");
     function->device = module->device;
     function->module = module;
     atomic_init(&function->shared_allowed, SHARED_WITHOUT_ASKING);

@@ -83,7 +83,7 @@ kiln_status kiln_event_create(kiln_event **out, kiln_device id, unsigned flags)
         return status;
     kiln_event *event = kn_malloc(sizeof *event);
     if (!event)
-        return kn_error_memory(sizeof *event, "an event");
+        return kn_error_memory("an event");
     *event = (kiln_event){device, NULL, flags, true, NOT_RECORDED};
     status = device->backend->event_create(device, flags, &event->native);
     if (status != KILN_OK) {
@@ -106,7 +106,7 @@ kiln_status kiln_event_wrap(kiln_event **out, kiln_device id, void *native)
         return kn_error(KILN_ERROR_UNSUPPORTED, "a CUDA event cannot be wrapped for the host");
     kiln_event *event = kn_malloc(sizeof *event);
     if (!event)
-        return kn_error_memory(sizeof *event, "an event");
+        return kn_error_memory("an event");
     /* whether it has times, the driver knows */
     *event = (kiln_event){device, native, KILN_EVENT_TIMING, false, NOT_RECORDED};
     *out = event;

@@ -90,7 +90,7 @@ kiln_status kiln_capture_end(kiln_graph **out, kiln_stream *stream)
     }
     destroy_graph(device, graph);
     kn_capture_drop_reference(record);
-    return out ? kn_error_memory(sizeof *made, "a graph") : KILN_OK;
+    return out ? kn_error_memory("a graph") : KILN_OK;
 }
 
 kiln_status kiln_capture_is_active(bool *out, kiln_stream *stream)
@@ -117,7 +117,7 @@ kiln_status kiln_graph_instantiate(kiln_graph_exec **out, kiln_graph *graph)
         return kn_error(KILN_ERROR_INVALID, "kiln_graph_instantiate: %s is NULL", out ? "graph" : "out");
     kiln_graph_exec *exec = kn_calloc(1, sizeof *exec);
     if (!exec)
-        return kn_error_memory(sizeof *exec, "a graph's instance");
+        return kn_error_memory("a graph's instance");
     kiln_status status =
         KN_CU_RELAXED(&scope, graph->record->device, GraphInstantiate, &exec->native, graph->native, 0);
     if (status != KILN_OK) {

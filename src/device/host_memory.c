@@ -19,7 +19,7 @@ kiln_status kn_host_memory_alloc(kn_device *device, size_t size, void **out)
     (void)device;
     char *raw = size < SIZE_MAX - 2 * alignment ? kn_malloc(size + alignment + sizeof(void *)) : NULL;
     if (!raw)
-        return kn_error_memory(size, "the host's memory pool");
+        return kn_error_memory_of(size, "the host's memory pool");
     uintptr_t start = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
     ((void **)start)[-1] = raw;
 #ifdef MADV_HUGEPAGE
@@ -58,7 +58,7 @@ kiln_status kn_host_memory_reserve(kn_device *device, size_t size, bool is_small
     (void)device, (void)is_small;
     char *raw = kn_os_reserve(size + HUGE_PAGE);
     if (!raw)
-        return kn_error_memory(size, "the host's memory pool");
+        return kn_error_memory("the host's memory pool");
     char *start = (char *)(((uintptr_t)raw + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     if (start > raw)
         kn_os_unreserve(raw, (size_t)(start - raw));
@@ -82,7 +82,7 @@ kiln_status kn_host_memory_map(kn_device *device, void *at, size_t size, uint64_
 {
     (void)device;
     *handle = 0;
-    return kn_os_commit(at, size) ? KILN_OK : kn_error_memory(size, "the host's memory pool");
+    return kn_os_commit(at, size) ? KILN_OK : kn_error_memory("the host's memory pool");
 }
 
 /* The pages go back to the system; their addresses stay reserved. */

@@ -47,7 +47,7 @@ kiln_status kn_host_module_load(kn_device *device, const void *code, size_t size
     kn_unload_watch();
     kn_module *module = kn_calloc(1, sizeof *module);
     if (!module)
-        return kn_error_memory(sizeof *module, "a module");
+        return kn_error_memory("a module");
     strncpy(module->name, name ? name : "module", sizeof module->name - 1);
     kiln_status status = kn_os_library_open_memory(&module->library, code, size, module->name);
     if (status != KILN_OK) {
@@ -65,7 +65,7 @@ kiln_status kn_host_module_function(kn_module *module, const char *name, kn_func
         return kn_error(KILN_ERROR_NOT_FOUND, "module \"%s\" has no function \"%s\"", module->name, name);
     kn_function *function = kn_malloc(sizeof *function);
     if (!function)
-        return kn_error_memory(sizeof *function, "a function");
+        return kn_error_memory("a function");
     function->module = module;
     memcpy(&function->entry, &address, sizeof address); /* ISO C has no cast from an object to a function */
     function->next = atomic_load(&module->functions);

@@ -58,7 +58,7 @@ kiln_status kn_host_event_create(kn_device *device, unsigned flags, void **out)
     (void)device, (void)flags;
     host_event *event = kn_malloc(sizeof *event);
     if (!event)
-        return kn_error_memory(sizeof *event, "an event");
+        return kn_error_memory("an event");
     atomic_init(&event->time_ms, -1.0);
     *out = event;
     return KILN_OK;

@@ -58,7 +58,7 @@ kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *st
 kiln_status kn_memory_alloc_in(void **out, kn_device *device, size_t size, void *stream, uint64_t capture)
 {
     if (size > SIZE_MAX / 4)
-        return kn_error_memory(size, "an array");
+        return kn_error_memory_of(size, "an array");
     if (kn_device_is_lost(device))
         return kn_device_say_lost();
     kn_capture_reap();

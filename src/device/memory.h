@@ -16,4 +16,8 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
  * when that work is done. */
 kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream);
 
+/* A word of pinned host memory that kernels set, and nobody clears: 0 as long as no kernel of the device has
+ * reported anything. NULL without such memory. */
+volatile unsigned *kn_device_flag(kn_device *device);
+
 #endif

@@ -108,7 +108,7 @@ kiln_status kiln_memory_set_profile(bool on)
     }
     atomic_store(&kn_memory_profile_is_on, on && done);
     kn_lock_give(KN_LOCK_MEMORY_PROFILE);
-    return done ? KILN_OK : kn_error_memory(sizeof(counted_row), "the memory profile");
+    return done ? KILN_OK : kn_error_memory("the memory profile");
 }
 
 /* ---- reading ---- */
@@ -157,7 +157,7 @@ static kiln_status list_rows(row_list *list)
         return KILN_OK;
     }
     free_list(list);
-    return kn_error_memory(sizeof *list->rows, "the memory profile");
+    return kn_error_memory("the memory profile");
 }
 
 kiln_status kiln_memory_visit_profile(void (*visit)(const kiln_memory_row *row, void *user), void *user)

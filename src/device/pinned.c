@@ -9,6 +9,7 @@
 #include "device/cuda_memory.h"
 #include "device/device_table.h"
 #include "device/lost.h"
+#include "device/memory.h"
 #include "device/pool.h"
 #include "device/registry.h"
 
@@ -43,8 +44,22 @@ static kiln_status take_pinned(kn_device *device, size_t bytes, void **out)
     if (kn_device_is_lost(device))
         return kn_device_say_lost();
     if (bytes > SIZE_MAX / 4)
-        return kn_error_memory(bytes, "pinned memory");
+        return kn_error_memory_of(bytes, "pinned memory");
     return kn_pool_take(out, &bytes, device->pinned, NULL, 0);
+}
+
+volatile unsigned *kn_device_flag(kn_device *device)
+{
+    volatile unsigned *known = atomic_load(&device->flag);
+    void *made = NULL;
+    if (known || device->backend->kind != KN_CUDA ||
+        kn_cuda_pinned_alloc(device, sizeof *known, &made) != KILN_OK)
+        return known;
+    *(volatile unsigned *)made = 0;
+    if (atomic_compare_exchange_strong(&device->flag, &known, made))
+        return made;
+    kn_cuda_pinned_free(device, made);
+    return known;
 }
 
 kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)
@@ -58,12 +73,12 @@ kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)
         return status;
     if (!device) {
         pointer = kn_malloc(bytes ? bytes : 1);
-        status = pointer ? KILN_OK : kn_error_memory(bytes, "pinned memory");
+        status = pointer ? KILN_OK : kn_error_memory("pinned memory");
     } else {
         status = take_pinned(device, bytes, &pointer);
         if (status == KILN_OK && !remember(pointer, device)) {
             kn_pool_give(device->pinned, pointer, NULL);
-            status = kn_error_memory(bytes, "pinned memory");
+            status = kn_error_memory("pinned memory");
         }
     }
     if (status == KILN_OK)

@@ -59,7 +59,7 @@ kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, 
     if (b)
         b->state = BLOCK_USED;
     else
-        status = l ? take_slowly(pool, l, wanted, &b) : kn_error_memory(sizeof *l, "the memory pool");
+        status = l ? take_slowly(pool, l, wanted, &b) : kn_error_memory("the memory pool");
     kn_pool_return_segments(pool);
     if (status == KILN_OK) {
         pool->allocations++;
@@ -138,7 +138,7 @@ kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_
     bool is_known =
         !b || b->state != BLOCK_USED || b->home->owner == l; /* memory of others is not ours to free */
     if (!is_known && (!l || !kn_pool_add_use(b, l)))
-        status = kn_error_memory(sizeof *l, "the memory pool");
+        status = kn_error_memory("the memory pool");
     kn_lock_give(pool->lock);
     return status;
 }
@@ -150,7 +150,7 @@ kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream)
     kn_lock_take(pool->lock);
     bool done = kn_pool_get_arena(pool, stream, 0);
     kn_lock_give(pool->lock);
-    return done ? KILN_OK : kn_error_memory(sizeof(kn_pool_arena), "the memory pool");
+    return done ? KILN_OK : kn_error_memory("the memory pool");
 }
 
 static void end_arena(kn_pool *pool, kn_pool_arena *l, void *event)
@@ -173,7 +173,7 @@ kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture
     kn_lock_take(pool->lock);
     bool done = kn_pool_get_arena(pool, stream, capture);
     kn_lock_give(pool->lock);
-    return done ? KILN_OK : kn_error_memory(sizeof(kn_pool_arena), "the memory pool");
+    return done ? KILN_OK : kn_error_memory("the memory pool");
 }
 
 void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void *stream)
@@ -221,7 +221,7 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity)
     if (!pool || !buckets) {
         kn_free(pool);
         kn_free(buckets);
-        kn_error_memory(sizeof *pool, "the memory pool");
+        kn_error_memory("the memory pool");
         return NULL;
     }
     pool->device = device;

@@ -5,11 +5,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "device/pool_arena.h"
 #include "device/pool_block.h"
 
 /* The most bytes of one mapping: larger ones cost fewer calls, smaller ones go back more easily. */
 enum { EXTENT_MAX = 8 << 20 };
+/* One range has at most one in so many of the addresses that the process may have. */
+enum { ADDRESS_SHARE = 4 };
 
 /* Where pages are to be mapped: at the end of a hole that touches a free block, or at its beginning. */
 typedef struct place {
@@ -102,14 +105,16 @@ static void drop_if_empty(kn_pool *pool, kn_segment *s)
     free_range(pool, s);
 }
 
-/* A range as large as the device's memory, all of it a hole. */
+/* A range as large as the device's memory, all of it a hole. A process that may have few addresses keeps most
+ * of them for others. */
 static kiln_status reserve_range(kn_pool *pool, kn_pool_arena *l, size_t wanted)
 {
     const kn_backend *backend = pool->device->backend;
     size_t available = 0, total = 0;
     void *range = NULL;
     kiln_status status = backend->memory_info(pool->device, &available, &total);
-    size_t size = total - total % pool->page;
+    size_t most = kn_os_address_limit() / ADDRESS_SHARE, size = total < most ? total : most;
+    size -= size % pool->page;
     if (status != KILN_OK || wanted > size)
         return KILN_ERROR_UNSUPPORTED;
     if (backend->memory_reserve(pool->device, size, wanted <= SMALL_LIMIT, &range) != KILN_OK)
@@ -120,7 +125,7 @@ static kiln_status reserve_range(kn_pool *pool, kn_pool_arena *l, size_t wanted)
         backend->memory_unreserve(pool->device, range, size);
         kn_free(s);
         kn_free(extents);
-        return kn_error_memory(size / pool->page * sizeof *extents, "the memory pool");
+        return kn_error_memory("the memory pool");
     }
     s->size = size;
     s->is_small = wanted <= SMALL_LIMIT;
@@ -225,7 +230,7 @@ static kiln_status map_place(kn_pool *pool, const place *where, kn_block **out)
         return kn_error(KILN_ERROR_MEMORY, "the pool's limit of %zu bytes is reached", pool->limit);
     kn_block *b = cut_hole(pool, where);
     if (!b)
-        return kn_error_memory(sizeof *b, "the memory pool");
+        return kn_error_memory("the memory pool");
     size_t first = (size_t)(b->pointer - base_of(s)) / pool->page;
     kiln_status status = map_extents(pool, s, first, first + b->size / pool->page);
     if (status == KILN_OK)

@@ -147,14 +147,14 @@ static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, s
 {
     kn_segment *s = kn_calloc(1, sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "the memory pool");
+        return kn_error_memory("the memory pool");
     s->source = pool->source;
     kiln_status status = take_from_source(pool, &s->source, size, &s->memory);
     if (status == KILN_OK && !(s->first = kn_pool_new_block(pool, s, s->memory, size))) {
         kn_lock_give(pool->lock);
         return_memory(pool, &s->source, s->memory, size);
         kn_lock_take(pool->lock);
-        status = kn_error_memory(sizeof *s->first, "the memory pool");
+        status = kn_error_memory("the memory pool");
     }
     if (status != KILN_OK) {
         kn_free(s);
@@ -169,14 +169,15 @@ static kiln_status new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, s
     return KILN_OK;
 }
 
-/* By pages; where there are no addresses for these, by a segment, or a smaller one. */
+/* By pages; where there are no addresses for these, by a segment; where a limit leaves less than either, by a
+ * segment of what is wanted. */
 static kiln_status grow_arena(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
     bool is_mapped = pool->page && pool->source.is_mapped;
     kiln_status status = is_mapped ? kn_pool_map_block(pool, l, wanted, out) : KILN_ERROR_UNSUPPORTED;
     if (status == KILN_ERROR_UNSUPPORTED)
         status = new_segment(pool, l, wanted, segment_size(wanted), out);
-    if (status == KILN_ERROR_MEMORY && !is_mapped && segment_size(wanted) != wanted)
+    if (status == KILN_ERROR_MEMORY && segment_size(wanted) != wanted)
         status = new_segment(pool, l, wanted, wanted, out);
     return status;
 }

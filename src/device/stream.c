@@ -24,7 +24,7 @@ static kiln_status new_stream(kiln_stream **out, kn_device *device, void *native
 {
     kiln_stream *stream = kn_malloc(sizeof *stream);
     if (!stream)
-        return kn_error_memory(sizeof *stream, "a stream");
+        return kn_error_memory("a stream");
     kiln_status status = kn_pool_stream_begins(device->pool, native);
     if (status != KILN_OK) {
         kn_free(stream);

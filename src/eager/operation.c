@@ -196,7 +196,7 @@ static kiln_status get_kernel(kiln_kernel **out, const kiln_operation *d, const 
     }
     m = kn_calloc(1, sizeof *m);
     if (!m)
-        return kn_error_memory(sizeof *m, "an operation");
+        return kn_error_memory("an operation");
     kiln_status status = kn_operation_program(&program, d, v);
     if (status == KILN_OK)
         status = kn_kernel_create(&m->kernel, program);
@@ -220,7 +220,7 @@ static kiln_status add_known(const known **out, const call_name *call, const cha
     size_t bytes = sizeof(known) + call->size;
     known *k = kn_malloc(bytes);
     if (!k)
-        return kn_error_memory(bytes, "a call of an operation");
+        return kn_error_memory("a call of an operation");
     k->hash = call->hash;
     k->size = call->size;
     k->kernel = kernel;

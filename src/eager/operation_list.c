@@ -275,7 +275,7 @@ static kiln_status check(const kiln_operation *d)
 static kiln_status append(kiln_operation *d)
 {
     if (!kn_grow(&added, &capacity, n_added, sizeof *added))
-        return kn_error_memory(((size_t)n_added + 1) * sizeof *added, "the list of operations");
+        return kn_error_memory("the list of operations");
     added[n_added++] = d;
     return KILN_OK;
 }
@@ -294,7 +294,7 @@ kiln_status kiln_operation_register(const kiln_operation *definition)
         return status;
     kiln_operation *copy = copy_definition(&given);
     if (!copy)
-        return kn_error_memory(sizeof *copy, "an operation");
+        return kn_error_memory("an operation");
     kn_lock_take(KN_LOCK_OPERATIONS);
     status = check(copy);
     if (status == KILN_OK)

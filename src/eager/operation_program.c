@@ -93,9 +93,7 @@ static kiln_status make_program(kn_program **out, const kiln_operation *d, const
     o.header_texts = d->header_texts;
     o.n_headers = d->n_headers;
     kiln_status status =
-        in.failed || outs.failed || preamble.failed
-            ? kn_error_memory(in.length + outs.length + preamble.length, "an operation's texts")
-            : KILN_OK;
+        in.failed || outs.failed || preamble.failed ? kn_error_memory("an operation's texts") : KILN_OK;
     if (status == KILN_OK)
         status = kn_operation_scans(d) ? kn_program_scan(out, kn_str_text(&in), kn_str_text(&outs), d->map,
                                                          d->reduce, d->post, d->identity, d->name, &o)

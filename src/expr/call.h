@@ -74,6 +74,7 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 /* Random numbers (random_functions.c), of a row of kernel/random_table.c. */
 struct kn_law;
 kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, const struct kn_law *law);
+kiln_status kn_call_root(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);

@@ -183,6 +183,12 @@ static const kn_composed rows[] = {
     {"multinomial", "key, at, n#, pvals",
      "c = cumsum(pvals * 1.0); t = random(key, at[:, None] * n + arange(n)) * c[-1]; "
      "d = searchsorted(c, t, 'right'); sum(d[:, None, :] == arange(len(pvals))[:, None], axis=-1)"},
+    /* By the numbers of elements that have each colour. */
+    {"multivariate_hypergeometric", "key, at, colors, nsample",
+     "c = cumsum(astype(colors, int64)); hypergeometric_of(key, at[:, None], arange(len(c)), c, nsample)"},
+    {"multivariate_normal", "key, at, mean, cov",
+     "r = root_of(astype(cov, float64)); n = len(r); "
+     "astype(mean, float64) + matmul(standard_normal(key, at[:, None] * n + arange(n)), r)"},
     {"nanargmax", "a, axis=None, *, keepdims#=False",
      "argmax(a == nanmax(a, axis=axis, keepdims=True), axis=axis, keepdims=keepdims)"},
     {"nanargmin", "a, axis=None, *, keepdims#=False",
@@ -205,6 +211,11 @@ static const kn_composed rows[] = {
     {"pad", "array, pad_width#, mode$='constant'", NULL},
     /* Sorts by 64 random bits; of x along its last axis. */
     {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
+    /* All elements, or those of each row by themselves. */
+    {"permuted", "key, x",
+     "take(ravel(x), take(argsort(random_bits(key, arange(size(x)), dtype=uint64)), numbered(x)))"},
+    {"permuted", "key, x, axis#",
+     "take_along_axis(x, argsort(random_bits(key, numbered(x), dtype=uint64), axis=axis), axis)"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"polyadd", "a1, a2", OF_ENDS("+")},
     {"polyder", "p", "p[:-1] * arange(len(p) - 1, 0, -1)"},

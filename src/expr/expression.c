@@ -49,7 +49,7 @@ kiln_status kn_expression_make(kn_expression **out, kn_graph *graph, const kiln_
     kn_expression *e = kn_calloc(1, sizeof *e);
     if (!e) {
         kn_graph_free(graph);
-        return kn_error_memory(sizeof *e, "an expression");
+        return kn_error_memory("an expression");
     }
     e->graph = graph;
     kiln_kernel_options o;

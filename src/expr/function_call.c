@@ -289,7 +289,7 @@ kiln_status kiln_function_call(kiln_array **out, int n_out, const char *name, co
     if (status != KILN_OK)
         return status;
     if (!kn_function_row_at(0))
-        return kn_error_memory(KN_COMPOSED_PARAMS * sizeof(kn_function_row), "the table of functions");
+        return kn_error_memory("the table of functions");
     const kn_function_row *row = kn_function_row_find(name, n_in);
     if (!row)
         return refuse_row(name, n_in);

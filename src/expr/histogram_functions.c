@@ -275,8 +275,7 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
     kn_index_text *index = kn_calloc(1, sizeof *index);
     kiln_kernel *kernel = NULL;
     int in[KN_INDEX_ARRAYS + 2];
-    kiln_status status =
-        index ? kn_call_match(slot, p, c, names, 3, 3, 3) : kn_error_memory(sizeof *index, "an index");
+    kiln_status status = index ? kn_call_match(slot, p, c, names, 3, 3, 3) : kn_error_memory("an index");
     if (status == KILN_OK)
         status = kn_index_add(index, p, &slot[1]);
     if (status == KILN_OK)

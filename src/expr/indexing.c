@@ -156,7 +156,9 @@ static kiln_status add_kernel(kn_value *out, kn_parser *p, kn_indexed_name name,
         status = kn_parser_node(&in[n_in++], p, &index->array[k]);
     if (status == KILN_OK)
         status = kn_indexed_find(&kernel, name, index->item, index->n_items);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, &c, kernel, in, n_in, values ? 2 : 1) : status;
+    return status == KILN_OK
+               ? kn_call_add_kernel(out, p, &c, kernel, in, n_in, name == KN_INDEXED_SPREAD ? 2 : 1)
+               : status;
 }
 
 kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index)
@@ -193,17 +195,11 @@ static kiln_status check_shape(kn_value *value, kn_parser *p, const kn_called *c
     return kn_parser_add(value, p, &where);
 }
 
-/* Only the places are asked for where there is one value for all, or values for all elements. */
-static kiln_status find_changes(kn_value *part, kn_parser *p, const kn_called *c, const kn_index_text *index)
+/* The values that elements are assigned, in x's shape, and which are assigned one. */
+static kiln_status spread(kn_value *part, kn_parser *p, const kn_index_text *index)
 {
     kn_value changed;
     const kn_value *item;
-    const bool is_number = kn_parser_is_number(p, &part[1]),
-               is_same = !is_number && has_own_mask(&part[1], p, index);
-    if (is_number || is_same) {
-        kiln_status status = add_kernel(&part[2], p, KN_INDEXED_MARKED, &part[0], NULL, index);
-        return status == KILN_OK && is_same ? check_shape(&part[1], p, c, &part[2]) : status;
-    }
     kiln_status status = add_kernel(&changed, p, KN_INDEXED_SPREAD, &part[0], &part[1], index);
     if (status != KILN_OK)
         return status;
@@ -223,8 +219,19 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     kiln_status status = kn_list_array(&part[1], p);
     if (status == KILN_OK && part[1].kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
-    if (status == KILN_OK)
-        status = find_changes(part, p, &c, index);
+    if (status != KILN_OK)
+        return status;
+    /* Only the places are asked for where there is one value for all, or values for all elements. */
+    const bool is_number = kn_parser_is_number(p, &part[1]),
+               is_same = !is_number && has_own_mask(&part[1], p, index);
+    /* Where a mask says the places, what comes behind may share the kernel of where(). */
+    const bool is_whole = index->n_arrays > 0 && !kn_index_is_mask(p->graph, index->array[0].node);
+    if (!*op && !is_same && (!is_number || is_whole))
+        return add_kernel(out, p, KN_INDEXED_ASSIGNED, x, &part[1], index);
+    status = is_number || is_same ? add_kernel(&part[2], p, KN_INDEXED_MARKED, x, NULL, index)
+                                  : spread(part, p, index);
+    if (status == KILN_OK && is_same)
+        status = check_shape(&part[1], p, &c, &part[2]);
     snprintf(text, sizeof text, *op ? "where(m, full_like(x, x %s v), x)" : "where(m, full_like(x, v), x)",
              op);
     return status == KILN_OK ? kn_compose(out, p, &c, text, names, part, 3) : status;

@@ -18,7 +18,7 @@ kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, con
 {
     size_t bytes = ((size_t)widest(from) + 1) * sizeof(int);
     int *read = kn_malloc(bytes);
-    kiln_status status = read ? KILN_OK : kn_error_memory(bytes, "a graph");
+    kiln_status status = read ? KILN_OK : kn_error_memory("a graph");
     for (int k = 0; k < from->n_nodes && status == KILN_OK; ++k) {
         kn_node node = from->node[k];
         for (int i = 0; i < node.n_in; ++i)

@@ -106,7 +106,7 @@ static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph,
     int *number = kn_malloc(bytes);
     kiln_status status =
         number ? kn_graph_inline(number, p->graph, graph, call->in, option_group, call->at, call->length)
-               : kn_error_memory(bytes, "a graph");
+               : kn_error_memory("a graph");
     if (status == KILN_OK)
         status = add_results(out, p, graph, number, call);
     kn_free(number);

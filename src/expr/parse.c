@@ -18,7 +18,7 @@ enum { DEPTH_FREE = 8 };
 #define OWN_FRAME __attribute__((noinline))
 
 static kiln_status parse_value(kn_value *out, kn_parser *p, int power);
-static kiln_status parse_list(kn_value *out, kn_parser *p);
+static kiln_status parse_list(kn_value *out, bool *is_joined, kn_parser *p);
 
 static const char *text_at(const kn_parser *p, size_t at)
 {
@@ -310,7 +310,7 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
 {
     kn_index_text *index = kn_calloc(1, sizeof *index);
     if (!index)
-        return kn_error_memory(sizeof *index, "an index");
+        return kn_error_memory("an index");
     kiln_status status = parse_subscripts(index, p);
     if (status == KILN_OK)
         status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE || of->kind == KN_VALUE_NONZERO
@@ -465,22 +465,25 @@ static kiln_status parse_brackets(kn_value *out, kn_parser *p, const char *close
 {
     size_t begin = p->word.at;
     kn_value empty = {.kind = KN_VALUE_TUPLE, .at = begin};
+    bool is_joined = true; /* by commas, or empty */
     kiln_status status = next(p);
     if (status != KILN_OK)
         return status;
     *out = empty;
     if (!at(p, close))
-        status = parse_list(out, p);
+        status = parse_list(out, &is_joined, p);
     if (status == KILN_OK)
         status = take(p, close, *close == ')' ? "')' was expected" : "']' was expected");
-    if (status == KILN_OK && *close == ']' && out->kind != KN_VALUE_TUPLE) { /* [0] is a list of one item */
+    if (status == KILN_OK && *close == ']' &&
+        !is_joined) { /* [0] is a list of one item, and so is [[0, 1]] */
         kn_value item = *out;
         *out = empty;
         out->first = p->n_items;
         out->count = 1;
         status = kn_parser_push_item(p, &item);
     }
-    out->is_list = *close == ']';
+    if (is_joined || *close == ']') /* ([0, 1]) is the list itself */
+        out->is_list = *close == ']';
     out->at = begin;
     out->length = p->word.end - begin;
     return status;
@@ -583,12 +586,13 @@ static kiln_status parse_value(kn_value *out, kn_parser *p, int power)
 }
 
 /* Parses a value, or a tuple if there are commas. */
-static kiln_status parse_list(kn_value *out, kn_parser *p)
+static kiln_status parse_list(kn_value *out, bool *is_joined, kn_parser *p)
 {
     int start = p->n_arguments;
     kn_value value;
     kiln_status status = parse_value(out, p, 0);
-    if (status != KILN_OK || !at(p, ","))
+    *is_joined = status == KILN_OK && at(p, ",");
+    if (!*is_joined)
         return status;
     kn_value tuple = {.kind = KN_VALUE_TUPLE, .at = out->at};
     status = kn_parser_push_argument(p, out);
@@ -699,8 +703,9 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
     const kn_variable *x = kn_parser_find(p, text_at(p, name.at), name.length);
     kn_index_text *index = kn_calloc(1, sizeof *index);
     char operator[4] = "";
+    bool is_joined;
     kn_value value, changed;
-    kiln_status status = index ? KILN_OK : kn_error_memory(sizeof *index, "an index");
+    kiln_status status = index ? KILN_OK : kn_error_memory("an index");
     if (status == KILN_OK && (!x || x->value.kind != KN_VALUE_NODE))
         status = x ? refuse_here(p, "an array was expected in front of '['")
                    : refuse_name(p, name.at, name.length);
@@ -714,7 +719,7 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
     if (status == KILN_OK)
         status = next(p);
     if (status == KILN_OK)
-        status = parse_list(&value, p);
+        status = parse_list(&value, &is_joined, p);
     if (status == KILN_OK)
         status = kn_index_assign(&changed, p, &of, index, operator, & value);
     if (status == KILN_OK)
@@ -727,6 +732,7 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
 static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser *p)
 {
     kn_lexer targets = p->word;
+    bool is_joined;
     int n_targets;
     *is_assignment = true;
     if (is_element_assignment(p))
@@ -737,7 +743,7 @@ static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser
     if (status == KILN_OK && *is_assignment)
         status = next(p);
     if (status == KILN_OK)
-        status = parse_list(out, p);
+        status = parse_list(out, &is_joined, p);
     if (status == KILN_OK && p->word.kind != KN_WORD_END && p->word.kind != KN_WORD_LINE)
         return refuse_here(p, at(p, "=")
                                   ? "one assignment a statement was expected, of names alone; == compares"

@@ -32,7 +32,7 @@ kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const
 static kiln_status push(kn_value **list, int *count, int *capacity, const kn_value *value)
 {
     if (!kn_grow(list, capacity, *count, sizeof **list))
-        return kn_error_memory(((size_t)*count + 1) * sizeof **list, "the values of an expression");
+        return kn_error_memory("the values of an expression");
     (*list)[(*count)++] = *value;
     return KILN_OK;
 }
@@ -65,7 +65,7 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
     const kn_variable *found = kn_parser_find(p, name, length);
     if (!found && (!kn_grow(&p->variable, &p->variable_capacity, p->n_variables, sizeof *p->variable) ||
                    !put_name(p, name, length)))
-        return kn_error_memory(length, "the names of an expression");
+        return kn_error_memory("the names of an expression");
     kn_variable *v = &p->variable[found ? found - p->variable : p->n_variables++];
     *v = (kn_variable){.length = length, .name = name, .value = *value};
     v->value.key_length = 0;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernel/random.h"
+#include "kernel/root.h"
 
 enum { KEY, AT, PARAMS, ENDPOINT = PARAMS + KN_LAW_PARAMS, DTYPE, SLOTS };
 
@@ -92,4 +93,19 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
     if (status == KILN_OK)
         status = kn_law_kernel(&kernel, &use);
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, PARAMS + law->n_params, 1) : status;
+}
+
+/* root_of(cov): multivariate_normal's text calls it. */
+kiln_status kn_call_root(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"cov"};
+    kn_value slot = {0};
+    kiln_kernel *kernel = NULL;
+    int in;
+    kiln_status status = kn_call_match(&slot, p, c, names, 1, 1, 1);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot);
+    if (status == KILN_OK)
+        status = kn_root_find(&kernel);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 1) : status;
 }

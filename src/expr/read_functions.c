@@ -53,6 +53,22 @@ static const struct {
      "k = wrap && _ind.ndim == 2 ? place[0] - place[0] / (columns + 1) : k;\n"
      "y = is_on && m > 0 ? (T)val[k % m] : a",
      {"a", "val", "wrap"}},
+    /* The number that has colour c, of nsample elements drawn without replacement from those of all colours,
+     * whose counts are summed up to each: the colours are halved until c is alone, and the elements of the
+     * half in which it is are drawn from those of both. */
+    {"hypergeometric_of",
+     "uint64 key, int64 at, int64 c, raw int64 sums, int64 nsample",
+     "int64 y",
+     "int64 low = 0, high = sums.size(), drawn = nsample >= 0 && nsample <= sums[high - 1] ? nsample : -1;\n"
+     "while (drawn >= 0 && high - low > 1) {\n"
+     "    const int64 half = low + (high - low) / 2, before = low > 0 ? sums[low - 1] : 0;\n"
+     "    const int64 first = hypergeometric<int64>(key, at * sums.size() + half, (double)(sums[half - 1] - "
+     "before), (double)(sums[high - 1] - sums[half - 1]), (double)drawn);\n"
+     "    drawn = c < half ? first : drawn - first;\n"
+     "    (c < half ? high : low) = half;\n"
+     "}\n"
+     "y = drawn",
+     {"key", "at", "c", "sums", "nsample"}},
     /* NumPy's interp; elements are float64, and those of F. */
     {"interpolated",
      "float64 x, raw float64 xp, raw F fp, raw F left, raw F right",
@@ -70,6 +86,7 @@ static const struct {
               "    y = value != value && fp[j] == fp[j + 1] ? fp[j] : value;\n"
               "}",
      {"x", "xp", "fp", "left", "right"}},
+    {"numbered", "T a", "int64 y", "y = i", {"a"}},
     /* Eight elements along the last axis are a byte. */
     {"packed",
      "raw T a, T like, int64 k, int64 is_little",

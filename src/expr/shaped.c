@@ -79,7 +79,7 @@ static kiln_status keep(shaped *s, kiln_kernel *kernel)
     mine = kn_malloc(sizeof *mine);
     if (!mine) {
         kiln_kernel_free(kernel);
-        return kn_error_memory(sizeof *mine, "a kernel");
+        return kn_error_memory("a kernel");
     }
     mine->kernel = kernel;
     mine->next = first;
@@ -96,7 +96,7 @@ static kiln_status describe_all(kn_described *out, const kiln_kernel *kernel, in
     kn_argument *argument = kn_calloc((size_t)graph->n_in + 1, sizeof *argument);
     kn_typed *typed = NULL;
     if (!argument)
-        return kn_error_memory((size_t)graph->n_in * sizeof *argument, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     for (int k = 0; k < graph->n_in; ++k)
         argument[k] = (kn_argument){.dtype = in[k].dtype, .ndim = in[k].ndim, .shape = in[k].shape};
     kiln_status status = kn_graph_infer(&typed, graph, argument);
@@ -143,7 +143,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kiln_kernel *kernel = NULL;
     kn_described *in = kn_calloc((size_t)s->n_in + 1, sizeof *in);
     if (!in)
-        return kn_error_memory((size_t)s->n_in * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, s->n_in);
     kiln_status status = find_expression(&kernel, s, in);
     if (status == KILN_OK)
@@ -178,7 +178,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     kn_program *prototype = NULL;
     shaped *s = kn_calloc(1, sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a kernel");
+        return kn_error_memory("a kernel");
     const shaped *from = of;
     s->parse = from->parse;
     s->write = from->write;

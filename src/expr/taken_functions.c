@@ -142,7 +142,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
         status = bring_inside(&slot[1], p, c, &slot[0], m, axis);
     kn_index_text *index = status == KILN_OK ? kn_calloc(1, sizeof *index) : NULL;
     if (status == KILN_OK && !index)
-        return kn_error_memory(sizeof *index, "an index");
+        return kn_error_memory("an index");
     if (status != KILN_OK)
         return status;
     index->at = c->at;

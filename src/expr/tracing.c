@@ -93,8 +93,8 @@ static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_k
                              const int *in)
 {
     int *number = kn_malloc((size_t)from->n_nodes * sizeof *number);
-    kiln_status status = number ? kn_graph_inline(number, g, from, in, option_group, 0, 0)
-                                : kn_error_memory((size_t)from->n_nodes * sizeof *number, "a trace");
+    kiln_status status =
+        number ? kn_graph_inline(number, g, from, in, option_group, 0, 0) : kn_error_memory("a trace");
     for (int j = 0; j < from->n_out && status == KILN_OK; ++j)
         out[j] = number[from->out[j]];
     kn_free(number);
@@ -464,10 +464,10 @@ kiln_status kiln_trace_begin(kiln_trace **out, const char *name)
         return status;
     kiln_trace *t = kn_calloc(1, sizeof *t);
     if (!t)
-        return kn_error_memory(sizeof *t, "a trace");
+        return kn_error_memory("a trace");
     atomic_init(&t->references, 1);
     t->name = kn_strdup(name);
-    status = t->name ? kn_graph_create(&t->graph, name, "") : kn_error_memory(strlen(name), "a trace");
+    status = t->name ? kn_graph_create(&t->graph, name, "") : kn_error_memory("a trace");
     if (status != KILN_OK) {
         free_trace(t);
         return status;
@@ -507,7 +507,7 @@ static kiln_status add_input(kiln_array *array, kiln_trace *t, const char *name)
     int node;
     char *copy = kn_strdup(name);
     if (!copy)
-        return kn_error_memory(strlen(name), "the name of an input");
+        return kn_error_memory("the name of an input");
     kiln_status status = kn_graph_add(&node, t->graph, &input);
     if (status != KILN_OK) {
         kn_free(copy);
@@ -562,8 +562,8 @@ static kiln_status copy_nodes(kn_graph *g, const kiln_trace *t, kiln_array *cons
     int in[KN_MAX_PARAMS], *number = kn_malloc((size_t)t->graph->n_nodes * sizeof *number);
     for (int k = 0; k < t->n_in; ++k)
         in[k] = k;
-    kiln_status status = number ? kn_graph_inline(number, g, t->graph, in, NULL, 0, 0)
-                                : kn_error_memory((size_t)t->graph->n_nodes * sizeof *number, "a trace");
+    kiln_status status =
+        number ? kn_graph_inline(number, g, t->graph, in, NULL, 0, 0) : kn_error_memory("a trace");
     for (int j = 0; j < n_results && status == KILN_OK; ++j)
         status = kn_graph_add_result(g, number[results[j]->node], NULL);
     kn_free(number);

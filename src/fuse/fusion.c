@@ -110,7 +110,7 @@ kiln_status kn_fusion_place(kn_fusion *f, const kn_part *part)
         return KILN_OK;
     kn_placement *placed = kn_malloc(sizeof *placed);
     if (!placed)
-        return kn_error_memory(sizeof *placed, "a launch");
+        return kn_error_memory("a launch");
     f->multiprocessors = part->spec->target.multiprocessors;
     f->blocks = f->multiprocessors;
     f->is_single = s->vector == 1;

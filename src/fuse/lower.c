@@ -105,7 +105,7 @@ static kiln_status infer(lowering *l)
 
 static kiln_status no_memory(void)
 {
-    return kn_error_memory(sizeof(kn_group), "a lowered expression");
+    return kn_error_memory("a lowered expression");
 }
 
 static void drop_own(lowering *l, int root)

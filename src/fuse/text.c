@@ -87,7 +87,7 @@ static kiln_status create_program(kn_text_writer *w, const char *name)
                                    .reads = kn_str_text(&from->reads),
                                    .gives = kn_str_text(&from->gives)};
         if (from->body.failed || from->reads.failed || from->gives.failed || from->identity.failed)
-            status = kn_error_memory(from->body.length, "a lowered expression");
+            status = kn_error_memory("a lowered expression");
     }
     const kn_program_text text = {.name = name,
                                   .in = kn_str_text(&w->in),
@@ -124,7 +124,7 @@ kiln_status kn_text_write(kn_text *out, int *stored, const kn_group *g, const kn
     memset(out, 0, sizeof *out);
     *stored = -1;
     if (!w)
-        return kn_error_memory(sizeof *w, "a lowered expression");
+        return kn_error_memory("a lowered expression");
     w->group = g;
     w->state = s;
     w->options = options;

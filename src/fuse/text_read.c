@@ -11,7 +11,7 @@ void *kn_text_take(kn_text_writer *w, size_t size)
 {
     void *out = kn_arena_take(w->state->arena, size);
     if (!out && w->status == KILN_OK)
-        w->status = kn_error_memory(size, "a lowered expression");
+        w->status = kn_error_memory("a lowered expression");
     return out;
 }
 

@@ -97,7 +97,7 @@ kiln_status kn_computed_find(kn_graph *g)
         c->of_node = kn_malloc(((size_t)g->n_nodes + 1) * sizeof *c->of_node);
     }
     if (!c || !c->number || !c->of_node)
-        return kn_error_memory(bytes, "the numbers of an expression");
+        return kn_error_memory("the numbers of an expression");
     for (int n = 0; n < g->n_nodes; ++n) {
         c->of_node[n] = -1;
         if (may_be_computed(c, g, &g->node[n]))

@@ -51,13 +51,13 @@ kiln_status kn_graph_create(kn_graph **out, const char *name, const char *text)
 {
     kn_graph *graph = kn_calloc(1, sizeof *graph);
     if (!graph)
-        return kn_error_memory(sizeof *graph, "a graph");
+        return kn_error_memory("a graph");
     graph->name = kn_strdup(name);
     graph->text = kn_strdup(text);
     graph->known = kn_map_create();
     if (!graph->name || !graph->text || !graph->known) {
         kn_graph_free(graph);
-        return kn_error_memory(strlen(name) + strlen(text), "a graph");
+        return kn_error_memory("a graph");
     }
     *out = graph;
     return KILN_OK;
@@ -158,12 +158,12 @@ static kiln_status append(int *out, kn_graph *graph, const kn_node *node, const 
         return kn_graph_error(graph, node, KILN_ERROR_INVALID, "more than %d different values are too many",
                               KN_MAX_NODES);
     if (!grow(&graph->node, number, sizeof *graph->node))
-        return kn_error_memory((size_t)number * sizeof *graph->node, "a graph");
+        return kn_error_memory("a graph");
     bool is_made = copy_node(&copy, node);
     if (!is_made || (graph->known && !kn_map_put(graph->known, kn_str_text(key), key->length,
                                                  (void *)(intptr_t)(number + 1)))) {
         free_node(&copy);
-        return kn_error_memory(key->length, "a graph");
+        return kn_error_memory("a graph");
     }
     graph->node[graph->n_nodes++] = copy;
     graph->has_kernels |= node->kind == KN_NODE_KERNEL;
@@ -282,7 +282,7 @@ static kiln_status add_input(kn_graph *graph, const char *names, size_t at, size
     char *name = kn_strndup(names + at, length);
     if (!name || !grow(&graph->input, graph->n_in, sizeof *graph->input)) {
         kn_free(name);
-        return kn_error_memory(length, "the name of an input");
+        return kn_error_memory("the name of an input");
     }
     graph->input[graph->n_in++] = name;
     return kn_graph_add(&number, graph, &node);
@@ -322,7 +322,7 @@ kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name)
     if (!copy || !grow(&graph->output, graph->n_out, sizeof *graph->output) ||
         !grow(&graph->out, graph->n_out, sizeof *graph->out)) {
         kn_free(copy);
-        return kn_error_memory(sizeof made, "the name of a result");
+        return kn_error_memory("the name of a result");
     }
     graph->output[graph->n_out] = copy;
     graph->out[graph->n_out++] = node;
@@ -352,7 +352,7 @@ kiln_status kn_graph_prune(kn_graph *graph)
     size_t bytes = ((size_t)graph->n_nodes + 1) * sizeof(int);
     int *number = kn_malloc(bytes);
     if (!number)
-        return kn_error_memory(bytes, "a graph");
+        return kn_error_memory("a graph");
     int count = find_needed(number, graph);
     graph->has_kernels = false;
     for (int k = 0; k < graph->n_nodes; ++k) {

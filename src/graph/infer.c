@@ -21,7 +21,7 @@ static kiln_status keep_shape(shapes *s, kn_inference *f, int k)
         size_t more = s->capacity ? 2 * s->capacity : 16 * KILN_MAX_NDIM;
         int64_t *grown = kn_realloc(s->extent, more * sizeof *grown);
         if (!grown)
-            return kn_error_memory(more * sizeof *grown, "the shapes of an expression");
+            return kn_error_memory("the shapes of an expression");
         s->extent = grown;
         s->capacity = more;
         for (int before = 0; before < k; ++before)
@@ -153,7 +153,7 @@ static kiln_status join(kn_typed **out, kn_inference *f, const shapes *s)
     size_t bytes = (size_t)f->graph->n_nodes * sizeof **out;
     kn_typed *block = kn_realloc(f->typed, bytes + s->count * sizeof *s->extent);
     if (!block)
-        return kn_error_memory(bytes + s->count * sizeof *s->extent, "the types of an expression");
+        return kn_error_memory("the types of an expression");
     f->typed = NULL;
     int64_t *extent = (int64_t *)(void *)((char *)block + bytes);
     if (s->count > 0)
@@ -169,8 +169,7 @@ kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argum
     size_t count = (size_t)graph->n_nodes;
     shapes s = {.first = kn_calloc(count, sizeof *s.first)};
     kn_inference f = {.graph = graph, .argument = argument, .typed = kn_calloc(count, sizeof *f.typed)};
-    kiln_status status =
-        s.first && f.typed ? KILN_OK : kn_error_memory(count * sizeof *f.typed, "the types of an expression");
+    kiln_status status = s.first && f.typed ? KILN_OK : kn_error_memory("the types of an expression");
     if (status == KILN_OK)
         status = infer_all(&f, &s);
     if (status == KILN_OK)

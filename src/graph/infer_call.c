@@ -370,7 +370,7 @@ kiln_status kn_graph_describe(kn_described *out, const kn_graph *graph, const kn
     size_t bytes = ((size_t)node->n_in + 1) * sizeof *out;
     kn_described *in = kn_calloc(1, bytes);
     if (!in)
-        return kn_error_memory(bytes, "the types of an expression");
+        return kn_error_memory("the types of an expression");
     for (int k = 0; k < node->n_in; ++k) {
         const kn_typed *from = &typed[node->in[k]];
         in[k].dtype = from->dtype;

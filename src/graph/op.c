@@ -273,7 +273,7 @@ void kn_op_put_value_type(kn_str *out, const kn_op *op, const char *space)
 
 static kiln_status no_memory(void)
 {
-    return kn_error_memory(sizeof(kn_op), "an operation of an expression");
+    return kn_error_memory("an operation of an expression");
 }
 
 static const kiln_dtype *computed_dtypes(kn_arena *arena, const kiln_dtype *dtype, int count)

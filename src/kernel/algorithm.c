@@ -17,7 +17,7 @@ kiln_status kn_prototype_create(kn_program **out, const char *name, const char *
     size_t n_params = (size_t)n_in + (size_t)n_out;
     kn_program *p = kn_calloc(1, sizeof *p);
     if (!p)
-        return kn_error_memory(sizeof *p, "a prototype");
+        return kn_error_memory("a prototype");
     p->name = kn_strdup(name);
     p->param = kn_calloc(n_params, sizeof *p->param);
     p->text = kn_calloc(KN_TEXT_STAGE, sizeof *p->text);
@@ -26,7 +26,7 @@ kiln_status kn_prototype_create(kn_program **out, const char *name, const char *
     p->after_loop = kn_strdup("");
     if (!p->name || !p->param || !p->text || !p->preamble || !p->loop_prep || !p->after_loop) {
         kn_program_free(p);
-        return kn_error_memory(n_params * sizeof *p->param, "a prototype");
+        return kn_error_memory("a prototype");
     }
     for (int t = 0; t < KN_TEXT_STAGE; ++t)
         p->text[t] = "";
@@ -150,7 +150,7 @@ static kiln_status set_layouts(kn_lowered *out, const kn_described *result, int 
         extents += 2 * (size_t)result[j].ndim;
     out->layout = kn_calloc(1, (size_t)n_out * sizeof *out->layout + (extents + 1) * sizeof(int64_t));
     if (!out->layout)
-        return kn_error_memory((size_t)n_out * sizeof *out->layout, "the results of a call");
+        return kn_error_memory("the results of a call");
     int64_t *at = (int64_t *)(void *)(out->layout + n_out);
     for (int j = 0; j < n_out; at += 2 * result[j++].ndim) {
         const kn_described *r = &result[j];
@@ -171,7 +171,7 @@ static kiln_status describe_results(kn_lowered *out, const kiln_kernel *kernel, 
     size_t count = (size_t)p->n_in + (size_t)p->n_out;
     kn_described *all = kn_calloc(count, sizeof *all);
     if (!all)
-        return kn_error_memory(count * sizeof *all, "the results of a call");
+        return kn_error_memory("the results of a call");
     kiln_status status = KILN_OK;
     kn_describe_arguments(all, call->in, p->n_in);
     for (int j = 0; j < p->n_out && status == KILN_OK; ++j) {

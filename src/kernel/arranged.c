@@ -380,7 +380,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_lowered_part *part;
     kn_program *program = NULL;
     if (!in)
-        return kn_error_memory(((size_t)a->n_in + 1) * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, a->n_in);
     kiln_status status = describe(result, a, 0, in);
     if (status == KILN_OK && kn_shape_size(result->ndim, result->shape) > 0) {
@@ -407,7 +407,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     kn_program *prototype = NULL;
     arranged *a = kn_malloc(sizeof *a);
     if (!a)
-        return kn_error_memory(sizeof *a, "a kernel");
+        return kn_error_memory("a kernel");
     *a = *(const arranged *)of;
     for (int k = 0; k < a->n_in; ++k) {
         snprintf(names[k], sizeof names[k], "x%d", k);

@@ -231,7 +231,7 @@ static kiln_status prepare(trial *t, const kiln_benchmark_options *options)
     t->calls = options->calls ? options->calls : (int)fmin(fmax(all_us / us, CALLS_LEAST), CALLS_MOST);
     t->batch = (int)fmin(fmax(batch_us / us, 1), BATCH_MOST);
     t->samples = kn_malloc((size_t)t->calls * sizeof *t->samples);
-    return t->samples ? KILN_OK : kn_error_memory((size_t)t->calls * sizeof *t->samples, "times");
+    return t->samples ? KILN_OK : kn_error_memory("times");
 }
 
 static kiln_status measure(kiln_benchmark *b, trial *t, const kiln_benchmark_options *options)
@@ -294,7 +294,7 @@ kiln_status kiln_kernel_benchmark(kiln_benchmark *out_times, kiln_kernel *kernel
         return status;
     trial *t = kn_calloc(1, sizeof *t);
     if (!t)
-        return kn_error_memory(sizeof *t, "times");
+        return kn_error_memory("times");
     t->kernel = kernel;
     t->given = out;
     t->in = in;

@@ -494,7 +494,7 @@ static kiln_status call_with_numbers(call *c, call_key *key)
     if (c->kernel->n_computed > FEW_NUMBERS)
         number = kn_malloc(bytes);
     if (!number)
-        return kn_error_memory(bytes, "the numbers of a call");
+        return kn_error_memory("the numbers of a call");
     kiln_status status = put_computed(key, c, number);
     if (status == KILN_OK)
         status = finish_call(c, key);

@@ -52,7 +52,7 @@ kiln_status kiln_kernel_export(void **bytes, size_t *size, kiln_kernel *kernel, 
         return kn_error(KILN_ERROR_INVALID, "kiln_kernel_export: %s is NULL", bytes ? "size" : "bytes");
     kn_bundle_writer *writer = kn_bundle_writer_create();
     kiln_status status = writer ? kn_inspect(&inspected, kernel, outs, n_out, in, n_in, call, target, false)
-                                : kn_error_memory(sizeof(void *), "a bundle");
+                                : kn_error_memory("a bundle");
     for (int p = 0; p < inspected.count && status == KILN_OK; p++)
         status = add(writer, inspected.resolved[p]);
     if (status == KILN_OK)

@@ -452,7 +452,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     size_t bytes = (size_t)(inputs_of(l.h)->n_in + 1) * sizeof *l.in;
     l.in = kn_calloc(1, bytes);
     if (!l.in)
-        return kn_error_memory(bytes, "a histogram");
+        return kn_error_memory("a histogram");
     kn_describe_arguments(l.in, call->in, inputs_of(l.h)->n_in);
     kiln_status status = lower_call(&l);
     kn_free(l.in);
@@ -518,7 +518,7 @@ static kiln_status make_tally_of(kiln_kernel **out, const making *m, const char 
                                   .reduced = KN_REDUCED_BY_CALL,
                                   .options = m->options};
     kiln_status status = in.failed || outs.failed || values.failed || reads.failed
-                             ? kn_error_memory(values.length, "a histogram's texts")
+                             ? kn_error_memory("a histogram's texts")
                              : kn_kernel_create_text(out, &text);
     kn_str_free(&in);
     kn_str_free(&outs);
@@ -593,7 +593,7 @@ static kiln_status make_fixed(const making *m)
     kn_str_printf(&in, "int64 _high, int64 _low, %c _of_all", m->key);
     kiln_status status =
         value.failed || most.failed || in.failed
-            ? kn_error_memory(value.length, "a histogram's texts")
+            ? kn_error_memory("a histogram's texts")
             : make_tally_of(&m->h->sizes, m, "", word, kn_str_text(&value), "max(a, b)", "0");
     for (int d = 0; d < DIGITS && status == KILN_OK; ++d) {
         kn_str_free(&value);
@@ -629,7 +629,7 @@ static kiln_status make_keys(const making *m)
                   "_key == 0 ? static_cast<kn_fixed_real<%c> >(%s\n) : kn_sort_value<kn_fixed_real<%c> >(%s)",
                   m->key, m->identity, m->key, m->h->is_least ? "~_key" : "_key");
     kiln_status status = value.failed || map.failed
-                             ? kn_error_memory(value.length, "a histogram's texts")
+                             ? kn_error_memory("a histogram's texts")
                              : make_tally_of(&m->h->keys, m, "", word, kn_str_text(&value), "max(a, b)", "0");
     if (status == KILN_OK)
         status = make_last_of(&m->h->last_key, m, in, kn_str_text(&map));
@@ -700,7 +700,7 @@ static kiln_status make_scan(const making *m)
     o.reduce_type = "kn_of_bin";
     kiln_status status =
         in.failed || outs.failed || preamble.failed || reduce.failed
-            ? kn_error_memory(reduce.length, "a histogram's texts")
+            ? kn_error_memory("a histogram's texts")
             : kn_program_scan(&program, kn_str_text(&in), kn_str_text(&outs), "kn_of_bin{_key, _value}",
                               kn_str_text(&reduce),
                               "if ((uint64)_key < (uint64)" SUMS
@@ -794,8 +794,7 @@ static kiln_status settle_texts(making *m, kn_str *post, const char *first_outpu
     m->h->is_greatest = strcmp(m->reduce, "kn_greatest(a, b)") == 0;
     m->h->is_least = strcmp(m->reduce, "kn_least(a, b)") == 0;
     m->h->reduce = kn_strdup(m->reduce);
-    return m->h->reduce ? kn_str_status(post, "a histogram's texts")
-                        : kn_error_memory(strlen(m->reduce) + 1, "a histogram");
+    return m->h->reduce ? kn_str_status(post, "a histogram's texts") : kn_error_memory("a histogram");
 }
 
 static kiln_status make_histogram(making *m)
@@ -866,7 +865,7 @@ kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text
                         (long long)text->bins);
     histogram *h = kn_calloc(1, sizeof *h);
     if (!h)
-        return kn_error_memory(sizeof *h, "a histogram");
+        return kn_error_memory("a histogram");
     h->in_any_order = o.flags & KILN_KERNEL_ANY_ORDER;
     o.flags &= ~(unsigned)KILN_KERNEL_ANY_ORDER;
     h->bins = text->bins;

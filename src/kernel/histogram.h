@@ -37,6 +37,13 @@ typedef enum kn_combining {
     KN_LAST
 } kn_combining;
 
+/* "added"; an expression of `a` and `b`; the value that leaves any other as it is, of a dtype T, in words of
+ * the preamble. */
+typedef struct kn_combining_text {
+    const char *name, *reduce, *identity, *preamble;
+} kn_combining_text;
+kn_combining_text kn_combining_text_of(kn_combining how);
+
 /* The kernel of values and numbers of bins, which broadcast; numbers that are no bin's are left out. flags:
  * KILN_KERNEL_ANY_ORDER, or others, which are not its own. */
 kiln_status kn_segments_find(kiln_kernel **out, kn_combining how, int64_t bins, unsigned flags);

@@ -23,15 +23,21 @@ static const char edges_text[] =
     "const "
     "long long bins) {\n"
     "    typedef typename kn_edge_of<T>::type E;\n"
-    "    const R half = first == last ? (R)0.5 : (R)0, low = first - half, high = last + half;\n"
-    "    const E at = (E)x;\n"
-    "    if (!((R)at >= low && (R)at <= high))\n"
-    "        return -1;\n"
+    "    const R half = (R)0.5 * (R)(first == last), low = first - half, high = last + half;\n"
+    /* No branches, no condition that is asked again, and nothing behind one that might trap: hosts find
+     * bins by vectors. */
+    "    const bool is_in = ((R)(E)x >= low) & ((R)(E)x <= high);\n"
+    "    const E at = is_in ? (E)x : (E)low;\n"
+    "    const R step = (high - low) / (R)bins;\n"
+    "    const long long last_bin = bins - 1;\n"
     "    long long k = (long long)((at - (E)low) / (E)(high - low) * (E)bins);\n"
-    "    k = k < 0 ? 0 : k >= bins ? bins - 1 : k;\n"
-    "    if (at < (E)kn_edge(low, high, bins, k))\n"
-    "        return k - 1;\n"
-    "    return k + 1 < bins && at >= (E)kn_edge(low, high, bins, k + 1) ? k + 1 : k;\n"
+    "    k = k < 0 ? 0 : k;\n"
+    "    k = k > last_bin ? last_bin : k;\n"
+    "    const bool is_before = at < (E)((R)k * step + low);\n"
+    "    const bool is_behind = at >= (E)((R)(k + 1) * step + low);\n"
+    "    k += is_behind - is_before;\n"
+    "    k = k > last_bin ? last_bin : k;\n" /* the last bin has its upper edge */
+    "    return k | -(long long)!is_in;\n"
     "}\n"
     "template <class T, class Raw> __device__ long long kn_bin_among(const T x, const Raw &edges) {\n"
     "    const long long n = edges.size();\n"
@@ -109,6 +115,12 @@ static const struct {
                   [KN_ORED] = {"ored", "a | b", "0"},
                   [KN_XORED] = {"xored", "a ^ b", "0"},
                   [KN_LAST] = {"last", "max(a, b)", "0"}};
+
+kn_combining_text kn_combining_text_of(kn_combining how)
+{
+    return (kn_combining_text){combinings[how].name, combinings[how].reduce, combinings[how].identity,
+                               neutral_text};
+}
 
 typedef struct combined {
     kn_combining how;

@@ -33,12 +33,25 @@ static const struct {
     const char *out[2];
 } names[KN_INDEXED_NAMES] = {[KN_INDEXED_READ] = {"indexed", 0, 1, {"y"}},
                              [KN_INDEXED_PLACES] = {"places", 0, 1, {"y"}},
+                             [KN_INDEXED_ROWS] = {"rows", 0, 1, {"y"}},
+                             [KN_INDEXED_ASSIGNED] = {"assigned", 1, 1, {"y"}},
                              [KN_INDEXED_SPREAD] = {"assigned", 1, 2, {"values", "is_set"}},
                              [KN_INDEXED_MARKED] = {"assigned", 0, 1, {"is_set"}}};
 
+static bool gives_places(const indexed *t)
+{
+    return t->name == KN_INDEXED_PLACES || t->name == KN_INDEXED_ROWS;
+}
+
 static bool reads(const indexed *t)
 {
-    return t->name == KN_INDEXED_READ || t->name == KN_INDEXED_PLACES;
+    return t->name == KN_INDEXED_READ || gives_places(t);
+}
+
+/* True if the result has the dtype of x. */
+static bool gives_elements(const indexed *t)
+{
+    return t->name == KN_INDEXED_READ || t->name == KN_INDEXED_ASSIGNED;
 }
 
 static int first_array(const indexed *t)
@@ -98,16 +111,26 @@ static kiln_status find_axes(kn_index_axes *out, const indexed *t, const kn_desc
     return status == KILN_OK && names[t->name].n_values ? check_values(t, &in[1], out) : status;
 }
 
+kiln_dtype kn_index_rows_dtype(int ndim, const int64_t *shape)
+{
+    return kn_shape_size(ndim, shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const indexed *t = context;
     kn_index_axes axes;
+    bool is_held[KILN_MAX_NDIM];
+    int64_t rows[KILN_MAX_NDIM];
     kiln_status status = find_axes(&axes, t, in);
     if (status != KILN_OK)
         return status;
+    if (t->name == KN_INDEXED_ROWS)
+        kn_index_axes_hold(&axes, is_held, rows, in);
     const bool is_last = j == names[t->name].n_out - 1;
-    *out = (kn_described){.dtype = t->name == KN_INDEXED_READ     ? in->dtype
+    *out = (kn_described){.dtype = gives_elements(t)              ? in->dtype
                                    : t->name == KN_INDEXED_PLACES ? KILN_INT64
+                                   : t->name == KN_INDEXED_ROWS   ? kn_index_rows_dtype(in->ndim, rows)
                                    : is_last                      ? KILN_BOOL
                                                                   : in[1].dtype};
     out->ndim = reads(t) ? axes.ndim : in->ndim;
@@ -127,7 +150,10 @@ typedef struct lowering {
     kn_index_axes axes;
     int numbers[KN_MAX_PARAMS], found[KN_MAX_PARAMS]; /* buffers of a mask: the places, and how many */
     int count;                                        /* buffer: the extent that is late */
-    kiln_dtype dtype; /* of what is read, or its bits: `factor` elements at once */
+    bool
+        is_held[KILN_MAX_NDIM]; /* by axis of the result: numbers of what is assigned are the same along it */
+    int64_t rows[KILN_MAX_NDIM]; /* the shape of x, without axes that are held */
+    kiln_dtype dtype;            /* of what is read, or its bits: `factor` elements at once */
     int64_t factor;
 } lowering;
 
@@ -311,13 +337,16 @@ static bool needs_place(const kn_index_axes *o, bool is_raw)
 
 /* `place`, the index along each axis. Fewer than 2^31 elements are counted by 32 bits, whose quotients take
  * a fraction of the time. */
-static void write_place(writing *w, const kn_index_axes *o)
+static void write_place(writing *w, const lowering *l)
 {
+    const kn_index_axes *o = &l->axes;
     const bool is_small = kn_shape_size(o->ndim, o->shape) < INT64_C(1) << 31;
     kn_str_printf(&w->body, "typedef %s kn_count;\nkn_count left = (kn_count)i;\n",
                   is_small ? "unsigned int" : "unsigned long long");
     for (int d = o->ndim; d-- > 0;) {
-        if (d > 0) {
+        if (l->is_held[d]) {
+            kn_str_printf(&w->body, "const int64 to%d = 0;\n", d);
+        } else if (d > 0) {
             add_input(w, "%s wide%d", "int64", d);
             kn_str_printf(&w->body,
                           "const int64 to%d = left %% (kn_count)wide%d; left /= (kn_count)wide%d;\n", d, d,
@@ -337,7 +366,7 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
 {
     const kn_index_axes *o = &l->axes;
     if (needs_place(o, is_raw))
-        write_place(w, o);
+        write_place(w, l);
     if (o->late >= 0) {
         add_input(w, "raw %s count", "int64", 0);
         w->is_open = true;
@@ -385,7 +414,8 @@ static kiln_status bind_indices(kn_lowered_part *part, int *at, const lowering *
 {
     const kn_index_axes *o = &l->axes;
     for (int d = o->ndim; d-- > 1 && needs_place(o, is_raw);)
-        bind_whole(part, (*at)++, o->shape[d]);
+        if (!l->is_held[d])
+            bind_whole(part, (*at)++, o->shape[d]);
     kiln_status status = o->late >= 0 ? bind_buffer(part, (*at)++, l, l->count, 1) : KILN_OK;
     for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k) {
         if (!o->array[k].is_mask) {
@@ -417,7 +447,7 @@ static void bind_number(kn_lowered_part *part, int *at, const lowering *l)
 {
     const kn_index_axes *o = &l->axes;
     int64_t apart[KILN_MAX_NDIM], origin = 0;
-    kn_shape_c_strides(l->in->ndim, l->in->shape, 1, apart);
+    kn_shape_c_strides(l->in->ndim, l->rows, 1, apart);
     for (int a = 0; a < l->in->ndim; ++a)
         origin += o->fixed[a] > 0 ? o->fixed[a] * apart[a] : 0;
     for (int a = 0; a < o->n_axes; ++a)
@@ -493,12 +523,14 @@ static kiln_status bind_read(kn_lowered_part *part, int at, const lowering *l)
 static kiln_status add_read(lowering *l)
 {
     const kn_index_axes *o = &l->axes;
-    const bool is_late = o->late >= 0, is_places = l->t->name == KN_INDEXED_PLACES;
+    const bool is_late = o->late >= 0, is_places = gives_places(l->t);
     kn_lowered_part *part;
     writing w;
     int at = 0;
     begin(&w);
-    l->dtype = is_places ? KILN_INT64 : l->in->dtype;
+    l->dtype = l->t->name == KN_INDEXED_ROWS ? kn_index_rows_dtype(l->in->ndim, l->rows)
+               : is_places                   ? KILN_INT64
+                                             : l->in->dtype;
     l->factor = 1;
     if (!is_places)
         widen(l);
@@ -555,6 +587,9 @@ static kiln_status lower_read(lowering *l)
     const kn_index_axes *o = &l->axes;
     if (is_selection(l))
         return add_selection(l);
+    memcpy(l->rows, l->in->shape, sizeof l->rows);
+    if (l->t->name == KN_INDEXED_ROWS)
+        kn_index_axes_hold(&l->axes, l->is_held, l->rows, l->in);
     kiln_status status = add_masks(l);
     if (status == KILN_OK && o->late >= 0)
         l->out->late[0] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l->count}, o->late};
@@ -562,6 +597,22 @@ static kiln_status lower_read(lowering *l)
 }
 
 /* ---- elements that are assigned ---- */
+
+/* Binds an array of which `factor` neighbours along the last axis are one element; strides NULL: C order. */
+static kiln_status bind_wide(kn_lowered_part *part, int at, const lowering *l, const kn_source *source,
+                             kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides)
+{
+    int64_t extents[KILN_MAX_NDIM], steps[KILN_MAX_NDIM];
+    if (l->factor <= 1)
+        return kn_lowered_bind(part, at, l->call, source, dtype, ndim, shape, strides);
+    memcpy(extents, shape, (size_t)ndim * sizeof *extents);
+    extents[ndim - 1] /= l->factor;
+    if (!strides)
+        return kn_lowered_bind(part, at, l->call, source, l->dtype, ndim, extents, NULL);
+    memcpy(steps, strides, (size_t)ndim * sizeof *steps);
+    steps[ndim - 1] *= l->factor;
+    return kn_lowered_bind(part, at, l->call, source, l->dtype, ndim, extents, steps);
+}
 
 /* The values without axes in front that the index does not have. */
 static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
@@ -571,22 +622,51 @@ static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
         return kn_lowered_bind_input(part, at, l->call, 1, l->in[1].dtype);
     const kiln_array *v = l->call->in[1].value.array;
     const int beyond = count_beyond(&l->in[1], &l->axes);
-    return kn_lowered_bind(part, at, l->call, &source, v->dtype, v->ndim - beyond, v->shape + beyond,
-                           v->strides + beyond);
+    return bind_wide(part, at, l, &source, v->dtype, v->ndim - beyond, v->shape + beyond,
+                     v->strides + beyond);
+}
+
+/* The value in the dtype of x, or the element as it is. */
+static void write_conversion(writing *w, const lowering *l)
+{
+    const kn_dtype_info *to = kn_dtype_info_of(l->in->dtype), *from = kn_dtype_info_of(l->in[1].dtype);
+    const char *dtype = kiln_dtype_name(l->factor > 1 ? l->dtype : l->in->dtype);
+    const char *part = from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX ? ".re" : "";
+    add_input(w, "%s x", dtype, 0);
+    kn_str_printf(&w->outs, "%s y", dtype);
+    if (from == to)
+        kn_str_append(&w->body, "y = is_there ? values : x");
+    else if (to->kind == KN_KIND_BOOL)
+        kn_str_printf(&w->body, "y = is_there ? values%s != 0%s : x", part,
+                      *part ? " || values.im != 0" : "");
+    else
+        kn_str_printf(&w->body, "y = x;\nif (is_there) y = (%s)values%s", to->c_name, part);
 }
 
 static void write_results(writing *w, const lowering *l)
 {
+    if (l->t->name == KN_INDEXED_ASSIGNED) {
+        write_conversion(w, l);
+        return;
+    }
     if (has_values(l))
-        kn_str_printf(&w->outs, "%s values, bool is_set", kiln_dtype_name(l->in[1].dtype));
-    else
-        kn_str_append(&w->outs, "bool is_set");
+        kn_str_printf(&w->outs, "%s values, ", kiln_dtype_name(l->in[1].dtype));
+    kn_str_append(&w->outs, "bool is_set");
+    kn_str_append(&w->body, "is_set = is_there");
 }
 
 static kiln_status bind_results(kn_lowered_part *part, int at, const lowering *l)
 {
     const kn_described *x = l->in;
     kiln_status status = KILN_OK;
+    if (l->t->name == KN_INDEXED_ASSIGNED) {
+        const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+        status = bind_wide(part, at++, l, &(kn_source){.kind = KN_FROM_INPUT}, x->dtype, x->ndim, x->shape,
+                           l->call->in[0].value.array->strides);
+        return status == KILN_OK ? bind_wide(part, at, l, &(kn_source){.kind = KN_FROM_OUTPUT}, x->dtype,
+                                             x->ndim, x->shape, given ? given->strides : NULL)
+                                 : status;
+    }
     if (has_values(l))
         status = kn_lowered_bind_output(part, at++, l->call, 0, l->in[1].dtype, x->ndim, x->shape);
     return status == KILN_OK
@@ -600,9 +680,12 @@ static void write_value(writing *w, const lowering *l)
     if (!has_values(l))
         return;
     const kn_described *v = &l->in[1];
+    const bool is_own = l->t->name == KN_INDEXED_ASSIGNED; /* `values` is no result */
     const int beyond = count_beyond(v, &l->axes), rank = v->ndim - beyond;
-    add_input(w, v->is_number ? "%s v" : "raw %s v", kiln_dtype_name(v->dtype), 0);
-    kn_str_printf(&w->body, "values = (%s)0;\nif (is_there) ", kiln_dtype_name(v->dtype));
+    const char *dtype = kiln_dtype_name(l->factor > 1 ? l->dtype : v->dtype);
+    add_input(w, v->is_number ? "%s v" : "raw %s v", dtype, 0);
+    kn_str_printf(&w->body, "%s%svalues = (%s)0;\nif (is_there) ", is_own ? dtype : "", is_own ? " " : "",
+                  dtype);
     if (v->is_number) {
         kn_str_append(&w->body, "values = v;\n");
         return;
@@ -646,7 +729,6 @@ static kiln_status add_basic(lowering *l)
     }
     write_value(&w, l);
     write_results(&w, l);
-    kn_str_append(&w.body, "is_set = is_there");
     kiln_status status = finish(&part, l, &w, 0);
     if (status != KILN_OK)
         return status;
@@ -705,8 +787,12 @@ static kiln_status add_plain_mask(lowering *l)
     add_input(&w, "%s mask", "bool", 0);
     if (has_values(l))
         add_input(&w, "%s v", kiln_dtype_name(l->in[1].dtype), 0);
+    kn_str_append(&w.body, "const bool is_there = mask;\n");
+    if (l->t->name == KN_INDEXED_ASSIGNED)
+        kn_str_printf(&w.body, "const %s values = v;\n", kiln_dtype_name(l->in[1].dtype));
+    else if (has_values(l))
+        kn_str_append(&w.body, "values = v;\n");
     write_results(&w, l);
-    kn_str_printf(&w.body, "%sis_set = mask", has_values(l) ? "values = v; " : "");
     for (int a = 0; a < mask->ndim; ++a)
         strides[mask->first + a] = m->strides[a];
     kiln_status status = finish(&part, l, &w, 0);
@@ -717,53 +803,123 @@ static kiln_status add_plain_mask(lowering *l)
     return status == KILN_OK ? bind_results(part, at, l) : status;
 }
 
-/* Each place keeps the greatest number, plus one, of what is assigned to it. */
-static kiln_status add_scatter(lowering *l, const kn_source *last)
+/* Where each place keeps the greatest number, plus one, of what is assigned to it. */
+typedef struct last_numbers {
+    kn_source source;
+    kiln_dtype dtype;
+} last_numbers;
+
+static kiln_status add_scatter(lowering *l, const last_numbers *last)
 {
     const kn_index_axes *o = &l->axes;
+    const char *word = last->dtype == KILN_INT32 ? "int" : "long long";
     int64_t strides[KILN_MAX_NDIM];
     kn_lowered_part *part;
     writing w;
     int at = 0;
     begin(&w);
-    kn_shape_c_strides(l->in->ndim, l->in->shape, sizeof(int64_t), strides);
+    kn_shape_c_strides(l->in->ndim, l->rows, (int64_t)kiln_dtype_size(last->dtype), strides);
     write_places(&w, l, "last", true);
-    kn_str_append(&w.outs, "raw int64 last");
-    kn_str_append(&w.body, "atomicMax((long long *)&last[at], (long long)(i + 1))");
+    kn_str_printf(&w.outs, "raw %s last", kiln_dtype_name(last->dtype));
+    kn_str_printf(&w.body, "atomicMax((%s *)&last[at], (%s)(i + 1))", word, word);
     kiln_status status = finish(&part, l, &w, KILN_KERNEL_CHECK);
     if (status == KILN_OK)
         status = bind_indices(part, &at, l, true);
     if (status != KILN_OK)
         return status;
     kn_lowered_set_shape(part, o->ndim, o->shape);
-    return bind_places(part, at, l, last, KILN_INT64, strides);
+    return bind_places(part, at, l, &last->source, last->dtype, strides);
 }
 
-static kiln_status add_assigned(lowering *l, const kn_source *last)
+/* The place among values of what an element is assigned: by its last number, and along axes that the index
+ * has whole by its own. */
+static void write_last_place(writing *w, const lowering *l, const last_numbers *last)
 {
     const kn_index_axes *o = &l->axes;
+    bool has_held = false;
+    kn_str_printf(&w->body, "typedef %s kn_count;\nkn_count rest = (kn_count)(last - 1);\n",
+                  last->dtype == KILN_INT32 ? "unsigned int" : "unsigned long long");
+    for (int d = o->ndim; d-- > 0;) {
+        has_held = has_held || l->is_held[d];
+        if (l->is_held[d] || d == 0) {
+            kn_str_printf(&w->body, "int64 to%d = %s;\n", d, l->is_held[d] ? "0" : "rest");
+            continue;
+        }
+        add_input(w, "%s extent%d", "int64", d);
+        kn_str_printf(&w->body, "int64 to%d = rest %% (kn_count)extent%d; rest /= (kn_count)extent%d;\n", d,
+                      d, d);
+    }
+    if (has_held)
+        kn_str_append(&w->body, "const auto place = _ind.get();\n");
+    for (int a = 0; a < o->n_axes; ++a)
+        if (o->axis[a].to >= 0 && l->is_held[o->axis[a].to])
+            kn_str_printf(&w->body, "to%d = place.at[%d];\n", o->axis[a].to, o->axis[a].of);
+}
+
+/* The last axis of an array has so many neighbours, which move as wider elements if they are aligned. */
+static bool are_neighbours(const kiln_array *a, int64_t extent)
+{
+    return a->ndim > 0 && a->shape[a->ndim - 1] == extent && a->strides[a->ndim - 1] == a->item_size;
+}
+
+/* Along an axis that the index has whole, elements of x, values and the result move as wider ones. */
+static void widen_assigned(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const kiln_array *x = l->call->in[0].value.array, *v = l->call->in[1].value.array,
+                     *given = l->call->out ? l->call->out[0] : NULL;
+    const int last = x->ndim - 1;
+    l->factor = 1;
+    if (l->t->name != KN_INDEXED_ASSIGNED || l->in[1].is_number || l->in[1].dtype != l->in->dtype ||
+        o->n_axes == 0 || o->axis[o->n_axes - 1].of != last || o->axis[o->n_axes - 1].to != o->ndim - 1 ||
+        !l->is_held[o->ndim - 1])
+        return;
+    const int64_t extent = x->shape[last];
+    if (!are_neighbours(x, extent) || !are_neighbours(v, extent) || (given && !are_neighbours(given, extent)))
+        return;
+    for (int64_t factor = WIDEST / x->item_size; factor > 1; factor /= 2) {
+        const int64_t bytes = factor * x->item_size;
+        if (extent % factor != 0 || !is_aligned(x, last, bytes) || !is_aligned(v, v->ndim - 1, bytes) ||
+            (given && !is_aligned(given, last, bytes)))
+            continue;
+        l->factor = factor;
+        l->dtype = kn_dtype_of_bits((int)bytes);
+        return;
+    }
+}
+
+static kiln_status add_assigned(lowering *l, const last_numbers *last)
+{
+    const kn_index_axes *o = &l->axes;
+    const bool needs_place = has_values(l) && !l->in[1].is_number;
+    int64_t strides[KILN_MAX_NDIM];
     kn_lowered_part *part;
     writing w;
+    int64_t shape[KILN_MAX_NDIM];
     int at = 0;
     begin(&w);
-    add_input(&w, "%s last", "int64", 0);
+    widen_assigned(l);
+    memcpy(shape, l->in->shape, sizeof shape);
+    if (l->factor > 1)
+        shape[l->in->ndim - 1] /= l->factor;
+    add_input(&w, "%s last", kiln_dtype_name(last->dtype), 0);
     kn_str_append(&w.body, "const bool is_there = last > 0;\n");
-    if (has_values(l))
-        kn_str_append(&w.body, "int64 rest = last - 1;\n");
-    for (int d = o->ndim; d-- > 0 && has_values(l);) {
-        add_input(&w, "%s extent%d", "int64", d);
-        kn_str_printf(&w.body, "const int64 to%d = rest %% extent%d; rest /= extent%d;\n", d, d, d);
-    }
+    if (needs_place)
+        write_last_place(&w, l, last);
     write_value(&w, l);
     write_results(&w, l);
-    kn_str_append(&w.body, "is_set = is_there");
+    kn_shape_c_strides(l->in->ndim, l->rows, (int64_t)kiln_dtype_size(last->dtype), strides);
+    for (int a = 0; a < l->in->ndim; ++a)
+        strides[a] = l->rows[a] == 1 ? 0 : strides[a];
     kiln_status status = finish(&part, l, &w, 0);
     if (status == KILN_OK)
-        status = kn_lowered_bind(part, at++, l->call, last, KILN_INT64, l->in->ndim, l->in->shape, NULL);
+        status =
+            kn_lowered_bind(part, at++, l->call, &last->source, last->dtype, l->in->ndim, shape, strides);
     if (status != KILN_OK)
         return status;
-    for (int d = o->ndim; d-- > 0 && has_values(l);)
-        bind_whole(part, at++, o->shape[d]);
+    for (int d = o->ndim; d-- > 1 && needs_place;)
+        if (!l->is_held[d])
+            bind_whole(part, at++, o->shape[d]);
     if (has_values(l))
         status = bind_values(part, at++, l);
     return status == KILN_OK ? bind_results(part, at, l) : status;
@@ -772,19 +928,21 @@ static kiln_status add_assigned(lowering *l, const kn_source *last)
 static kiln_status lower_assigned(lowering *l)
 {
     const kn_index_axes *o = &l->axes;
-    const int64_t size = kn_shape_size(l->in->ndim, l->in->shape);
-    kn_source last = {.kind = KN_FROM_BUFFER};
-    if (size == 0)
+    last_numbers last = {.source = {.kind = KN_FROM_BUFFER}};
+    if (kn_shape_size(l->in->ndim, l->in->shape) == 0)
         return KILN_OK;
     if (o->n_arrays == 0)
         return add_basic(l);
     if (is_plain_mask(l))
         return add_plain_mask(l);
     kiln_status status = add_masks(l);
+    kn_index_axes_hold(&l->axes, l->is_held, l->rows, l->in);
+    last.dtype = kn_shape_size(o->ndim, o->shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
+    const int64_t bytes = kn_shape_size(l->in->ndim, l->rows) * (int64_t)kiln_dtype_size(last.dtype);
     if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&last.index, l->out, (size_t)size * sizeof(int64_t));
+        status = kn_lowered_add_buffer(&last.source.index, l->out, (size_t)bytes);
     if (status == KILN_OK)
-        status = kn_lowered_add_fill(l->out, l->call, &last, 0, 2 * size);
+        status = kn_lowered_add_fill(l->out, l->call, &last.source, 0, bytes / 4);
     if (status == KILN_OK && kn_shape_size(o->ndim, o->shape) > 0)
         status = add_scatter(l, &last);
     return status == KILN_OK ? add_assigned(l, &last) : status;
@@ -797,7 +955,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_described *in = kn_calloc(n_in, sizeof *in);
     lowering l = {.out = out, .t = t, .call = call, .in = in};
     if (!in)
-        return kn_error_memory(n_in * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, (int)n_in);
     kiln_status status = find_axes(&l.axes, t, in);
     if (status == KILN_OK)
@@ -845,7 +1003,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
 {
     indexed *t = kn_malloc(sizeof *t);
     if (!t)
-        return kn_error_memory(sizeof *t, "a kernel");
+        return kn_error_memory("a kernel");
     *t = *(const indexed *)of;
     kiln_status status = t->n_arrays > 0
                              ? kn_select_find(&t->find, "bool mask", "int64 number", "mask", "number = i")

@@ -7,11 +7,14 @@
 #include "kernel/kernel.h"
 
 typedef enum kn_indexed_name {
-    KN_INDEXED_READ,   /* the elements: of x, and each array of the index */
-    KN_INDEXED_PLACES, /* their numbers among all elements of x, in C order (int64) */
-    KN_INDEXED_SPREAD, /* of x, values and the arrays: in x's shape the value that each element is assigned,
+    KN_INDEXED_READ,     /* the elements: of x, and each array of the index */
+    KN_INDEXED_PLACES,   /* their numbers among all elements of x, in C order (int64) */
+    KN_INDEXED_ROWS,     /* the same of rows: axes that the index has whole count as one element (int32 where
+                          this is enough) */
+    KN_INDEXED_ASSIGNED, /* of x, values and the arrays: x after x[...] = values; the last one counts */
+    KN_INDEXED_SPREAD,   /* of x, values and the arrays: in x's shape the value that each element is assigned,
                           and whether one is; the last one counts */
-    KN_INDEXED_MARKED, /* of x and the arrays: whether an element is assigned one */
+    KN_INDEXED_MARKED,   /* of x and the arrays: whether an element is assigned one */
     KN_INDEXED_NAMES
 } kn_indexed_name;
 
@@ -62,6 +65,13 @@ typedef struct kn_index_axes {
     int late;                     /* the one of them whose extent masks say; -1 */
     int64_t length;               /* its extent by arrays of whole numbers: 1 if masks say it */
 } kn_index_axes;
+
+/* The dtype of numbers of rows (KN_INDEXED_ROWS). */
+kiln_dtype kn_index_rows_dtype(int ndim, const int64_t *shape);
+
+/* Makes axes that the index has whole one element: in *axes; in shape, that of x; is_held: of the result,
+ * the axes that became so. */
+void kn_index_axes_hold(kn_index_axes *axes, bool *is_held, int64_t *shape, const kn_described *x);
 
 /* x and the arrays as they are described: KILN_ERROR_SHAPE, _TYPE, naming the item. */
 kiln_status kn_index_axes_find(kn_index_axes *out, const char *name, const kn_subscript *item, int n_items,

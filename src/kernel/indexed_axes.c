@@ -235,6 +235,24 @@ static kiln_status settle(finding *f)
     return KILN_OK;
 }
 
+static bool has_whole(const kn_index_axis *axis, const kn_described *x)
+{
+    return axis->to >= 0 && axis->start == 0 && axis->step == 1 && axis->extent == x->shape[axis->of];
+}
+
+void kn_index_axes_hold(kn_index_axes *axes, bool *is_held, int64_t *shape, const kn_described *x)
+{
+    memset(is_held, 0, KILN_MAX_NDIM * sizeof *is_held);
+    memcpy(shape, x->shape, KILN_MAX_NDIM * sizeof *shape);
+    for (int a = 0; a < axes->n_axes; ++a) {
+        kn_index_axis *axis = &axes->axis[a];
+        if (!has_whole(axis, x))
+            continue;
+        is_held[axis->to] = true;
+        shape[axis->of] = axis->extent = axes->shape[axis->to] = 1;
+    }
+}
+
 kiln_status kn_index_axes_find(kn_index_axes *out, const char *name, const kn_subscript *item, int n_items,
                                const kn_described *x, const kn_described *array)
 {

@@ -19,9 +19,9 @@
 static kiln_status hand_out(char **out, kn_str *text)
 {
     kiln_status status = kn_str_status(text, "a text");
-    char *copy = status == KILN_OK ? malloc(text->length + 1) : NULL;
+    char *copy = status == KILN_OK ? kn_malloc(text->length + 1) : NULL;
     if (status == KILN_OK && !copy)
-        status = kn_error_memory(text->length + 1, "a text");
+        status = kn_error_memory("a text");
     if (status == KILN_OK) {
         memcpy(copy, kn_str_text(text), text->length + 1);
         *out = copy;
@@ -52,7 +52,7 @@ static kiln_status put_launch(void *user, const kn_part *part)
     const kn_kind *kind = part->spec->schedule.kind;
     kn_placement *placed = kn_malloc(sizeof *placed);
     if (!placed)
-        return kn_error_memory(sizeof *placed, "a launch");
+        return kn_error_memory("a launch");
     kiln_status status = kn_part_place(placed, part);
     if (status == KILN_OK) {
         kn_str_printf(text, "elements=\"%lld\"", (long long)part->space->size);
@@ -289,7 +289,7 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
 {
     preparation *p = kn_calloc(1, sizeof *p);
     if (!p)
-        return kn_error_memory(sizeof *p, "a preparation");
+        return kn_error_memory("a preparation");
     kiln_status status = kn_inspect(&p->call, kernel, out, n_out, in, n_in, call, o->target, false);
     if (status == KILN_OK)
         status = find_device(&p->device, o->target, out, n_out, in, n_in);

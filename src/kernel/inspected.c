@@ -47,7 +47,7 @@ static kiln_status add(kn_inspected *out, const kn_binding *b, const kiln_call_o
 {
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
-        return kn_error_memory(sizeof *r, "a specialisation");
+        return kn_error_memory("a specialisation");
     out->resolved[out->count++] = r;
     return kn_resolve(r, b, o, target);
 }
@@ -56,7 +56,7 @@ static kiln_status grow(kn_inspected *out, int count)
 {
     size_t size = (size_t)(count + 1) * sizeof(kn_resolved *);
     out->resolved = kn_calloc(1, size);
-    return out->resolved ? KILN_OK : kn_error_memory(size, "specialisations");
+    return out->resolved ? KILN_OK : kn_error_memory("specialisations");
 }
 
 static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel, kn_lowering_call *call,

@@ -61,7 +61,7 @@ kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
     kiln_kernel *kernel = kn_calloc(1, sizeof *kernel);
     if (!kernel) {
         kn_program_free(program);
-        return kn_error_memory(sizeof *kernel, "a kernel");
+        return kn_error_memory("a kernel");
     }
     atomic_init(&kernel->references, 1);
     kernel->program = program;
@@ -73,7 +73,7 @@ kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
     }
     if (!is_made) {
         kiln_kernel_free(kernel);
-        return kn_error_memory(64, "a kernel");
+        return kn_error_memory("a kernel");
     }
     *out = kernel;
     return KILN_OK;

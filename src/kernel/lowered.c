@@ -53,7 +53,7 @@ kiln_status kn_lowered_add_buffer(int *out, kn_lowered *l, size_t size)
 {
     kn_buffer *grown = kn_realloc(l->buffer, ((size_t)l->n_buffers + 1) * sizeof *grown);
     if (!grown)
-        return kn_error_memory(((size_t)l->n_buffers + 1) * sizeof *grown, "the buffers of a call");
+        return kn_error_memory("the buffers of a call");
     l->buffer = grown;
     grown[l->n_buffers] = (kn_buffer){.size = size};
     *out = l->n_buffers++;
@@ -64,7 +64,7 @@ kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *l)
 {
     kn_lowered_part *grown = kn_realloc(l->part, ((size_t)l->n_parts + 1) * sizeof *grown);
     if (!grown)
-        return kn_error_memory(((size_t)l->n_parts + 1) * sizeof *grown, "the parts of a call");
+        return kn_error_memory("the parts of a call");
     l->part = grown;
     *out = &grown[l->n_parts++];
     memset(*out, 0, sizeof **out);
@@ -75,7 +75,7 @@ kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *l)
 static kiln_status set_label(kn_lowered_part *part, const char *name)
 {
     part->label = kn_strdup(name);
-    return part->label ? KILN_OK : kn_error_memory(strlen(name), "the parts of a call");
+    return part->label ? KILN_OK : kn_error_memory("the parts of a call");
 }
 
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *l, const kiln_kernel *kernel)

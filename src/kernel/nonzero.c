@@ -1,5 +1,5 @@
-/* argwhere and nonzero: elements that are not zero are numbered by a selection, and their numbers become
- * indices along axes. */
+/* argwhere and nonzero: a selection stores the indices along each axis of the elements that are not zero. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@
 
 typedef struct nonzero {
     int n_axes, axis; /* 0: argwhere; results; the one axis, or -1: all of them */
-    kiln_kernel *find;
+    /* By whether there are few elements, and by the axes of the array: made when they are needed. */
+    _Atomic(kiln_kernel *) selected[2][KILN_MAX_NDIM + 1];
 } nonzero;
 
 static const char *name_of(const nonzero *z)
@@ -48,115 +49,141 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     return status;
 }
 
+/* ---- selections, one for each number of axes ---- */
+
+typedef struct selected {
+    int ndim, axis;
+    bool is_small; /* fewer than 2^31 elements, whose quotients are those of 32 bits */
+} selected;
+
+static bool is_wanted(const selected *s, int axis)
+{
+    return s->axis < 0 || s->axis == axis;
+}
+
+/* The elements of an array without axes are counted alone. */
+static kiln_status make_selected(kiln_kernel **out, const void *of)
+{
+    const selected *s = of;
+    const char *whole = s->is_small ? "uint32" : "uint64";
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_str_append(&in, "T x");
+    kn_str_printf(&body, "%s rest = (%s)i;\n", whole, whole);
+    for (int a = s->ndim; a-- > 0;) {
+        if (a > 0)
+            kn_str_printf(&in, ", int64 n%d", a);
+        if (is_wanted(s, a))
+            kn_str_printf(&outs, "%sint64 at%d", outs.length > 0 ? ", " : "", a);
+        if (is_wanted(s, a) && a > 0)
+            kn_str_printf(&body, "at%d = rest %% (%s)n%d;\n", a, whole, a);
+        else if (is_wanted(s, a))
+            kn_str_append(&body, "at0 = rest;\n");
+        if (a > 0)
+            kn_str_printf(&body, "rest /= (%s)n%d;\n", whole, a);
+    }
+    if (s->ndim == 0) {
+        kn_str_append(&outs, "int64 none");
+        kn_str_append(&body, "none = rest;\n");
+    }
+    kiln_status status = kn_str_status(&in, "a selection's texts");
+    if (status == KILN_OK)
+        status = kn_str_status(&outs, "a selection's texts");
+    if (status == KILN_OK)
+        status = kn_str_status(&body, "a selection's texts");
+    if (status == KILN_OK)
+        status = kiln_select_create(out, kn_str_text(&in), kn_str_text(&outs), "x != (T)0",
+                                    kn_str_text(&body), "nonzero", NULL);
+    kn_str_free(&in);
+    kn_str_free(&outs);
+    kn_str_free(&body);
+    return status;
+}
+
+/* The selection lives as long as the kernel. */
+static kiln_status find_selected(const kiln_kernel **out, const nonzero *z, const kiln_array *x)
+{
+    const selected s = {.ndim = x->ndim, .axis = z->axis, .is_small = x->size < INT32_MAX};
+    _Atomic(kiln_kernel *) *place = (_Atomic(kiln_kernel *) *)&z->selected[s.is_small][s.ndim];
+    kiln_kernel *made = NULL, *known = atomic_load(place);
+    *out = known;
+    if (known)
+        return KILN_OK;
+    kiln_status status = make_selected(&made, &s);
+    if (status != KILN_OK)
+        return status;
+    if (!atomic_compare_exchange_strong(place, &known, made))
+        kiln_kernel_free(made);
+    *out = known ? known : made;
+    return KILN_OK;
+}
+
 /* ---- lowering ---- */
 
-typedef struct lowering {
-    kn_lowered *out;
-    const nonzero *z;
-    const kn_lowering_call *call;
-    const kiln_array *x;
-    int numbers, found; /* buffers */
-} lowering;
-
-static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l, int buffer, int ndim,
-                               int64_t count)
+/* The indices along an axis: a result, or a column of argwhere's. */
+static kiln_status bind_indices(kn_lowered_part *part, int at, const nonzero *z, const kn_lowering_call *call,
+                                int axis)
 {
-    const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
-    return kn_lowered_bind(part, at, l->call, &source, KILN_INT64, ndim, &count, NULL);
+    const kiln_array *x = call->in[0].value.array;
+    const int j = !z->n_axes || z->axis >= 0 ? 0 : axis;
+    const kiln_array *given = call->out ? call->out[j] : NULL;
+    const int64_t item = sizeof(int64_t), column = given ? given->strides[z->n_axes ? 0 : 1] : item,
+                  stride = given       ? given->strides[0]
+                           : z->n_axes ? item
+                                       : item * x->ndim;
+    const kn_source source = {
+        .kind = KN_FROM_OUTPUT, .index = j, .shift = z->n_axes ? 0 : (ptrdiff_t)(axis * column)};
+    return kn_lowered_bind(part, at, call, &source, KILN_INT64, 1, given ? given->shape : &x->size, &stride);
 }
 
-static kiln_status add_find(lowering *l)
+static kiln_status bind_selected(kn_lowered_part *part, const nonzero *z, const kn_lowering_call *call,
+                                 const kn_source *found)
 {
-    const size_t size = (size_t)(l->x->size > 0 ? l->x->size : 1);
-    kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_buffer(&l->numbers, l->out, size * sizeof(int64_t));
-    if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t));
-    if (status == KILN_OK)
-        status = kn_lowered_add_kernel(&part, l->out, l->z->find);
-    if (status == KILN_OK)
-        status = kn_lowered_bind_input(part, 0, l->call, 0, l->x->dtype);
-    if (status == KILN_OK)
-        status = bind_buffer(part, 1, l, l->numbers, 1, l->x->size);
-    return status == KILN_OK ? bind_buffer(part, 2, l, l->found, 0, 0) : status;
-}
-
-/* The texts that store the indices of element i among those that were found. */
-static void write_texts(kn_str *outs, kn_str *body, const lowering *l)
-{
-    const int ndim = l->x->ndim, count = l->z->n_axes;
-    kn_str_append(body, "if (i < found[0]) {\nint64 rest = number[i];\n");
-    for (int a = ndim; a-- > 0;) {
-        const bool is_wanted = l->z->axis < 0 || l->z->axis == a;
-        kn_str_printf(body, "const int64 at%d = rest %% x.shape()[%d]; rest /= x.shape()[%d]; (void)at%d;\n",
-                      a, a, a, a);
-        if (count && is_wanted)
-            kn_str_printf(body, "if (i < y%d.size()) y%d[i] = at%d;\n", l->z->axis < 0 ? a : 0,
-                          l->z->axis < 0 ? a : 0, a);
-        if (!count)
-            kn_str_printf(body, "if (i < y0.shape()[0]) y0(i, %d) = at%d;\n", a, a);
+    const kiln_array *x = call->in[0].value.array;
+    const kn_source none = {.kind = KN_FROM_BUFFER, .index = found->index, .shift = sizeof(int64_t)};
+    const int64_t one = 1;
+    int at = 0;
+    kiln_status status = kn_lowered_bind_input(part, at++, call, 0, x->dtype);
+    for (int a = x->ndim; a-- > 1;) {
+        const kiln_arg extent = kiln_arg_int64(x->shape[a]);
+        kn_lowered_bind_number(part, at++, KILN_INT64, &extent);
     }
-    kn_str_append(body, "}");
-    for (int j = 0; j < (count ? count : 1); ++j)
-        kn_str_printf(outs, "%sraw int64 y%d", j > 0 ? ", " : "", j);
-}
-
-static kiln_status make_program(kn_program **out, const lowering *l)
-{
-    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
-    kn_str_printf(&in, "raw %s x, raw int64 number, raw int64 found", kiln_dtype_name(l->x->dtype));
-    write_texts(&outs, &body, l);
-    kiln_status status = kn_program_written(out, &in, &outs, &body, name_of(l->z), NULL);
-    if (status == KILN_OK)
-        (*out)->left_outputs = 0; /* elements behind the last one are no results */
-    return status;
-}
-
-static kiln_status add_indices(lowering *l)
-{
-    const int count = l->z->n_axes ? l->z->n_axes : 1;
-    kn_program *program = NULL;
-    kn_lowered_part *part;
-    kiln_status status = make_program(&program, l);
-    if (status == KILN_OK)
-        status = kn_lowered_add_program(&part, l->out, program);
-    if (status == KILN_OK)
-        status = kn_lowered_bind_input(part, 0, l->call, 0, l->x->dtype);
-    if (status == KILN_OK)
-        status = bind_buffer(part, 1, l, l->numbers, 1, l->x->size);
-    if (status == KILN_OK)
-        status = bind_buffer(part, 2, l, l->found, 0, 0);
-    for (int j = 0; j < count && status == KILN_OK; ++j) {
-        const kiln_array *given = l->call->out ? l->call->out[j] : NULL;
-        const int64_t shape[2] = {given ? given->shape[0] : l->x->size, l->x->ndim};
-        status = kn_lowered_bind_output(part, 3 + j, l->call, j, KILN_INT64, l->z->n_axes ? 1 : 2, shape);
-    }
-    if (status == KILN_OK)
-        kn_lowered_set_shape(part, 1, &l->x->size);
-    return status;
+    for (int a = x->ndim; a-- > 0 && status == KILN_OK;)
+        if (z->axis < 0 || z->axis == a)
+            status = bind_indices(part, at++, z, call, a);
+    if (status == KILN_OK && x->ndim == 0)
+        status = kn_lowered_bind(part, at++, call, &none, KILN_INT64, 1, &one, NULL);
+    return status == KILN_OK ? kn_lowered_bind(part, at, call, found, KILN_INT64, 0, NULL, NULL) : status;
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     const nonzero *z = context;
-    lowering l = {.out = out, .z = z, .call = call, .x = call->in[0].value.array};
+    kn_source found = {.kind = KN_FROM_BUFFER};
+    const kiln_kernel *kernel = NULL;
+    kn_lowered_part *part;
     kn_described in;
     memset(&in, 0, sizeof in);
     kn_describe_arguments(&in, call->in, 1);
     kiln_status status = check(z, &in);
     if (status == KILN_OK)
-        status = add_find(&l);
-    if (status == KILN_OK && l.x->size > 0 && l.x->ndim > 0)
-        status = add_indices(&l);
+        status = find_selected(&kernel, z, call->in[0].value.array);
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&found.index, out, 2 * sizeof(int64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, out, kernel);
+    if (status == KILN_OK)
+        status = bind_selected(part, z, call, &found);
     for (int j = 0; j < (z->n_axes ? z->n_axes : 1); ++j)
-        out->late[j] = (kn_late){true, {.kind = KN_FROM_BUFFER, .index = l.found}, 0};
+        out->late[j] = (kn_late){true, found, 0};
     return status;
 }
 
 static void release(void *context)
 {
     nonzero *z = context;
-    kiln_kernel_free(z->find);
+    for (int small = 0; small < 2; ++small)
+        for (int ndim = 0; ndim <= KILN_MAX_NDIM; ++ndim)
+            kiln_kernel_free(atomic_load(&z->selected[small][ndim]));
     kn_free(z);
 }
 
@@ -168,18 +195,18 @@ static kiln_status make(kiln_kernel **out, const void *of)
     char own[KILN_MAX_NDIM][16];
     const char *results[KILN_MAX_NDIM];
     kn_program *prototype = NULL;
-    nonzero *z = kn_malloc(sizeof *z);
+    const nonzero *like = of;
+    nonzero *z = kn_calloc(1, sizeof *z);
     if (!z)
-        return kn_error_memory(sizeof *z, "a kernel");
-    *z = *(const nonzero *)of;
+        return kn_error_memory("a kernel");
+    z->n_axes = like->n_axes;
+    z->axis = like->axis;
     const int count = z->n_axes ? z->n_axes : 1;
     for (int j = 0; j < count; ++j) {
         snprintf(own[j], sizeof own[j], "at%d", j);
         results[j] = own[j];
     }
-    kiln_status status = kn_select_find(&z->find, "T x", "int64 number", "x != (T)0", "number = i");
-    if (status == KILN_OK)
-        status = kn_prototype_create(&prototype, name_of(z), x, 1, results, count);
+    kiln_status status = kn_prototype_create(&prototype, name_of(z), x, 1, results, count);
     if (status == KILN_OK)
         return kn_kernel_create_algorithm(out, prototype, &algorithm, z);
     release(z);

@@ -1,6 +1,8 @@
 /* topk, partition and argpartition: the key at a place is found (nth.h); a scan counts the elements that come
  * before it, and those that are equal, and stores each at its place. The order is that of the elements in
- * their row, so that the k of topk need a stable sort of their own alone. */
+ * their row, so that the k of topk need a stable sort of their own alone. On CUDA few of a row are found by
+ * blocks that read it once: each of several has a part of a row, and the first ones of all parts are sorted
+ * once more. */
 #include "kernel/partition.h"
 
 #include <string.h>
@@ -9,6 +11,7 @@
 #include "base/error.h"
 #include "kernel/nth.h"
 #include "program/program.h"
+#include "schedule/sort_tile.h"
 #include "space/shape.h"
 
 enum { FEW = 8 /* topk: one of so many elements, at most, is wanted */ };
@@ -19,6 +22,7 @@ typedef struct partition {
     kn_nth nth;
     kiln_kernel *place;
     kiln_kernel *last; /* topk: the sort of the elements that are wanted */
+    kiln_kernel *few;  /* topk: the first elements of a row, and where they were */
 } partition;
 
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
@@ -145,12 +149,189 @@ static kiln_status add_steps(lowering *l, const kn_sort_rows *rows)
     return status == KILN_OK && is_topk(l->p) ? add_last(l) : status;
 }
 
+/* ---- few elements of parts of rows ---- */
+
+enum {
+    FEWEST_PARTS = 4,       /* of a row: each launch more takes as long as some thousand elements */
+    BLOCKS = 512,           /* that read at once */
+    SHORTEST = 8192,        /* elements of a part */
+    MOST_OF_PARTS = 1 << 15 /* elements that all parts of a row leave */
+};
+
+typedef struct parts {
+    int64_t count, length; /* parts of a row, and their elements; those behind the last part are left over */
+    int64_t left, width;   /* of a row: elements that are left over, and all that is sorted once more */
+    kn_source value, at, found;
+} parts;
+
+/* 0: the search by digits, or a sort, does better. */
+static int64_t count_parts(const lowering *l, const kn_sort_rows *r)
+{
+    const int64_t k = l->p->of.along.count;
+    if (!is_topk(l->p) || l->call->target->backend != KN_CUDA || k > KN_SORT_TOP || k < 1)
+        return 0;
+    int64_t count = BLOCKS / r->rows;
+    count = count < r->length / SHORTEST ? count : r->length / SHORTEST;
+    count = count < MOST_OF_PARTS / k ? count : MOST_OF_PARTS / k;
+    return count < FEWEST_PARTS ? 1 : count;
+}
+
+/* The elements of rows in parts: those from `first` on, of a row as wide. */
+static kiln_status bind_parts(kn_lowered_part *part, int at, const lowering *l, const kn_source *source,
+                              kiln_dtype dtype, int64_t count, int64_t length, int64_t width)
+{
+    const kn_sort_rows *r = &l->search.rows;
+    const int64_t item = (int64_t)kiln_dtype_size(dtype);
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    memcpy(shape, r->shape, (size_t)r->ndim * sizeof *shape);
+    shape[r->ndim - 1] = width;
+    kn_shape_c_strides(r->ndim, shape, item, strides);
+    shape[r->ndim - 1] = count;
+    shape[r->ndim] = length;
+    strides[r->ndim - 1] = length * item;
+    strides[r->ndim] = item;
+    return kn_lowered_bind(part, at, l->call, source, dtype, r->ndim + 1, shape, strides);
+}
+
+static kiln_status bind_elements(kn_lowered_part *part, int at, const lowering *l, int64_t first,
+                                 int64_t count, int64_t length)
+{
+    const kn_sort_rows *r = &l->search.rows;
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    kn_source source = r->source;
+    memcpy(shape, r->shape, (size_t)r->ndim * sizeof *shape);
+    memcpy(strides, r->strides, (size_t)r->ndim * sizeof *strides);
+    source.shift += first * strides[r->ndim - 1];
+    shape[r->ndim - 1] = count;
+    shape[r->ndim] = length;
+    strides[r->ndim] = strides[r->ndim - 1];
+    strides[r->ndim - 1] *= length;
+    return kn_lowered_bind(part, at, l->call, &source, r->dtype, r->ndim + 1, shape, strides);
+}
+
+static kiln_status add_firsts(lowering *l, parts *p)
+{
+    const int64_t k = l->p->of.along.count;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->p->few);
+    if (status == KILN_OK)
+        status = bind_elements(part, 0, l, 0, p->count, p->length);
+    if (status == KILN_OK)
+        status = bind_parts(part, 1, l, &p->value, l->search.rows.dtype, p->count, k, p->width);
+    return status == KILN_OK ? bind_parts(part, 2, l, &p->at, KILN_INT64, p->count, k, p->count * k) : status;
+}
+
+/* Elements that are left over come behind those of the parts. */
+static kiln_status add_left(lowering *l, const parts *p)
+{
+    const char *dtype = kiln_dtype_name(l->search.rows.dtype);
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_program *program = NULL;
+    kn_lowered_part *part;
+    kn_source to = p->value;
+    to.shift = p->count * l->p->of.along.count * (int64_t)kiln_dtype_size(l->search.rows.dtype);
+    kn_str_printf(&in, "%s x", dtype);
+    kn_str_printf(&outs, "%s y", dtype);
+    kn_str_append(&body, "y = x");
+    kiln_status status = kn_program_written(&program, &in, &outs, &body, "left_over", NULL);
+    if (status == KILN_OK)
+        status = kn_lowered_add_program(&part, l->out, program);
+    if (status == KILN_OK)
+        status = bind_elements(part, 0, l, p->count * p->length, 1, p->left);
+    return status == KILN_OK ? bind_parts(part, 1, l, &to, l->search.rows.dtype, 1, p->left, p->width)
+                             : status;
+}
+
+static kiln_status add_merge(lowering *l, const parts *p)
+{
+    const kn_sort_rows *r = &l->search.rows;
+    int64_t shape[KILN_MAX_NDIM];
+    kn_lowered_part *part;
+    memcpy(shape, r->shape, (size_t)r->ndim * sizeof *shape);
+    shape[r->ndim - 1] = p->width;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->p->few);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, l->call, &p->value, r->dtype, r->ndim, shape, NULL);
+    if (status == KILN_OK)
+        status = bind_result(part, 1, l, 0, r->dtype);
+    shape[r->ndim - 1] = l->p->of.along.count;
+    return status == KILN_OK ? kn_lowered_bind(part, 2, l->call, &p->found, KILN_INT64, r->ndim, shape, NULL)
+                             : status;
+}
+
+/* Where those that were found among all parts' first ones are in their row. */
+static kiln_status add_places(lowering *l, const parts *p)
+{
+    static const char *const names[] = {"k", "all", "length"};
+    const int64_t k = l->p->of.along.count, numbers[] = {k, p->count * k, p->length};
+    const kn_sort_rows *r = &l->search.rows;
+    int64_t shape[KILN_MAX_NDIM];
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_program *program = NULL;
+    kn_lowered_part *part;
+    kn_str_append(&in, "int64 found, raw int64 at");
+    for (int n = 0; n < 3; ++n)
+        kn_str_printf(&in, ", int64 %s", names[n]);
+    kn_str_append(&outs, "int64 to");
+    kn_str_append(&body, "const int64 parts = all / k;\n"
+                         "to = found < all ? found / k * length + at[i / k * all + found]\n"
+                         "                 : found - all + parts * length");
+    memcpy(shape, r->shape, (size_t)r->ndim * sizeof *shape);
+    shape[r->ndim - 1] = k;
+    kiln_status status = kn_program_written(&program, &in, &outs, &body, "places_of_parts", NULL);
+    if (status == KILN_OK)
+        status = kn_lowered_add_program(&part, l->out, program);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, l->call, &p->found, KILN_INT64, r->ndim, shape, NULL);
+    const int64_t all = r->rows * numbers[1];
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 1, l->call, &p->at, KILN_INT64, 1, &all, NULL);
+    if (status != KILN_OK)
+        return status;
+    for (int n = 0; n < 3; ++n) {
+        const kiln_arg number = kiln_arg_int64(numbers[n]);
+        kn_lowered_bind_number(part, 2 + n, KILN_INT64, &number);
+    }
+    return bind_result(part, 5, l, 1, KILN_INT64);
+}
+
+static kiln_status add_parts(lowering *l, const kn_sort_rows *rows, int64_t count)
+{
+    const int64_t k = l->p->of.along.count, length = rows->length / count;
+    parts p = {.count = count, .length = length, .left = rows->length - count * length};
+    p.width = count * k + p.left;
+    l->search.rows = *rows;
+    const struct {
+        kn_source *source;
+        int64_t bytes;
+    } buffers[] = {{&p.value, p.width * (int64_t)kiln_dtype_size(rows->dtype)},
+                   {&p.at, count * k * (int64_t)sizeof(int64_t)},
+                   {&p.found, k * (int64_t)sizeof(int64_t)}};
+    kiln_status status = KILN_OK;
+    for (int b = 0; b < 3 && status == KILN_OK; ++b) {
+        *buffers[b].source = (kn_source){.kind = KN_FROM_BUFFER};
+        status =
+            kn_lowered_add_buffer(&buffers[b].source->index, l->out, (size_t)(rows->rows * buffers[b].bytes));
+    }
+    if (status == KILN_OK)
+        status = add_firsts(l, &p);
+    if (status == KILN_OK && p.left > 0)
+        status = add_left(l, &p);
+    if (status == KILN_OK)
+        status = add_merge(l, &p);
+    return status == KILN_OK ? add_places(l, &p) : status;
+}
+
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     lowering l = {.out = out, .p = context, .call = call};
     kn_sort_rows rows;
     l.kth = find_place(l.p, call, &rows);
-    return l.kth < 0 ? l.p->sort->algorithm->lower(out, l.p->sort->context, call) : add_steps(&l, &rows);
+    const int64_t count = l.kth < 0 ? 0 : count_parts(&l, &rows);
+    if (count > 1)
+        return add_parts(&l, &rows, count);
+    return l.kth < 0 || count == 1 ? l.p->sort->algorithm->lower(out, l.p->sort->context, call)
+                                   : add_steps(&l, &rows);
 }
 
 static void release(void *context)
@@ -161,6 +342,7 @@ static void release(void *context)
     kiln_kernel_free(p->sort);
     kiln_kernel_free(p->place);
     kiln_kernel_free(p->last);
+    kiln_kernel_free(p->few);
     kn_nth_free(&p->nth);
     kn_free(p);
 }
@@ -210,7 +392,7 @@ static kiln_status make_place(partition *p)
                                   .stage = stages,
                                   .n_stages = 3,
                                   .reduced = KN_REDUCED_BY_CALL};
-    kiln_status status = side.failed ? kn_error_memory(side.length, "the texts of a partition")
+    kiln_status status = side.failed ? kn_error_memory("the texts of a partition")
                                      : kn_str_status(&put, "the texts of a partition");
     if (status == KILN_OK)
         status = kn_kernel_create_text(&p->place, &text);
@@ -225,6 +407,10 @@ static kiln_status make_kernels(partition *p)
     kiln_status status = kn_nth_create(&p->nth, p->of.flags);
     if (status == KILN_OK)
         status = make_place(p);
+    if (status == KILN_OK && is_topk(p))
+        status =
+            kn_sort_create(&p->few, "T x", "T y, int64 at", &key, 1, "y = x; at = i", "topk",
+                           &(kn_sort_along){.has_axis = true, .axis = -1, .count = p->of.along.count}, NULL);
     return status == KILN_OK && is_topk(p) ? kn_sort_create(&p->last, "T x, int64 found", "T y, int64 at",
                                                             &key, 1, "y = x; at = found", "topk", NULL, NULL)
                                            : status;
@@ -238,7 +424,7 @@ kiln_status kn_partition_create(kiln_kernel **out, const kn_named_sort *of, kiln
     partition *p = kn_calloc(1, sizeof *p);
     if (!p) {
         kiln_kernel_free(sort);
-        return kn_error_memory(sizeof *p, "a partition");
+        return kn_error_memory("a partition");
     }
     p->of = *of;
     p->sort = sort;

@@ -463,7 +463,7 @@ static kiln_status set_layouts(kn_call_plan *plan, const kn_binding *b, const kn
     size_t size = n_out * (sizeof *plan->layout + 2 * row);
     plan->layout = kn_calloc(1, size > 0 ? size : 1);
     if (!plan->layout)
-        return kn_error_memory(size, "a call plan");
+        return kn_error_memory("a call plan");
     int64_t *extents = (int64_t *)(void *)(plan->layout + n_out);
     for (size_t j = 0; j < n_out; ++j, extents += 2 * r->ndim) {
         int ndim = set_extents(extents, r, b, (int)j);
@@ -529,7 +529,7 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
     kn_call_plan *plan = new_plan(b, key, key_words, hash);
     kiln_status status = KILN_OK;
     if (!r || !plan) {
-        status = kn_error_memory(sizeof *r + sizeof *plan, "a call plan");
+        status = kn_error_memory("a call plan");
         goto out;
     }
     status = kn_resolve(r, b, options, &b->device->target);

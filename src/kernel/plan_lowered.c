@@ -96,7 +96,7 @@ static kiln_status note_late(kn_plan_steps *s, const kn_lowered *l, int n_out)
         return KILN_OK;
     s->result = kn_calloc((size_t)n_out, sizeof *s->result);
     if (!s->result)
-        return kn_error_memory((size_t)n_out * sizeof *s->result, "a plan");
+        return kn_error_memory("a plan");
     memcpy(s->result, l->late, (size_t)n_out * sizeof *s->result);
     return KILN_OK;
 }
@@ -158,7 +158,7 @@ static kiln_status build_together(building *b, int programs, kn_build_info *info
     kiln_status status = KILN_OK;
     b->built = kn_calloc((size_t)n, sizeof *b->built);
     if (!b->built)
-        return kn_error_memory((size_t)n * sizeof *b->built, "a plan");
+        return kn_error_memory("a plan");
     for (int k = 1; k < programs && k <= MOST_HELPERS; ++k) {
         kn_lock_take(KN_LOCK_STEPS);
         ++b->helpers;
@@ -235,7 +235,7 @@ static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_
 {
     kn_plan_steps *s = kn_calloc(1, sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a plan");
+        return kn_error_memory("a plan");
     plan->steps = s;
     s->kernel = kernel;
     s->device = call->device;
@@ -243,10 +243,10 @@ static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_
     s->buffer = l->buffer;
     l->buffer = NULL;
     if (!order_buffers(s, l->n_parts))
-        return kn_error_memory(2 * (size_t)s->n_buffers * sizeof *s->taken, "a plan");
+        return kn_error_memory("a plan");
     s->step = kn_calloc((size_t)(l->n_parts > 0 ? l->n_parts : 1), sizeof *s->step);
     if (!s->step)
-        return kn_error_memory((size_t)l->n_parts * sizeof *s->step, "a plan");
+        return kn_error_memory("a plan");
     kiln_status status = note_late(s, l, plan->n_out);
     building b = {.steps = s, .kernel = kernel, .lowered = l, .call = call, .build_flags = build_flags};
     if (status == KILN_OK)
@@ -284,7 +284,7 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
     kn_call_plan *plan =
         kn_call_plan_new(kernel->program->n_in, kernel->program->n_out, key, key_words, hash);
     if (!plan)
-        return kn_error_memory(sizeof *plan, "a call plan");
+        return kn_error_memory("a call plan");
     plan->device = call->device;
     kiln_status status = kn_lower_call(&l, kernel, call);
     if (status == KILN_OK)

@@ -225,7 +225,7 @@ kiln_status kn_plan_steps_run(const kn_plan_steps *c, kiln_array *const *out, ui
     if (c->n_buffers > FEW_BUFFERS)
         buffer = kn_malloc(bytes);
     if (!buffer)
-        return kn_error_memory(bytes, "the buffers of a call");
+        return kn_error_memory("the buffers of a call");
     memset(buffer, 0, bytes);
     kiln_status status = run_steps(buffer, c, &from, stream);
     if (buffer != few)

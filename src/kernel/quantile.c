@@ -349,7 +349,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_described *in = kn_calloc(3, sizeof *in);
     uint64_t along = 0;
     if (!in)
-        return kn_error_memory(3 * sizeof *in, "a quantile");
+        return kn_error_memory("a quantile");
     kn_describe_arguments(in, call->in, q->of.is_median || q->of.has_list ? 1 : 2);
     kiln_status status = describe(&l.result, q, 0, in);
     if (status == KILN_OK)
@@ -537,7 +537,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     int method = 0;
     quantile *q = kn_calloc(1, sizeof *q);
     if (!q)
-        return kn_error_memory(sizeof *q, "a quantile");
+        return kn_error_memory("a quantile");
     q->of = *(const kn_quantile *)of;
     kiln_status status = find_method(&method, &q->of);
     if (status == KILN_OK) {

@@ -161,7 +161,7 @@ static void put_at(kn_str *body, const kn_law_use *use, int k)
     if (use->n_shared > 0)
         kn_str_printf(body, "at | %d", k);
     else
-        kn_str_append(body, use->counts ? "first + i" : "at");
+        kn_str_append(body, use->counts ? "first + i" : use->law->shares ? "kn_drawn(at)" : "at");
 }
 
 static void put_texts(kn_str *ins, kn_str *outs, kn_str *body, const kn_law_use *use)
@@ -235,7 +235,7 @@ kiln_status kiln_random_create(kiln_random **out, uint64_t seed, uint64_t stream
     kiln_random *source = kn_malloc(sizeof *source);
     *out = source;
     if (!source)
-        return kn_error_memory(sizeof *source, "a source of random numbers");
+        return kn_error_memory("a source of random numbers");
     source->key = seed ^ scatter(stream);
     atomic_init(&source->position, 0);
     return KILN_OK;
@@ -327,7 +327,7 @@ static int count_shared(const kiln_array *out, uint64_t position, const kn_law_u
     const bool is_wide =
         param_dtype(use) == KILN_FLOAT64 ? use->law->sort != KN_LAW_BITS : kiln_dtype_size(use->dtype) == 8;
     const int n = is_wide ? 2 : 4;
-    if (!use->law->is_direct || !kiln_array_is_c_contiguous(out) || position % (uint64_t)n != 0 ||
+    if (!use->law->shares || !kiln_array_is_c_contiguous(out) || position % (uint64_t)n != 0 ||
         kiln_array_size(out) < n)
         return 0;
     for (int k = 0; k < use->law->n_params; ++k)

@@ -25,7 +25,7 @@ typedef struct kn_law_param {
 typedef struct kn_law {
     const char *name; /* of the function that texts call */
     kn_law_sort sort;
-    bool is_direct; /* an element's word, or two, are all that its number uses */
+    bool shares; /* an element's word, or two, of the block that it shares with neighbours, are used first */
     int n_params;
     kn_law_param param[KN_LAW_PARAMS];
 } kn_law;

@@ -1,5 +1,5 @@
-/* The distributions of random numbers: names, whether the words of an element are all that its number
- * uses, parameters with their usual values and ranges. */
+/* The distributions of random numbers: names, whether an element's number begins with
+ * words of the block that neighbours share, parameters with their usual values and ranges. */
 #include "kernel/random.h"
 
 #include <math.h>
@@ -16,14 +16,14 @@ static const kn_law rows[] = {
     {"binomial", KN_LAW_COUNT, false, 2, {{"n", GIVEN, FROM_0}, {"p", GIVEN, SHARE}}},
     {"chisquare", KN_LAW_REAL, false, 1, {{"df", GIVEN, ABOVE_0}}},
     {"exponential", KN_LAW_REAL, true, 1, {{"scale", 1, FROM_0}}},
-    {"geometric", KN_LAW_COUNT, false, 1, {{"p", GIVEN, ODDS}}},
+    {"geometric", KN_LAW_COUNT, true, 1, {{"p", GIVEN, ODDS}}},
     {"gumbel", KN_LAW_REAL, true, 2, {{"loc", 0, ANY}, {"scale", 1, FROM_0}}},
     {"hypergeometric",
      KN_LAW_COUNT,
      false,
      3,
      {{"ngood", GIVEN, FROM_0}, {"nbad", GIVEN, FROM_0}, {"nsample", GIVEN, FROM_0}}},
-    {"integers", KN_LAW_INTEGERS, false, 2, {{"low", GIVEN, ANY}, {"high", GIVEN, ANY}}},
+    {"integers", KN_LAW_INTEGERS, true, 2, {{"low", GIVEN, ANY}, {"high", GIVEN, ANY}}},
     {"laplace", KN_LAW_REAL, true, 2, {{"loc", 0, ANY}, {"scale", 1, FROM_0}}},
     {"logistic", KN_LAW_REAL, true, 2, {{"loc", 0, ANY}, {"scale", 1, FROM_0}}},
     {"lognormal", KN_LAW_REAL, true, 2, {{"mean", 0, ANY}, {"sigma", 1, FROM_0}}},

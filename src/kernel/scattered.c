@@ -1,5 +1,7 @@
-/* Elements of an array combined with values by x[...]: kernels that are remembered. Numbers of rows, and
- * several arrays of indices, first become numbers of elements. */
+/* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of
+ * indices, and those beside axes that are not whole, first become numbers of elements. Where the index has
+ * whole axes, numbers of rows are sorted, so that each row has its values one after another: each element
+ * combines those of its own, in their order. */
 #include "kernel/indexed.h"
 
 #include <stdio.h>
@@ -12,12 +14,14 @@
 #include "kernel/sort.h"
 #include "program/program.h"
 #include "space/shape.h"
+#include "types/dtype.h"
 
 typedef struct scattered {
     kn_combining how;
     unsigned flags; /* KILN_KERNEL_ANY_ORDER */
     int n_items, n_arrays;
-    kiln_kernel *places, *combine;
+    kiln_kernel *places, *combine; /* numbers of elements */
+    kiln_kernel *rows, *sort;      /* of rows */
     kn_subscript item[KN_INDEX_ITEMS];
 } scattered;
 
@@ -54,18 +58,19 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     return status;
 }
 
-static kiln_status add_places(kn_lowered *out, const scattered *s, const kn_lowering_call *call,
-                              const kn_described *in, const kn_index_axes *axes, const kn_source *places)
+static kiln_status add_places(kn_lowered *out, const kiln_kernel *kernel, const scattered *s,
+                              const kn_lowering_call *call, const kn_described *in, const kn_index_axes *axes,
+                              const kn_source *places, kiln_dtype dtype)
 {
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_kernel(&part, out, s->places);
+    kiln_status status = kn_lowered_add_kernel(&part, out, kernel);
     if (status == KILN_OK)
         status = kn_lowered_bind_input(part, 0, call, 0, in->dtype);
     for (int k = 0; k < s->n_arrays && status == KILN_OK; ++k)
         status = kn_lowered_bind_input(part, 1 + k, call, 2 + k, in[2 + k].dtype);
-    return status == KILN_OK ? kn_lowered_bind(part, 1 + s->n_arrays, call, places, KILN_INT64, axes->ndim,
-                                               axes->shape, NULL)
-                             : status;
+    return status == KILN_OK
+               ? kn_lowered_bind(part, 1 + s->n_arrays, call, places, dtype, axes->ndim, axes->shape, NULL)
+               : status;
 }
 
 /* Indices of an array of one axis are numbers of elements already. */
@@ -80,7 +85,7 @@ static kiln_status lower_calls(kn_lowered *out, const scattered *s, const kn_low
     if (!is_flat)
         status = kn_lowered_add_buffer(&places.index, out, (size_t)(size > 0 ? size : 1) * sizeof(int64_t));
     if (status == KILN_OK && !is_flat && size > 0)
-        status = add_places(out, s, call, in, axes, &places);
+        status = add_places(out, s->places, s, call, in, axes, &places, KILN_INT64);
     if (status == KILN_OK)
         status = kn_lowered_add_kernel(&part, out, s->combine);
     if (status == KILN_OK)
@@ -94,18 +99,221 @@ static kiln_status lower_calls(kn_lowered *out, const scattered *s, const kn_low
                              : status;
 }
 
+/* ---- rows ---- */
+
+enum { FEWEST_OF_ROW = 8 /* elements of a row that are worth a sort */ };
+
+typedef struct row_lowering {
+    kn_lowered *out;
+    const scattered *s;
+    const kn_lowering_call *call;
+    const kn_described *in;
+    kn_index_axes axes, held; /* held: without axes that the index has whole */
+    bool is_held[KILN_MAX_NDIM];
+    int64_t shape[KILN_MAX_NDIM]; /* of x without those axes */
+    kiln_dtype dtype;             /* of numbers of rows */
+    int64_t rows, indices;
+    kn_source places, sorted, number, first; /* rows; in their order, the indices there; the first one of each
+                                                row, and behind the last row's */
+} row_lowering;
+
+static void find_rows(row_lowering *l)
+{
+    l->held = l->axes;
+    kn_index_axes_hold(&l->held, l->is_held, l->shape, l->in);
+    l->dtype = kn_index_rows_dtype(l->in->ndim, l->shape);
+    l->rows = kn_shape_size(l->in->ndim, l->shape);
+    l->indices = kn_shape_size(l->held.ndim, l->held.shape);
+}
+
+static kiln_status add_row_buffers(row_lowering *l)
+{
+    const struct {
+        kn_source *source;
+        int64_t count;
+        kiln_dtype dtype;
+    } buffers[] = {{&l->places, l->indices, l->dtype},
+                   {&l->sorted, l->indices, l->dtype},
+                   {&l->number, l->indices, KILN_INT64},
+                   {&l->first, l->rows + 1, KILN_INT64}};
+    kiln_status status = KILN_OK;
+    for (size_t k = 0; k < sizeof buffers / sizeof buffers[0] && status == KILN_OK; ++k) {
+        *buffers[k].source = (kn_source){.kind = KN_FROM_BUFFER};
+        status = kn_lowered_add_buffer(&buffers[k].source->index, l->out,
+                                       (size_t)buffers[k].count * kiln_dtype_size(buffers[k].dtype));
+    }
+    return status;
+}
+
+static kiln_status bind_list(kn_lowered_part *part, int at, const row_lowering *l, const kn_source *source,
+                             kiln_dtype dtype, int64_t count)
+{
+    return kn_lowered_bind(part, at, l->call, source, dtype, 1, &count, NULL);
+}
+
+static kiln_status add_sort(row_lowering *l)
+{
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->s->sort);
+    if (status == KILN_OK)
+        status = bind_list(part, 0, l, &l->places, l->dtype, l->indices);
+    if (status == KILN_OK)
+        status = bind_list(part, 1, l, &l->sorted, l->dtype, l->indices);
+    return status == KILN_OK ? bind_list(part, 2, l, &l->number, KILN_INT64, l->indices) : status;
+}
+
+/* The first of the sorted rows that is not before row i. */
+static kiln_status add_first(row_lowering *l)
+{
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_program *program = NULL;
+    kn_lowered_part *part;
+    kn_str_printf(&in, "raw %s row", kiln_dtype_name(l->dtype));
+    kn_str_append(&outs, "int64 first");
+    kn_str_append(&body, "int64 low = 0, high = row.size();\n"
+                         "while (low < high) {\n"
+                         "const int64 middle = (low + high) / 2;\n"
+                         "if ((int64)row[middle] < (int64)i) low = middle + 1; else high = middle;\n"
+                         "}\nfirst = low");
+    kiln_status status = kn_program_written(&program, &in, &outs, &body, "first_of_row", NULL);
+    if (status == KILN_OK)
+        status = kn_lowered_add_program(&part, l->out, program);
+    if (status == KILN_OK)
+        status = bind_list(part, 0, l, &l->sorted, l->dtype, l->indices);
+    return status == KILN_OK ? bind_list(part, 1, l, &l->first, KILN_INT64, l->rows + 1) : status;
+}
+
+/* Floats are added, and multiplied, in float64. */
+static kiln_dtype wide_of(const row_lowering *l)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(l->in->dtype);
+    if (l->s->how != KN_ADDED && l->s->how != KN_MULTIPLIED)
+        return l->in->dtype;
+    return info->kind == KN_KIND_FLOAT     ? KILN_FLOAT64
+           : info->kind == KN_KIND_COMPLEX ? KILN_COMPLEX128
+                                           : l->in->dtype;
+}
+
+/* `from`: the place of a value, along axes that are whole that of the element. */
+static void write_from(kn_str *in, kn_str *body, const row_lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const int beyond = l->in[1].ndim > o->ndim ? l->in[1].ndim - o->ndim : 0, rank = l->in[1].ndim - beyond;
+    kn_str_append(body, "int64 rest = number[j];\n(void)rest;\n");
+    for (int d = o->ndim; d-- > 0;) {
+        if (l->is_held[d])
+            continue;
+        kn_str_printf(in, ", int64 extent%d", d);
+        kn_str_printf(body, "const int64 to%d = rest %% extent%d; rest /= extent%d;\n", d, d, d);
+    }
+    for (int a = 0; a < o->n_axes; ++a)
+        if (o->axis[a].to >= 0 && l->is_held[o->axis[a].to])
+            kn_str_printf(body, "const int64 to%d = here.at[%d];\n", o->axis[a].to, o->axis[a].of);
+    kn_str_printf(body, "const int64 from[%d] = {", rank > 0 ? rank : 1);
+    for (int a = 0; a < rank; ++a)
+        kn_str_printf(body, "%sv.shape()[%d] == 1 ? (int64)0 : to%d", a > 0 ? ", " : "", a,
+                      o->ndim - rank + a);
+    kn_str_append(body, rank > 0 ? "};\n" : "0};\n");
+}
+
+static void write_combination(kn_str *in, kn_str *outs, kn_str *body, const row_lowering *l)
+{
+    const kn_combining_text text = kn_combining_text_of(l->s->how);
+    const char *own = kiln_dtype_name(l->in->dtype), *wide = kiln_dtype_name(wide_of(l)),
+               *of = kiln_dtype_name(l->in[1].dtype);
+    kn_str_printf(in, "int64 first, int64 behind, raw int64 number, %s%s v", l->in[1].is_number ? "" : "raw ",
+                  of);
+    kn_str_printf(outs, "%s combined", own);
+    kn_str_printf(body,
+                  "typedef %s T;\nconst auto here = _ind.get();\n(void)here;\n%s all = %s;\n"
+                  "for (int64 j = first; j < behind; ++j) {\n",
+                  own, wide, text.identity);
+    if (!l->in[1].is_number)
+        write_from(in, body, l);
+    kn_str_printf(body, "const %s a = all, b = (%s)(T)%s;\nall = %s;\n}\ncombined = (T)all", wide, wide,
+                  l->in[1].is_number ? "v" : "v[from]", text.reduce);
+}
+
+static kiln_status bind_values(kn_lowered_part *part, int at, const row_lowering *l)
+{
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
+    if (l->in[1].is_number)
+        return kn_lowered_bind_input(part, at, l->call, 1, l->in[1].dtype);
+    const kiln_array *v = l->call->in[1].value.array;
+    const int beyond = v->ndim > l->axes.ndim ? v->ndim - l->axes.ndim : 0;
+    return kn_lowered_bind(part, at, l->call, &source, v->dtype, v->ndim - beyond, v->shape + beyond,
+                           v->strides + beyond);
+}
+
+/* Where the values of each row begin and end, for all of its elements. */
+static kiln_status bind_first(kn_lowered_part *part, int at, const row_lowering *l, int behind)
+{
+    int64_t strides[KILN_MAX_NDIM];
+    kn_source source = l->first;
+    kn_shape_c_strides(l->in->ndim, l->shape, sizeof(int64_t), strides);
+    for (int a = 0; a < l->in->ndim; ++a)
+        strides[a] = l->shape[a] == 1 ? 0 : strides[a];
+    source.shift = behind * (int64_t)sizeof(int64_t);
+    return kn_lowered_bind(part, at, l->call, &source, KILN_INT64, l->in->ndim, l->in->shape, strides);
+}
+
+static kiln_status add_combination(row_lowering *l)
+{
+    kn_str in = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    kn_program *program = NULL;
+    kn_lowered_part *part;
+    int at = 0;
+    o.preamble = kn_combining_text_of(l->s->how).preamble;
+    write_combination(&in, &outs, &body, l);
+    kiln_status status =
+        kn_program_written(&program, &in, &outs, &body, kn_combining_text_of(l->s->how).name, &o);
+    if (status == KILN_OK)
+        status = kn_lowered_add_program(&part, l->out, program);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = bind_first(part, at++, l, k);
+    if (status == KILN_OK)
+        status = bind_list(part, at++, l, &l->number, KILN_INT64, l->indices);
+    if (status == KILN_OK)
+        status = bind_values(part, at++, l);
+    for (int d = l->axes.ndim; d-- > 0 && status == KILN_OK && !l->in[1].is_number;)
+        if (!l->is_held[d]) {
+            const kiln_arg extent = kiln_arg_int64(l->axes.shape[d]);
+            kn_lowered_bind_number(part, at++, KILN_INT64, &extent);
+        }
+    return status == KILN_OK
+               ? kn_lowered_bind_output(part, at, l->call, 0, l->in->dtype, l->in->ndim, l->in->shape)
+               : status;
+}
+
+static kiln_status lower_rows(row_lowering *l)
+{
+    kiln_status status = add_row_buffers(l);
+    if (status == KILN_OK)
+        status = add_places(l->out, l->s->rows, l->s, l->call, l->in, &l->held, &l->places, l->dtype);
+    if (status == KILN_OK)
+        status = add_sort(l);
+    if (status == KILN_OK)
+        status = add_first(l);
+    return status == KILN_OK ? add_combination(l) : status;
+}
+
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     const scattered *s = context;
     const size_t n_in = (size_t)s->n_arrays + 2;
     kn_described *in = kn_calloc(n_in, sizeof *in);
-    kn_index_axes axes;
+    row_lowering l = {.out = out, .s = s, .call = call, .in = in};
     if (!in)
-        return kn_error_memory(n_in * sizeof *in, "the arguments of a call");
+        return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, (int)n_in);
-    kiln_status status = find_axes(&axes, s, in);
-    if (status == KILN_OK && kn_shape_size(in->ndim, in->shape) > 0)
-        status = lower_calls(out, s, call, in, &axes);
+    kiln_status status = find_axes(&l.axes, s, in);
+    const int64_t size = kn_shape_size(in->ndim, in->shape);
+    if (status == KILN_OK && size > 0) {
+        find_rows(&l);
+        status = l.indices > 0 && size / l.rows >= FEWEST_OF_ROW ? lower_rows(&l)
+                                                                 : lower_calls(out, s, call, in, &l.axes);
+    }
     kn_free(in);
     return status;
 }
@@ -113,6 +321,8 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
 static void release(void *context)
 {
     scattered *s = context;
+    kiln_kernel_free(s->rows);
+    kiln_kernel_free(s->sort);
     kiln_kernel_free(s->places);
     kiln_kernel_free(s->combine);
     kn_free(s);
@@ -123,12 +333,13 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 static kiln_status make(kiln_kernel **out, const void *of)
 {
     static const char *const result[] = {"combined"};
+    static const kiln_sort_key by_row = {"row", NULL, 0};
     char own[KN_MAX_PARAMS][24];
     const char *in[KN_MAX_PARAMS] = {"x", "values"};
     kn_program *prototype = NULL;
     scattered *s = kn_malloc(sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a kernel");
+        return kn_error_memory("a kernel");
     *s = *(const scattered *)of;
     for (int k = 0; k < s->n_arrays; ++k) {
         snprintf(own[k], sizeof own[k], "index%d", k);
@@ -137,6 +348,11 @@ static kiln_status make(kiln_kernel **out, const void *of)
     kiln_status status = kn_indexed_find(&s->places, KN_INDEXED_PLACES, s->item, s->n_items);
     if (status == KILN_OK)
         status = kn_scattered_find(&s->combine, s->how, s->flags);
+    if (status == KILN_OK)
+        status = kn_indexed_find(&s->rows, KN_INDEXED_ROWS, s->item, s->n_items);
+    if (status == KILN_OK)
+        status = kn_sort_create(&s->sort, "R row", "R sorted, int64 number", &by_row, 1,
+                                "sorted = row; number = i", "rows", NULL, NULL);
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, "at", in, s->n_arrays + 2, result, 1);
     if (status == KILN_OK)

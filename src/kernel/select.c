@@ -90,7 +90,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kn_described *in = kn_calloc(1, bytes);
     int64_t elements = 0;
     if (!in)
-        return kn_error_memory(bytes, "a selection");
+        return kn_error_memory("a selection");
     kn_describe_arguments(in, call->in, p->n_in);
     kiln_status status = count_elements(&elements, p, in);
     if (status == KILN_OK)
@@ -173,7 +173,7 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
                                   .options = options};
     /* Elements behind the selected ones are no results. */
     return t->outs.failed || t->keep.failed || t->put.failed || t->reads.failed
-               ? kn_error_memory(t->put.length, "a selection's texts")
+               ? kn_error_memory("a selection's texts")
                : kn_kernel_create_text(out, &text);
 }
 
@@ -204,7 +204,7 @@ static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan)
     const char *names[KN_MAX_PARAMS];
     kn_program *prototype = NULL;
     selection *s = kn_calloc(1, sizeof *s);
-    kiln_status status = s ? KILN_OK : kn_error_memory(sizeof *s, "a selection");
+    kiln_status status = s ? KILN_OK : kn_error_memory("a selection");
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         names[k] = p->param[k].name;
     if (status == KILN_OK)

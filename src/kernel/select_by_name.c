@@ -30,7 +30,7 @@ static kiln_status call(kiln_array **result, kiln_arg x)
     write_texts(&in, &outs, &body, ndim);
     for (int a = ndim, k = 1; a-- > 1; ++k)
         arg[k] = kiln_arg_int64(shape[a]);
-    kiln_status status = in.failed || outs.failed ? kn_error_memory(in.length, "a selection's texts")
+    kiln_status status = in.failed || outs.failed ? kn_error_memory("a selection's texts")
                                                   : kn_str_status(&body, "a selection's texts");
     if (status == KILN_OK)
         status = kiln_select(result, ndim + 1, kn_str_text(&in), kn_str_text(&outs), "x != (T)0",

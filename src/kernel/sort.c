@@ -40,6 +40,8 @@ typedef struct sorting {
     /* Inputs that the key and the body name; none: there are too many, or `i` is wanted. */
     int moved[MOST_MOVED], n_moved;
     kiln_kernel *rank; /* a short row at once (CUDA); NULL: there are several keys */
+    /* Keys that are the elements alone (host): to keys, and back from sorted ones. NULL: they are not. */
+    kiln_kernel *exact, *element;
     kiln_kernel *count_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
@@ -464,9 +466,32 @@ static kiln_status add_moves(lowering *l)
     return status;
 }
 
+enum {
+    FEWEST_WANTED = 64,
+    LONGEST_OF_ONE = 1 << 22, /* of a row that one block reads, unless many blocks have one each */
+    BLOCKS_OF_LONG = 128
+};
+
+/* A bound of the elements of a row that are wanted, one of a few: each is a binary. 0: all, or many. */
+static int most_wanted(const sorting *s)
+{
+    int most = FEWEST_WANTED;
+    while (most < KN_SORT_TOP && most < s->along.count)
+        most *= 2;
+    return s->along.count > 0 && s->along.count <= most ? most : 0;
+}
+
 static bool are_rows_short(const lowering *l)
 {
     return l->s->rank && l->call->target->backend == KN_CUDA && l->length <= KN_SORT_ROW &&
+           parts_of(key_dtype(l->s, 0, l->in)) == 1;
+}
+
+/* The first elements of a longer row, which a block finds too. */
+static bool are_few_wanted(const lowering *l)
+{
+    return l->s->rank && l->call->target->backend == KN_CUDA && most_wanted(l->s) > 0 &&
+           (l->length <= LONGEST_OF_ONE || l->rows >= BLOCKS_OF_LONG) && l->length <= INT32_MAX &&
            parts_of(key_dtype(l->s, 0, l->in)) == 1;
 }
 
@@ -487,6 +512,88 @@ static kiln_status add_rank(lowering *l)
     for (int j = 0; j < l->s->signature->n_out && status == KILN_OK; ++j)
         status = bind_user_output(part, at++, j, l);
     return status;
+}
+
+/* ---- elements that are their own keys, on the host (device/host_sort.h) ---- */
+
+static const kn_dtype_info *alone(const lowering *l)
+{
+    return kn_dtype_info_of(l->in[0].dtype);
+}
+
+static bool are_keys_alone(const lowering *l)
+{
+    const kn_target *target = l->call->target;
+    return l->s->exact && l->s->along.count == KN_SORT_ALL && target->backend == KN_HOST &&
+           alone(l)->kind != KN_KIND_COMPLEX &&
+           kn_host_sorts_keys(target->architecture, (int)kiln_dtype_size(l->in[0].dtype));
+}
+
+/* value: keys, sorted keys, memory beside them; rows, their length, a key's bytes, infinity. */
+static kiln_status sort_keys(kn_device *device, const void *const *value, void *stream)
+{
+    (void)device, (void)stream;
+    int64_t number[4];
+    for (int k = 0; k < 4; ++k)
+        memcpy(&number[k], value[3 + k], sizeof *number);
+    const kn_host_keys keys = {.from = value[0],
+                               .to = (void *)(uintptr_t)value[1],
+                               .beside = (void *)(uintptr_t)value[2],
+                               .rows = number[0],
+                               .length = number[1],
+                               .key_size = (int)number[2],
+                               .infinity = (uint64_t)number[3]};
+    kn_host_sort_keys(&keys);
+    return KILN_OK;
+}
+
+static int64_t infinity_of(const kn_dtype_info *info)
+{
+    return info->kind != KN_KIND_FLOAT ? 0
+           : info->size == 4           ? INT64_C(0x7f800000)
+                                       : INT64_C(0x7ff0000000000000);
+}
+
+static kiln_status add_sort_keys(lowering *l, kiln_dtype bits)
+{
+    const int64_t size = (int64_t)kiln_dtype_size(bits), infinity = infinity_of(alone(l));
+    const int64_t number[] = {l->rows, l->length, size, infinity};
+    /* Keys that are equal only if they are the same need not stay as they were. */
+    const int buffer[] = {l->keys[0], l->keys[1], infinity ? l->orders[0] : l->keys[0]};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_function(&part, l->out, "sort_keys", sort_keys, 7);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = bind_buffer(part, k, l, buffer[k], bits);
+    for (int k = 0; k < 4 && status == KILN_OK; ++k) {
+        const kiln_arg value = kiln_arg_int64(number[k]);
+        kn_lowered_bind_number(part, 3 + k, KILN_INT64, &value);
+    }
+    return status;
+}
+
+static kiln_status add_alone(lowering *l)
+{
+    const kiln_dtype bits = bits_of(l->in[0].dtype);
+    const size_t bytes = (size_t)(l->rows * l->length) * kiln_dtype_size(bits);
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_buffer(&l->keys[0], l->out, bytes);
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&l->keys[1], l->out, bytes);
+    if (status == KILN_OK && infinity_of(alone(l)))
+        status = kn_lowered_add_buffer(&l->orders[0], l->out, bytes);
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->s->exact);
+    if (status == KILN_OK)
+        status = bind_user_input(part, 0, 0, l);
+    if (status == KILN_OK)
+        status = bind_buffer(part, 1, l, l->keys[0], bits);
+    if (status == KILN_OK)
+        status = add_sort_keys(l, bits);
+    if (status == KILN_OK)
+        status = kn_lowered_add_kernel(&part, l->out, l->s->element);
+    if (status == KILN_OK)
+        status = bind_buffer(part, 0, l, l->keys[1], bits);
+    return status == KILN_OK ? bind_user_output(part, 1, 0, l) : status;
 }
 
 /* Sorts by key k, the last ones first. */
@@ -543,8 +650,10 @@ static kiln_status lower_call(lowering *l)
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
     status = add_numbers(l);
-    if (status == KILN_OK && are_rows_short(l))
+    if (status == KILN_OK && (are_rows_short(l) || are_few_wanted(l)))
         return add_rank(l);
+    if (status == KILN_OK && are_keys_alone(l))
+        return add_alone(l);
     if (status == KILN_OK)
         status = add_buffers(l);
     if (status == KILN_OK && moved_bytes(l))
@@ -560,7 +669,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     size_t bytes = (size_t)(l.s->signature->n_in + 1) * sizeof *l.in;
     l.in = kn_calloc(1, bytes);
     if (!l.in)
-        return kn_error_memory(bytes, "a sort");
+        return kn_error_memory("a sort");
     kn_describe_arguments(l.in, call->in, l.s->signature->n_in);
     kiln_status status = lower_call(&l);
     kn_free(l.in);
@@ -577,6 +686,8 @@ static void release(void *context)
             for (int by = DIRECT; by <= BY_ORDER; ++by)
                 kiln_kernel_free(s->key[k].count[part][by]);
     kiln_kernel_free(s->rank);
+    kiln_kernel_free(s->exact);
+    kiln_kernel_free(s->element);
     kiln_kernel_free(s->count_moved);
     kiln_kernel_free(s->move[0]);
     kiln_kernel_free(s->move[1]);
@@ -680,7 +791,7 @@ static kiln_status check(const texts *t)
     const kn_str *each = (const kn_str *)t;
     for (int k = 0; k < TEXTS; ++k)
         if (each[k].failed)
-            return kn_error_memory(each[k].length, "a sort's texts");
+            return kn_error_memory("a sort's texts");
     return KILN_OK;
 }
 
@@ -875,8 +986,7 @@ static kiln_status make_move(const making *m, bool is_last)
                                      .reads = kn_str_text(&t.reads),
                                      .gives = "",
                                      .body = kn_str_text(&t.put)}};
-    kiln_status status =
-        key_reads.failed || digit.failed ? kn_error_memory(digit.length, "a sort's texts") : check(&t);
+    kiln_status status = key_reads.failed || digit.failed ? kn_error_memory("a sort's texts") : check(&t);
     if (status == KILN_OK)
         status = make_kernel(&m->s->move[is_last], m, kn_str_text(&t.in), kn_str_text(&t.outs),
                              "uint32 _kn_digit, int64 _kn_to", stages);
@@ -889,8 +999,12 @@ static kiln_status make_move(const making *m, bool is_last)
 static kiln_status make_rank(const making *m)
 {
     const kn_program *p = m->s->signature;
+    const int most = most_wanted(m->s);
     texts t = {.in = KN_STR_INIT};
     kn_str body_reads = KN_STR_INIT;
+    char wanted[16] = "";
+    if (most)
+        snprintf(wanted, sizeof wanted, "%d", most);
     kn_str_printf(&t.in, "raw %c _type", m->letter.key);
     put_results(&t.in, m);
     kn_str_append(&t.in, ", ");
@@ -910,13 +1024,13 @@ static kiln_status make_rank(const making *m)
          .reads = kn_str_text(&t.reads),
          .gives = "_kn_key",
          .body = kn_str_text(&t.key)},
-        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = ""},
+        {.kind = KN_RANK, .label = "rank", .reads = "_kn_key", .gives = "_kn_to", .body = wanted},
         {.kind = KN_MAP,
          .label = "put",
          .reads = kn_str_text(&body_reads),
          .gives = "",
          .body = kn_str_text(&t.put)}};
-    kiln_status status = body_reads.failed ? kn_error_memory(body_reads.length, "a sort's texts") : check(&t);
+    kiln_status status = body_reads.failed ? kn_error_memory("a sort's texts") : check(&t);
     if (status == KILN_OK)
         status = make_kernel(&m->s->rank, m, kn_str_text(&t.in), kn_str_text(&t.outs), kn_str_text(&t.values),
                              stages);
@@ -950,10 +1064,43 @@ static kiln_status make_moves(const making *m)
     return status;
 }
 
+static bool has_same_type(const kn_param *a, const kn_param *b)
+{
+    return a->type == b->type &&
+           (a->type == KN_TYPE_PLACEHOLDER ? a->placeholder == b->placeholder : a->dtype == b->dtype);
+}
+
+/* One input, which is the key, and is stored as it is. */
+static bool is_key_alone(const making *m)
+{
+    const kn_program *p = m->s->signature;
+    kn_str body = KN_STR_INIT;
+    if (m->s->n_keys != 1 || p->n_in != 1 || p->n_out != 1 || strcmp(m->keys[0].key, p->param[0].name) != 0)
+        return false;
+    kn_str_printf(&body, "%s = %s", p->param[1].name, p->param[0].name);
+    bool is_alone = !body.failed && strcmp(m->body, kn_str_text(&body)) == 0;
+    kn_str_free(&body);
+    return is_alone && has_same_type(&p->param[0], &p->param[1]) &&
+           has_same_type(&p->param[0], &m->s->key[0].type);
+}
+
+static kiln_status make_alone(const making *m)
+{
+    static const char *const to[] = {"key = kn_sort_exact<0, T>(x)", "key = kn_sort_exact<1, T>(x)"};
+    static const char *const back[] = {"y = kn_sort_element<0, T>(key)", "y = kn_sort_element<1, T>(key)"};
+    const bool is_down = m->keys[0].flags & KILN_SORT_DESCENDING;
+    kiln_status status = kiln_elementwise_create(&m->s->exact, "T x", "K key", to[is_down], "keys", NULL);
+    return status == KILN_OK
+               ? kiln_elementwise_create(&m->s->element, "K key", "T y", back[is_down], "elements", NULL)
+               : status;
+}
+
 static kiln_status make_kernels(const making *m)
 {
     sorting *s = m->s;
     kiln_status status = s->n_keys == 1 ? make_rank(m) : KILN_OK;
+    if (status == KILN_OK && is_key_alone(m))
+        status = make_alone(m);
     if (status == KILN_OK)
         status = make_moves(m);
     if (status == KILN_OK)
@@ -1104,7 +1251,7 @@ kiln_status kn_sort_create(kiln_kernel **out, const char *in_params, const char 
                         n_keys, keys ? "an array" : "NULL", MOST_KEYS);
     sorting *s = kn_calloc(1, sizeof *s);
     if (!s)
-        return kn_error_memory(sizeof *s, "a sort");
+        return kn_error_memory("a sort");
     s->along = along ? *along : (kn_sort_along){.count = KN_SORT_ALL};
     making m = {.s = s, .name = name, .body = body, .keys = keys, .options = &o};
     status = make_sorting(&m, in_params, out_params, n_keys, &o);

@@ -270,7 +270,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
     int n_out = 1;
     unique *u = kn_calloc(1, sizeof *u);
     if (!u)
-        return kn_error_memory(sizeof *u, "unique");
+        return kn_error_memory("unique");
     u->flags = *(const unsigned *)of;
     for (int r = 0; r < RESULTS; ++r)
         if (is_wanted(u, r))

@@ -55,7 +55,7 @@ static kiln_status add_line(gathered *g, const char *line, const kn_target *targ
     used *item = status == KILN_OK ? find(g, kn_str_text(&portable)) : NULL;
     kn_str_free(&portable);
     if (status == KILN_OK && !item)
-        status = kn_error_memory(sizeof *item, "a record");
+        status = kn_error_memory("a record");
     if (status != KILN_OK)
         return status;
     kn_target_format(target, text, sizeof text);

@@ -2,8 +2,10 @@
 #include "launch/check.h"
 
 #include "base/error.h"
+#include "device/device.h"
 #include "program/program.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 /* kn_outside_report of src/codegen/prelude/both_checked.cpp. */
@@ -11,16 +13,17 @@ typedef struct report {
     unsigned is_set;
     int operand, axis, unused;
     long long index, bound;
+    volatile unsigned *flag; /* a word that the first report sets, where the host sees it */
 } report;
 
 kiln_status kn_check_find(kn_check *out, const kn_launch_input *input)
 {
     const kn_backend *backend = input->device->backend;
-    *out = (kn_check){.program = input->spec->program};
+    out->program = input->spec->program;
     if (!(input->spec->program->flags & KILN_KERNEL_CHECK))
         return KILN_OK;
     return backend->module_global(backend->function_module(input->function), "kn_outside", &out->report,
-                                  NULL);
+                                  &out->size);
 }
 
 /* Indices of x[...] are reported by their items: -1 - item as the operand (kn_checked_index, _count). */
@@ -60,22 +63,49 @@ static kiln_status say(const kn_program *p, const report *r)
                     name, r->index, where, r->bound - 1);
 }
 
-kiln_status kn_check_report(const kn_check *check, kn_device *device, void *stream)
+/* Writes bytes of the report, and waits for that. */
+static kiln_status write(const kn_check *check, kn_device *device, const report *from, size_t at, size_t size,
+                         void *stream)
 {
     const kn_backend *backend = device->backend;
-    static const report none;
+    kiln_status status = backend->copy(device, (char *)check->report + at, (const char *)from + at, size,
+                                       KN_COPY_HOST_TO_DEVICE, stream);
+    return status == KILN_OK ? backend->stream_synchronize(device, stream) : status;
+}
+
+/* Lets the report have the device's flag, so that it need not be read any more. */
+static kiln_status give_flag(kn_check *check, kn_device *device, void *stream)
+{
+    const report with = {.flag = kn_device_flag(device)};
+    kiln_status status =
+        with.flag ? write(check, device, &with, offsetof(report, flag), sizeof with.flag, stream) : KILN_OK;
+    if (status == KILN_OK && with.flag)
+        atomic_store(&check->has_flag, true);
+    return status;
+}
+
+kiln_status kn_check_report(kn_check *check, kn_device *device, void *stream)
+{
+    const kn_backend *backend = device->backend;
+    const report none = {0};
     report found = none;
     uint64_t capture = 0;
     kiln_status status = kn_device_capture_of(device, stream, &capture);
     if (status != KILN_OK || capture != 0)
         return status;
-    status = backend->copy(device, &found, check->report, sizeof found, KN_COPY_DEVICE_TO_HOST, stream);
+    const bool has_flag = atomic_load(&check->has_flag);
+    if (has_flag) {
+        status = backend->stream_synchronize(device, stream);
+        if (status != KILN_OK || !*kn_device_flag(device))
+            return status;
+    }
+    status =
+        backend->copy(device, &found, check->report, offsetof(report, flag), KN_COPY_DEVICE_TO_HOST, stream);
     if (status == KILN_OK)
         status = backend->stream_synchronize(device, stream);
-    if (status != KILN_OK || !found.is_set)
-        return status;
-    status = backend->copy(device, check->report, &none, sizeof none, KN_COPY_HOST_TO_DEVICE, stream);
-    if (status == KILN_OK)
-        status = backend->stream_synchronize(device, stream);
-    return status == KILN_OK ? say(check->program, &found) : status;
+    if (status == KILN_OK && !has_flag && backend->kind == KN_CUDA && check->size >= sizeof(report))
+        status = give_flag(check, device, stream);
+    if (status == KILN_OK && found.is_set)
+        status = write(check, device, &none, 0, offsetof(report, flag), stream);
+    return status == KILN_OK && found.is_set ? say(check->program, &found) : status;
 }

@@ -75,12 +75,12 @@ static kiln_status copy_texts(char ***out, int *count, const char *const *texts,
         return KILN_OK;
     char **copy = kn_calloc((size_t)n, sizeof *copy);
     if (!copy)
-        return kn_error_memory((size_t)n * sizeof *copy, "name expressions");
+        return kn_error_memory("name expressions");
     *out = copy;
     for (*count = 0; *count < n; ++*count) {
         copy[*count] = kn_strdup(texts[*count]);
         if (!copy[*count])
-            return kn_error_memory(strlen(texts[*count]) + 1, "a name expression");
+            return kn_error_memory("a name expression");
     }
     return KILN_OK;
 }
@@ -89,14 +89,13 @@ static kiln_status allocate(kiln_module **out, const kiln_module_options *o)
 {
     kiln_module *module = kn_calloc(1, sizeof *module);
     if (!module) {
-        kn_error_memory(sizeof *module, "a module");
+        kn_error_memory("a module");
         return KILN_ERROR_MEMORY;
     }
     atomic_init(&module->references, 1);
     module->name = kn_strdup(o->name);
     module->functions = kn_map_create();
-    kiln_status status =
-        module->name && module->functions ? KILN_OK : kn_error_memory(sizeof *module, "a module");
+    kiln_status status = module->name && module->functions ? KILN_OK : kn_error_memory("a module");
     if (status == KILN_OK)
         status = copy_texts(&module->expression, &module->n_expressions, o->name_expressions,
                             o->n_name_expressions);
@@ -147,15 +146,14 @@ static kiln_status take_code(kiln_module *module, const void *code, size_t size,
         return status;
     if (kind == KILN_CODE_SOURCE) {
         char *source = kn_strndup(code, size);
-        status =
-            source ? kn_module_compile(module, source, o, info) : kn_error_memory(size, "a module's source");
+        status = source ? kn_module_compile(module, source, o, info) : kn_error_memory("a module's source");
         kn_free(source);
         return status;
     }
     if (kind == KILN_CODE_CUBIN)
         status = kn_module_check_cubin(code, size, &module->target, module->name);
     if (status == KILN_OK && !kn_blob_copy(&module->code, code, size))
-        status = kn_error_memory(size, "a module's code");
+        status = kn_error_memory("a module's code");
     return status;
 }
 

@@ -27,7 +27,7 @@ static kiln_status read_params(kiln_function *function, const kn_backend *backen
         return KILN_OK;
     function->param_size = kn_malloc((size_t)n * sizeof *size);
     if (!function->param_size)
-        return kn_error_memory((size_t)n * sizeof *size, "a function's parameters");
+        return kn_error_memory("a function's parameters");
     memcpy(function->param_size, size, (size_t)n * sizeof *size);
     return KILN_OK;
 }
@@ -40,7 +40,7 @@ static kiln_function *new_function(kiln_module *module, const char *lowered)
         function->module = module;
         memcpy(function->name, lowered, size);
     } else {
-        kn_error_memory(sizeof *function + size, "a function");
+        kn_error_memory("a function");
     }
     return function;
 }
@@ -57,7 +57,7 @@ static kiln_status make_function(kiln_function **out, kiln_module *module, const
     if (status == KILN_OK)
         status = read_params(function, backend);
     if (status == KILN_OK && !kn_map_put(module->functions, lowered, strlen(lowered), function))
-        status = kn_error_memory(sizeof *function, "a function");
+        status = kn_error_memory("a function");
     if (status != KILN_OK) {
         kn_module_free_function(function);
         return status;
@@ -75,7 +75,7 @@ kiln_status kiln_module_function(kiln_function **out, kiln_module *module, const
         return kn_device_say_lost();
     char *lowered = kn_module_lower(module, name);
     if (!lowered)
-        return kn_error_memory(strlen(name) + 1, "a function's name");
+        return kn_error_memory("a function's name");
     kn_lock_take(KN_LOCK_MODULES);
     kiln_function *known = kn_map_get(module->functions, lowered, strlen(lowered));
     if (known)

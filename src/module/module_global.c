@@ -11,7 +11,7 @@ static kiln_status find_global(kiln_module *module, const char *name, void **add
 {
     char *lowered = kn_module_lower(module, name);
     if (!lowered)
-        return kn_error_memory(strlen(name) + 1, "a global's name");
+        return kn_error_memory("a global's name");
     kiln_status status = module->device->backend->module_global(module->loaded, lowered, address, size);
     kn_free(lowered);
     return kn_module_explain_missing(status, module, name, "global");

@@ -92,13 +92,13 @@ static kiln_status copy_list(char ***out, const char *const *list, int count, co
         return KILN_OK;
     *out = kn_calloc((size_t)count, sizeof **out);
     if (!*out)
-        return kn_error_memory((size_t)count * sizeof **out, what);
+        return kn_error_memory(what);
     for (int k = 0; k < count; ++k) {
         if (!list[k])
             return kn_error(KILN_ERROR_INVALID, "%s: text %d is NULL", what, k);
         (*out)[k] = kn_strdup(list[k]);
         if (!(*out)[k])
-            return kn_error_memory(strlen(list[k]), what);
+            return kn_error_memory(what);
     }
     return KILN_OK;
 }
@@ -144,7 +144,7 @@ static kiln_status copy_each(const text_copy *texts, size_t count)
         const char *from = texts[t].from ? texts[t].from : "";
         *texts[t].to = kn_strdup(from);
         if (!*texts[t].to)
-            return kn_error_memory(strlen(from), "a kernel's text");
+            return kn_error_memory("a kernel's text");
     }
     return KILN_OK;
 }
@@ -153,7 +153,7 @@ static kiln_status copy_stages(kn_program *p, const kn_program_text *given)
 {
     p->stage = kn_calloc((size_t)given->n_stages, sizeof *p->stage);
     if (!p->stage)
-        return kn_error_memory((size_t)given->n_stages * sizeof *p->stage, "a kernel's stages");
+        return kn_error_memory("a kernel's stages");
     p->n_stages = given->n_stages;
     for (int s = 0; s < given->n_stages; ++s) {
         const kn_stage_text *from = &given->stage[s];
@@ -175,7 +175,7 @@ static kiln_status list_texts(kn_program *p)
     size_t count = (size_t)kn_program_texts(p);
     p->text = kn_calloc(count, sizeof *p->text);
     if (!p->text)
-        return kn_error_memory(count * sizeof *p->text, "a kernel's texts");
+        return kn_error_memory("a kernel's texts");
     p->text[KN_TEXT_PREAMBLE] = p->preamble;
     p->text[KN_TEXT_LOOP_PREP] = p->loop_prep;
     p->text[KN_TEXT_AFTER_LOOP] = p->after_loop;
@@ -252,7 +252,7 @@ static kiln_status parse_params(kn_program *p, const kn_program_text *given)
 {
     p->param = kn_calloc(2 * KN_MAX_PARAMS, sizeof *p->param);
     if (!p->param)
-        return kn_error_memory(2 * KN_MAX_PARAMS * sizeof *p->param, "parameters");
+        return kn_error_memory("parameters");
     kiln_status status =
         kn_signature_parse(p->param, 0, KN_MAX_PARAMS, &p->n_in, given->in, "input", p->preamble);
     if (status == KILN_OK)
@@ -387,7 +387,7 @@ static kiln_status connect_stage(kn_program *p, kn_stage *s, const kn_stage_text
     size_t bytes = 2 * KN_MAX_PARAMS * sizeof *s->value;
     s->value = kn_malloc(bytes);
     if (!s->value)
-        return kn_error_memory(bytes, "a kernel's stages");
+        return kn_error_memory("a kernel's stages");
     kiln_status status = add_values(p, s, &s->n_read, text->reads, 0, p->n_in);
     if (status == KILN_OK)
         status = add_values(p, s, &s->n_given, text->gives, p->n_in, p->n_out);
@@ -515,7 +515,7 @@ kiln_status kn_program_create(kn_program **out, const kn_program_text *text)
         return status;
     kn_program *p = kn_calloc(1, sizeof *p);
     if (!p)
-        return kn_error_memory(sizeof *p, "a program");
+        return kn_error_memory("a program");
     status = fill(p, &given, &o);
     if (status != KILN_OK) {
         kn_program_free(p);

@@ -18,7 +18,8 @@ typedef enum kn_stage_kind {
                  signed value is one digit, and none if it is negative */
     KN_PLACE, /* gives the C-order index of an element's place, if its row is sorted stably by one value, a
                  digit. Reads their counts, a raw input, and needs a raw output of zeros: 256 words a tile */
-    KN_RANK,  /* the same, if sorted by all of one value, an unsigned integer. Rows are short (CUDA) */
+    KN_RANK,  /* the same, if sorted by all of one value, an unsigned integer. Rows are short, or the
+                 body says how many come first at most, and they are longer (CUDA) */
     KN_TALLY  /* combines the second value of all elements of a bin, which the first one numbers, two by two
                  in any order, in a raw output of two axes: parts of the elements, each with all bins */
 } kn_stage_kind;

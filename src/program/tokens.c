@@ -52,7 +52,7 @@ kiln_status kn_tokens_make(kn_tokens *out, const char *text)
     size_t count = split(NULL, text);
     kn_token *list = kn_calloc(count + 1, sizeof *list);
     if (!list)
-        return kn_error_memory((count + 1) * sizeof *list, "the words of a text");
+        return kn_error_memory("the words of a text");
     *out = (kn_tokens){list, split(list, text)};
     return KILN_OK;
 }

@@ -51,7 +51,7 @@ kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, co
         return take(user, part);
     kn_space *halves = kn_malloc(2 * sizeof *halves);
     if (!halves)
-        return kn_error_memory(2 * sizeof *halves, "a launch plan");
+        return kn_error_memory("a launch plan");
     kiln_status status =
         kn_space_split(part->space, axis, align, &halves[0], &halves[1])
             ? KILN_OK

@@ -318,7 +318,7 @@ static kiln_status read_fields(fields *f, const char *line)
                   .key = kn_malloc(most * sizeof *f->key),
                   .value = kn_malloc(most * sizeof *f->value)};
     if (!f->text || !f->key || !f->value)
-        return kn_error_memory(strlen(line) + 2 * most * sizeof *f->key, "a specialisation");
+        return kn_error_memory("a specialisation");
     if (strncmp(line, KN_SPEC_FORMAT, head) != 0)
         return kn_error(KILN_ERROR_FORMAT,
                         "a specialisation begins with '" KN_SPEC_FORMAT "'; '%.20s' was given", line);
@@ -354,7 +354,7 @@ static kiln_status field_list(const char ***list, int *count, const fields *f, c
     *count = 0;
     *list = kn_malloc(((size_t)f->count + 1) * sizeof **list);
     if (!*list)
-        return kn_error_memory(((size_t)f->count + 1) * sizeof **list, "a specialisation");
+        return kn_error_memory("a specialisation");
     for (int k = 0; k < f->count; ++k)
         if (strcmp(f->key[k], key) == 0)
             (*list)[(*count)++] = f->value[k];
@@ -625,7 +625,7 @@ static kiln_status read_module(kn_parsed_spec *out, const fields *f)
         status = read_target(&m->target, field(f, "target"));
     lists *l = status == KILN_OK ? kn_calloc(1, sizeof *l) : NULL;
     if (status == KILN_OK && !l)
-        status = kn_error_memory(sizeof *l, "a specialisation");
+        status = kn_error_memory("a specialisation");
     out->lists = l;
     if (status == KILN_OK)
         status = read_lists(l, f);
@@ -659,7 +659,7 @@ kiln_status kn_spec_parse(kn_parsed_spec *out, const char *line)
     *out = (kn_parsed_spec){0};
     fields *f = kn_calloc(1, sizeof *f);
     if (!f)
-        return kn_error_memory(sizeof *f, "a specialisation");
+        return kn_error_memory("a specialisation");
     out->fields = f;
     kiln_status status = read_fields(f, line);
     if (status == KILN_OK)

@@ -472,7 +472,7 @@ kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *ext
     size_t size = sizeof(kn_loop_nest) + (size_t)n_operands * sizeof(kn_planned_operand);
     kn_loop_nest *w = kn_calloc(1, size);
     if (!w)
-        return kn_error_memory(size, "a launch plan");
+        return kn_error_memory("a launch plan");
     w->ndim = ndim;
     w->n_operands = n_operands;
     w->rows_at = rows_at;

@@ -120,7 +120,7 @@ static kiln_status fill_row(kn_bundle_row *out, wanted *w, const char *portable)
     if (status == KILN_OK)
         status = fill_label(out, w);
     if (status == KILN_OK && !kn_blob_copy(&out->what, portable, strlen(portable)))
-        status = kn_error_memory(strlen(portable), "a bundle's key");
+        status = kn_error_memory("a bundle's key");
     return status;
 }
 
@@ -157,7 +157,7 @@ kiln_status kn_bake_pack(kn_bundle_row *out, const kn_compile_job *job, const ch
     *out = (kn_bundle_row){.label = {text.data, text.length}, .what = {key.data, key.length}};
     if (status == KILN_OK && !(kn_blob_copy(&out->code, code->data, code->size) &&
                                kn_blob_copy(&out->aux, kn_str_text(dependencies), dependencies->length)))
-        status = kn_error_memory(code->size, job->name);
+        status = kn_error_memory(job->name);
     if (status != KILN_OK)
         kn_bundle_row_free(out);
     return status;

@@ -15,7 +15,7 @@ kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_buil
     if (status == KILN_OK)
         status = kn_search_end(&search, code);
     if (status == KILN_OK && !kn_blob_copy(out, code->code.data, code->code.size))
-        status = kn_error_memory(code->code.size, request->job->name);
+        status = kn_error_memory(request->job->name);
     return status;
 }
 

@@ -79,7 +79,7 @@ static kiln_status make_module(kn_code_search *search, void **out)
     kn_loaded_module *loaded = kn_calloc(1, sizeof *loaded);
     kiln_status status;
     if (!loaded)
-        return kn_error_memory(sizeof *loaded, search->job->name);
+        return kn_error_memory(search->job->name);
     loaded->device = search->device;
     status = load_module(search, loaded);
     if (status == KILN_OK)
@@ -166,7 +166,7 @@ static kiln_status make_function(kn_code_search *search, void **out)
         return status;
     loaded_function *loaded = kn_calloc(1, sizeof *loaded);
     if (!loaded)
-        return kn_error_memory(sizeof *loaded, search->job->name);
+        return kn_error_memory(search->job->name);
     status = load_function(search, loaded);
     if (status == KILN_OK)
         *out = loaded;
@@ -233,7 +233,7 @@ kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_reque
     if (status == KILN_OK)
         status = kn_search_end(&search, loaded.code);
     if (status == KILN_OK && !kn_blob_copy(code, loaded.code->code.data, loaded.code->code.size))
-        status = kn_error_memory(loaded.code->code.size, request->job->name);
+        status = kn_error_memory(request->job->name);
     if (status == KILN_OK)
         *out = loaded.module;
     else if (loaded.module)

@@ -16,8 +16,7 @@
 static kiln_status hand_out_row(void **bytes, size_t *size, kn_bundle_row *row)
 {
     kn_bundle_writer *writer = kn_bundle_writer_create();
-    kiln_status status =
-        writer ? kn_bundle_writer_add(writer, row) : kn_error_memory(sizeof(void *), "a bundle");
+    kiln_status status = writer ? kn_bundle_writer_add(writer, row) : kn_error_memory("a bundle");
     if (status == KILN_OK)
         status = kn_bundle_writer_hand_out(bytes, size, writer);
     kn_bundle_writer_free(writer);
@@ -47,7 +46,7 @@ static kiln_status show_record(const kiln_record_line *shown, const kn_record *r
         line.key = record->portable;
         *goes_on = visit(&line, user);
     }
-    kiln_status status = name && types ? KILN_OK : kn_error_memory(strlen(shown->text), "a record");
+    kiln_status status = name && types ? KILN_OK : kn_error_memory("a record");
     kn_free(name);
     kn_free(types);
     return status;
@@ -71,7 +70,7 @@ static kiln_status read_line(char *text, uint64_t *damaged,
     }
     char *copy = kn_strdup(text);
     if (!copy)
-        return kn_error_memory(strlen(text), "a record");
+        return kn_error_memory("a record");
     kn_error_save(&before);
     bool is_whole = kn_record_parse(&record, copy) == KILN_OK;
     kn_error_restore(&before);
@@ -95,8 +94,7 @@ kiln_status kiln_record_read(const char *text, uint64_t *damaged,
         size_t blank = strspn(text, " \t\r");
         if (blank < length && text[blank] != '#') {
             char *line = kn_strndup(text, length);
-            status =
-                line ? read_line(line, damaged, visit, user, &goes_on) : kn_error_memory(length, "a record");
+            status = line ? read_line(line, damaged, visit, user, &goes_on) : kn_error_memory("a record");
             kn_free(line);
         }
         text += length;
@@ -132,7 +130,7 @@ static kiln_status find_key(kn_str *out, const char *line)
         return kn_spec_make_portable(out, line);
     char *copy = kn_strdup(line);
     if (!copy)
-        return kn_error_memory(strlen(line), "a record");
+        return kn_error_memory("a record");
     copy[strcspn(copy, "\n")] = '\0';
     kiln_status status = kn_record_parse(&record, copy);
     if (status == KILN_OK)
@@ -210,7 +208,7 @@ kiln_status kiln_bundle_merge(void **bytes, size_t *size, const kiln_bytes *bund
                         : !size ? "size is NULL"
                                 : "bundles is NULL, or n_bundles below 0");
     kn_bundle_writer *writer = kn_bundle_writer_create();
-    kiln_status status = writer ? KILN_OK : kn_error_memory(sizeof(void *), "a bundle");
+    kiln_status status = writer ? KILN_OK : kn_error_memory("a bundle");
     for (int b = 0; b < n_bundles && status == KILN_OK; b++) {
         status = add_part(writer, &bundles[b]);
         if (status != KILN_OK)
@@ -241,7 +239,7 @@ static kiln_status show_row(const kn_bundle_row *row,
     entry.is_usable = is_known && kn_bundle_label_is_current(&label);
     if (name && types)
         *goes_on = visit(&entry, user);
-    kiln_status status = name && types ? KILN_OK : kn_error_memory(row->what.size, "a bundle's row");
+    kiln_status status = name && types ? KILN_OK : kn_error_memory("a bundle's row");
     kn_free(name);
     kn_free(types);
     return status;

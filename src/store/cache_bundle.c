@@ -67,7 +67,7 @@ static kiln_status fill_row(kn_bundle_row *out, const kn_cache_row *row, const k
     out->what = (kn_blob){portable.data, portable.length};
     if (status == KILN_OK && !(kn_blob_copy(&out->aux, row->aux.data, row->aux.size) &&
                                kn_blob_copy(&out->code, row->code.data, row->code.size)))
-        status = kn_error_memory(row->code.size, "a bundle's row");
+        status = kn_error_memory("a bundle's row");
     return status;
 }
 
@@ -101,8 +101,7 @@ kiln_status kiln_cache_export(void **bytes, size_t *size)
     if (status != KILN_OK)
         return status;
     export e = {kn_bundle_writer_create(), KILN_OK};
-    status =
-        e.writer ? kn_cache_read_all(cache, add_row, &e, &damaged) : kn_error_memory(sizeof e, "a bundle");
+    status = e.writer ? kn_cache_read_all(cache, add_row, &e, &damaged) : kn_error_memory("a bundle");
     if (status == KILN_OK)
         status = e.status;
     if (status == KILN_OK)

@@ -29,7 +29,7 @@ kn_code *kn_code_new(const kn_code_search *search)
 {
     kn_code *code = kn_calloc(1, sizeof *code);
     if (!code)
-        kn_error_memory(sizeof *code, search->job->name);
+        kn_error_memory(search->job->name);
     else
         code->waits_for_kernels = search->job->target.waits_for_kernels;
     return code;

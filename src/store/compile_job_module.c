@@ -44,7 +44,7 @@ static kiln_status write_types(kn_str *types, const kn_module_spec *m)
     size_t capacity = 2 + (size_t)m->n_headers + (size_t)m->n_options + (size_t)m->n_expressions;
     const char **texts = kn_malloc(capacity * sizeof *texts);
     if (!texts)
-        return kn_error_memory(capacity * sizeof *texts, "a module's texts");
+        return kn_error_memory("a module's texts");
     texts[n++] = m->source;
     if (reaches_files(m))
         texts[n++] = all_types;
@@ -86,7 +86,7 @@ static kiln_status gather_headers(own *o, const kn_module_spec *m, int n_headers
     kn_str_clear(&o->types);
     o->header = kn_malloc(bytes);
     if (!o->header)
-        return kn_error_memory(bytes, "headers");
+        return kn_error_memory("headers");
     for (int i = 0; i < m->n_headers; i++) {
         o->header[i] = m->header_name[i];
         o->header[n_headers + i] = m->header_text[i];
@@ -129,7 +129,7 @@ static kiln_status gather_options(own *o, const kn_module_spec *m, const char *c
     int n = 0;
     o->option = kn_calloc(count + 1, sizeof *o->option);
     if (!o->option)
-        return kn_error_memory((count + 1) * sizeof *o->option, "compiler options");
+        return kn_error_memory("compiler options");
     for (int i = 0; i < n_folders; i++) {
         kn_str_append(&o->folders, "-I");
         kn_str_append_n(&o->folders, folders[i], strlen(folders[i]) + 1);
@@ -155,7 +155,7 @@ kiln_status kn_compile_job_of_module(kn_compile_job *out, const kn_module_spec *
                             .own = o,
                             .free_own = free_own};
     if (!o)
-        return kn_error_memory(sizeof *o, "a module's specialisation");
+        return kn_error_memory("a module's specialisation");
     kiln_status status = gather_options(o, spec, folders, n_folders);
     out->options = o->option;
     out->n_options = spec->n_options + n_folders;

@@ -14,8 +14,8 @@ typedef enum flight_state { BEING_MADE, MADE, FAILED } flight_state;
 
 struct kn_flight { /* one key's entry */
     flight_state state;
-    unsigned maker; /* kn_fork_count(): a forked child has no such thread, and takes over */
-    int waiting;    /* threads that still look at a failed entry */
+    unsigned maker;     /* kn_fork_count(): a forked child has no such thread, and takes over */
+    int waiting;        /* threads that still look at a failed entry */
     unsigned shortages; /* that its maker had met before */
     bool is_short;      /* it failed by a shortage, which those that waited have met, too */
     void *value;
@@ -80,7 +80,7 @@ static kiln_status add_entry(kn_flight_table *table, const void *key, size_t key
     kn_flight *entry = kn_calloc(1, sizeof *entry + key_size);
     if (!entry || !kn_map_put(table->entries, key, key_size, entry)) {
         kn_free(entry);
-        return kn_error_memory(sizeof *entry + key_size, "a kernel's entry");
+        return kn_error_memory("a kernel's entry");
     }
     entry->maker = kn_fork_count();
     entry->key_size = key_size;

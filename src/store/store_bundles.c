@@ -35,7 +35,7 @@ kiln_status kn_bundles_add(kn_bundles *bundles, kn_bundle *bundle)
     kn_attached *node = kn_calloc(1, sizeof *node);
     if (!node) {
         kn_bundle_free(bundle);
-        return kn_error_memory(sizeof *node, "a bundle");
+        return kn_error_memory("a bundle");
     }
     node->bundle = bundle;
     node->next = atomic_load(&bundles->first);

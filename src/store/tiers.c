@@ -39,7 +39,7 @@ kiln_status kn_tiers_create(kn_tiers **out, kn_launch_plan *optimised, kn_device
         kn_launch_plan_free(optimised);
         kn_free(tiers);
         kn_free(copy);
-        return kn_error_memory(sizeof *tiers + strlen(what), "a call plan");
+        return kn_error_memory("a call plan");
     }
     atomic_init(&tiers->current, NULL);
     atomic_init(&tiers->references, 1);

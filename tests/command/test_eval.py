@@ -85,6 +85,15 @@ class Eval(CommandCase):
         self.assertIn("# 1 kernel", report["explanation"])
         self.assertNotIn("explanation", self.json("eval", NORMS, "a=photo.npy", "--target", TARGET))
 
+    def test_places_are_looked_for(self):
+        """No sort where few elements, or a place, of a long row are wanted."""
+        for text, is_searched in (("topk(x, 5)", True), ("topk(x, 3000)", False), ("partition(x, 7)", True), ("partition(x, (7, 9))", False),
+                                  ("median(x)", True), ("quantile(x, 0.3)", True), ("sort(x)", False)):
+            for length in (10000, 4000):
+                with self.subTest(text=text, length=length):
+                    told = self.ok("explain", "eval", text, f"x=float32[{length}]", "--arch", "sm_90")
+                    self.assertEqual("# nth_count\n" in told, is_searched and length > 4096)
+
     def test_json(self):
         report = self.json("eval", PARTS, "x=photo.npy", "-o", "m=m.npy", "--repeat", "2", "--target", TARGET)
         self.assertEqual(report["outputs"], [{"name": "out", "dtype": "float32", "shape": [2, 2], "text": "[[ 3.  2.]\n [-3. -2.]]"},

@@ -99,7 +99,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s\n", kiln_error_message());
             return 1;
         }
-        if (d.map && (only_sources || is_drawn((size_t)row, 6)) && compile_row(&d, row))
+        if (d.map && (only_sources || is_drawn((size_t)row, 9)) && compile_row(&d, row))
             return 77;
     }
     printf("%d kernels %s, %d failed, %d warnings\n", compiled, only_sources ? "written" : "compiled", failed,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/ops/numpy_names.h anew, and what is left out of it, tests/data/numpy_left_out.txt: the functions that NumPy has, by whose names a message says that kiln knows what was meant and does not have it.
+"""Writes src/ops/numpy_names.h anew, what is left out of it, tests/data/numpy_left_out.txt, and the methods of numpy.random.Generator, tests/data/numpy_generator.txt: the functions that NumPy has, by whose names a message says that kiln knows what was meant and does not have it.
 Those of numpy, numpy.linalg and numpy.fft, and the methods of arrays; types, classes and what is about files, printing and NumPy itself are left out.
 
     make_numpy_names.py           writes the files
@@ -18,6 +18,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATH = ROOT / "src/ops/numpy_names.h"
+GENERATOR = ROOT / "tests/data/numpy_generator.txt"
 LEFT_OUT = ROOT / "tests/data/numpy_left_out.txt"
 # Names that are no functions of arrays, by what they are about.
 REASONS = {
@@ -49,6 +50,10 @@ def left_out():
         return "".join(f"{name}\t{reason(name)}\n" for name in names)
 
 
+def generator():
+    return "".join(f"{name}\n" for name in dir(numpy.random.Generator) if not name.startswith("_"))
+
+
 def text():
     names = sorted(functions(numpy) | functions(numpy.linalg) | functions(numpy.fft) | functions(numpy.ndarray))
     lines, line = [], "   "
@@ -67,12 +72,13 @@ def main():
     if "--check" not in sys.argv:
         PATH.write_text(text())
         LEFT_OUT.write_text(left_out())
+        GENERATOR.write_text(generator())
         return 0
     old = PATH.read_text()
     if f"NumPy {numpy.__version__}," not in old:
         print(f"the names are those of another NumPy than {numpy.__version__}")
         return 77
-    return old != text() or LEFT_OUT.read_text() != left_out()
+    return old != text() or LEFT_OUT.read_text() != left_out() or GENERATOR.read_text() != generator()
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_tally, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -111,6 +111,8 @@ static void read_word(call *c, const char *word)
         c->is_place = true;
     else if (!strcmp(word, "sort_rank"))
         c->is_rank = true;
+    else if (!strcmp(word, "sort_top"))
+        c->is_rank = c->is_top = true;
     else if (!strcmp(word, "tally"))
         c->is_tally = true;
     else if (!strncmp(word, "scan=", 5))
@@ -188,7 +190,7 @@ static void make_sort_program(kn_program **out, const char *in_params, const cha
          .gives = c->is_count  ? "words"
                   : c->is_rank ? "_p"
                                : "_p, words",
-         .body = ""},
+         .body = c->is_top ? "64" : ""},
         {.kind = KN_MAP, .label = "m1", .reads = c->is_count ? "_d" : "_p", .gives = "v1", .body = body}};
     const kn_program_text text = {.name = "k",
                                   .in = kn_str_text(&in),

@@ -274,7 +274,7 @@ static bool compile_examples(void)
     int n = 0, more = 0;
     for (example *e = examples; e < examples + n_examples; ++e) {
         const size_t number = (size_t)(e - examples);
-        if (e->is_host || (!is_first_of_kind(e) && !is_drawn(number, 12)))
+        if (e->is_host || (!is_first_of_kind(e) && !is_drawn(number, 18)))
             continue;
         bool is_for_another = is_drawn(number + (size_t)n_examples, 24);
         bool is_there = compile_for(e, described[number].target) &&

@@ -87,7 +87,7 @@ def cumulative(name):
 
 def nan_scan(name):
     def case(rng, x, y):
-        axis = drawn_axis(rng, x.ndim, False)
+        axis = drawn_axis(rng, x, False)
         x = np.where(np.isnan(x), x, finite(x)).astype(x.dtype) if x.dtype.kind in "fc" else finite(x)
         x = x if name == "nancumsum" else np.minimum(x, 2) if x.dtype.kind in "iu" else np.where(np.abs(x) > 2, 2, x).astype(x.dtype)
         if x.dtype == "float16" and x.size > 30:
@@ -98,7 +98,7 @@ def nan_scan(name):
 
 def nan_reduction(name):
     def case(rng, x, y):
-        axis, keep = drawn_axis(rng, x.ndim, name == "nanprod"), rng.random() < 0.4
+        axis, keep = drawn_axis(rng, x, name == "nanprod"), rng.random() < 0.4
         if name == "nanprod":
             x = np.where(np.isnan(x), x, np.clip(np.real(finite(x)), 0, 2)).astype(x.dtype)
             if x.dtype == "float16" and x.size > 12:
@@ -115,7 +115,7 @@ def nan_reduction(name):
 
 def nan_moment(name):
     def case(rng, x, y):
-        axis, keep = drawn_axis(rng, x.ndim, True), rng.random() < 0.4
+        axis, keep = drawn_axis(rng, x, True), rng.random() < 0.4
         x = np.where(np.isnan(x), x, finite(x)).astype(x.dtype) if x.dtype.kind in "fc" else finite(x)
         ddof = rng.choice([0, 1]) if name != "nanmean" else 0
         words = {"ddof": ddof} if name != "nanmean" else {}
@@ -274,7 +274,7 @@ def of_neighbours(name):
 def average(rng, x, y):
     x = finite(x)
     y = np.abs(finite(y.real)) + 1
-    axis, keep = drawn_axis(rng, x.ndim, True), rng.random() < 0.4
+    axis, keep = drawn_axis(rng, x, True), rng.random() < 0.4
     if not x.size or x.dtype == "float16" or y.dtype == "float16" or y.dtype == bool or x.dtype == bool:
         return None
     words = f"axis={axis}{', keepdims=True' if keep else ''}"

@@ -105,7 +105,7 @@ def check_case(kiln, seed, index):
 
 
 def main():
-    o = random_cases(1000, 12, SEED)
+    o = random_cases(1000, 8, SEED)
     kiln = Arrays(o.library)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{o.count} gradients, none wrong")

@@ -269,7 +269,7 @@ def check_refusals(kiln):
 
 
 def main():
-    o = random_cases(1500, 20, 17, SMALL)
+    o = random_cases(1500, 12, 17, SMALL)
     kiln = Histograms(o.library, o.small)
     check_refusals(kiln)
     check_same_bits(kiln)

@@ -249,7 +249,7 @@ def check_refusals(kiln):
 
 
 def main():
-    o = random_cases(2000, 14, 29)
+    o = random_cases(2000, 10, 29)
     kiln = Arrays(o.library)
     check_refusals(kiln)
     in_threads(lambda k: (check_reduction if k % 4 == 3 else check_own if k % 8 == 5 else check_case)(kiln, o.seed, k), o.cases)

@@ -60,7 +60,7 @@ def check_refusals(kiln):
 
 
 def main():
-    o = random_cases(2000, 30, 33)
+    o = random_cases(2000, 20, 33)
     kiln = Names(o.library)
     check_refusals(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)

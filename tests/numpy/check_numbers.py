@@ -294,7 +294,7 @@ def main():
     kiln = Numbers(sys.argv[1])
     counts = []
     names = [name for name in BINARY if name not in PAIRS and name != "ldexp"]  # whose numbers check_operations.py leaves out, too
-    in_threads(lambda job: counts.append(check_dtypes(kiln, job)), drawn(itertools.product(names, DTYPES), 40))
+    in_threads(lambda job: counts.append(check_dtypes(kiln, job)), drawn(itertools.product(names, DTYPES), 60))
     print(f"{sum(counts)} dtypes and refusals")
     counts = []
     for check, todo in ((check_given, drawn(DTYPES, 4)), (check_written, drawn(DTYPES, 3)),

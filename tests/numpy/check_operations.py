@@ -578,21 +578,21 @@ def main():
     kiln = Operations(sys.argv[1])
     check_names(kiln)
     counts = []
-    in_threads(lambda job: counts.append(check_reduction(kiln, *job)), drawn(itertools.product(REDUCTIONS, DTYPES), 18))
+    in_threads(lambda job: counts.append(check_reduction(kiln, *job)), drawn(itertools.product(REDUCTIONS, DTYPES), 27))
     print(f"{sum(counts)} reductions")
     counts = []
-    in_threads(lambda job: counts.append(check_scan(kiln, *job)), drawn(itertools.product(SCANS, DTYPES), 10))
+    in_threads(lambda job: counts.append(check_scan(kiln, *job)), drawn(itertools.product(SCANS, DTYPES), 15))
     check_scan_refusals(kiln)
     print(f"{sum(counts)} scans")
     names = UNARY + BINARY + OTHERS
-    counts = [check_dtypes(kiln, name) for name in drawn(names, 4)]
+    counts = [check_dtypes(kiln, name) for name in drawn(names, 6)]
     print(f"{sum(counts)} combinations of dtypes")
     counts = []
-    in_threads(lambda job: counts.append(check_values(kiln, *job)), drawn(itertools.product(names, DTYPES), 36))
-    todo = drawn(itertools.product(UNARY + BINARY, FLOATS + COMPLEX), 72) + [
+    in_threads(lambda job: counts.append(check_values(kiln, *job)), drawn(itertools.product(names, DTYPES), 54))
+    todo = drawn(itertools.product(UNARY + BINARY, FLOATS + COMPLEX), 100) + [
         ("sign", "float32"), ("sign", "complex64"), ("tanh", "complex128"), ("arctan", "complex64"), ("power", "complex64")]
     in_threads(lambda job: counts.append(check_extremes(kiln, *job)), todo)
-    todo = drawn(UNARY + BINARY, 28)
+    todo = drawn(UNARY + BINARY, 40)
     in_threads(lambda name: counts.append(check_extremes_bfloat16(kiln, name)), todo)
     print(f"{sum(counts)} elements")
     in_threads(lambda check: check(kiln), [check_empty, check_moments, check_outputs, check_mixed, check_bfloat16])

@@ -1,6 +1,6 @@
 """Random numbers: Philox's published answers; bits, uniform numbers, integers and normal numbers against NumPy's own arithmetic; arrays that are filled against
 expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples (10^8 numbers in tools/soak).
-check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--numbers N] [--laws FIRST:LAST:STEP]"""
 import ctypes
 import os
 import random
@@ -9,7 +9,7 @@ import struct
 import numpy as np
 
 from check_searches import placed
-from drawn import drawn
+from drawn import SEED, drawn
 from host_kernels import SOAK, Argument, Arrays, in_threads, random_cases
 
 WORD = np.uint64(0xffffffff)
@@ -249,6 +249,8 @@ def check_law(kiln, name, seed, count):
         return
     # Wilson and Hilferty: the cube root of chi-square is nearly normal.
     z = (((((a - b) ** 2 / (a + b)).sum() / free) ** (1 / 3)) - (1 - 2 / (9 * free))) / (2 / (9 * free)) ** 0.5
+    if count >= 10 ** 7:
+        print(f"{name}{tuple(params)} of {dtype}: {z:.1f} deviations", flush=True)
     assert z < 5.5, f"{name}{params} of {dtype}, seed {seed}: {z:.1f} deviations from NumPy's"
 
 
@@ -269,6 +271,40 @@ def check_weighted(kiln, key):
     assert (got.sum(-1) == 12).all() and (got >= 0).all() and (got[:, 2] == 0).all(), "multinomial"
     assert np.abs(got.mean(0) - 12 * shares).max() < 0.08, f"multinomial: {got.mean(0)}"
     assert np.abs(np.cov(got.T) - 12 * (np.diag(shares) - np.outer(shares, shares))).max() < 0.15, f"multinomial: {np.cov(got.T)}"
+
+
+def check_together(kiln, seed):
+    """Numbers that belong together: rows of multivariate ones, and permuted rows."""
+    rng = random.Random(f"together {seed}")
+    key, n, k = rng.getrandbits(63), rng.choice([1, 2, 3, 7]), rng.choice([1, 4, 30])
+    x = np.arange(n * k * 2).reshape(n, k, 2)
+    text = f"arange({x.size}).reshape({n}, {k}, 2)"
+    bits = words(key, np.arange(x.size), 8)
+    order = np.argsort(bits, kind="stable")
+    assert np.array_equal(kiln.evaluate(f"permuted({key}, {text})", "int64", x.shape), order.reshape(x.shape)), "permuted"
+    axis = rng.randrange(-3, 3)
+    right = np.take_along_axis(x, np.argsort(bits.reshape(x.shape), axis, kind="stable"), axis)
+    assert np.array_equal(kiln.evaluate(f"permuted({key}, {text}, axis={axis})", "int64", x.shape), right), f"permuted along {axis}"
+    # A covariance of full rank, or of a lower one: the same normal numbers, by NumPy's root of it.
+    rank, scale = rng.randint(1, n), 10.0 ** rng.randint(-3, 3)
+    a = np.array([[rng.randint(-3, 3) for _ in range(rank)] for _ in range(n)]) * scale
+    cov = a @ a.T + (np.eye(n) * scale ** 2 if rng.random() < 0.5 else 0)
+    z = kiln.evaluate(f"standard_normal({key}, arange({k * n}))", "float64", (k, n))
+    root = kiln.evaluate(f"root_of(flipud({cov.tolist()[::-1]}))", "float64", (n, n))
+    assert np.allclose(root.T @ root, cov, rtol=1e-9, atol=1e-6 * scale ** 2) and np.array_equal(root, np.triu(root)), f"root of {cov.tolist()}, seed {seed}"
+    got = kiln.evaluate(f"multivariate_normal({key}, arange({k}), {list(range(n))}, {cov.tolist()})", "float64", (k, n))
+    assert np.allclose(got, np.arange(n) + z @ root, rtol=1e-9, atol=1e-9 * scale), f"multivariate_normal, seed {seed}"
+    for listed in ([[1, 2]], [[[3]]], [[1], [2]]):
+        assert np.array_equal(kiln.evaluate(f"flipud({listed})", "int64", np.shape(listed)), listed[::-1]), f"the list {listed}"
+    colors = [rng.choice([0, 1, 5, 40]) for _ in range(n)] + [3]
+    drawn_of = rng.randint(0, sum(colors))
+    got = kiln.evaluate(f"multivariate_hypergeometric({key}, arange(20000), {colors}, {drawn_of})", "int64", (20000, n + 1))
+    shares = np.array(colors) / sum(colors)
+    left = (sum(colors) - drawn_of) / max(sum(colors) - 1, 1)
+    right = drawn_of * left * (np.diag(shares) - np.outer(shares, shares))
+    assert (got.sum(-1) == drawn_of).all() and (got >= 0).all() and (got <= colors).all(), f"multivariate_hypergeometric, seed {seed}"
+    assert (np.abs(got.mean(0) - drawn_of * shares) <= 6 * np.sqrt(np.diag(right) / 20000) + 1e-9).all(), f"multivariate_hypergeometric, seed {seed}: {got.mean(0)}"
+    assert np.abs(np.cov(got.T) - right).max() <= 0.06 * max(np.diag(right).max(), 0.2), f"multivariate_hypergeometric, seed {seed}: {np.cov(got.T)}"
 
 
 WEIGHTS = "where(arange(5) == 2, 0, where(arange(5) < 2, arange(5) + 1, arange(5))) * 0.5"
@@ -313,14 +349,17 @@ def check_refusals(kiln):
 
 
 def main():
-    options = random_cases(20, 2, 1)
+    options = random_cases(20, 2, 1, ("--numbers", {"type": int, "default": 10 ** 8 if SOAK else 40000, "help": "of each distribution"}),
+                           ("--laws", {"help": "the distributions, as a slice of their list; default: drawn ones"}))
     kiln = Random(options.library)
     work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
     work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
     work += [lambda: check_composed(kiln, options.seed)]
-    for name in drawn(list(LAWS), 4):
+    work += [lambda seed=SEED + case: check_together(kiln, seed) for case in range(5 if SOAK else 1)]
+    chosen = list(LAWS)[slice(*[int(x) if x else None for x in options.laws.split(":")])] if options.laws else drawn(list(LAWS), 6)
+    for name in chosen:
         work.append(lambda name=name: check_filled(kiln, name, options.seed))
-        work.append(lambda name=name: check_law(kiln, name, options.seed, 10 ** 8 if SOAK else 40000))
+        work.append(lambda name=name: check_law(kiln, name, options.seed, options.numbers))
     in_threads(lambda check: check(), work)
     print(f"random: {len(work)} checks")
 

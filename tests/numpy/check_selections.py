@@ -123,7 +123,7 @@ def check_refusals(kiln):
 
 
 def main():
-    o = random_cases(2000, 70, 17)
+    o = random_cases(2000, 40, 17)
     kiln = Selections(o.library)
     check_refusals(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)

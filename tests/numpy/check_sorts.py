@@ -194,7 +194,7 @@ def check_numbers(kiln):
 
 
 def main():
-    o = random_cases(1500, 14, 17, SMALL)
+    o = random_cases(1500, 9, 17, SMALL)
     kiln = Sorts(o.library, o.small)
     check_refusals(kiln)
     check_numbers(kiln)

@@ -63,7 +63,7 @@ def check_case(kiln, points, target, seed, index):
 
 
 def main():
-    o = random_cases(2000, 20, 32)
+    o = random_cases(2000, 12, 32)
     kiln, points, counts = Names(o.library), read(), []
     in_threads(lambda k: counts.append(check_case(kiln, points, o.target, o.seed, k)), o.cases)
     print(f"{sum(counts)} values of {len(points)} functions, none wrong")

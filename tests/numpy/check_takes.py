@@ -75,7 +75,7 @@ def check_refusals(kiln):
 
 
 def main():
-    o = random_cases(2000, 42, 29)
+    o = random_cases(2000, 28, 29)
     kiln = Arrays(o.library)
     check_refusals(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)

@@ -201,7 +201,7 @@ def run_case(kiln, seed):
 
 def main():
     kiln = Library(sys.argv[1])
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000 if os.environ.get("KILN_SOAK") else 24
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000 if os.environ.get("KILN_SOAK") else 16
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     in_threads(lambda seed: run_case(kiln, seed), range(first, first + count))
     print(f"{count} kernels with {os.environ.get('KILN_CXX', 'the usual compiler')}, bit for bit as NumPy has them")

@@ -217,8 +217,8 @@ def main():
     check_examples(kiln)
     check_kernels(kiln)
     check_functions(kiln)
-    in_threads(lambda job: check(kiln, job), [(first + k, True, counts) for k in range(6000 if SOAK else 60)])
-    in_threads(lambda job: check(kiln, job), [(first + k, False, counts) for k in range(600 if SOAK else 6)])
+    in_threads(lambda job: check(kiln, job), [(first + k, True, counts) for k in range(6000 if SOAK else 36)])
+    in_threads(lambda job: check(kiln, job), [(first + k, False, counts) for k in range(600 if SOAK else 4)])
     print(f"{counts[False]} results and {counts[True]} refusals\nnone wrong")
 
 

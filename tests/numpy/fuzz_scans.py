@@ -270,7 +270,7 @@ def run_case(kiln, case):
 
 
 def main():
-    o = random_cases(5000, 40, 31,
+    o = random_cases(5000, 24, 31,
                      ("--large", dict(action="store_true", default=None, help="sizes as on a GPU")),
                      ("--small", dict(dest="large", action="store_false", help="sizes as on the host")),
                      ("--verbose", dict(action="store_true")))

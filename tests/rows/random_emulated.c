@@ -36,11 +36,14 @@ static bool is_exact(const char *name)
     return false;
 }
 
-/* An expression of n numbers, whose parameters are such as the table allows. */
+/* An expression of n numbers, whose parameters are such as the table allows; they begin within a block of
+ * Philox, or, of every third, go backwards: neighbours share a block, or do not. */
 static void put_text(char *out, size_t size, const kn_law *law, const char *dtype, int64_t n)
 {
-    int used = snprintf(out, size, "%s(%llu, arange(%lld)", law->name, (unsigned long long)draw(1u << 30),
-                        (long long)n);
+    const int64_t first = (int64_t)draw(6);
+    int used =
+        snprintf(out, size, draw(3) ? "%s(%llu, arange(%lld, %lld)" : "%s(%llu, arange(%lld, %lld)[::-1]",
+                 law->name, (unsigned long long)draw(1u << 30), (long long)first, (long long)(first + n));
     for (int k = 0; k < law->n_params; ++k) {
         const kn_law_param *p = &law->param[k];
         const double least = isinf(p->least) ? 0 : p->least;
@@ -127,7 +130,15 @@ int main(int argc, char **argv)
             put_text(text, sizeof text, law, dtype, n);
             failed += !run(text, is_exact(law->name), is_exact(law->name) ? 0 : n / 200);
         }
-    failed += !run("4.0 * sum(random(1, arange(20000)) ** 2 + random(2, arange(20000)) ** 2 < 1)", true, 0);
+    /* One of three programs: rows with keys of their own, a Monte Carlo sum, an extreme. */
+    static const char *const programs[] = {
+        "normal(uint64(arange(100)[:, None]), arange(%d, %d), dtype=float32) + normal(7, arange(1), "
+        "dtype=float32)",
+        "4.0 * sum(random(1, arange(%1$d, %2$d)) ** 2 + random(2, arange(%1$d, %2$d)) ** 2 < 1)",
+        "max(normal(3, arange(%d, %d), dtype=float32), axis=0)"};
+    const int program = (int)draw(3), first = (int)draw(5);
+    snprintf(text, sizeof text, programs[program], first, first + 1 + (int)draw(program == 0 ? 60 : 20000));
+    failed += !run(text, true, 0);
     printf("%ld distributions, %ld failed\n", all, failed);
     return failed > 0;
 }

@@ -121,7 +121,7 @@ kiln_status toy_scan_create(kiln_kernel **out)
     scan *s = kn_calloc(1, sizeof *s);
     kn_program *prototype = NULL;
     if (!s)
-        return kn_error_memory(sizeof *s, "toy_scan");
+        return kn_error_memory("toy_scan");
     kiln_status status = kiln_elementwise_create(
         &s->kernel[SUMS], "raw T x", "T sum",
         "T a = 0; for (long long k = i * 1000; k < (i + 1) * 1000 && k < x.size(); ++k) a += x[k]; sum = a",

@@ -167,7 +167,7 @@ kiln_status toy_select_create(kiln_kernel **out, toy_select what)
     selection *s = kn_calloc(1, sizeof *s);
     kn_program *prototype = NULL;
     if (!s)
-        return kn_error_memory(sizeof *s, "toy_select");
+        return kn_error_memory("toy_select");
     s->what = what;
     kiln_status status = toy_scan_create(&s->scan);
     if (status == KILN_OK)

@@ -32,8 +32,16 @@ static void error_keeps_status_and_message(void **state)
     assert_string_equal(kiln_error_message(), "add(x): axis 3");
     kn_error(KILN_ERROR_TYPE, "again: %s", kiln_error_message());
     assert_string_equal(kiln_error_message(), "again: add(x): axis 3");
-    assert_int_equal(kn_error_memory(12, "a plan"), KILN_ERROR_MEMORY);
+    assert_int_equal(kn_error_memory_of(12, "a plan"), KILN_ERROR_MEMORY);
     assert_string_equal(kiln_error_message(), "out of memory: 12 bytes for a plan");
+    kn_alloc_fail_at(2, 0);
+    void *first = kn_malloc(100), *second = kn_calloc(3, 17), *third = kn_malloc(5);
+    kn_alloc_fail_at(0, 0);
+    assert_true(first && !second && third);
+    kn_free(first);
+    kn_free(third);
+    assert_int_equal(kn_error_memory("a plan"), KILN_ERROR_MEMORY);
+    assert_string_equal(kiln_error_message(), "out of memory: 51 bytes for a plan");
 }
 
 static void error_cuts_long_messages(void **state)

@@ -192,6 +192,51 @@ static void test_scattered_pages(void **state)
     give(large, (size_t)COUNT / 2 * SIZE);
 }
 
+static size_t address_limit; /* 0: the system's */
+static bool are_ranges_refused;
+size_t __real_kn_os_address_limit(void);
+size_t __wrap_kn_os_address_limit(void);
+void *__real_kn_os_reserve(size_t size);
+void *__wrap_kn_os_reserve(size_t size);
+
+size_t __wrap_kn_os_address_limit(void)
+{
+    return address_limit ? address_limit : __real_kn_os_address_limit();
+}
+
+void *__wrap_kn_os_reserve(size_t size)
+{
+    if (address_limit)
+        assert_in_range(size, 1, address_limit / 2);
+    return are_ranges_refused ? NULL : __real_kn_os_reserve(size);
+}
+
+/* A process that may have few addresses gets small ranges, or none at all: both serve it. */
+static void test_few_addresses(void **state)
+{
+    static const size_t sizes[] = {100, 30 << 20, 50 << 20, 100 << 20, 3 << 20};
+    (void)state;
+    for (int refused = 0; refused < 2; refused++) {
+        void *p[5];
+        everything_back(NULL);
+        address_limit = 256 << 20;
+        are_ranges_refused = refused;
+        for (int i = 0; i < 5; i++)
+            memset(p[i] = take(sizes[i]), i, sizes[i]);
+        for (int i = 0; i < 5; i++) {
+            assert_int_equal(((char *)p[i])[sizes[i] - 1], i);
+            give(p[i], sizes[i]);
+        }
+        assert_int_equal(kiln_memory_set_limit(KILN_DEVICE_HOST, 1 << 20), KILN_OK);
+        everything_back(NULL);
+        give(take(1 << 19), 1 << 19);
+        assert_int_equal(kiln_memory_set_limit(KILN_DEVICE_HOST, 0), KILN_OK);
+        everything_back(NULL);
+        address_limit = 0;
+        are_ranges_refused = false;
+    }
+}
+
 /* A block that only lacks some pages gets these behind it. */
 static void test_growing(void **state)
 {
@@ -315,13 +360,14 @@ static void test_source(void **state)
     (void)state;
     everything_back(NULL);
     void *own = take(3 << 20), *p = NULL;
+    const size_t held = stats().held_bytes;
     source.alloc = lend;
     source.free = take_back;
     source.user = &l;
     assert_int_equal(kiln_memory_set_source(KILN_DEVICE_HOST, &source), KILN_OK);
     void *large = take(30 << 20), *small = take(100);
     assert_int_equal(l.given, 2);
-    assert_int_equal(stats().held_bytes, l.bytes + (4 << 20));
+    assert_int_equal(stats().held_bytes, l.bytes + held);
     memset(large, 1, 30 << 20);
     l.refuse = 1;
     assert_int_equal(kn_memory_alloc(&p, host(), 40 << 20, NULL), KILN_ERROR_MEMORY);
@@ -614,6 +660,7 @@ int main(void)
         POOL_TEST(test_profile_without_memory),
         POOL_TEST(test_limit_share),
         POOL_TEST(test_wrong_free_is_survived),
+        POOL_TEST(test_few_addresses),
         POOL_TEST(test_failing_allocations),
         POOL_TEST(test_churn),
         POOL_TEST(test_threads),

@@ -462,7 +462,7 @@ static void views_at_random(void **state)
     (void)state;
     enum { ROUNDS = 8 };
     for (uint64_t round = 1; round <= ROUNDS; ++round) {
-        if (!is_drawn_of(round - 1, ROUNDS, 12))
+        if (!is_drawn_of(round - 1, ROUNDS, 18))
             continue;
         kiln_array *in[] = {range(KILN_FLOAT32, 3, shape)}, *traced[64], *apart[64], *fused[64] = {NULL};
         const kiln_arg arg = kiln_arg_array(in[0]);

@@ -13,6 +13,7 @@ struct kn_outside_report {
     unsigned int is_set;
     int operand, axis, unused;
     long long index, bound;
+    volatile unsigned int *flag;
 };
 extern "C" {
 KN_REPORTED kn_outside_report kn_outside;
@@ -21,12 +22,15 @@ KN_REPORTED kn_outside_report kn_outside;
 // An element for indices that have none.
 static __device__ unsigned long long kn_nowhere[2];
 
-__device__ inline bool kn_is_first_report(unsigned int *flag) {
+__device__ inline bool kn_is_first_report(unsigned int *is_set) {
 #ifdef __CUDACC_RTC__
-    return atomicCAS(flag, 0u, 1u) == 0u;
+    const bool is_first = atomicCAS(is_set, 0u, 1u) == 0u;
 #else
-    return !__atomic_exchange_n(flag, 1u, __ATOMIC_RELAXED);
+    const bool is_first = !__atomic_exchange_n(is_set, 1u, __ATOMIC_RELAXED);
 #endif
+    if (is_first && kn_outside.flag)
+        *kn_outside.flag = 1;
+    return is_first;
 }
 
 // An index along an axis, which counts from the end if it is negative; of those outside the first one is reported, as that of the item `number` of x[...].

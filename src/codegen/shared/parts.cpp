@@ -198,6 +198,9 @@ const kn_sizes _in_ind = {kn.n}, _out_ind = {kn.results};
 #part value
 const ${c_name} ${name} = kn.${name}_${is_set};
 
+#part drawn
+kn_drawn_block kn_drawn_${number};
+
 #part typedef
 typedef ${c_name} ${as};
 

@@ -1,5 +1,6 @@
 /* kind_host_tally.c - elements combined by bins on the host. A task has a part of the elements, and bins of
- * its own in the raw output, which has as many parts as there are tasks; further tasks have nothing to do. */
+ * its own in the raw output; further parts are those of the first task, and so on, and further tasks have
+ * nothing to do. */
 #include "schedule/kind.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 /* The kind's field. */
 #define MEMBERS                                                                                              \
-    long long length;                                                                                        \
+    long long length, tasks;                                                                                 \
     int reduction_rank, padding;
 typedef struct tally_field {
     MEMBERS
@@ -28,7 +29,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     tally_field f = {.length = kn_reduce_size(part->space)};
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
-    out->size = kn_tally_tasks(f.length, 0);
+    f.tasks = out->size = kn_tally_tasks(f.length, 0);
     out->grain = 1;
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -37,7 +38,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_host_tally = {.name = "tally",
                                     .recipe = &kn_recipe_host_tally,
                                     .pattern = "mmt",
-                                    .revision = 1,
+                                    .revision = 2,
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,

@@ -17,6 +17,7 @@ enum {
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
     STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
     SINGLE_STEPS = 8,         /* the same, of one element each */
+    DRAWN = 4,                /* random numbers that share a block */
     THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
 };
@@ -41,6 +42,12 @@ static bool is_whole(const kn_choice *c, int vector)
            c->space->extent[inner] % vector == 0;
 }
 
+/* True for a map that reads nothing and draws random numbers, of which neighbours share a block. */
+static bool draws_alone(const kn_choice *c)
+{
+    return kn_choice_widest(c, false) == 0 && kn_text_has_word(c->program->stage[0].body, "kn_drawn");
+}
+
 /* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned
  * in different ways, or rows lie along several axes, vectors are gathered. */
 static int vector_of(bool *is_gathered, const kn_choice *c)
@@ -48,6 +55,8 @@ static int vector_of(bool *is_gathered, const kn_choice *c)
     const kn_space *s = c->space;
     int vector = kn_reduce_vector(c), inner = s->ndim - 1;
     *is_gathered = false;
+    if (draws_alone(c) && s->n_reduction_axes == 1 && s->extent[inner] >= 2 * DRAWN)
+        return DRAWN;
     if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
         s->extent[inner] / vector >= KN_REDUCE_STEPS)
         return 1;

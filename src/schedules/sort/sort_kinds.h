@@ -5,9 +5,10 @@
 
 #include "codegen/writer.h"
 #include "schedule/kind.h"
+#include "schedule/sort_tile.h"
 
-extern const kn_kind kn_kind_sort_count, kn_kind_sort_place, kn_kind_sort_rows;
-extern const kn_recipe kn_recipe_sort_count, kn_recipe_sort_place, kn_recipe_sort_rows;
+extern const kn_kind kn_kind_sort_count, kn_kind_sort_place, kn_kind_sort_rows, kn_kind_sort_top;
+extern const kn_recipe kn_recipe_sort_count, kn_recipe_sort_place, kn_recipe_sort_rows, kn_recipe_sort_top;
 
 enum { KN_SORT_KEY, KN_SORT_SORT, KN_SORT_PUT }; /* the stages */
 
@@ -21,6 +22,9 @@ KN_CONFIG(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
  * row_threads: those that share a row. */
 #define KN_SORT_ROWS_CONFIG(X) X(items, 16) X(row_threads, 256) X(one_axis, 1)
 KN_CONFIG(kn_sort_rows_config, KN_SORT_ROWS_CONFIG);
+/* wanted: the first elements of a row, at most. */
+#define KN_SORT_TOP_CONFIG(X) X(items, 16) X(wanted, KN_SORT_TOP) X(one_axis, 1)
+KN_CONFIG(kn_sort_top_config, KN_SORT_TOP_CONFIG);
 
 /* The words of both targets' templates: the key, the type of words, the raw operands. */
 void kn_put_sort_names(kn_writer *w);

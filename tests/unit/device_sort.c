@@ -1,0 +1,138 @@
+/* kn_host_sort_keys against qsort: keys of both sizes, few and many, all alike, in order, with zeros and NaN,
+ * which keep the order in which they come; short and long rows, and bytes behind the last one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/target.h"
+#include "device/host_sort.h"
+
+enum { TURNS = 300, SHORT = 700, LONG = 200000, GUARD = 64 };
+
+static uint64_t state_of_dice = 1;
+
+static uint64_t dice(uint64_t sides)
+{
+    state_of_dice = state_of_dice * 6364136223846793005u + 1442695040888963407u;
+    return (state_of_dice >> 20 ^ state_of_dice >> 44) % sides;
+}
+
+/* A key, and what it is sorted by: a class of equal ones, then its place. */
+typedef struct placed {
+    uint64_t by, key;
+    int64_t at;
+} placed;
+
+static int compare(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return x->by != y->by ? (x->by > y->by) - (x->by < y->by) : (x->at > y->at) - (x->at < y->at);
+}
+
+static uint64_t get(const void *keys, int size, int64_t k)
+{
+    return size == 4 ? ((const uint32_t *)keys)[k] : ((const uint64_t *)keys)[k];
+}
+
+static void put(void *keys, int size, int64_t k, uint64_t key)
+{
+    if (size == 4)
+        ((uint32_t *)keys)[k] = (uint32_t)key;
+    else
+        ((uint64_t *)keys)[k] = key;
+}
+
+static void draw(void *keys, int size, int64_t count, uint64_t infinity)
+{
+    const uint64_t all = size == 4 ? UINT32_MAX : UINT64_MAX;
+    const int way = (int)dice(5);
+    for (int64_t k = 0; k < count; ++k) {
+        uint64_t key = way == 0   ? dice(3)
+                       : way == 1 ? (uint64_t)k
+                       : way == 2 ? (uint64_t)(count - k)
+                       : way == 3 ? dice(1000)
+                                  : state_of_dice * 3 + dice(all);
+        if (infinity && dice(3) == 0)
+            key = dice(2) ? infinity + dice(2) : all - dice(3);
+        put(keys, size, k, key & all);
+    }
+}
+
+static void check_row(const void *from, const void *to, int size, int64_t first, int64_t n, uint64_t infinity)
+{
+    placed *all = malloc((size_t)(n + 1) * sizeof *all);
+    assert_non_null(all);
+    for (int64_t k = 0; k < n; ++k) {
+        const uint64_t key = get(from, size, first + k);
+        const bool is_zero = infinity && key == infinity + 1, is_nan = infinity && key >= 2 * infinity + 2;
+        all[k] = (placed){is_zero ? infinity : is_nan ? UINT64_MAX : key, key, k};
+    }
+    qsort(all, (size_t)n, sizeof *all, compare);
+    for (int64_t k = 0; k < n; ++k)
+        if (get(to, size, first + k) != all[k].key)
+            fail_msg("%d bytes, %lld keys, infinity %llx: key %lld is %llx, not %llx", size, (long long)n,
+                     (unsigned long long)infinity, (long long)k, (unsigned long long)get(to, size, first + k),
+                     (unsigned long long)all[k].key);
+    free(all);
+}
+
+static void sort_once(int size, int64_t rows, int64_t length)
+{
+    const uint64_t bits = size == 4 ? 0x7f800000u : UINT64_C(0x7ff0000000000000);
+    const uint64_t infinity = dice(2) ? bits : 0;
+    const size_t bytes = (size_t)(rows * length * size);
+    char *from = malloc(bytes + GUARD), *to = malloc(bytes + GUARD), *beside = malloc(bytes + GUARD);
+    char *copy = malloc(bytes + GUARD), guard[GUARD];
+    assert_true(from && to && beside && copy);
+    memset(guard, 'g', GUARD);
+    memset(to + bytes, 'g', GUARD);
+    memset(beside + bytes, 'g', GUARD);
+    draw(from, size, rows * length, infinity);
+    memcpy(copy, from, bytes);
+    const kn_host_keys keys = {from, to, infinity ? beside : from, rows, length, size, infinity};
+    kn_host_sort_keys(&keys);
+    for (int64_t row = 0; row < rows; ++row)
+        check_row(copy, to, size, row * length, length, infinity);
+    assert_memory_equal(to + bytes, guard, GUARD);
+    assert_memory_equal(beside + bytes, guard, GUARD);
+    assert_true(infinity == 0 || memcmp(from, copy, bytes) == 0);
+    free(from);
+    free(to);
+    free(beside);
+    free(copy);
+}
+
+static void keys_are_sorted(void **state)
+{
+    kn_target host;
+    (void)state;
+    kn_target_host(&host);
+    for (int size = 4; size <= 8; size += 4) {
+        if (!kn_host_sorts_keys(host.architecture, size))
+            skip();
+        for (int turn = 0; turn < TURNS; ++turn)
+            sort_once(size, 1 + (int64_t)dice(5), (int64_t)dice(SHORT));
+        for (int turn = 0; turn < 4; ++turn)
+            sort_once(size, 1 + turn / 3, LONG / 3 + (int64_t)dice(LONG * 2 / 3));
+    }
+}
+
+static void others_are_refused(void **state)
+{
+    (void)state;
+    assert_false(kn_host_sorts_keys("x86-64-v3", 4));
+    assert_false(kn_host_sorts_keys("armv8-a", 8));
+    assert_false(kn_host_sorts_keys("x86-64-v4", 2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_are_sorted),
+                                       cmocka_unit_test(others_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
