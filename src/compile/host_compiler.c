@@ -63,7 +63,7 @@ static void note_shortage(const kn_str *log)
             kn_shortage_note(ENOMEM);
 }
 
-/* A function of a library, of whose call a source's text says nothing: compilers call some for an operation. */
+/* Compilers call functions of libraries for some operations, of which the source says nothing. */
 static bool lacks_library(const kn_str *log, const kn_compile_request *request)
 {
     return request->flags & KN_COMPILE_BASELINE &&

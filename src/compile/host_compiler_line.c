@@ -142,8 +142,9 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
             add(line, request->options[i]);
 }
 
-/* Reading the symbols of libm takes a linker longer than all else that it does, 3 ms of 32 for a map. A source
- * that declares no function in C's way calls none but compilers' own; the linker says so if that is wrong. */
+/* Reading the symbols of libm takes a linker longer than all else that it does: 3 ms of 32 for a map. A
+ * source that declares no function in C's way calls none but compilers' own; the linker says so if that is
+ * wrong. */
 static bool calls_no_library(const kn_compile_request *request)
 {
     static const char declared[] = "extern \"C\"";
