@@ -126,7 +126,8 @@ static kiln_status put_head(kn_writer *w)
     if (kn_spec_rounds_each(w->spec))
         kn_str_append(types, "float16 bfloat16 kn_by kn_real ");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
-    kn_str_printf(types, "%s ", w->recipe->preludes ? w->recipe->preludes : "");
+    if (w->recipe->preludes && !w->spec->schedule.baseline)
+        kn_str_printf(types, "%s ", w->recipe->preludes);
     if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&
         !strchr(w->spec->schedule.access, KN_STAGED))
         kn_str_append(types, "kn_gather ");
@@ -210,7 +211,6 @@ static void put_numbers(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_ENTRY], entry);
     kn_str_printf(&w->slot[KN_SLOT_BLOCK], "%d", s->block);
     kn_str_printf(&w->slot[KN_SLOT_VECTOR], "%d", s->vector);
-    kn_str_printf(&w->slot[KN_SLOT_BASELINE], "%d", s->baseline);
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
     for (int n = 0; n < KN_MAX_CONFIG; ++n)
         kn_str_printf(&w->slot[KN_SLOT_CONFIG + n], "%d", s->config[n]);

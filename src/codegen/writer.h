@@ -20,7 +20,6 @@
     X(ENTRY, entry, true)                                                                                    \
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \
-    X(BASELINE, baseline, true)                                                                              \
     X(RANK, rank, true)                                                                                      \
     X(UNTIL, until, false)                                                                                   \
     X(OFF, off, false)                                                                                       \
@@ -52,6 +51,10 @@
     X(MAPPED, mapped, true)                                                                                  \
     X(RESULT, result, false)                                                                                 \
     X(FROM, from, false)                                                                                     \
+    X(CALL, call, false)                                                                                     \
+    X(LOOPS, loops, false)                                                                                   \
+    X(BOTH, both, false)                                                                                     \
+    X(FINISH, finish, false)                                                                                 \
     X(LOADS, loads, false)                                                                                   \
     X(PACKS, packs, false)                                                                                   \
     X(GATHER, gather, false)                                                                                 \
@@ -120,7 +123,7 @@ typedef struct kn_recipe {
     const char *fast_axis;
     /* The axis along which a thread takes several steps, kn_m being the number of one; NULL: it takes one. */
     const char *step_axis;
-    const char *preludes;           /* words that select preludes; NULL: none */
+    const char *preludes;           /* words that select preludes, not of baseline tiers; NULL: none */
     const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */
     bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */

@@ -13,7 +13,8 @@ enum {
     /* a whole module: full flags and the toolkit's include path rather than the lean ones */
     KN_COMPILE_USER_MODULE = 8,
     KN_COMPILE_BASELINE = 16, /* the code that compiles soonest, with the same bits (host) */
-    KN_COMPILE_NO_TRAPS = 32  /* no floating-point exceptions are looked at (host) */
+    KN_COMPILE_NO_TRAPS = 32, /* no floating-point exceptions are looked at (host) */
+    KN_COMPILE_LIBRARIES = 64 /* it calls functions of libraries, for all that its source says (host) */
 };
 
 typedef struct kn_compile_request {

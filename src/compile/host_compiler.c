@@ -63,6 +63,22 @@ static void note_shortage(const kn_str *log)
             kn_shortage_note(ENOMEM);
 }
 
+/* Compilers call functions of libraries for some operations, of which the source says nothing. */
+static bool lacks_library(const kn_str *log, const kn_compile_request *request)
+{
+    return request->flags & KN_COMPILE_BASELINE &&
+           (strstr(kn_str_text(log), "undefined reference") || strstr(kn_str_text(log), "undefined symbol"));
+}
+
+static kiln_status run_with_libraries(kn_str *log, int *exit_code, const char *folder,
+                                      const kn_compile_request *request, kn_host_trace trace)
+{
+    kn_compile_request full = *request;
+    full.flags |= KN_COMPILE_LIBRARIES;
+    kn_str_clear(log);
+    return run_line(log, exit_code, folder, &full, trace);
+}
+
 /* Slower code is better than none. */
 static kiln_status run_without_vectors(kn_str *log, int *exit_code, const char *folder,
                                        const kn_compile_request *request, kn_host_trace trace)
@@ -105,6 +121,8 @@ static kiln_status run_compiler(kn_compile_result *out, const char *folder, cons
     }
     if (status == KILN_OK && exit_code != 0 && is_broken_compiler(&out->log))
         status = run_without_vectors(&out->log, &exit_code, folder, request, trace);
+    if (status == KILN_OK && exit_code != 0 && lacks_library(&out->log, request))
+        status = run_with_libraries(&out->log, &exit_code, folder, request, trace);
     kn_operators_unguard(&out->log, request->source);
     if (status == KILN_OK && exit_code != 0) {
         note_shortage(&out->log);

@@ -84,4 +84,7 @@ void kn_block_fill(unsigned char *block, const kn_launch_input *in, const kn_par
     put_i64(block, part->layout->size_at, placed->size);
     memcpy(block + part->layout->own_at, placed->field, (size_t)part->layout->own_size);
     put_axes(block, part->layout, placed->kernel_space, placed->rank);
+    if (part->layout->in_order_at >= 0)
+        memcpy(block + part->layout->in_order_at, &part->spec->schedule.kind->in_order,
+               sizeof part->spec->schedule.kind->in_order);
 }

@@ -94,6 +94,9 @@ struct kn_kind {
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
     bool has_baseline;     /* it writes a baseline tier of its own kernels (kn_schedule.baseline) */
+    /* The kernels of that tier are loops alone, and call this with what they have, by an address in the
+     * argument block, for the order in which they run. NULL: their source has all. */
+    void (*in_order)(const void *loops);
     bool reads_again;      /* of row programs: reads a row once for each reduction and once more */
     bool takes_any_layout; /* of reductions: reads each input along the axis along which it is contiguous */
     bool takes_unrolled;   /* of reductions: many inputs that are neighbours in memory cost it one load */

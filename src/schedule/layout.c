@@ -122,6 +122,7 @@ static void put_all(builder *b, const kn_spec *spec)
                      .results_at = -1,
                      .own_size = own.size,
                      .workspace_at = -1,
+                     .in_order_at = -1,
                      .rank_at = -1,
                      .axes_at = -1,
                      .logical_rank_at = -1,
@@ -139,6 +140,8 @@ static void put_all(builder *b, const kn_spec *spec)
     put_lines(b, own.declaration);
     if (spec->schedule.kind->has_workspace)
         l->workspace_at = put(b, 16, 8, "unsigned char *partials;\nunsigned *counters;\n");
+    if (spec->schedule.baseline && kind->in_order)
+        l->in_order_at = put(b, 8, 8, "void (*in_order)(const void *);\n");
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = put_param(b, spec, k);
     if (spec->schedule.rank > 0)

@@ -8,6 +8,7 @@
  *   long long results      elements along the output axes of the whole call (where the program uses it)
  *   the kind's own field   (where the kind of the schedule has one)
  *   partials, counters     addresses (where the kind has workspace)
+ *   in_order               address (of baseline tiers whose kind has an order)
  *   each parameter         pointer | scalar | struct (aligned to 16) | raw array
  *   rank, unused, axes     (of schedules that locate)
  *   logical_rank, unused, logical extents   (where the program uses _ind) */
@@ -42,6 +43,7 @@ typedef struct kn_layout {
     int size_at, n_at, start_at, reduction_start_at, results_at;
     int own_at, own_size; /* the kind's field; own_size 0: there is none */
     int workspace_at;     /* two addresses */
+    int in_order_at;
     int param_at[KN_MAX_PARAMS];
     int rank_at, axes_at, axis_size; /* axis_size: an extent and one stride an operand of the space */
     int extent_size;                 /* of a kn_divider; 8 where the kind's axes are wide */

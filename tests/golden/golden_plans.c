@@ -45,7 +45,8 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally,
+        is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;

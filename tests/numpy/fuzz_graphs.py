@@ -1,8 +1,9 @@
 """Random expressions through kiln_expression_create, against NumPy: up to 20 steps, up to 3 of them reductions on a way, several results, statements and
 repeated parts; random shapes that broadcast, dtypes, layouts (turned, sliced, permuted, broadcast, beginning anywhere), numbers by value. Dtypes and
-shapes are exactly NumPy's; values lie within the bound that random_graphs.py says. Each call is made twice and gives the same bits; once more, some of
+shapes are exactly NumPy's; values lie within the bound that random_graphs.py says. Each call is made twice, in every other case
+the second time by the best form, and gives the same bits; once more, some of
 the results go into arrays of any layout. Every third call is made in the order of NumPy's results too. Kernels of the user's are among the functions.
-fuzz_graphs.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--large | --small] [--verbose]
+fuzz_graphs.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--large | --small] [--rows N] [--verbose]
 A case is made from the seed and its index alone: --first INDEX --count 1 runs it again. On a GPU cases are large, as with --large elsewhere."""
 import argparse
 import collections
@@ -16,7 +17,7 @@ import time
 
 import numpy as np
 
-from fuzz_reductions import Layout, Pool, log_uniform
+from fuzz_reductions import BEST_FORM, Layout, Pool, log_uniform
 from host_kernels import Argument, Arrays, ArraySpec, KernelOptions, in_threads
 from random_graphs import Graph, Value
 
@@ -35,7 +36,7 @@ class CallOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint), ("order", ctypes.c_int)] + [(n, ctypes.c_void_p) for n in "abcdefg"]
 
 
-KEEP = CallOptions(32, order=1)
+KEEP, BEST = CallOptions(32, order=1), CallOptions(32, flags=BEST_FORM)
 
 
 def drawn(size):
@@ -140,9 +141,9 @@ class Graphs(Arrays):
         status = self.c.kiln_kernel_call(kernel, outs, len(outs), arguments, len(arguments), options and ctypes.byref(options))
         assert not status, (self.c.kiln_error_message() + b"\n" + self.c.kiln_error_log()).decode()
 
-    def fresh(self, kernel, arguments, n_out):
+    def fresh(self, kernel, arguments, n_out, *options):
         outs = (ctypes.c_void_p * n_out)()
-        self.call(kernel, arguments, outs)
+        self.call(kernel, arguments, outs, *options)
         results = [self.download(h) for h in outs]
         for h in outs:
             self.c.kiln_array_free(h)
@@ -221,7 +222,7 @@ def run_case(kiln, case):
         first = kiln.fresh(kernel, arguments, n_out)
         for j, (got, value) in enumerate(zip(first, graph.results)):
             check_result(got, value, j, kiln.slack)
-        again = kiln.fresh(kernel, arguments, n_out)
+        again = kiln.fresh(kernel, arguments, n_out, *[BEST] * (case.index % 2 == 0))
         assert [r.tobytes() for r in again] == [r.tobytes() for r in first], "other bits the second time"
         if case.index % 3 == 0:
             kiln.check_kept(kernel, arguments, graph.results)
@@ -235,10 +236,38 @@ def run_case(kiln, case):
         kiln.c.kiln_kernel_free(kernel)
 
 
+# ---- row programs ----
+
+ROWS = ["exp(x - max(x, {kept})) / sum(exp(x - max(x, {kept})), {kept})", "(x - mean(x, {kept})) / sqrt(var(x, {kept}) + 1) * w",
+        "log(sum(exp(x), {axes})) + max(w, {axes})", "where(x == max(x, {kept}), w, x)", "(x - min(x, {kept})) * sum(w, {kept})",
+        "sum((x - mean(x, {kept})) * w, {axes})", "x / (sum(abs(w), {kept}) + 1) + max(abs(x - mean(x, {kept})), {kept})"]
+
+
+def run_rows(kiln, seed, index):
+    """A row program of any layout gives the same bits in both forms."""
+    rng, kernel, keep, most = random.Random(seed * 1000003 + index), ctypes.c_void_p(), [], kiln.random_size(random.Random(index))
+    ndim, shape, dtype = rng.choice([1, 2, 2, 3]), [], rng.choice("float32 float32 float64 float16 int32".split())
+    for _ in range(ndim):
+        shape.append(log_uniform(rng, max(most // max(int(np.prod(shape)), 1), 1)))
+    rng.shuffle(shape)
+    axes = "axis=({},)".format(", ".join(map(str, rng.sample(range(ndim), rng.randint(1, ndim)))))
+    text = rng.choice(ROWS).format(axes=axes, kept=axes + ", keepdims=True")
+    pool = kiln.pools[dtype, dtype == "int32"]
+    names = [name for name in "xw" if re.search(rf"\b{name}\b", text)]
+    arguments = (Argument * len(names))(*[kiln.argument((pool, Layout(rng, shape, kiln.pool_size)), keep) for _ in names])
+    kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), ", ".join(names).encode(), text.encode(), ctypes.byref(kiln.options)), text)
+    first, best = kiln.fresh(kernel, arguments, 1), kiln.fresh(kernel, arguments, 1, BEST)
+    assert first[0].tobytes() == best[0].tobytes(), f"{text} of {dtype}{shape}: the forms' bits differ"
+    for a in keep:
+        kiln.c.kiln_array_free(a)
+    kiln.c.kiln_kernel_free(kernel)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("--count", type=int, default=5000 if os.environ.get("KILN_SOAK") == "1" else 30)
+    parser.add_argument("--rows", type=int, default=2000 if os.environ.get("KILN_SOAK") == "1" else 6, help="row programs in both forms")
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")
@@ -265,6 +294,7 @@ def main():
                 raise AssertionError(failures[-1]) from None
 
     in_threads(one, range(o.first, o.first + o.count))
+    in_threads(lambda index: run_rows(kiln, o.seed, index), range(o.rows))
     for failure in failures:
         print(failure)
     kernels = sum(k * n for k, n in kiln.kernels.items())

@@ -64,6 +64,34 @@ static void compiles_and_runs(void **state)
     assert_true(compile_and_call(&request, 0) == 1);
 }
 
+static bool names(const kn_blob *code, const char *library)
+{
+    return memmem(code->data, code->size, library, strlen(library)) != NULL;
+}
+
+/* The library of mathematics is linked where a text declares a function, or the compiler calls one. */
+static void baselines_need_libraries_seldom(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        bool needs;
+    } cases[] = {
+        {EXPORT "double f(double x) { return x * 2 + 1; }", false},
+        {EXPORT "double f(double x) { return __builtin_sin(x - 3) + 7; }", true},
+        {"extern \"C\" double cos(double);\n" EXPORT "double f(double x) { return cos(x - 3) + 6; }", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_compile_request request = request_for(cases[i].source);
+        kn_compile_result result = KN_COMPILE_RESULT_INIT;
+        request.flags = KN_COMPILE_BASELINE;
+        if (kn_compile(&result, &request) != KILN_OK)
+            fail_msg("%s\n%s", kiln_error_message(), kiln_error_log());
+        assert_int_equal(names(&result.code, "libm.so"), cases[i].needs);
+        assert_true(call_double(&result, "f", 3) == 7);
+        kn_compile_result_free(&result);
+    }
+}
+
 static void same_source_same_bytes(void **state)
 {
     (void)state;
@@ -364,6 +392,7 @@ int main(void)
         cmocka_unit_test(words_in_the_variable),
         cmocka_unit_test(compilers_that_break),
         cmocka_unit_test(compiles_and_runs),
+        cmocka_unit_test(baselines_need_libraries_seldom),
         cmocka_unit_test(same_source_same_bytes),
         cmocka_unit_test(error_names_the_users_line),
         cmocka_unit_test(link_errors_are_reported),

@@ -1,9 +1,9 @@
 // Special functions, and those of C's mathematics that snippets seldom need. The ones that C lacks are computed
 // in float64 by their definitions and refined by Newton's method.
 // needs: scalbln scalblnf cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f erfcinv erfcinvf erfcx erfcxf
-// needs: erfinv erfinvf frexp frexpf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf lgamma lgammaf llrint llrintf
+// needs: erfinv erfinvf frexp frexpf ilogb ilogbf j0( j0f j1( j1f jn( jnf ldexp ldexpf lgamma lgammaf llrint llrintf
 // needs: llround llroundf logb logbf lrint lrintf lround lroundf modf modff normcdf normcdff normcdfinv normcdfinvf
-// needs: remquo remquof scalbn scalbnf tgamma tgammaf y0 y0f y1 y1f yn ynf
+// needs: remquo remquof scalbn scalbnf tgamma tgammaf y0( y0f y1( y1f yn( ynf
 // with: math
 
 KN_MATH1(lgamma)

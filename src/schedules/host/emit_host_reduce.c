@@ -1,4 +1,4 @@
-/* emit_host_reduce.c - fills host_reduce.cpp. */
+/* emit_host_reduce.c - fills host_reduce.cpp, or for the baseline tier host_reduce_quick.cpp. */
 #include "codegen/writer.h"
 
 #include <string.h>
@@ -14,6 +14,11 @@ enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
 static const kn_host_reduce_config *config_of(const kn_writer *w)
 {
     return kn_host_reduce_config_of(&w->spec->schedule);
+}
+
+static bool is_baseline(const kn_writer *w)
+{
+    return w->spec->schedule.baseline;
 }
 
 /* The element of lane kn_k in step kn_j, from kn_row on. One that all lanes share has no kn_k: compilers
@@ -77,6 +82,8 @@ static void put_order(kn_writer *w)
 {
     int operand = w->program->uses & KN_USES_REDUCTION_INDEX ? kn_layout_space_operands(w->spec) - 1 : -1;
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", operand);
+    if (is_baseline(w))
+        return;
     kn_str_append(&w->slot[KN_SLOT_INDEX], w->spec->schedule.index == 32 ? "int" : "long long");
     if (operand < 0)
         kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
@@ -95,7 +102,24 @@ static void put_map(kn_writer *w)
                      config_of(w)->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order", -1,
                      "array=%d otherwise=%s", last, kn_str_text(along));
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(index),
-               kn_str_text(reduction_index));
+               kn_str_text(is_baseline(w) ? along : reduction_index));
+}
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.baseline ? "schedules/host/host_reduce_quick.cpp"
+                                   : "schedules/host/host_reduce.cpp";
+}
+
+/* The baseline tier: its loops, for their order. */
+static void put_loops(kn_writer *w)
+{
+    static const kn_field loops = KN_FIELD(kn_host_reduce_loops, KN_HOST_REDUCE_LOOPS);
+    static const kn_field call = KN_FIELD(kn_call, KN_HOST_CALL);
+    kn_str_append(&w->slot[KN_SLOT_CALL], call.declaration);
+    kn_str_append(&w->slot[KN_SLOT_LOOPS], loops.declaration);
+    kn_str_printf(&w->slot[KN_SLOT_BOTH], "%d", KN_HOST_REDUCE_BOTH);
+    kn_str_printf(&w->slot[KN_SLOT_FINISH], "%d", KN_HOST_REDUCE_FINISH);
 }
 
 static void fill_host_reduce(kn_writer *w)
@@ -103,14 +127,17 @@ static void fill_host_reduce(kn_writer *w)
     put_names(w);
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
-    kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
-                  config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
+    if (is_baseline(w))
+        put_loops(w);
+    else
+        kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
+                      config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
     put_map(w);
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result, "", "");
 }
 
 KN_CONFIG_TABLE(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
-const kn_recipe kn_recipe_host_reduce = {.template_name = "schedules/host/host_reduce.cpp",
+const kn_recipe kn_recipe_host_reduce = {.choose_template = choose_template,
                                          .fill = fill_host_reduce,
                                          .preludes = "kn_line",
                                          .parts = "schedules/host/host_reduce_parts.cpp",

@@ -1,6 +1,8 @@
-/* emit_host_row.c - fills host_row.cpp: the levels of a program over the contiguous ranges of a row. */
+/* emit_host_row.c - fills host_row.cpp, or for the baseline tier host_row_quick.cpp: the levels of a program
+ * over the contiguous ranges of a row. */
 #include "schedules/host/host_kinds.h"
 #include "schedules/host/host_row_levels.h"
+#include "schedules/host/kind_host_row.h"
 
 static bool is_multipass(const kn_writer *w)
 {
@@ -47,28 +49,46 @@ static const kn_element_places places = {place_in_run, "", "_held[kn_base + kn_j
 
 /* ---- levels ---- */
 
-static const kn_host_levels levels = {&places, put_in_run, put_run_pointers, "reduce_row"};
+static const kn_host_levels levels_of_tier[] = {
+    {&places, put_in_run, put_run_pointers, "reduce_row", "last_pass"},
+    {&places, put_in_run, put_run_pointers, "reduce_row_quick", "last_pass_quick"}};
+static const kn_field loops = KN_FIELD(kn_host_row_loops, KN_HOST_ROW_LOOPS);
+static const kn_field call = KN_FIELD(kn_call, KN_HOST_CALL);
+
+static const kn_host_levels *levels_of(const kn_writer *w)
+{
+    return &levels_of_tier[w->spec->schedule.baseline];
+}
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.baseline ? "schedules/host/host_row_quick.cpp" : "schedules/host/host_row.cpp";
+}
 
 static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_host_put_reduction(w, out, level, &levels);
+    kn_host_put_reduction(w, out, level, levels_of(w));
 }
 
 static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_host_put_last(w, out, level, &levels);
+    kn_host_put_last(w, out, level, levels_of(w));
 }
 
 static void fill(kn_writer *w)
 {
     if (!is_multipass(w)) /* else they are computed again in each pass */
         kn_host_put_held_values(w);
+    if (w->spec->schedule.baseline) {
+        kn_str_append(&w->slot[KN_SLOT_CALL], call.declaration);
+        kn_str_append(&w->slot[KN_SLOT_LOOPS], loops.declaration);
+    }
     kn_put_row_results(w, NULL);
     kn_put_levels(w, is_multipass(w), put_reduction, put_last);
 }
 
 KN_CONFIG_TABLE(kn_host_row_config, KN_HOST_ROW_CONFIG);
-const kn_recipe kn_recipe_host_row = {.template_name = "schedules/host/host_row.cpp",
+const kn_recipe kn_recipe_host_row = {.choose_template = choose_template,
                                       .fill = fill,
                                       .preludes = "kn_line",
                                       .parts = "schedules/host/host_row_parts.cpp",

@@ -1,5 +1,5 @@
-/* emit_host_row_short.c - fills host_row_short.cpp: the levels of a program over elements of neighbouring
- * rows. */
+/* emit_host_row_short.c - fills host_row_short.cpp, or for the baseline tier host_row_short_quick.cpp: the
+ * levels of a program over elements of neighbouring rows. */
 #include "schedules/host/host_kinds.h"
 #include "schedules/host/host_row_levels.h"
 
@@ -39,16 +39,29 @@ static const kn_element_places places = {place_in_rows, "", "_held[kn_j * kn_acr
 
 /* ---- levels ---- */
 
-static const kn_host_levels levels = {&places, put_in_rows, put_pointers, "reduce_rows"};
+static const kn_host_levels levels_of_tier[] = {
+    {&places, put_in_rows, put_pointers, "reduce_rows", "last_pass"},
+    {&places, put_in_rows, put_pointers, "reduce_rows_quick", "last_pass"}};
+
+static const kn_host_levels *levels_of(const kn_writer *w)
+{
+    return &levels_of_tier[w->spec->schedule.baseline];
+}
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.baseline ? "schedules/host/host_row_short_quick.cpp"
+                                   : "schedules/host/host_row_short.cpp";
+}
 
 static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_host_put_reduction(w, out, level, &levels);
+    kn_host_put_reduction(w, out, level, levels_of(w));
 }
 
 static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_host_put_last(w, out, level, &levels);
+    kn_host_put_last(w, out, level, levels_of(w));
 }
 
 /* A body may leave or read a result, so its tile is filled from memory too. */
@@ -73,7 +86,7 @@ static void fill(kn_writer *w)
     kn_put_levels(w, false, put_reduction, put_last);
 }
 
-const kn_recipe kn_recipe_host_row_short = {.template_name = "schedules/host/host_row_short.cpp",
+const kn_recipe kn_recipe_host_row_short = {.choose_template = choose_template,
                                             .fill = fill,
                                             .preludes = "kn_line",
                                             .parts = "schedules/host/host_row_short_parts.cpp",

@@ -33,63 +33,6 @@ enum {
 
 typedef kn_line<${type}> kn_values;
 
-#if ${baseline}
-/* The baseline tier: numbers in place of types, so that there is one function of each loop, and none is unrolled. It combines the same values in the same order. */
-#define KN_IF if
-#define KN_OUTLINED __attribute__((noinline))
-struct kn_flag_value {
-    bool is;
-};
-template <bool kn_is> kn_flag_value kn_flag() { return {kn_is}; }
-
-template <class kn_t, class kn_both_t> __forceinline__ kn_t kn_reduce_pairs(kn_t *kn_x, const int kn_count, const kn_both_t &kn_both) {
-KN_ROLLED
-    for (int kn_by = 1; kn_by < kn_count; kn_by *= 2)
-KN_ROLLED
-        for (int kn_k = 0; kn_k + kn_by < kn_count; kn_k += 2 * kn_by)
-            kn_x[kn_k] = kn_both(kn_x[kn_k], kn_x[kn_k + kn_by]);
-    return kn_x[0];
-}
-
-struct kn_step_count {
-    int count;
-    template <class kn_t, class kn_one_t, class kn_both_t>
-    __forceinline__ void reduce(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, const kn_flag_value kn_order) const {
-        const int kn_chains = count < 4 ? count : 4, kn_length = count / kn_chains;
-        const bool kn_is_apart = count <= 16;
-        kn_t kn_chain[4];
-KN_ROLLED
-        for (int kn_turn = 0; kn_turn < count; ++kn_turn) {
-            const int kn_c = kn_turn % kn_chains;
-            kn_t kn_x;
-            kn_one(kn_x, kn_is_apart ? kn_c * kn_length + kn_turn / kn_chains : kn_turn);
-            if (kn_turn < kn_chains)
-                kn_chain[kn_c] = kn_x;
-            else
-                kn_chain[kn_c] = kn_both(kn_chain[kn_c], kn_x, kn_order.is);
-        }
-        kn_to = kn_reduce_pairs(kn_chain, kn_chains, [&](const kn_t &kn_a, const kn_t &kn_b) __attribute__((always_inline)) {
-            return kn_both(kn_a, kn_b, kn_order.is && kn_is_apart);
-        });
-    }
-};
-template <int kn_n> kn_step_count kn_steps_together() { return {kn_n}; }
-
-template <int kn_n> struct kn_some_values {
-    template <class kn_in_t, class kn_both_t>
-    static __forceinline__ auto reduce(const kn_in_t &kn_in, const long long kn_k, const int kn_step, const kn_both_t &kn_both) {
-        decltype(kn_in.get(0)) kn_x[kn_n];
-KN_ROLLED
-        for (int kn_v = 0; kn_v < kn_n; ++kn_v)
-            kn_x[kn_v] = kn_in.get(kn_k + kn_v * kn_step);
-        return kn_reduce_pairs(kn_x, kn_n, kn_both);
-    }
-};
-#else
-#define KN_IF if constexpr
-#define KN_OUTLINED
-template <bool kn_is> constexpr kn_bool<kn_is> kn_flag() { return {}; }
-
 /* kn_n steps in four independent chains. The reduction gets a flag (kn_order): its second argument follows the first in the order of the index. This holds within a
  * chain; it also holds between chains if each chain has consecutive steps. With many steps the chains take alternate steps instead, so that memory is read forwards,
  * which processors prefetch. */
@@ -139,9 +82,6 @@ template <int kn_n> struct kn_some_values {
     }
 };
 
-template <int kn_n> constexpr kn_some_steps<kn_n> kn_steps_together() { return {}; }
-#endif
-
 ${begin}
 
     /* Strides from lane to lane, from result to result, and from step to step. */
@@ -176,7 +116,7 @@ ${begin}
 
     /* Reduces kn_n steps from kn_row on. The loop over lanes is the outer one, so that the compiler vectorises it, for structs too. */
     const auto kn_reduce_loop_of = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place kn_row, const long long kn_width,
-                                     const kn_place kn_down, const kn_place kn_along, const kn_values kn_side, const ${index} *const kn_first_index) KN_OUTLINED {
+                                     const kn_place kn_down, const kn_place kn_along, const kn_values kn_side, const ${index} *const kn_first_index) {
         const kn_args kn = *kn_given; /* a copy, as the parameters by value: otherwise a stored byte could alias these, as far as compilers know */
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
@@ -187,7 +127,7 @@ KN_INDEPENDENT
             };
             ${type} kn_all;
             kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
-            KN_IF (kn_before.is)
+            if constexpr (kn_before.is)
                 kn_all = ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
             kn_side.put(kn_to + kn_k, kn_all);
         }
@@ -197,9 +137,9 @@ KN_INDEPENDENT
     };
     const auto kn_reduce_steps = [&](auto kn_n, auto kn_order, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
         if (kn_is_first)
-            kn_reduce_loop(kn_n, kn_flag<false>(), kn_order, 0, kn_row, kn_width);
+            kn_reduce_loop(kn_n, kn_bool<false>(), kn_order, 0, kn_row, kn_width);
         else
-            kn_reduce_loop(kn_n, kn_flag<true>(), kn_order, 0, kn_row, kn_width);
+            kn_reduce_loop(kn_n, kn_bool<true>(), kn_order, 0, kn_row, kn_width);
     };
     /* Reduces pairs of kn_width values, and pairs of groups: the first group with the one behind the middle. These are functions, not inlined: as loops of their own they
      * would dominate compile time. */
@@ -247,7 +187,7 @@ KN_INDEPENDENT
                 *(kn_indices *)kn_first_index = *(kn_indices *)kn_numbers + (${index})(${first});
                 __asm__("" : "+m"(kn_first_index));
             }
-            kn_reduce_loop(kn_n, kn_flag<false>(), kn_order, (kn_top + kn_new) * kn_most, kn_row, kn_most);
+            kn_reduce_loop(kn_n, kn_bool<false>(), kn_order, (kn_top + kn_new) * kn_most, kn_row, kn_most);
             kn_go_down(kn_row, kn_n.count);
             kn_left -= kn_n.count;
             if (++kn_new == kn_series) {
@@ -256,17 +196,17 @@ KN_INDEPENDENT
             }
         };
         while (kn_is_ordered && kn_left >= kn_depth)
-            kn_reduce_next(kn_steps_together<kn_depth>(), kn_flag<kn_orders>());
+            kn_reduce_next(kn_some_steps<kn_depth>(), kn_bool<kn_orders>());
         if constexpr (kn_orders && kn_depth > 16)
             while (kn_is_ordered && kn_left >= kn_depth / 4)
-                kn_reduce_next(kn_steps_together<kn_depth / 4>(), kn_flag<kn_orders>());
+                kn_reduce_next(kn_some_steps<kn_depth / 4>(), kn_bool<kn_orders>());
         while (kn_is_ordered && kn_left >= 4)
-            kn_reduce_next(kn_steps_together<4>(), kn_flag<kn_orders>());
+            kn_reduce_next(kn_some_steps<4>(), kn_bool<kn_orders>());
         while (kn_left > 0)
-            kn_reduce_next(kn_steps_together<1>(), kn_flag<false>());
+            kn_reduce_next(kn_some_steps<1>(), kn_bool<false>());
         if (kn_rest > 0) {
             const long long kn_to = (kn_top + kn_new) * kn_most;
-            kn_reduce_loop(kn_steps_together<1>(), kn_flag<false>(), kn_flag<false>(), kn_to, kn_row, kn_rest);
+            kn_reduce_loop(kn_some_steps<1>(), kn_bool<false>(), kn_bool<false>(), kn_to, kn_row, kn_rest);
             if (kn.steps > 0)
                 kn_reduce_pair(kn_side, kn_to - kn_most, kn_to, kn_rest);
             else
@@ -277,25 +217,25 @@ KN_INDEPENDENT
     };
     const auto kn_reduce_piece_of_results = [&](kn_place &kn_row, long long kn_left, const long long kn_rest, const long long kn_count) {
         for (; kn_is_ordered && kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
-            kn_reduce_steps(kn_steps_together<kn_depth>(), kn_flag<kn_orders>(), kn_row, kn_live, kn_top == 0);
+            kn_reduce_steps(kn_some_steps<kn_depth>(), kn_bool<kn_orders>(), kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, kn_depth);
         }
         const auto kn_reduce_left = [&](auto kn_n) {
-            kn_reduce_steps(kn_n, kn_flag<false>(), kn_row, kn_live, kn_top == 0);
+            kn_reduce_steps(kn_n, kn_bool<false>(), kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, kn_n.count);
             kn_left -= kn_n.count;
             kn_top = 1;
         };
         if constexpr (!kn_orders) {
             if (kn_left % 4 == 3)
-                kn_reduce_left(kn_steps_together<3>());
+                kn_reduce_left(kn_some_steps<3>());
             if (kn_left % 4 == 2)
-                kn_reduce_left(kn_steps_together<2>());
+                kn_reduce_left(kn_some_steps<2>());
         }
         while (kn_left > 0)
-            kn_reduce_left(kn_steps_together<1>());
+            kn_reduce_left(kn_some_steps<1>());
         if (kn_rest > 0)
-            kn_reduce_steps(kn_steps_together<1>(), kn_flag<false>(), kn_row, kn_rest * kn_count, false);
+            kn_reduce_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_rest * kn_count, false);
     };
 
     /* Reduces each lane of kn_count short rows. The rest of a row is loaded as its last lanes; those of them that were counted before are left out. */
@@ -304,7 +244,7 @@ KN_INDEPENDENT
         const kn_args kn = *kn_given;
         const auto kn_reduce_step = [&](auto kn_n, auto kn_before, const long long kn_in, const long long kn_to, const long long kn_from)
                                       __attribute__((always_inline)) {
-            const auto kn_order = kn_flag<false>();
+            const auto kn_order = kn_bool<false>();
 KN_INDEPENDENT
 KN_ROLLED
             for (int kn_k = 0; kn_k < kn_lanes; ++kn_k) {
@@ -316,7 +256,7 @@ KN_ROLLED
                 };
                 ${type} kn_all;
                 kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
-                KN_IF (kn_before.is)
+                if constexpr (kn_before.is)
                     kn_all = ${reduce}(kn_side.get(kn_in + kn_k), kn_all);
                 kn_side.put(kn_to + kn_k, kn_all);
             }
@@ -325,19 +265,19 @@ KN_ROLLED
             const long long kn_to = kn_r * kn_lanes;
             long long kn_step = 1;
             if (kn_steps < 4)
-                kn_reduce_step(kn_steps_together<1>(), kn_flag<false>(), kn_to, kn_to, 0);
+                kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
             else
-                kn_reduce_step(kn_steps_together<4>(), kn_flag<false>(), kn_to, kn_to, 0), kn_step = 4;
+                kn_reduce_step(kn_some_steps<4>(), kn_bool<false>(), kn_to, kn_to, 0), kn_step = 4;
             for (; kn_step + 4 <= kn_steps; kn_step += 4)
-                kn_reduce_step(kn_steps_together<4>(), kn_flag<true>(), kn_to, kn_to, kn_step);
+                kn_reduce_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
             for (; kn_step < kn_steps; ++kn_step)
-                kn_reduce_step(kn_steps_together<1>(), kn_flag<true>(), kn_to, kn_to, kn_step);
+                kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_to, kn_step);
             const int kn_spared = kn_lanes - kn_rest;
             for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
                 kn_row.at[kn_o] -= kn_spared * kn_along.at[kn_o];
             if (kn_rest > 0) {
                 const long long kn_beyond = kn_batch * kn_lanes;
-                kn_reduce_step(kn_steps_together<1>(), kn_flag<true>(), kn_to, kn_beyond, kn_steps);
+                kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_beyond, kn_steps);
 KN_INDEPENDENT
 KN_ROLLED
                 for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)

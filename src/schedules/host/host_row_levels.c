@@ -2,6 +2,8 @@
  * the loop of the kind's own part. */
 #include "schedules/host/host_row_levels.h"
 
+#include "schedules/host/kind_host_row.h"
+
 bool kn_host_is_in_level(const kn_writer *w, const kn_level *level, int k)
 {
     return kn_is_wide_array(w, k) && (kn_level_reads(w, level, k) || kn_level_gives(w, level, k));
@@ -32,8 +34,10 @@ void kn_host_put_reduction(const kn_writer *w, kn_str *out, const kn_level *leve
     by->put_pointers(w, pointers, level);
     put_element(w, element, level, by);
     kn_put_declaration(w, out, result);
-    kn_put_part_with(w, out, by->reduction, result, "level=%d pointers=%s element=%s reduced=%s function=%s",
-                     level->end, kn_str_text(pointers), kn_str_text(element),
+    kn_put_part_with(w, out, by->reduction, result,
+                     "level=%d both=%d sides=%d operands=%d pointers=%s element=%s reduced=%s function=%s",
+                     level->end, KN_HOST_ROW_BOTH, KN_HOST_ROW_SIDES, kn_layout_space_operands(w->spec),
+                     kn_str_text(pointers), kn_str_text(element),
                      kn_text_by(w, kn_put_value, w->program->stage[level->end].value[0]),
                      kn_text_by(w, kn_put_function, level->end));
 }
@@ -45,7 +49,7 @@ void kn_host_put_last(const kn_writer *w, kn_str *out, const kn_level *level, co
         return;
     by->put_pointers(w, pointers, level);
     put_element(w, element, level, by);
-    kn_put_part_with(w, out, "last_pass", -1, "pointers=%s element=%s", kn_str_text(pointers),
+    kn_put_part_with(w, out, by->last, -1, "pointers=%s element=%s", kn_str_text(pointers),
                      kn_str_text(element));
 }
 

@@ -30,6 +30,17 @@ kn_level_${level}(0, kn_bool<true>());
 for (long long kn_j = 1; kn_j < kn_length; ++kn_j)
     kn_level_${level}(kn_j, kn_bool<false>());
 
+// The baseline tier's.
+#part reduce_rows_quick
+for (long long kn_j = 0; kn_j < kn_length; ++kn_j) {
+${pointers}
+    for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
+${element}
+        const ${value_type} kn_new = ${reduced};
+        ${value}_of[kn_k] = kn_j == 0 ? kn_new : ${function}(${value}_of[kn_k], kn_new);
+    }
+}
+
 #part last_pass
 for (long long kn_j = 0; kn_j < kn_length; ++kn_j) {
 ${pointers}

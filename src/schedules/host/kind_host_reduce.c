@@ -34,17 +34,6 @@ enum {
     MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
 };
 
-/* The kind's field. groups: elements of the innermost reduction axis in a step; rows: along the other ones;
- * steps of a row, and the rest of its elements; piece: steps of one, and pieces of a row; chunk: pieces of
- * one, and chunks of a result; width: neighbouring results of a task. */
-#define MEMBERS                                                                                              \
-    int reduction_rank;                                                                                      \
-    int groups;                                                                                              \
-    long long rows, steps, rest, piece, pieces, chunk, chunks, width;
-typedef struct reduction {
-    MEMBERS
-} reduction;
-
 /* ---- which way ---- */
 
 static int64_t output_extent(const kn_space *s)
@@ -154,7 +143,7 @@ static bool runs_on(const kn_part *part)
     return true;
 }
 
-static void set_steps(reduction *f, const kn_part *part)
+static void set_steps(kn_host_reduce_field *f, const kn_part *part)
 {
     int lanes = kn_host_reduce_config_of(&part->spec->schedule)->lanes_of_row;
     int64_t length = row_length(part->space);
@@ -166,7 +155,7 @@ static void set_steps(reduction *f, const kn_part *part)
 }
 
 /* Chunks of about CHUNK elements, in pieces of nearly equal length. */
-static void set_chunks(reduction *f, int64_t units)
+static void set_chunks(kn_host_reduce_field *f, int64_t units)
 {
     int64_t most = kn_most(CHUNK / (f->groups * f->width), CHUNK_STEPS / f->groups);
     most = kn_most(kn_multiple_up(most, KN_HOST_REDUCE_DEPTH), KN_HOST_REDUCE_DEPTH);
@@ -188,7 +177,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
-    reduction f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
+    kn_host_reduce_field f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
     const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
     f.width = kn_least(run, config->short_rows         ? KN_HOST_REDUCE_BATCH
                             : config->lanes_of_row > 1 ? 1
@@ -210,7 +199,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 static void describe(kn_str *out, const unsigned char *at)
 {
-    reduction f;
+    kn_host_reduce_field f;
     memcpy(&f, at, sizeof f);
     kn_str_printf(out, " rows=\"%lld\" steps=\"%lldx%d+%lld\" chunks=\"%lld\" width=\"%lld\"",
                   (long long)f.rows, (long long)f.steps, (int)f.groups, (long long)f.rest,
@@ -223,9 +212,10 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .revision = 1,
                                      .choose = choose,
                                      .config = &kn_host_reduce_config_table,
-                                     .field = KN_FIELD(reduction, MEMBERS),
+                                     .field = KN_FIELD(kn_host_reduce_field, KN_HOST_REDUCE_FIELD),
                                      .place = place,
                                      .has_wide_axes = true,
                                      .describe = describe,
                                      .has_workspace = true,
-                                     .has_baseline = true};
+                                     .has_baseline = true,
+                                     .in_order = kn_host_reduce_in_order};

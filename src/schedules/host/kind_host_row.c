@@ -10,21 +10,12 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
 #include "schedules/host/host_kinds.h"
+#include "schedules/host/kind_host_row.h"
 
 enum {
     HELD_BYTES = 1 << 17, /* that a thread holds of a row: half of a usual L2 */
     GRAIN = 1 << 15       /* elements for a further thread */
 };
-
-/* The kind's field. Of a result, rows along the outer reduction axes, and their length; capacity: elements
- * that are held, at most. */
-#define MEMBERS                                                                                              \
-    int reduction_rank;                                                                                      \
-    int row_unused;                                                                                          \
-    long long rows, length, capacity;
-typedef struct row_field {
-    MEMBERS
-} row_field;
 
 /* All values of elements that a later level needs fit. The size of a struct is not known here. */
 static bool is_held(const kn_choice *c)
@@ -49,7 +40,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t size = kn_reduce_size(s), cost = 1 + 2 * kn_cost_functions(part->spec->program);
-    row_field f = {.capacity = (size + 63) / 64 * 64};
+    kn_host_row_field f = {.capacity = (size + 63) / 64 * 64};
     f.reduction_rank = kn_reduce_place_axes(out, s, -1, -1);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
@@ -64,7 +55,8 @@ const kn_kind kn_kind_host_row = {.name = "row",
                                   .revision = 1,
                                   .choose = choose,
                                   .config = &kn_host_row_config_table,
-                                  .field = KN_FIELD(row_field, MEMBERS),
+                                  .field = KN_FIELD(kn_host_row_field, KN_HOST_ROW_FIELD),
                                   .place = place,
                                   .has_wide_axes = true,
-                                  .has_baseline = true};
+                                  .has_baseline = true,
+                                  .in_order = kn_host_row_in_order};
