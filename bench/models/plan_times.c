@@ -69,7 +69,7 @@ static double time_of(double *first, const kn_program *program, const layout *l,
                 KILN_OK ||
             kn_layout_make(&layout, &spec) != KILN_OK)
             exit(1);
-        const kn_part whole = {&spec, &layout, &launch_params, &space, &space};
+        const kn_part whole = {&spec, &layout, &launch_params, &space, &space, NULL};
         if (kn_part_each(&whole, place, &placed) != KILN_OK)
             exit(1);
         us[k] = now_us() - begin;

@@ -45,6 +45,7 @@
     X(THREADS, 1, WAITS, LONG, "the list of threads that are joined in the end")                             \
     X(TIERS, 1, WAITS, BRIEF, "which optimised tiers of kernels are to be compiled")                         \
     X(STEPS, 1, WAITS, LONG, "steps of calls that several threads build")                                    \
+    X(RANGES, 1, WAITS, LONG, "starting a profiler")                                                         \
     X(LAUNCH_NAMES, 1, WAITS, BRIEF, "the names of kernels that were launched")                              \
     X(MEMORY_PROFILE, 1, WAITS, BRIEF, "the memory profile")                                                 \
     X(MEMORY_HOOK, 1, WAITS, BRIEF, "the memory hook")                                                       \

@@ -1,6 +1,7 @@
 /* stage_functions.c - a program's stages as functions of the source, and calls of them. */
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
+#include "schedule/contraction.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,8 +121,12 @@ static void put_reduce_part(const kn_writer *w, kn_str *out, const char *part, i
 {
     const kn_stage *s = &w->program->stage[stage];
     kn_str *label = kn_text(w), *user = kn_text(w);
+    const char *function = suffix[0] ? NULL : kn_contraction_function(w->spec, stage);
     kn_str_printf(label, "%s%s", s->label, suffix);
-    kn_put_user_text(w, user, text, kn_str_text(label), true);
+    if (function)
+        kn_put_part_with(w, user, "uncontracted", -1, "function=%s", function);
+    else
+        kn_put_user_text(w, user, text, kn_str_text(label), true);
     kn_put_part_with(w, out, part, -1, "label=%s value_type=%s inlining=%s user=%s", s->label,
                      kn_text_by(w, kn_put_type, s->value[s->n_read]), inlining(w), kn_str_text(user));
 }

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/nvtx.h"
 #include "compile/compiler.h"
 
 static const kn_compiler *const compilers[] = {
@@ -39,8 +40,10 @@ kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kiln_status status = check_request(request);
+    const bool is_ranged = status == KILN_OK && kn_range_begin("compile", request->name);
     if (status == KILN_OK)
         status = compiler_of(request->target.backend)->compile(&result, request);
+    kn_range_end(is_ranged);
     if (status == KILN_OK)
         kn_compile_take_warnings(&result.warnings, request, &result.log);
     if (status == KILN_OK)

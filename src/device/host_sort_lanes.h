@@ -106,8 +106,8 @@ WITH_VECTORS static void NAME(sort_few)(const KEY *from, KEY *to, const int64_t 
 }
 
 /* Stores keys before the pivot (or_equal: and the pivot itself) from the front of `to` on, the others from
- * its end. Returns the number of the former. Whole vectors are stored in front: what comes too much there lies in
- * the gap between both, which has as many keys as are left. */
+ * its end. Returns the number of the former. Whole vectors are stored in front: keys that are too many there
+ * lie in the gap between both, which has as many keys as are left. */
 INLINE int64_t NAME(part)(const KEY *from, KEY *to, const int64_t n, const KEY pivot, const bool or_equal)
 {
     const __m512i at = LANE(set1)((NUMBER)pivot);

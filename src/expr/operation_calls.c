@@ -153,8 +153,9 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         dtype = slot[n_reduced + 2 - f->scans];
     if (status == KILN_OK)
         status = settle_inputs(&node.n_in, slot, p, c, f);
-    if (status == KILN_OK && f->is_reduction && !f->scans && node.kind == KN_NODE_CALL && node.n_in == 1)
-        status = kn_reduce_selected(&slot[0], &is_done, p, c, &node, kn_call_is_given(&dtype));
+    if (status == KILN_OK && f->is_reduction && !f->scans && node.kind == KN_NODE_CALL && n_reduced == 1)
+        status = kn_reduce_selected(&slot[0], &is_done, p, c, &node, node.n_in > 1 ? &slot[1] : &absent,
+                                    kn_call_is_given(&dtype));
     if (is_done) {
         *out = slot[0];
         return status;

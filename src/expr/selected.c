@@ -108,26 +108,32 @@ bool kn_index_is_mask(kn_graph *g, int number)
 
 /* ---- reductions ---- */
 
+/* float32 at least, in which parts of means are added up; the mean. */
+#define MEAN                                                                                                 \
+    "z = zeros_like(mean(x)) + zeros(1, dtype=float32)[0]; n = count_nonzero(broadcast_to(m, x.shape)); "    \
+    "c = sum(w + z) / n; "
+#define VARIANCE MEAN "d = where(m, x - c, z); v = sum(real(d * conj(d))) / maximum(n - ddof, 0); "
+
 /* By name, what is computed of x and a mask m. `other`, of elements that are not selected, leaves the others
  * and their dtype as they are, and the reduction goes on; `better`: true if `a` is the one of two; `result`
- * is all there is to compute. */
+ * is all there is to compute, of x, m, `w`, which is 0 where nothing is selected, and ddof. */
 static const struct {
     const char *name, *other, *better, *result;
 } rows[] = {{"all", "True", NULL, NULL},
             {"any", "False", NULL, NULL},
             {"count_nonzero", "False", NULL, NULL},
-            {"max", NULL, "a.value >= b.value || kn_is_nan(a.value)", NULL},
-            {"mean", NULL, NULL,
-             "u = mean(x); w = where(m, x, zeros_like(u) + zeros(1, dtype=float32)[0]); "
-             "full_like(u, sum(w) / count_nonzero(broadcast_to(m, x.shape)))"},
-            {"min", NULL, "a.value <= b.value || kn_is_nan(a.value)", NULL},
-            {"nanmax", NULL, "a.value >= b.value || kn_is_nan(b.value)", NULL},
-            {"nanmin", NULL, "a.value <= b.value || kn_is_nan(b.value)", NULL},
+            {"max", "False", "a.value >= b.value || kn_is_nan(a.value)", NULL},
+            {"mean", "False", NULL, MEAN "full_like(mean(x), c)"},
+            {"min", "False", "a.value <= b.value || kn_is_nan(a.value)", NULL},
+            {"nanmax", "False", "a.value >= b.value || kn_is_nan(b.value)", NULL},
+            {"nanmin", "False", "a.value <= b.value || kn_is_nan(b.value)", NULL},
             {"nansum", "False", NULL, NULL},
             {"norm_1", "False", NULL, NULL},
             {"norm_2", "False", NULL, NULL},
             {"prod", "True", NULL, NULL},
-            {"sum", "False", NULL, NULL}};
+            {"std", "False", NULL, VARIANCE "full_like(std(x), sqrt(v))"},
+            {"sum", "False", NULL, NULL},
+            {"var", "False", NULL, VARIANCE "full_like(var(x), v)"}};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static int find_row(const char *name)
@@ -206,20 +212,40 @@ static kiln_status find_inputs(int *in, kn_parser *p, const kn_node *of, bool is
     return status;
 }
 
-kiln_status kn_reduce_selected(kn_value *value, bool *is_done, kn_parser *p, const kn_called *c,
-                               kn_node *reduction, bool has_dtype)
+/* A result of its own. *value: the elements of x, others where nothing is selected, with which the shapes of
+ * x and the mask are checked. */
+static kiln_status compute(kn_value *value, kn_parser *p, const kn_called *c, int row, int *in,
+                           const kn_value *ddof)
 {
-    static const char *const names[] = {"x", "m"};
+    static const char *const names[] = {"x", "m", "w", "ddof"};
+    kn_value part[4] = {{.kind = KN_VALUE_NODE, .node = in[0], .at = c->at, .length = c->length},
+                        {.kind = KN_VALUE_NODE, .node = in[1], .at = c->at, .length = c->length},
+                        *value,
+                        *ddof};
+    kiln_status status = KILN_OK;
+    if (rows[row].better) {
+        status = kn_parser_node(&in[0], p, value);
+        return status == KILN_OK ? reduce_to_best(value, p, c, row, in) : status;
+    }
+    if (ddof->kind == KN_VALUE_ABSENT)
+        status = kn_parser_number(&part[3], p, kiln_arg_int(0), c->at, c->length);
+    return status == KILN_OK ? kn_compose(value, p, c, rows[row].result, names, part, 4) : status;
+}
+
+kiln_status kn_reduce_selected(kn_value *value, bool *is_done, kn_parser *p, const kn_called *c,
+                               kn_node *reduction, const kn_value *ddof, bool has_dtype)
+{
     const kn_node *node = value->kind == KN_VALUE_NODE ? &p->graph->node[value->node] : NULL;
     const int row = find_row(reduction->name);
     const bool is_first = reduction->n_axes == 1 && (reduction->axis[0] == 0 || reduction->axis[0] == -1);
     int in[2];
     *is_done = false;
     if (!node || node->kind != KN_NODE_KERNEL || !kn_indexed_is_alone(node->kernel) || row == ROWS ||
-        reduction->keepdims || (reduction->has_axes && !is_first) || (has_dtype && !rows[row].other))
+        reduction->keepdims || (reduction->has_axes && !is_first))
         return KILN_OK;
+    const bool is_own = rows[row].better || rows[row].result;
     const kn_node of = *node; /* nodes may move */
-    if (!kn_index_is_mask(p->graph, of.in[1]))
+    if ((has_dtype && is_own) || !kn_index_is_mask(p->graph, of.in[1]))
         return KILN_OK;
     int own[2] = {of.in[0], of.in[1]};
     kn_node selection = of;
@@ -228,12 +254,8 @@ kiln_status kn_reduce_selected(kn_value *value, bool *is_done, kn_parser *p, con
     const kn_masked masked = reduction->has_axes ? KN_MASKED : KN_MASKED_LAST;
     reduction->has_axes = false;
     reduction->n_axes = 0;
-    if (status == KILN_OK && rows[row].other)
-        return choose(value, p, &selection, row, in, masked);
-    *is_done = true;
-    if (status == KILN_OK && rows[row].better)
-        return reduce_to_best(value, p, c, row, in);
-    kn_value part[2] = {{.kind = KN_VALUE_NODE, .node = in[0], .at = c->at, .length = c->length},
-                        {.kind = KN_VALUE_NODE, .node = in[1], .at = c->at, .length = c->length}};
-    return status == KILN_OK ? kn_compose(value, p, c, rows[row].result, names, part, 2) : status;
+    if (status == KILN_OK)
+        status = choose(value, p, &selection, row, in, masked);
+    *is_done = is_own;
+    return status == KILN_OK && is_own ? compute(value, p, c, row, in, ddof) : status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "space/shape.h"
 #include "types/dtype.h"
 
 /* ---- diagonals, and products of Kronecker's ---- */
@@ -354,9 +355,91 @@ static kiln_status refuse_subscripts(const char *text)
 {
     return kn_error(
         KILN_ERROR_INVALID,
-        "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' were expected, at most %d of "
-        "a factor, without ...",
+        "einsum: subscripts: '%s' was given; letters such as 'ij,jk->ik' or '...ij,...jk->...ik' were "
+        "expected, at most %d of a factor",
         text, MOST_LETTERS);
+}
+
+/* ---- "...": axes without letters of their own ---- */
+
+typedef struct ellipsis {
+    char letters[MOST_LETTERS + 1]; /* which no subscript has, for the axes that it stands for */
+    char text[MOST_FACTORS * MOST_LETTERS + 2 * MOST_LETTERS + 16]; /* with these letters */
+} ellipsis;
+
+/* The letters of a factor, from `from` to `end`; *dots: where "..." begins, NULL. False: there are other
+ * dots. */
+static bool count_letters(int *out, const char **dots, const char *from, const char *end)
+{
+    *out = 0;
+    *dots = NULL;
+    for (const char *c = from; c < end; ++c) {
+        const bool begins = end - c >= 3 && strncmp(c, "...", 3) == 0;
+        if (*c == '.' && (*dots || !begins))
+            return false;
+        if (begins) {
+            *dots = c;
+            c += 2;
+        } else {
+            *out += *c != ' ';
+        }
+    }
+    return true;
+}
+
+static const char *end_of_factor(const char *from)
+{
+    const char *arrow = strstr(from, "->"), *comma = strchr(from, ',');
+    return arrow && (!comma || arrow < comma) ? arrow : comma ? comma : from + strlen(from);
+}
+
+/* The axes that the dots of factor k stand for, of which the longest has all. */
+static bool count_dotted(int *out, int *most, const char *text, const kn_described *in, int count)
+{
+    const char *from = text;
+    *most = 0;
+    for (int k = 0; k < count; ++k) {
+        const char *end = end_of_factor(from), *dots;
+        int letters;
+        if (!count_letters(&letters, &dots, from, end))
+            return false;
+        out[k] = dots ? in[k].ndim - letters : 0;
+        *most = out[k] > *most ? out[k] : *most;
+        if (out[k] < 0 || (*end != ',' && k + 1 < count))
+            return false;
+        from = end + (*end == ',');
+    }
+    return true;
+}
+
+/* Axes are counted from the last one on, as in broadcasting. */
+static bool write_ellipsis(ellipsis *e, const char *text, const kn_described *in, int count)
+{
+    const char *arrow = strstr(text, "->"), *from = text, *dots;
+    int dotted[MOST_FACTORS], most = 0, letters = 0, n = 0;
+    memset(e, 0, sizeof *e);
+    if (!count_dotted(dotted, &most, text, in, count) || most > MOST_LETTERS)
+        return false;
+    for (char c = 'A'; c <= 'z' && letters < most; ++c)
+        if (((c <= 'Z') || (c >= 'a')) && !has_letter(text, c))
+            e->letters[letters++] = c;
+    if (letters < most ||
+        (arrow && (!count_letters(&n, &dots, arrow + 2, text + strlen(text)) || (most > 0 && !dots))))
+        return false;
+    kn_str all = KN_STR_INIT;
+    for (int k = 0; *from; ++from) {
+        if (*from != '.') {
+            k += *from == ',';
+            kn_str_printf(&all, "%c", *from);
+            continue;
+        }
+        kn_str_append(&all, e->letters + (arrow && from > arrow ? 0 : most - (k < count ? dotted[k] : most)));
+        from += 2;
+    }
+    const bool fits = !all.failed && all.length < sizeof e->text;
+    snprintf(e->text, sizeof e->text, "%s", kn_str_text(&all));
+    kn_str_free(&all);
+    return fits;
 }
 
 static bool add_letter(char *to, char letter)
@@ -369,8 +452,9 @@ static bool add_letter(char *to, char letter)
     return true;
 }
 
-/* Without "->" the result has the letters that stand there one time, in alphabetical order. */
-static bool read_letters(letters *l, const char *text)
+/* Without "->" the result has those of "...", then the letters that stand there one time, in alphabetical
+ * order. */
+static bool read_letters(letters *l, const char *text, const char *dotted)
 {
     const char *arrow = strstr(text, "->");
     char seen[64] = "", twice[64] = ""; /* of 52 letters */
@@ -389,8 +473,10 @@ static bool read_letters(letters *l, const char *text)
     }
     for (const char *c = arrow ? arrow + 2 : ""; *c && is_good; ++c)
         is_good = *c == ' ' || (has_letter(seen, *c) && !has_letter(l->all, *c) && add_letter(l->all, *c));
+    for (const char *c = dotted; *c && !arrow && is_good; ++c)
+        is_good = add_letter(l->all, *c);
     for (char c = 'A'; c <= 'z' && !arrow && is_good; ++c)
-        if (has_letter(seen, c) && !has_letter(twice, c))
+        if (has_letter(seen, c) && !has_letter(twice, c) && !has_letter(dotted, c))
             is_good = add_letter(l->all, c);
     l->n_out = (int)strlen(l->all);
     for (const char *c = seen; *c && is_good; ++c)
@@ -435,9 +521,12 @@ static void write_factor(kn_str *text, const letters *l, int k)
 static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
     letters l;
+    ellipsis e = {"", ""};
     kiln_dtype dtype = in->dtype;
     kiln_status status = KILN_OK;
-    if (!read_letters(&l, own->word[0]))
+    const bool has_dots = strchr(own->word[0], '.') != NULL;
+    if ((has_dots && !write_ellipsis(&e, own->word[0], in, own->count)) ||
+        !read_letters(&l, has_dots ? e.text : own->word[0], e.letters))
         return refuse_subscripts(own->word[0]);
     if (l.n_factors != own->count)
         return kn_error(KILN_ERROR_INVALID, "einsum: operands: %d were given; subscripts have %d", own->count,
@@ -609,4 +698,42 @@ kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c
     kn_value slot[1] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_sort_complex, &own, slot, 1) : status;
+}
+
+/* ---- distinct parts along an axis ---- */
+
+enum { MOST_COLUMNS = 16 /* keys of a lexsort */ };
+
+/* Parts along the axis are rows of their elements, in C order, and sorted as these. */
+static kiln_status write_unique(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int axis = (int)(own->number[0] < 0 ? own->number[0] + in->ndim : own->number[0]);
+    if (axis < 0 || axis >= in->ndim)
+        return kn_error(KILN_ERROR_SHAPE, "unique: axis: %lld was given; the array has %d axes",
+                        (long long)own->number[0], in->ndim);
+    const int64_t columns = in->shape[axis] > 0 ? kn_shape_size(in->ndim, in->shape) / in->shape[axis] : 1;
+    if (columns < 1 || columns > MOST_COLUMNS)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "unique: parts along axis %d have %lld elements; 1 to %d were expected", axis,
+                        (long long)columns, MOST_COLUMNS);
+    kn_str_printf(text, "r = reshape(moveaxis(x0, %d, 0), x0.shape[%d], %lld); o = lexsort((", axis, axis,
+                  (long long)columns);
+    for (int64_t k = columns; k-- > 0;)
+        kn_str_printf(text, "r[:, %lld], ", (long long)k);
+    kn_str_printf(text,
+                  ")); s = take(r, o, axis=0, mode='clip'); i = arange(len(s)); "
+                  "p = take(s, i - 1, axis=0, mode='clip'); f = (i == 0) | any(s != p, axis=1); "
+                  "t = take(x0, o, axis=%d, mode='clip'); t[",
+                  axis);
+    for (int a = 0; a < axis; ++a)
+        kn_str_append(text, ":, ");
+    kn_str_append(text, "f]");
+    return KILN_OK;
+}
+
+kiln_status kn_call_unique_parts(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                 int64_t axis)
+{
+    const kn_shaped_own own = {.count = 1, .number = {axis}};
+    return kn_call_shaped(out, p, c, write_unique, &own, x, 1);
 }

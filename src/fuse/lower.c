@@ -614,7 +614,7 @@ static bool is_held(const lowering *l)
 static kiln_status find_why_split(kn_why *out, const lowering *l, placed *at, const kn_resolved *r)
 {
     kn_fusion fusion;
-    const kn_part part = {&r->spec, NULL, &r->launch_params, &r->space, &r->space};
+    const kn_part part = {&r->spec, NULL, &r->launch_params, &r->space, &r->space, NULL};
     if (r->spec.schedule.kind->reads_again && (is_held(l) || r->space.size > FEW_ELEMENTS)) {
         *out = KN_WHY_ROWS;
         return KILN_OK;

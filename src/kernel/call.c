@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/nvtx.h"
 #include "base/sized.h"
 
 /* Words on the stack for the key of a call's plan; a call that needs more is not cached. */
@@ -344,7 +345,9 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
         status = gather_values(c, plan, value, scalar);
     if (status == KILN_OK && !plan->is_empty) {
         kn_device_note_launch_name(plan->launch_name);
+        const bool is_ranged = kn_range_begin("", plan->launch_name ? plan->launch_name : "");
         status = kn_launch_plan_run(kn_plan_launch_now(&plan->launch), value, c->stream);
+        kn_range_end(is_ranged);
     }
     if (status != KILN_OK)
         release_fresh(c, plan->n_out);

@@ -29,16 +29,36 @@ static kiln_status hand_out(char **out, kn_str *text)
     return status;
 }
 
+/* The specialisation that calls take: KILN_FORMS=quick asks for the baseline tier, which may keep the order
+ * of another kernel. */
+typedef struct shown {
+    kn_spec spec;
+    const kn_spec *order; /* NULL: it has one of its own */
+} shown;
+
+static void find_shown(shown *out, const kn_resolved *r)
+{
+    bool is_other = kn_tiers_mode() == KILN_FORMS_QUICK && kn_resolved_make_baseline(&out->spec, r, 0) &&
+                    out->spec.schedule.kind->keeps_order;
+    out->order = is_other ? &r->spec : NULL;
+    if (!is_other)
+        out->spec = r->spec;
+}
+
 static kiln_status put_line(kn_str *text, const kn_resolved *r)
 {
-    kn_spec_format(text, &r->spec);
+    shown s;
+    find_shown(&s, r);
+    kn_spec_format(text, &s.spec);
     return kn_str_status(text, "a specialisation");
 }
 
 static kiln_status put_source(kn_str *text, const kn_resolved *r)
 {
+    shown s;
     kn_compile_job job;
-    kiln_status status = kn_compile_job_of_program(&job, &r->spec);
+    find_shown(&s, r);
+    kiln_status status = kn_compile_job_of_program(&job, &s.spec);
     if (status == KILN_OK)
         status = kn_build_source(text, &job);
     kn_compile_job_free(&job);
@@ -46,37 +66,32 @@ static kiln_status put_source(kn_str *text, const kn_resolved *r)
 }
 
 /* One launch. */
-static kiln_status put_launch(void *user, const kn_part *part)
+static kiln_status put_launch(void *user, const kn_part *part, const kn_placement *placed)
 {
     kn_str *text = user;
     const kn_kind *kind = part->spec->schedule.kind;
-    kn_placement *placed = kn_malloc(sizeof *placed);
-    if (!placed)
-        return kn_error_memory("a launch");
-    kiln_status status = kn_part_place(placed, part);
-    if (status == KILN_OK) {
-        kn_str_printf(text, "elements=\"%lld\"", (long long)part->space->size);
-        if (part->spec->target.backend == KN_CUDA)
-            kn_str_printf(text, " grid=\"%ux%u\" block=\"%u\" shared=\"%u\"", placed->grid[0],
-                          placed->grid[1], placed->block, placed->shared_bytes);
-        if (placed->partials || placed->counters)
-            kn_str_printf(text, " partials=\"%lld\" counters=\"%d\"", (long long)placed->partials,
-                          placed->counters);
-        if (kind->describe && part->layout->own_size > 0)
-            kind->describe(text, placed->field);
-        kn_str_append(text, "\n");
-        kn_loop_nest_free(placed->loop_nest);
-    }
-    kn_free(placed);
-    return status;
+    kn_str_printf(text, "elements=\"%lld\"", (long long)part->space->size);
+    if (part->spec->target.backend == KN_CUDA)
+        kn_str_printf(text, " grid=\"%ux%u\" block=\"%u\" shared=\"%u\"", placed->grid[0], placed->grid[1],
+                      placed->block, placed->shared_bytes);
+    if (placed->partials || placed->counters)
+        kn_str_printf(text, " partials=\"%lld\" counters=\"%d\"", (long long)placed->partials,
+                      placed->counters);
+    if (kind->describe && part->layout->own_size > 0)
+        kind->describe(text, placed->field);
+    kn_str_append(text, "\n");
+    kn_loop_nest_free(placed->loop_nest);
+    return KILN_OK;
 }
 
 static kiln_status put_launches(kn_str *text, const kn_resolved *r)
 {
+    shown s;
     kn_layout layout;
-    const kn_part whole = {&r->spec, &layout, &r->launch_params, &r->space, &r->space};
-    kiln_status status = kn_layout_make(&layout, &r->spec);
-    return status == KILN_OK ? kn_part_each(&whole, put_launch, text) : status;
+    find_shown(&s, r);
+    const kn_part whole = {&s.spec, &layout, &r->launch_params, &r->space, &r->space, s.order};
+    kiln_status status = kn_layout_make(&layout, &s.spec);
+    return status == KILN_OK ? kn_part_each_launch(&whole, put_launch, text) : status;
 }
 
 /* Each of the programs that a call runs. */

@@ -479,8 +479,8 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                unsigned flags, kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    const kn_launch_input input = {
-        &r->spec, &r->space, &r->launch_params, r->ndim, r->shape, raw, plan->device, NULL, false};
+    const kn_launch_input input = {&r->spec, &r->space, &r->launch_params, NULL, r->ndim,
+                                   r->shape, raw,       plan->device,      NULL, false};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = b->array[k]

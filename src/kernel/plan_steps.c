@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/nvtx.h"
 #include "program/program.h"
 #include "device/device.h"
 #include "device/memory.h"
@@ -102,7 +103,10 @@ static kiln_status run_step(const kn_plan_steps *c, const kn_plan_step *p, const
     if (status != KILN_OK || (!launch && !p->function))
         return status;
     kn_device_note_launch_name(p->launch_name);
-    return p->function ? p->function(c->device, value, stream) : kn_launch_plan_run(launch, value, stream);
+    const bool is_ranged = kn_range_begin("", p->launch_name ? p->launch_name : "");
+    status = p->function ? p->function(c->device, value, stream) : kn_launch_plan_run(launch, value, stream);
+    kn_range_end(is_ranged);
+    return status;
 }
 
 /* The state of a run: its buffers, and the numbers of those taken and given back. */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "schedules/choose.h"
+#include "schedule/layout.h"
 #include "schedules/spec_text.h"
 
 static kiln_status create(kn_launch_plan **out, const kn_launch_input *from, kn_function *function,
@@ -42,7 +43,24 @@ bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block)
     if (kn_schedule_quick(&out->schedule, out->program, &out->target, out->n_arrays, r->space.ndim, block))
         return out->schedule.kind != optimised->kind;
     out->schedule = *optimised;
-    return kn_schedule_make_baseline(&out->schedule, out->program);
+    return kn_schedule_make_baseline(&out->schedule, out->program) ||
+           kn_schedule_keeps_order(&out->schedule, &r->spec, &r->space, &r->launch_params);
+}
+
+/* Kernels combine larger structs a few at a time, as shared memory holds them: in another order. */
+enum { LARGEST_VALUE = 128 /* bytes */ };
+
+static kiln_status check_value(const kn_spec *baseline, kn_function *function, const kn_device *device)
+{
+    const kn_backend *backend = device->backend;
+    void *unused = NULL;
+    size_t size = 0;
+    if (!baseline->schedule.kind->keeps_order ||
+        kn_spec_value_dtype(baseline, kn_spec_reduced_value(baseline)) != KILN_DTYPE_NONE)
+        return KILN_OK;
+    kiln_status status =
+        backend->module_global(backend->function_module(function), KN_VALUE_SYMBOL, &unused, &size);
+    return status == KILN_OK && size > LARGEST_VALUE ? KILN_ERROR_NOT_FOUND : status;
 }
 
 static kiln_status take_baseline(kn_launch_plan **out, const question *q, const kn_spec *baseline)
@@ -50,11 +68,16 @@ static kiln_status take_baseline(kn_launch_plan **out, const question *q, const 
     static const kn_launch_params none = {{0}};
     kn_launch_input input = *q->input;
     kn_function *function = NULL;
+    const kn_kind *kind = baseline->schedule.kind;
     input.spec = baseline;
-    if (baseline->schedule.kind != q->resolved->spec.schedule.kind)
+    if (kind->keeps_order)
+        input.order = &q->resolved->spec;
+    else if (kind != q->resolved->spec.schedule.kind)
         input.launch_params = &none;
     kiln_status status =
         kn_build_program(&function, baseline, q->own_functions, q->flags, q->input->device, q->info);
+    if (status == KILN_OK)
+        status = check_value(baseline, function, q->input->device);
     return status == KILN_OK ? create(out, &input, function, q->info) : status;
 }
 
@@ -149,6 +172,18 @@ static kiln_status begin_with_baseline(kn_plan_launch *out, const question *q, c
     return is_missing(status) ? wait_for_optimised(out, q, baseline) : status;
 }
 
+/* Where the mode asks for it; those of other kinds have been chosen before. */
+static kiln_status take_given_baseline(kn_plan_launch *out, const question *q, const kn_spec *baseline)
+{
+    kiln_status status = take_baseline(&out->only, q, baseline);
+    if (is_missing(status))
+        return take_optimised(out, q, 0);
+    out->is_baseline = status == KILN_OK;
+    if (status == KILN_OK)
+        q->info->baseline = 1;
+    return status;
+}
+
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
                                   int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info)
@@ -157,6 +192,9 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
     kn_spec baseline;
     bool has_baseline = kn_resolved_make_baseline(&baseline, r, block);
     *out = (kn_plan_launch){NULL, NULL, false};
+    if (has_baseline && baseline.schedule.kind->keeps_order && kn_tiers_mode() == KILN_FORMS_QUICK &&
+        !(build_flags & KN_BUILD_OPTIMISED))
+        return take_given_baseline(out, &q, &baseline);
     bool comes_later =
         !(build_flags & (KN_BUILD_OPTIMISED | KN_BUILD_NO_COMPILE)) && !kn_build_is_forbidden();
     if (has_baseline && comes_later && kn_tiers_mode() == KILN_FORMS_BOTH &&

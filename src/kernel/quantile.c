@@ -54,6 +54,7 @@ typedef struct quantile {
     kiln_kernel *sort, *copy, *pick;
     kn_nth nth; /* of real numbers */
     kiln_kernel *rank, *next, *pick_found;
+    kiln_kernel *count; /* elements of a row that are not NaN, or one if there are none; of skips_nan */
 } quantile;
 
 static const char *name_of(const kn_quantile *q)
@@ -149,6 +150,7 @@ typedef struct lowering {
     kn_sort_rows rows;
     int sorted; /* a buffer; or that of the keys behind those that are searched for */
     bool is_searched;
+    kn_source counts; /* skips_nan: of the rows that are searched */
     kn_nth_search search;
     kn_described result;
     int64_t strides[KILN_MAX_NDIM]; /* of the result */
@@ -172,6 +174,16 @@ static void bind_count(kn_lowered_part *part, int at, int64_t count)
 {
     const kiln_arg number = kiln_arg_int64(count);
     kn_lowered_bind_number(part, at, KILN_INT64, &number);
+}
+
+/* The elements of rows that are searched: of each its own where NaNs are skipped. */
+static kiln_status bind_length(kn_lowered_part *part, int at, const lowering *l)
+{
+    if (l->q->of.skips_nan && l->is_searched)
+        return kn_lowered_bind(part, at, l->call, &l->counts, KILN_INT64, l->rows.ndim - 1, l->rows.shape,
+                               NULL);
+    bind_count(part, at, l->rows.length);
+    return KILN_OK;
 }
 
 /* Binds a parameter to q: where a list has number k, to that; else to the call's input, or its element k if
@@ -214,9 +226,10 @@ static kiln_status add_pick(lowering *l, int64_t k, int64_t shift, int ndim, con
     kiln_status status = kn_lowered_add_kernel(&part, l->out, l->is_searched ? l->q->pick_found : l->q->pick);
     if (status == KILN_OK && !l->q->of.is_median)
         status = bind_q(part, at++, l, k, ndim, shape);
+    if (status == KILN_OK)
+        status = bind_length(part, at++, l);
     if (status != KILN_OK)
         return status;
-    bind_count(part, at++, l->rows.length);
     kn_lowered_set_shape(part, ndim, shape);
     if (!l->is_searched) {
         status = kn_lowered_bind(part, at++, l->call, &sorted, l->rows.dtype, 1, &elements, NULL);
@@ -281,24 +294,42 @@ static bool suits(const lowering *l)
     const kn_quantile *q = &l->q->of;
     const bool has_array = !q->is_median && !q->has_list && l->call->in[1].kind == KILN_ARG_ARRAY;
     const int64_t places = q->has_list ? q->n_list : has_array ? l->call->in[1].value.array->size : 1;
-    return !q->skips_nan && kn_nth_suits(&l->rows) && !is_complex(l->rows.dtype) &&
-           l->rows.ndim < KILN_MAX_NDIM && (!has_array || l->call->in[1].value.array->ndim <= 1) &&
-           places > 0 && places <= MOST_SEARCHED;
+    return kn_nth_suits(&l->rows) && !is_complex(l->rows.dtype) && l->rows.ndim < KILN_MAX_NDIM &&
+           (!has_array || l->call->in[1].value.array->ndim <= 1) && places > 0 && places <= MOST_SEARCHED;
 }
 
-/* The parameters of `rank`: q, the length of rows; the number of the element before the place. */
+/* The elements of each row that are not NaN. */
+static kiln_status add_counts(lowering *l)
+{
+    const kn_sort_rows *r = &l->rows;
+    kn_lowered_part *part;
+    l->counts = (kn_source){.kind = KN_FROM_BUFFER};
+    kiln_status status = kn_lowered_add_buffer(&l->counts.index, l->out, (size_t)r->rows * sizeof(int64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_along(&part, l->out, l->q->count, r->ndim, r->shape);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, l->call, &r->source, r->dtype, r->ndim, r->shape, r->strides);
+    return status == KILN_OK
+               ? kn_lowered_bind(part, 1, l->call, &l->counts, KILN_INT64, r->ndim - 1, r->shape, NULL)
+               : status;
+}
+
+/* The parameters of `rank`: q unless it is a median, the length of rows; the number of the element before the
+ * place. */
 static kiln_status add_rank(lowering *l, int64_t k)
 {
     const int ndim = l->rows.ndim - 1;
     kn_lowered_part *part;
+    int at = 0;
     kiln_status status = kn_lowered_add_kernel(&part, l->out, l->q->rank);
+    if (status == KILN_OK && !l->q->of.is_median)
+        status = bind_q(part, at++, l, k, ndim, l->rows.shape);
     if (status == KILN_OK)
-        status = bind_q(part, 0, l, k, ndim, l->rows.shape);
+        status = bind_length(part, at++, l);
     if (status != KILN_OK)
         return status;
-    bind_count(part, 1, l->rows.length);
     kn_lowered_set_shape(part, ndim, l->rows.shape);
-    return kn_nth_bind_rank(part, 2, &l->search, l->call, KN_NTH_RANK, false, k);
+    return kn_nth_bind_rank(part, at, &l->search, l->call, KN_NTH_RANK, false, k);
 }
 
 /* The parameters of `next`: elements, the key; the next one. */
@@ -324,9 +355,11 @@ static kiln_status add_search(lowering *l)
         kn_lowered_add_buffer(&l->sorted, l->out, (size_t)(places * l->rows.rows) * sizeof(uint64_t));
     if (status == KILN_OK)
         status = kn_nth_begin(&l->search, &l->q->nth, l->out, l->call, &l->rows, places);
-    if (status == KILN_OK && l->q->of.is_median)
+    if (status == KILN_OK && l->q->of.skips_nan)
+        status = add_counts(l);
+    if (status == KILN_OK && !l->q->rank)
         status = kn_nth_set_rank(&l->search, l->out, l->call, (l->rows.length - 1) / 2);
-    for (int64_t k = 0; k < places && !l->q->of.is_median && status == KILN_OK; ++k)
+    for (int64_t k = 0; k < places && l->q->rank && status == KILN_OK; ++k)
         status = add_rank(l, k);
     if (status == KILN_OK)
         status = kn_nth_find(&l->search, l->out, l->call);
@@ -376,6 +409,7 @@ static void release(void *context)
     kiln_kernel_free(q->rank);
     kiln_kernel_free(q->next);
     kiln_kernel_free(q->pick_found);
+    kiln_kernel_free(q->count);
     kn_free(q);
 }
 
@@ -394,7 +428,7 @@ static void put_place(kn_str *out, const kn_quantile *q, int method)
  * follow each other, for each q. */
 static void put_elements(kn_str *out, const kn_quantile *q, bool is_found)
 {
-    if (q->skips_nan) {
+    if (q->skips_nan && !is_found) {
         kn_str_printf(out,
                       "const T last = s[row], low = s[row + %s], high = s[row + %s];\n"
                       "const bool is_nan = last != last;\n",
@@ -405,8 +439,9 @@ static void put_elements(kn_str *out, const kn_quantile *q, bool is_found)
         kn_str_printf(out,
                       "const T last = kn_sort_value<T>(~0ull), low = kn_sort_value<T>(key),\n"
                       "        high = %s || rank + 1 < total ? low : kn_sort_value<T>(next);\n"
-                      "const bool is_nan = next == 0;\n",
-                      q->is_median ? "n % 2" : "v < 0 || v >= f - 1");
+                      "const bool is_nan = %s;\n",
+                      q->is_median ? "n % 2" : "v < 0 || v >= f - 1",
+                      q->skips_nan ? "low != low" : "next == 0");
     else
         kn_str_printf(out,
                       "const int64 row = i %% rows * n;\n"
@@ -448,14 +483,14 @@ static void put_count(kn_str *out)
 
 /* Products are rounded before sums, so that a place which is a whole number is one. */
 static kiln_status make_map(kiln_kernel **out, const quantile *q, const char *ins, const char *outs,
-                            const kn_str *body)
+                            const kn_str *body, bool is_found)
 {
     kn_str all = KN_STR_INIT;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = KILN_KERNEL_NO_FMA;
     o.preamble = preamble;
-    kn_str_printf(&all, "%sint64 %s%s", q->of.is_median ? "" : "Q q, ", q->of.skips_nan ? "length" : "n",
-                  ins);
+    kn_str_printf(&all, "%sint64 %s%s", q->of.is_median ? "" : "Q q, ",
+                  q->of.skips_nan && !is_found ? "length" : "n", ins);
     kiln_status status = kn_str_status(body, "the texts of a quantile");
     if (status == KILN_OK)
         status = kn_str_status(&all, "the texts of a quantile");
@@ -469,7 +504,7 @@ static kiln_status make_map(kiln_kernel **out, const quantile *q, const char *in
 static kiln_status make_pick(kiln_kernel **out, const quantile *q, int method, bool is_found)
 {
     kn_str body = KN_STR_INIT;
-    if (q->of.skips_nan)
+    if (q->of.skips_nan && !is_found)
         put_count(&body);
     if (!q->of.is_median)
         put_place(&body, &q->of, method);
@@ -478,7 +513,7 @@ static kiln_status make_pick(kiln_kernel **out, const quantile *q, int method, b
     kiln_status status = make_map(out, q,
                                   is_found ? ", uint64 key, uint32 rank, uint32 total, uint64 next, raw T x"
                                            : ", raw T s, int64 rows",
-                                  q->is_discrete ? "T y" : "R y", &body);
+                                  q->is_discrete ? "T y" : "R y", &body, is_found);
     kn_str_free(&body);
     return status;
 }
@@ -486,9 +521,10 @@ static kiln_status make_pick(kiln_kernel **out, const quantile *q, int method, b
 static kiln_status make_rank(quantile *q, int method)
 {
     kn_str body = KN_STR_INIT;
-    put_place(&body, &q->of, method);
-    kn_str_append(&body, "rank = " LOW);
-    kiln_status status = make_map(&q->rank, q, "", "uint32 rank", &body);
+    if (!q->of.is_median)
+        put_place(&body, &q->of, method);
+    kn_str_append(&body, q->of.is_median ? "rank = (n - 1) / 2" : "rank = " LOW);
+    kiln_status status = make_map(&q->rank, q, "", "uint32 rank", &body, true);
     kn_str_free(&body);
     return status;
 }
@@ -496,10 +532,15 @@ static kiln_status make_rank(quantile *q, int method)
 static kiln_status make_search(quantile *q, int method)
 {
     kiln_status status = kn_nth_create(&q->nth, 0);
-    if (status == KILN_OK && !q->of.is_median)
+    if (status == KILN_OK && (!q->of.is_median || q->of.skips_nan))
         status = make_rank(q, method);
+    if (status == KILN_OK && q->of.skips_nan)
+        status = kiln_reduction_create(&q->count, "T x", "int64 n", "x == x ? 1 : 0", "a + b",
+                                       "n = a > 0 ? a : 1", "0", name_of(&q->of), NULL);
     if (status == KILN_OK)
-        status = kiln_reduction_create(&q->next, "T x, uint64 key", "uint64 next", "kn_sort_after(x, key)",
+        status = kiln_reduction_create(&q->next, "T x, uint64 key", "uint64 next",
+                                       q->of.skips_nan ? "x == x ? kn_sort_after(x, key) : ~0ull"
+                                                       : "kn_sort_after(x, key)",
                                        "a < b ? a : b", "next = a", NULL, name_of(&q->of), NULL);
     return status == KILN_OK ? make_pick(&q->pick_found, q, method, true) : status;
 }
@@ -549,7 +590,7 @@ static kiln_status make(kiln_kernel **out, const void *of)
         status = kn_sort_rows_copy_create(&q->copy);
     if (status == KILN_OK)
         status = make_pick(&q->pick, q, method, false);
-    if (status == KILN_OK && !q->of.skips_nan)
+    if (status == KILN_OK)
         status = make_search(q, method);
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, name_of(&q->of), ins,

@@ -25,9 +25,7 @@ typedef struct part_launch {
     kn_function *function;
     kn_launch launch;
     kn_loop_nest *loop_nest; /* host: set if the space is not one contiguous range */
-    size_t partials_size;    /* bytes of workspace; 0: none */
-    int counters, shared_percent;
-    int workspace_at; /* offset of the workspace's addresses in the block */
+    int shared_percent;
     int n_patches;
     patch *patch;
     unsigned char *block; /* the argument block without the call's values; behind the patches */
@@ -36,6 +34,12 @@ typedef struct part_launch {
 struct kn_launch_plan {
     kn_device *device;
     int largest_block; /* bytes of an argument block */
+    /* Workspace of the launches, which use it one after the other: values of the reduce stage's type, their
+     * bytes in all (0: none), counters, and the offset of both addresses in a block (-1: none). */
+    int64_t partials;
+    size_t partials_size;
+    int counters, workspace_at;
+    kiln_dtype partial; /* KILN_DTYPE_NONE: a struct, whose size the function knows */
     int n_parts;
     part_launch *part;
     kn_check check;
@@ -76,45 +80,31 @@ static void set_launch(part_launch *s, const kn_program *program, const kn_part 
 
 /* The size of a value of the program's reduce stage. Only the compiler knows the size of a user's struct:
  * the code has an object of that type (codegen). */
-static kiln_status find_value_size(size_t *out, const kn_launch_input *in)
+static kiln_status find_partials_size(kn_launch_plan *plan, kn_function *function)
 {
-    const kn_backend *backend = in->device->backend;
+    const kn_backend *backend = plan->device->backend;
     void *unused = NULL;
-    kiln_dtype dtype = kn_spec_value_dtype(in->spec, kn_spec_reduced_value(in->spec));
-    if (dtype != KILN_DTYPE_NONE) {
-        *out = (size_t)kn_dtype_info_of(dtype)->size;
-        return KILN_OK;
-    }
-    return backend->module_global(backend->function_module(in->function), KN_VALUE_SYMBOL, &unused, out);
-}
-
-static kiln_status set_workspace(part_launch *s, const kn_launch_input *in, const kn_part *part,
-                                 const kn_placement *placed)
-{
     size_t size = 0;
-    s->counters = placed->counters;
-    s->workspace_at = part->layout->workspace_at;
-    if (placed->counters > KN_MAX_COUNTERS || (s->workspace_at < 0 && (placed->counters || placed->partials)))
-        return kn_error(KILN_ERROR_INTERNAL, "the schedule '%s' asks for %d counters and %lld partials",
-                        in->spec->schedule.kind->name, placed->counters, (long long)placed->partials);
-    kiln_status status = placed->partials > 0 ? find_value_size(&size, in) : KILN_OK;
-    s->partials_size = size * (size_t)placed->partials;
+    kiln_status status = KILN_OK;
+    if (plan->partials > 0 && plan->partial == KILN_DTYPE_NONE)
+        status = backend->module_global(backend->function_module(function), KN_VALUE_SYMBOL, &unused, &size);
+    else if (plan->partials > 0)
+        size = (size_t)kn_dtype_info_of(plan->partial)->size;
+    plan->partials_size = size * (size_t)plan->partials;
     return status;
 }
 
-static kiln_status place_part(part_launch *s, const kn_launch_input *in, const kn_part *part)
+static kiln_status add_workspace(kn_launch_plan *plan, const kn_spec *spec, const kn_placement *placed)
 {
-    kn_placement *placed = kn_malloc(sizeof *placed);
-    if (!placed)
-        return kn_error_memory("a launch plan");
-    kiln_status status = kn_part_place(placed, part);
-    if (status == KILN_OK) {
-        set_launch(s, in->spec->program, part, placed);
-        kn_block_fill(s->block, in, part, placed);
-        status = set_workspace(s, in, part, placed);
-    }
-    kn_free(placed);
-    return status;
+    if (placed->counters > KN_MAX_COUNTERS ||
+        (plan->workspace_at < 0 && (placed->counters || placed->partials)))
+        return kn_error(KILN_ERROR_INTERNAL, "the schedule '%s' asks for %d counters and %lld partials",
+                        spec->schedule.kind->name, placed->counters, (long long)placed->partials);
+    plan->counters = placed->counters > plan->counters ? placed->counters : plan->counters;
+    plan->partials = placed->partials > plan->partials ? placed->partials : plan->partials;
+    if (placed->partials > 0)
+        plan->partial = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec));
+    return KILN_OK;
 }
 
 /* A new launch, with its patches and its block in one allocation: a call reads both. NULL: no memory. */
@@ -139,21 +129,25 @@ typedef struct adding {
     const kn_launch_input *input;
 } adding;
 
-static kiln_status add_part(void *user, const kn_part *part)
+static kiln_status add_launch(void *user, const kn_part *part, const kn_placement *placed)
 {
     const adding *a = user;
     const kn_program *program = a->input->spec->program;
     int size = part->layout->size;
     part_launch *s = new_part(a->plan, (size_t)size, (size_t)program->n_in + (size_t)program->n_out);
-    if (!s)
+    if (!s) {
+        kn_loop_nest_free(placed->loop_nest);
         return kn_error_memory("a launch plan");
+    }
     set_patches(s, a->input, part);
-    return place_part(s, a->input, part);
+    set_launch(s, program, part, placed);
+    kn_block_fill(s->block, a->input, part, placed);
+    return add_workspace(a->plan, a->input->spec, placed);
 }
 
 kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *function, bool waits_for_kernels)
 {
-    kiln_status status = KILN_OK;
+    kiln_status status = find_partials_size(plan, function);
     for (int k = 0; k < plan->n_parts && status == KILN_OK; ++k) {
         part_launch *s = &plan->part[k];
         s->function = function;
@@ -176,10 +170,12 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
         return kn_error_memory("a launch plan");
     plan->device = input->device;
     plan->largest_block = layout.size;
+    plan->workspace_at = layout.workspace_at;
     status = kn_check_find(&plan->check, input);
-    const kn_part whole = {input->spec, &layout, input->launch_params, input->space, input->space};
+    const kn_part whole = {input->spec,  &layout,      input->launch_params,
+                           input->space, input->space, input->order};
     if (status == KILN_OK)
-        status = kn_part_each(&whole, add_part, &(adding){plan, input});
+        status = kn_part_each_launch(&whole, add_launch, &(adding){plan, input});
     if (status == KILN_OK && input->function)
         status = kn_launch_plan_set_function(plan, input->function, input->waits_for_kernels);
     if (status != KILN_OK) {
@@ -210,34 +206,20 @@ typedef struct workspace {
     unsigned *counters;
 } workspace;
 
-static kiln_status take_workspace(workspace *out, kn_device *device, const part_launch *s, void *stream)
+static kiln_status take_workspace(workspace *out, const kn_launch_plan *plan, void *stream)
 {
     uint64_t capture = 0;
+    kn_device *device = plan->device;
     kiln_status status = kn_device_capture_of(device, stream, &capture);
-    if (status == KILN_OK && s->partials_size > 0)
-        status = kn_memory_alloc_in(&out->partials, device, s->partials_size, stream, capture);
-    if (status == KILN_OK && s->counters > 0)
-        status = kn_counters_take(&out->counters, device, s->counters, stream, capture);
+    if (status == KILN_OK && plan->partials_size > 0)
+        status = kn_memory_alloc_in(&out->partials, device, plan->partials_size, stream, capture);
+    if (status == KILN_OK && plan->counters > 0)
+        status = kn_counters_take(&out->counters, device, plan->counters, stream, capture);
     return status;
 }
 
-/* The partials are freed at once: later work of the stream may reuse them, since it runs behind this
- * launch. */
-static kiln_status launch_with_workspace(kn_device *device, const part_launch *s, const kn_launch *launch,
-                                         void *stream, unsigned char *block)
-{
-    workspace w = {NULL, NULL};
-    kiln_status status = take_workspace(&w, device, s, stream);
-    memcpy(block + s->workspace_at, &w, sizeof w);
-    if (status == KILN_OK)
-        status = device->backend->launch(s->function, launch, stream);
-    kn_memory_free(device, w.partials, s->partials_size, stream);
-    kn_counters_give(device, w.counters, s->counters);
-    return status;
-}
-
-static kiln_status run_part(const kn_launch_plan *plan, const part_launch *s, const void *const *value,
-                            void *stream, unsigned char *block)
+/* Puts the values of a call into the block of a launch. */
+static void fill_block(unsigned char *block, const part_launch *s, const void *const *value)
 {
     memcpy(block, s->block, s->launch.block_size);
     for (int k = 0; k < s->n_patches; ++k) {
@@ -249,22 +231,47 @@ static kiln_status run_part(const kn_launch_plan *plan, const part_launch *s, co
             memcpy(block + p->at, &address, sizeof address);
         }
     }
-    kn_launch launch = s->launch;
-    launch.block_data = block;
-    launch.loop_nest = s->loop_nest;
-    if (s->partials_size > 0 || s->counters > 0)
-        return launch_with_workspace(plan->device, s, &launch, stream, block);
-    return plan->device->backend->launch(s->function, &launch, stream);
+}
+
+/* w: NULL if the plan has no workspace. */
+static kiln_status run_parts(const kn_launch_plan *plan, const void *const *value, void *stream,
+                             const workspace *w)
+{
+    _Alignas(16) unsigned char block[plan->largest_block];
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < plan->n_parts && status == KILN_OK; ++k) {
+        const part_launch *s = &plan->part[k];
+        kn_launch launch = s->launch;
+        fill_block(block, s, value);
+        if (w)
+            memcpy(block + plan->workspace_at, w, sizeof *w);
+        launch.block_data = block;
+        launch.loop_nest = s->loop_nest;
+        status = plan->device->backend->launch(s->function, &launch, stream);
+    }
+    return status;
+}
+
+/* The partials are freed at once: later work of the stream may reuse them, since it runs behind these
+ * launches. */
+static kiln_status run_with_workspace(const kn_launch_plan *plan, const void *const *value, void *stream)
+{
+    workspace w = {NULL, NULL};
+    kiln_status status = take_workspace(&w, plan, stream);
+    if (status == KILN_OK)
+        status = run_parts(plan, value, stream, &w);
+    kn_memory_free(plan->device, w.partials, plan->partials_size, stream);
+    kn_counters_give(plan->device, w.counters, plan->counters);
+    return status;
 }
 
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream)
 {
-    _Alignas(16) unsigned char block[plan->largest_block];
-    for (int k = 0; k < plan->n_parts; ++k) {
-        kiln_status status = run_part(plan, &plan->part[k], value, stream, block);
-        if (status != KILN_OK)
-            return status;
-    }
+    bool has_workspace = plan->partials_size > 0 || plan->counters > 0;
+    kiln_status status =
+        has_workspace ? run_with_workspace(plan, value, stream) : run_parts(plan, value, stream, NULL);
     kn_check *check = (kn_check *)(uintptr_t)&plan->check; /* it learns that the report has a flag */
-    return check->report ? kn_check_report(check, plan->device, stream) : KILN_OK;
+    if (status == KILN_OK && check->report)
+        status = kn_check_report(check, plan->device, stream);
+    return status;
 }

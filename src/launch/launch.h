@@ -9,8 +9,7 @@
 typedef struct kn_launch_plan kn_launch_plan;
 
 kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *input);
-/* Sets the function of a plan that was created without one, which elementwise programs allow, before it
- * runs. */
+/* Sets the function of a plan that was created without one, before it runs. */
 kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *function, bool waits_for_kernels);
 void kn_launch_plan_free(kn_launch_plan *plan);
 

@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "base/nvtx.h"
 #include "base/sized.h"
 #include "types/dtype.h"
 
@@ -242,7 +243,10 @@ static kiln_status launch(kiln_function *f, kn_launch *launch, const argument_li
         return status;
     atomic_store_explicit(&f->module->was_launched, true, memory_order_relaxed);
     kn_device_note_launch(f->name);
-    return f->module->device->backend->launch(f->native, launch, list->stream);
+    const bool is_ranged = kn_range_begin("", f->name);
+    status = f->module->device->backend->launch(f->native, launch, list->stream);
+    kn_range_end(is_ranged);
+    return status;
 }
 
 kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block,

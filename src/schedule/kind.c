@@ -19,7 +19,7 @@ const int *kn_config_of(const kn_schedule *schedule, const kn_config_table *tabl
     return schedule->kind->config == table ? schedule->config : NULL;
 }
 
-kiln_status kn_part_place(kn_placement *out, const kn_part *part)
+void kn_placement_begin(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     out->kernel_space = NULL;
@@ -35,18 +35,59 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part)
     out->partials = 0;
     out->counters = 0;
     memset(out->field, 0, sizeof out->field);
-    return s->kind->place(out, part);
+}
+
+kiln_status kn_part_place(kn_placement *out, const kn_part *part)
+{
+    kn_placement_begin(out, part);
+    return part->spec->schedule.kind->place(out, part);
+}
+
+/* The state of kn_part_each_launch. */
+typedef struct launching {
+    kn_take_launch take;
+    void *user;
+} launching;
+
+static kiln_status place_part(void *user, const kn_part *part)
+{
+    const launching *l = user;
+    const kn_kind *kind = part->spec->schedule.kind;
+    if (kind->place_each)
+        return kind->place_each(part, l->take, l->user);
+    kn_placement *placed = kn_malloc(sizeof *placed);
+    if (!placed)
+        return kn_error_memory("a launch plan");
+    kiln_status status = kn_part_place(placed, part);
+    if (status == KILN_OK)
+        status = l->take(l->user, part, placed);
+    kn_free(placed);
+    return status;
+}
+
+kiln_status kn_part_each_launch(const kn_part *part, kn_take_launch take, void *user)
+{
+    return kn_part_each(part, place_part, &(launching){take, user});
+}
+
+/* Cut as the kind would cut whose order is kept. */
+static int axis_to_cut(int64_t *align, const kn_part *part)
+{
+    kn_part asked = *part;
+    if (part->order)
+        asked.spec = part->order;
+    const kn_kind *kind = asked.spec->schedule.kind;
+    return kind->cut ? kind->cut(align, &asked) : -1;
 }
 
 /* The recursion is as deep as sizes have bits above the limits. */
 kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
                          void *user)
 {
-    const kn_kind *kind = part->spec->schedule.kind;
     int64_t align = 1;
     if (kn_space_output_size(part->space) == 0)
         return KILN_OK;
-    int axis = kind->cut ? kind->cut(&align, part) : -1;
+    int axis = axis_to_cut(&align, part);
     if (axis < 0)
         return take(user, part);
     kn_space *halves = kn_malloc(2 * sizeof *halves);

@@ -25,6 +25,8 @@ typedef struct kn_part {
     const struct kn_layout *layout;
     const kn_launch_params *launch_params;
     const kn_space *whole, *space; /* the call's, this part's */
+    /* Of kinds that reduce in another kind's order: its specialisation, whose the launch parameters are. */
+    const kn_spec *order;
 } kn_part;
 
 /* The launch of a part. */
@@ -45,6 +47,11 @@ typedef struct kn_placement {
     int counters;
     unsigned char field[KN_FIELD_SIZE]; /* the kind's own, as its struct in the kernel */
 } kn_placement;
+
+/* Takes a launch of the part, placed; both are read only during the call. */
+typedef kiln_status (*kn_take_launch)(void *user, const kn_part *part, const kn_placement *placed);
+/* The levels of a reduction's tree, as a kind lists them: schedules/reduce/levels.h. */
+typedef struct kn_levels kn_levels;
 
 struct kn_kind {
     const char *name; /* in a specialisation; unique among the kinds of a back end */
@@ -67,6 +74,14 @@ struct kn_kind {
     /* Grid, axes, field. *out is zero but for the members that every launch has: size, a grid of one, the
      * schedule's block. */
     kiln_status (*place)(kn_placement *out, const kn_part *part);
+    /* Kinds of several launches a part, which share workspace, in their order; NULL: one, by `place`. */
+    kiln_status (*place_each)(const kn_part *part, kn_take_launch take, void *user);
+    /* Of kinds that are baseline tiers alone, and keep the order of another kind (kn_part.order): true if
+     * they compute the part. NULL: the kind is asked as others are. */
+    bool (*keeps_order)(const kn_part *part);
+    /* Of reductions: lists the levels of the tree by which it combines the part, in the order of its kernels.
+     * False: no list says it. NULL: none ever does. */
+    bool (*list_levels)(kn_levels *levels, const kn_part *part);
     /* The axis along which the part has to be cut, at multiples of *align elements; -1: it is small enough.
      * NULL: it never is cut. */
     int (*cut)(int64_t *align, const kn_part *part);
@@ -101,8 +116,12 @@ const kn_kind *const *kn_kinds_of(kn_backend_kind backend);
  * An empty part has none. KILN_ERROR_MEMORY, or the first error of take. */
 kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
                          void *user);
+/* The same for each launch of each piece. */
+kiln_status kn_part_each_launch(const kn_part *part, kn_take_launch take, void *user);
 /* Fills *out for a part that needs no more cuts, by the kind of its specialisation. */
 kiln_status kn_part_place(kn_placement *out, const kn_part *part);
+/* A launch before its kind places it: of one block, without axes, workspace and field. */
+void kn_placement_begin(kn_placement *out, const kn_part *part);
 
 /* ---- shared by kinds ---- */
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/setting.h"
 #include "program/cost.h"
+#include "schedule/contraction.h"
 
 /* Calls of functions in the texts of a flat kernel up to which it compiles nearly as soon as the baseline
  * tier: each is repeated for each element of a vector. An add takes 30 ms instead of 23, with exp 33 instead
@@ -88,7 +89,7 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
         *launch_params = (kn_launch_params){{0}};
-        if (computes(*kind, pattern) && is_asked(switched_off, *kind, space->size) &&
+        if (computes(*kind, pattern) && !(*kind)->keeps_order && is_asked(switched_off, *kind, space->size) &&
             (*kind)->choose(out, launch_params, &choice))
             return KILN_OK;
     }
@@ -110,7 +111,7 @@ static const kn_kind *quick_kind(kn_backend_kind backend)
 
 bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind)
 {
-    return kind == quick_kind(backend);
+    return kind == quick_kind(backend) || kind->keeps_order;
 }
 
 bool kn_schedule_is_baseline(const kn_schedule *s, kn_backend_kind backend)
@@ -149,4 +150,36 @@ bool kn_schedule_quick(kn_schedule *out, const kn_program *program, const kn_tar
     const kn_kind *quick = quick_kind(target->backend);
     *out = (kn_schedule){.kind = quick};
     return quick && computes(quick, program->pattern) && quick->choose(out, &unused, &choice);
+}
+
+/* The kind that computes such programs in another kind's order; NULL. */
+static const kn_kind *order_keeper(kn_backend_kind backend, const char *pattern)
+{
+    const kn_kind *const *kind = kn_kinds_of(backend);
+    while (*kind && !((*kind)->keeps_order && computes(*kind, pattern)))
+        ++kind;
+    return *kind;
+}
+
+static kiln_status look_at_part(void *user, const kn_part *part)
+{
+    bool *keeps = user;
+    *keeps = *keeps && part->spec->schedule.kind->keeps_order(part);
+    return KILN_OK;
+}
+
+bool kn_schedule_keeps_order(kn_schedule *out, const kn_spec *optimised, const kn_space *space,
+                             const kn_launch_params *launch_params)
+{
+    const kn_target *target = &optimised->target;
+    const kn_choice choice = {optimised->program, space, NULL, optimised->n_arrays, target, 0};
+    kn_launch_params unused = {{0}};
+    kn_spec baseline = *optimised;
+    bool keeps = true;
+    *out = (kn_schedule){.kind = order_keeper(target->backend, optimised->program->pattern)};
+    if (!out->kind || !kn_contraction_is_safe(optimised) || !out->kind->choose(out, &unused, &choice))
+        return false;
+    baseline.schedule = *out;
+    const kn_part whole = {&baseline, NULL, launch_params, space, space, optimised};
+    return kn_part_each(&whole, look_at_part, &keeps) == KILN_OK && keeps;
 }

@@ -25,6 +25,12 @@ bool kn_schedule_is_baseline(const kn_schedule *schedule, kn_backend_kind backen
  * such programs keep their bits. False: it has none, and the schedule is as it was. */
 bool kn_schedule_make_baseline(kn_schedule *schedule, const kn_program *program);
 
+/* The baseline tier of a program whose kinds combine elements in an order (reductions on CUDA): one
+ * schedule for all layouts and kinds, whose launches keep the order of the optimised one. False: the back
+ * end has none for such programs, or the order of this one cannot be kept. */
+bool kn_schedule_keeps_order(kn_schedule *out, const kn_spec *optimised, const kn_space *space,
+                             const kn_launch_params *launch_params);
+
 /* True if the optimised tier compiles nearly as soon as the baseline. */
 bool kn_schedule_is_soon(const kn_schedule *schedule, const kn_program *program);
 

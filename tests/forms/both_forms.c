@@ -55,12 +55,17 @@ static kiln_device device(void)
 
 enum { N = 1000 };
 
+static bool is_fold; /* the kernel sums its elements up, which float32 holds */
+
 static kiln_kernel *make_kernel(int number)
 {
     char body[64];
     kiln_kernel *k = NULL;
-    snprintf(body, sizeof body, "z = x * 2 + %d", number);
-    OK(kiln_elementwise_create(&k, "T x", "T z", body, "doubled", NULL));
+    snprintf(body, sizeof body, "%sx * 2 + %d", is_fold ? "" : "z = ", number);
+    if (is_fold)
+        OK(kiln_reduction_create(&k, "T x", "T z", body, "a + b", "z = a", "0", "doubled", NULL));
+    else
+        OK(kiln_elementwise_create(&k, "T x", "T z", body, "doubled", NULL));
     return k;
 }
 
@@ -76,11 +81,12 @@ static kiln_array *make_input(void)
 
 static void check_values(kiln_array *z, int number)
 {
+    int count = is_fold ? 1 : N;
     float *values = malloc(N * sizeof *values);
     REQUIRE(values);
-    OK(kiln_array_to_host(z, values, N * sizeof *values));
-    for (int k = 0; k < N && has_values; ++k)
-        REQUIRE(values[k] == (float)(4 * k + number));
+    OK(kiln_array_to_host(z, values, (size_t)count * sizeof *values));
+    for (int k = 0; k < count && has_values; ++k)
+        REQUIRE(values[k] == (float)(is_fold ? 2 * N * (N - 1) + N * number : 4 * k + number));
     free(values);
 }
 
@@ -307,6 +313,12 @@ static void swaps_under_threads(void)
     printf("%d of %d calls ran in the quick form\n", quick, CALLS);
     kiln_array_free(x);
     kiln_kernel_free(k);
+}
+
+static void swaps_folds(void)
+{
+    is_fold = true;
+    swaps_under_threads();
 }
 
 /* ---- compilers that make quick forms alone ---- */
@@ -656,6 +668,7 @@ static const struct {
     {"waits_where_asked", waits_where_asked, NULL},
     {"graphs_have_the_best", graphs_have_the_best, NULL},
     {"swaps_under_threads", swaps_under_threads, "slow"},
+    {"swaps_folds", swaps_folds, "slow"},
     {"best_fails", best_fails, "fail"},
     {"best_is_killed", best_is_killed, "die"},
     {"text_fails", text_fails, NULL},

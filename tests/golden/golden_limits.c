@@ -133,7 +133,7 @@ static plan plan_of(const call *c, bool is_placed)
     out.schedule = sum_of(out.schedule, numbers, sizeof numbers);
     out.schedule = sum_of(out.schedule, s->config, sizeof s->config);
     out.schedule = sum_of(out.schedule, s->access, strlen(s->access));
-    const kn_part whole = {&spec, &layout, &params, &space, &space};
+    const kn_part whole = {&spec, &layout, &params, &space, &space, NULL};
     out.launch = out.schedule;
     if (!is_placed)
         return out;

@@ -45,7 +45,8 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally,
+        is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -347,38 +348,35 @@ typedef struct launches {
     int count;
 } launches;
 
-static kiln_status put_launch(void *user, const kn_part *part)
+static kiln_status put_launch(void *user, const kn_part *part, const kn_placement *p)
 {
     launches *l = user;
-    static kn_placement p; /* large */
     const kn_schedule *s = &part->spec->schedule;
-    kiln_status status = kn_part_place(&p, part);
-    if (status == KILN_OK)
-        golden_add_launch(part, &p);
-    if (status == KILN_OK && l->count++ < SHOWN_LAUNCHES) {
-        kn_str_printf(l->out, "    size=%" PRId64, p.size);
+    golden_add_launch(part, p);
+    if (l->count++ < SHOWN_LAUNCHES) {
+        kn_str_printf(l->out, "    size=%" PRId64, p->size);
         if (s->block > 0)
-            kn_str_printf(l->out, " grid=%ux%ux%u block=%u shared=%u rank=%d", p.grid[0], p.grid[1],
-                          p.grid[2], p.block, p.shared_bytes, p.rank);
+            kn_str_printf(l->out, " grid=%ux%ux%u block=%u shared=%u rank=%d", p->grid[0], p->grid[1],
+                          p->grid[2], p->block, p->shared_bytes, p->rank);
         else
-            kn_str_printf(l->out, " grid=%ux%ux%u block=%u grain=%" PRId64, p.grid[0], p.grid[1], p.grid[2],
-                          p.block, p.grain);
-        if (p.cluster)
-            kn_str_printf(l->out, " cluster=%u", p.cluster);
+            kn_str_printf(l->out, " grid=%ux%ux%u block=%u grain=%" PRId64, p->grid[0], p->grid[1],
+                          p->grid[2], p->block, p->grain);
+        if (p->cluster)
+            kn_str_printf(l->out, " cluster=%u", p->cluster);
         if (s->kind->describe)
-            s->kind->describe(l->out, p.field);
+            s->kind->describe(l->out, p->field);
         if (part->layout->own_size > 0)
             kn_str_printf(
                 l->out, " field=%08" PRIx32,
-                checksum(p.field, (size_t)part->layout->own_size)); /* people are told a part of it */
-        if (p.kernel_space)
-            put_axes(l->out, p.kernel_space);
-        if (p.loop_nest)
-            put_loop_nest(l->out, p.loop_nest);
+                checksum(p->field, (size_t)part->layout->own_size)); /* people are told a part of it */
+        if (p->kernel_space)
+            put_axes(l->out, p->kernel_space);
+        if (p->loop_nest)
+            put_loop_nest(l->out, p->loop_nest);
         kn_str_append(l->out, "\n");
     }
-    kn_loop_nest_free(p.loop_nest);
-    return status;
+    kn_loop_nest_free(p->loop_nest);
+    return KILN_OK;
 }
 
 /* The specialisation is read as it was written: the numbers of the kind are in their ranges. */
@@ -419,10 +417,16 @@ static bool put_plan(kn_str *out, const call *c)
                 : (kn_operand){.pass = KN_PASS_ARRAY, .dtype = dtype_of(c->operand[at++].item_size)};
     spec.n_arrays = kn_operands_settle(spec.operand, program->n_in + program->n_out);
     make_space(&space, access, c);
-    bool is_good = c->is_quick
-                       ? kn_schedule_quick(&spec.schedule, program, &spec.target, c->count, c->ndim, c->block)
-                       : kn_schedule_choose(&spec.schedule, &params, program, &space, access, c->count,
-                                            &spec.target, c->block) == KILN_OK;
+    static kn_spec order; /* large */
+    bool is_good = (c->is_quick &&
+                    kn_schedule_quick(&spec.schedule, program, &spec.target, c->count, c->ndim, c->block)) ||
+                   kn_schedule_choose(&spec.schedule, &params, program, &space, access, c->count,
+                                      &spec.target, c->block) == KILN_OK;
+    kn_schedule kept;
+    order = spec;
+    bool has_order = is_good && c->is_quick && kn_schedule_keeps_order(&kept, &order, &space, &params);
+    if (has_order)
+        spec.schedule = kept;
     const kn_schedule *s = &spec.schedule;
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK && is_read_again(&spec);
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
@@ -434,8 +438,8 @@ static bool put_plan(kn_str *out, const call *c)
     if (layout.own_size > 0)
         kn_str_printf(out, " field=%d+%d", layout.own_at, layout.own_size);
     kn_str_append(out, "\n");
-    const kn_part whole = {&spec, &layout, &params, &space, &space};
-    is_good = is_good && kn_part_each(&whole, put_launch, &l) == KILN_OK;
+    const kn_part whole = {&spec, &layout, &params, &space, &space, has_order ? &order : NULL};
+    is_good = is_good && kn_part_each_launch(&whole, put_launch, &l) == KILN_OK;
     if (l.count != 1)
         kn_str_printf(out, "    %d launches\n", l.count);
     kn_program_free(program);

@@ -405,8 +405,14 @@ def both_bins(rng, x, y):
     y, weights = x[::-1] if rng.random() < 0.5 else x * 0 + 1, rng.random() < 0.4
     if not x.size:
         return None
-    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, weights=y.astype("f8") if weights else None)
-    return f"histogram2d(x, y, {bins}{', weights=y' if weights else ''})", list(right), rough, {"x": x, "y": y}
+    ranges = rng.choice([None, None, [[-1, 20], [0.5, 2]], [[3.0, 3], [-60, 1]]])
+    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, ranges, weights=y.astype("f8") if weights else None)
+    more, arrays = ", weights=y" if weights else "", {"x": x, "y": y}
+    if ranges and rng.random() < 0.5:
+        more, arrays = more + ", range=r", {**arrays, "r": np.array(ranges)}
+    elif ranges:
+        more += f", range={ranges}"
+    return f"histogram2d(x, y, {bins}{more})", list(right), rough, arrays
 
 
 def neighbours(name):
@@ -750,11 +756,16 @@ CASES = {**{name: neighbours(name) for name in ("diff", "trapezoid")}, **{name: 
 
 
 def einsum(rng, x, y):
-    text = rng.choice(["ij,jk->ik", "ij,kj", "ii", "ii->i", "i,j->ij", "ij->ji", "ij->", "ij,ij->j", "i,i", "bij,bjk->bik", "ijk->kji", "iji->j", "a,ab,b->", "ji"])
-    extent = {letter: rng.choice([1, 2, 5]) for letter in "abijk"}
-    arrays = {name: finite(drawn(rng, [extent[c] for c in part], rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
-    if any(a.dtype == bool for a in arrays.values()):
-        return None  # NumPy's sums of truth values are of their own kind
+    text = rng.choice(["ij,jk->ik", "ij,kj", "ii", "ii->i", "i,j->ij", "ij->ji", "ij->", "ij,ij->j", "i,i", "bij,bjk->bik", "ijk->kji", "iji->j", "a,ab,b->", "ji", "...ij,...jk->...ik",
+                       "...i,...i", "i...->...", "...,...", "...ii->i...", "ij...,j->i...", "... i, i ... -> ... i", "...->..."])
+    extent, dotted = {letter: rng.choice([1, 2, 5]) for letter in "abijk"}, [2, 3, 2][rng.randrange(4):]
+
+    def shape(part):  # the axes of "..." broadcast: the last ones, and some of one element
+        own = [rng.choice([1, n]) for n in dotted[rng.randrange(len(dotted) + 1):]]
+        return [n for c in part.replace("...", ".").replace(" ", "") for n in (own if c == "." else [extent[c]])]
+    arrays = {name: finite(drawn(rng, shape(part), rng.choice([d for d in DTYPES if d != "float16"]))) for name, part in zip("xyz", text.split("->")[0].split(","))}
+    if any(a.dtype == bool or np.ndim(a) == 0 for a in arrays.values()):
+        return None  # NumPy's sums of truth values are of their own kind; arrays without axes have one here
     return f"einsum('{text}', {', '.join(arrays)})", np.asarray(np.einsum(text, *arrays.values())), rough, arrays
 
 
@@ -764,8 +775,16 @@ def unravel(rng, x, y):
     return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
 
 
-# Functions that are no rows: expressions alone have them.
-OTHERS = {"einsum": einsum, "unravel_index": unravel}
+def unique_parts(rng, x, y):
+    shape = [rng.choice([1, 2, 3]) for _ in range(rng.randrange(1, 4))]
+    axis = rng.randrange(-len(shape), len(shape))
+    shape[axis] = rng.choice([0, 1, 9, 40])
+    x = np.array([rng.choice([0, 1, 1, 2.5, -1]) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(rng.choice([d for d in DTYPES if d != "float16"]))
+    return f"unique(x, axis={axis})", np.unique(x, axis=axis), same, {"x": x}
+
+
+# Functions that are no rows, or whose rows have no such argument: expressions alone have them.
+OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts}
 USUAL, KEEPDIMS = -2**63, 2
 
 

@@ -3,6 +3,7 @@ None, ..., numbers, arrays of whole numbers and masks.
 check_indices.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
 import ctypes
 import random
+import warnings
 
 import numpy as np
 
@@ -175,7 +176,7 @@ def check_case(kiln, seed, index):
         kiln.c.kiln_array_free(handle)
 
 
-REDUCTIONS = "all any count_nonzero max mean min nansum prod sum nanmax nanmin".split()
+REDUCTIONS = "all any count_nonzero max mean min nansum prod sum nanmax nanmin var std".split()
 
 
 def check_reduction(kiln, seed, index):
@@ -191,14 +192,17 @@ def check_reduction(kiln, seed, index):
     axis = rng.choice([None, 0]) if i.dtype != bool or i.ndim == x.ndim else None
     if i.dtype == bool and not x[i].size:
         return  # of none, NumPy has no greatest one
-    text = f"{name}(x[{rng.choice(['i', 'i == True' if i.dtype == bool else 'i + 0'])}]{'' if axis is None else ', axis=0'})"
-    with np.errstate(all="ignore"):
-        right, held = getattr(np, name)(x[i], axis=axis), []
+    more = {"ddof": rng.choice([0, 1, 2])} if name in ("var", "std") and rng.random() < 0.7 else {}
+    if name in ("var", "std"):
+        x = (generator.integers(1, 9, shape) + rng.choice([0, 100])).astype(dtype)
+    text = f"{name}(x[{rng.choice(['i', 'i == True' if i.dtype == bool else 'i + 0'])}]{'' if axis is None else ', axis=0'}{''.join(f', {k}={v}' for k, v in more.items())})"
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        right, held = np.asarray(getattr(np, name)(x[i], axis=axis, **more)), []
     got = call(kiln, text, {"x": placed(kiln, rng, x, held), "i": placed(kiln, rng, i, held)})
     what = f"--seed {seed} --first {index} --count 1: {text} of {dtype} {x.shape}, {i.dtype} {i.shape}"
     assert not isinstance(got, str), f"{what}: {got}"
     result = download(kiln, got, np.asarray(right).dtype)
-    step = 8 * np.finfo(result.dtype).eps if result.dtype.kind in "fc" and name in ("mean", "sum", "prod", "nansum") else 0
+    step = 8 * np.finfo(result.dtype).eps if result.dtype.kind in "fc" and name in ("mean", "sum", "prod", "nansum", "var", "std") else 0
     assert result.shape == np.shape(right) and np.allclose(result, right, rtol=step, atol=0, equal_nan=True), f"{what}: {result}\nnot {right}"
     kiln.c.kiln_array_free(ctypes.c_void_p(got))
     for handle in reversed(held):
@@ -231,7 +235,7 @@ def check_refusals(kiln):
     given = {"x": up(np.arange(12, dtype="f4").reshape(3, 4)), "i": up([0, 5, 1]), "m": up([True, False, True]), "f": up([1.0])}
     for text, words in [("x[i]", "index 0: 5 is out of range for axis 0 of extent 3"), ("x[:, None, i - 6]", "index 2: -6 is out of range for axis 1 of extent 4"),
                         ("x[:, m]", "index 1: the mask has extent 3 along its axis 0; 4 was expected, that of axis 1"), ("x[m, i, 0]", "3 axes are indexed, but the array has 2"),
-                        ("x[m, [0, 1, 2]]", "index 0: the mask has 2 elements that are true; 3 were expected"), ("x[f]", "index 0 is float64; whole numbers or booleans"),
+                        ("x[m, [0, 1, 2]]", "index 0: the mask has 2 elements that are true; 3 were expected"), ("mean(x[m], axis=0)", "equal ones were expected"), ("max(x[m], axis=0)", "equal ones were expected"), ("var(x[m], axis=0)", "equal ones were expected"), ("x[f]", "index 0 is float64; whole numbers or booleans"),
                         ("x[..., i, ...]", "one ... at most"), ("x[x > 3] = f[x > 3]; x", "equal ones were expected"), ("y = x[0]; x[m] = y[m]; x", "equal ones were expected"), ("x[i, 7]", "index 1: 7 is out of range for axis 1 of extent 4"), ("x[m] = [[1], [2], [3]]; x", "3 elements along the axis of the mask, which has 2"),
                         ("x[[0, 1]] = i; x", "values have shape (3,), which does not broadcast to (2, 4)"), ("x[[0, 1], [0, 1, 2]]", "index 1 does not broadcast"),
                         ("x[[[0], [1, 2]]]", "different lengths"), ("y[0] = 1; y", "there is no name 'y'"), ("x[1.5]", "whole number"), ("x[m:]", "slice")]:

@@ -159,11 +159,22 @@ static kiln_status find_launcher(launcher *out, const kn_spec *spec)
 
 /* ---- a call ---- */
 
+/* Workspace: values, of structs of 64 bytes at most, and counters that are zero before and after each
+ * launch. */
+enum { MOST_OF_A_VALUE = 64 };
+typedef struct workspace {
+    void *partials;
+    unsigned *counters;
+} workspace;
+
 typedef struct running {
     const kn_launch_input *input;
     const kn_binding *binding;
     const kiln_arg *in;
     launcher launch;
+    workspace w;
+    int64_t partials; /* of all launches, and counters */
+    int counters;
 } running;
 
 static void put_parameters(unsigned char *block, const running *r, const kn_part *part)
@@ -183,46 +194,54 @@ static void put_parameters(unsigned char *block, const running *r, const kn_part
     }
 }
 
-/* Workspace: values, of structs of 64 bytes at most, and counters that are zero before and after. */
-typedef struct workspace {
-    void *partials;
-    unsigned *counters;
-} workspace;
-
-static void put_workspace(workspace *w, unsigned char *block, const kn_part *part, const kn_placement *p)
+static kiln_status count_workspace(void *user, const kn_part *part, const kn_placement *p)
 {
-    enum { MOST_OF_A_VALUE = 64 };
-    w->partials = aligned_alloc(64, (size_t)(p->partials + 1) * MOST_OF_A_VALUE);
-    w->counters = calloc((size_t)p->counters + 1, sizeof *w->counters);
-    if (part->layout->workspace_at >= 0)
-        memcpy(block + part->layout->workspace_at, w, sizeof *w);
+    running *r = user;
+    (void)part;
+    r->partials = p->partials > r->partials ? p->partials : r->partials;
+    r->counters = p->counters > r->counters ? p->counters : r->counters;
+    return KILN_OK;
 }
 
-static kiln_status take_workspace(workspace *w, const kn_placement *p)
+static kiln_status run_launch(void *user, const kn_part *part, const kn_placement *p)
 {
+    const running *r = user;
     bool is_zero = true;
+    unsigned char *block = aligned_alloc(64, ((size_t)part->layout->size + 63) / 64 * 64);
+    memset(block, 0, (size_t)part->layout->size);
+    kn_block_fill(block, r->input, part, p);
+    put_parameters(block, r, part);
+    if (part->layout->workspace_at >= 0)
+        memcpy(block + part->layout->workspace_at, &r->w, sizeof r->w);
+    r->launch(block, p->grid, p->block, p->cluster ? p->cluster : 1);
+    free(block);
     for (int k = 0; k < p->counters; ++k)
-        is_zero = is_zero && w->counters[k] == 0;
-    free(w->partials);
-    free(w->counters);
+        is_zero = is_zero && r->w.counters[k] == 0;
     return is_zero ? KILN_OK : kn_error(KILN_ERROR_INTERNAL, "a counter is not left at zero");
 }
 
-static kiln_status run_part(void *user, const kn_part *part)
+static kiln_status run_launches(const kn_part *whole, running *r)
 {
-    const running *r = user;
-    static kn_placement p; /* large */
-    kiln_status status = kn_part_place(&p, part);
-    if (status != KILN_OK)
-        return status;
-    unsigned char *block = aligned_alloc(64, ((size_t)part->layout->size + 63) / 64 * 64);
-    kn_block_fill(block, r->input, part, &p);
-    put_parameters(block, r, part);
-    workspace w;
-    put_workspace(&w, block, part, &p);
-    r->launch(block, p.grid, p.block, p.cluster ? p.cluster : 1);
-    free(block);
-    return take_workspace(&w, &p);
+    kiln_status status = kn_part_each_launch(whole, count_workspace, r);
+    r->w.partials = aligned_alloc(64, (size_t)(r->partials + 1) * MOST_OF_A_VALUE);
+    r->w.counters = calloc((size_t)r->counters + 1, sizeof *r->w.counters);
+    if (status == KILN_OK)
+        status = kn_part_each_launch(whole, run_launch, r);
+    free(r->w.partials);
+    free(r->w.counters);
+    return status;
+}
+
+bool emulated_baseline;
+int emulated_baselines;
+
+/* The baseline tier where it is wanted, and there is one that keeps the optimised one's order. */
+static bool takes_baseline(kn_spec *out, const kn_resolved *r, int block)
+{
+    bool is_wanted = emulated_baseline || kn_tiers_mode() == KILN_FORMS_QUICK;
+    bool takes = is_wanted && kn_resolved_make_baseline(out, r, block) && out->schedule.kind->keeps_order;
+    emulated_baselines += takes;
+    return takes;
 }
 
 /* Runs one program, whose arrays are bound. */
@@ -231,12 +250,15 @@ static kiln_status run_program(const kn_binding *b, const kiln_arg *in, const ki
 {
     static kn_resolved r; /* large */
     kn_layout layout;
+    kn_spec baseline;
     launcher launch = NULL;
     kiln_status status = kn_resolve(&r, b, options, target);
+    bool is_baseline = status == KILN_OK && takes_baseline(&baseline, &r, options ? options->block : 0);
+    const kn_spec *spec = is_baseline ? &baseline : &r.spec, *order = is_baseline ? &r.spec : NULL;
     if (status == KILN_OK)
-        status = kn_layout_make(&layout, &r.spec);
+        status = kn_layout_make(&layout, spec);
     if (status == KILN_OK)
-        status = find_launcher(&launch, &r.spec);
+        status = find_launcher(&launch, spec);
     if (status != KILN_OK)
         return status;
     kn_raw_shape raw[KN_MAX_PARAMS];
@@ -245,10 +267,10 @@ static kiln_status run_program(const kn_binding *b, const kiln_arg *in, const ki
         if (a)
             raw[k] = (kn_raw_shape){a->size, a->ndim, a->shape, a->strides};
     }
-    const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, raw, NULL,
-                                   NULL,    false};
-    const kn_part whole = {&r.spec, &layout, &r.launch_params, &r.space, &r.space};
-    return kn_part_each(&whole, run_part, &(running){&input, b, in, launch});
+    const kn_launch_input input = {spec, &r.space, &r.launch_params, order, r.ndim, r.shape, raw, NULL,
+                                   NULL, false};
+    const kn_part whole = {spec, &layout, &r.launch_params, &r.space, &r.space, order};
+    return run_launches(&whole, &(running){.input = &input, .binding = b, .in = in, .launch = launch});
 }
 
 /* Runs a function, of the host: its memory is the emulated kernels', too. */

@@ -8,6 +8,9 @@
  * given are allocated by a call on the host, whose results are then overwritten. */
 kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
                           const kiln_arg *in, int n_in, const kiln_call_options *options);
+/* Reductions are computed by their baseline tier, if it keeps the optimised one's order; how many were. */
+extern bool emulated_baseline;
+extern int emulated_baselines;
 /* The kernels of the last call of an expression. */
 extern int emulated_steps;
 

@@ -48,6 +48,18 @@ static inline float __fmul_rn(float x, float y)
 {
     return x * y;
 }
+static inline float __fadd_rn(float x, float y)
+{
+    return x + y;
+}
+static inline double __dadd_rn(double x, double y)
+{
+    return x + y;
+}
+static inline double __dmul_rn(double x, double y)
+{
+    return x * y;
+}
 static inline float __fmaf_rn(float x, float y, float z)
 {
     return fmaf(x, y, z);
@@ -503,6 +515,14 @@ static void emulated_do(const char *text, const emulated_operand *o)
             (emulated_gate *)emulated_shared((unsigned)o[1].value & 0x0fffffff, false), (unsigned)o[2].value);
         if (!*(unsigned *)o[0].at)
             emulated_switch();
+    } else if (is("{ .reg .pred set")) { /* the lanes whose digit is this one's */
+        unsigned same = ~0u;
+        for (int bit = 0; bit < 8; ++bit) {
+            const bool is_set = o[1].value >> bit & 1;
+            const unsigned lanes = __ballot_sync(~0u, is_set);
+            same &= is_set ? lanes : ~lanes;
+        }
+        *(unsigned *)o[0].at = same;
     } else if (is("barrier.cluster.arrive")) {
         emulated_arrive();
     } else if (is("barrier.cluster.wait")) {

@@ -242,7 +242,7 @@ static void programs_are_described(void **state)
     kn_row_config_in(&spec.schedule)->items = 2;
     spec.schedule.vector = 1;
     const kn_launch_params none = {{0}};
-    const kn_part part = {&spec, NULL, &none, &space, &space};
+    const kn_part part = {&spec, NULL, &none, &space, &space, NULL};
     assert_int_equal(kn_fusion_place(&f, &part), KILN_OK);
     assert_int_equal(f.blocks, 35); /* a warp for each row */
     assert_int_equal(f.slots, 35 * 32 * 2);

@@ -51,6 +51,7 @@ typedef enum bench_kind {
     BENCH_CHAIN_GRAPH, /* the same in a CUDA graph */
     BENCH_GIVEN,       /* host time of a call, the output given */
     BENCH_ALLOCATED,   /* the same, the output allocated */
+    BENCH_BY_NAME,     /* the same of each operation by its name: the worst */
     BENCH_WAITED,      /* from the call to the result, the output allocated */
     BENCH_RESULT,      /* the same of large arrays, beside the floor's kernel instead of a bare launch */
     BENCH_DEFINITION,  /* definition to result of a kernel never seen before */
@@ -60,7 +61,7 @@ typedef enum bench_kind {
 
 typedef struct bench_row {
     char name[40]; /* as ANCHORS.md has it, up to the first space */
-    char title[56];
+    char title[64];
     bench_kind kind;
     bool is_extra;               /* of a sweep: taken only where its name is asked for */
     bool is_small;               /* measured in a graph, beside the driver's copy as well */
@@ -263,6 +264,7 @@ typedef struct bench_result {
 bool bench_elements_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_chain_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_call_run(bench *b, const bench_row *row, bench_result *out);
+bool bench_by_name_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_plan_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_first_use_run(bench *b, const bench_row *row, bench_result *out);
 /* The other side of bench_first_use_run, in a process of its own: the name is BENCH_CHILD and the row's. */

@@ -241,6 +241,7 @@ static bool run_row(bench *b, const bench_row *row, bench_result *out)
         [BENCH_ELEMENTS] = bench_elements_run,    [BENCH_CHAIN] = bench_chain_run,
         [BENCH_CHAIN_GRAPH] = bench_chain_run,    [BENCH_GIVEN] = bench_call_run,
         [BENCH_ALLOCATED] = bench_call_run,       [BENCH_WAITED] = bench_call_run,
+        [BENCH_BY_NAME] = bench_by_name_run,
         [BENCH_RESULT] = bench_call_run,          [BENCH_PLANNED] = bench_plan_run,
         [BENCH_DEFINITION] = bench_first_use_run, [BENCH_PROCESS] = bench_first_use_run,
     };

@@ -2,6 +2,7 @@
  * beside its floor. */
 #include "bench.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +239,86 @@ bool bench_plan_run(bench *b, const bench_row *row, bench_result *out)
     bool ok = bench_data_make(b, &w.data, row, false) &&
               bench_measure(b, BENCH_ENQUEUE_TIME, 1, &runner, 1, &out->time);
     out->mode = mode_name(b, BENCH_ENQUEUE_TIME);
+    free_work(&w);
+    return ok;
+}
+
+/* ---- operations by name ---- */
+
+enum { MOST_IN = 3, MOST_OUT = 3, SHARE_OF_TIME = 20 };
+
+/* An operation whose inputs may all be float32. */
+typedef struct named {
+    work *w;
+    const char *name;
+    int n_in, n_out;
+} named;
+
+static bool find_named(named *out, const kiln_operation *operation)
+{
+    for (const char *at = operation->types; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " "), inputs = strspn(at, "f");
+        if (operation->map && inputs > 0 && inputs <= MOST_IN && at[inputs] == '-') {
+            out->name = operation->name;
+            out->n_in = (int)inputs;
+            out->n_out = (int)(length - inputs - strlen("->"));
+            return out->n_out <= MOST_OUT;
+        }
+        at += length;
+    }
+    return false;
+}
+
+static bool run_named(bench *b, void *user, int64_t iteration)
+{
+    const named *n = user;
+    kiln_array *out[MOST_OUT] = {NULL};
+    kiln_arg in[MOST_IN];
+    (void)iteration;
+    for (int k = 0; k < n->n_in; k++)
+        in[k] = kiln_arg_array(n->w->data.set[0].array[k % 2]);
+    kiln_status status = kiln_operation_call(out, n->n_out, n->name, in, n->n_in, NULL);
+    for (int k = 0; k < n->n_out; k++)
+        kiln_array_free(out[k]);
+    return bench_check(b, status);
+}
+
+/* The worst of all, beside its floor. */
+static bool measure_named(bench *b, named *n, bench_result *out)
+{
+    static char mode[64];
+    const bench_runner runners[] = {{run_named, n}, {b->is_cuda ? run_bare : run_floor, n->w}};
+    kiln_operation operation = KILN_OPERATION_INIT;
+    bench_time times[2];
+    double worst = -INFINITY;
+    for (int k = 0; k < kiln_operation_count(); k++) {
+        if (!bench_check(b, kiln_operation_at(&operation, k)))
+            return false;
+        if (!find_named(n, &operation))
+            continue;
+        if (!run_named(b, n, 0) || !bench_measure(b, BENCH_ENQUEUE_TIME, CHAIN_LENGTH, runners, 2, times))
+            return false;
+        if (times[0].us - times[1].us <= worst)
+            continue;
+        worst = times[0].us - times[1].us;
+        out->time = times[0];
+        out->floor = times[1];
+        snprintf(mode, sizeof mode, "enqueue, %s", n->name);
+    }
+    out->mode = mode;
+    return true;
+}
+
+bool bench_by_name_run(bench *b, const bench_row *row, bench_result *out)
+{
+    work w;
+    named n = {.w = &w};
+    const double seconds = b->seconds;
+    bool ok = start(b, &w, row, false) && (!b->is_cuda || make_bare(b, &w));
+    b->seconds = seconds / SHARE_OF_TIME;
+    ok = ok && measure_named(b, &n, out);
+    b->seconds = seconds;
+    out->checked = w.data.checked;
     free_work(&w);
     return ok;
 }

@@ -611,6 +611,8 @@ static const bench_row table[] = {
      OPERANDS(3, F32("32,32"), F32("32"), F32("32,32")), .floor = "a4>4", .reference = sum},
     {"H10", "sqrt(sum(a**2, -1))", BENCH_ALLOCATED, EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .reduction = &norms, .reduced = "1",
      OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
+    {"H13", "each operation by its name: the worst", BENCH_BY_NAME, .is_extra = true, KERNEL("T x, T y", "T z", CALL_BODY),
+     OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"C1", "new elementwise kernel, definition to result", BENCH_DEFINITION, KERNEL("T x", "T z", NEW_BODY), .by_hand = NEW_BY_HAND,
      OPERANDS(2, F32("1048576"), F32("1048576"))},
     {"C1b", "new kernel: a column added", BENCH_DEFINITION, KERNEL("T x, T y", "T z", "z = x + y * (T)#"), .by_hand = COLUMN_BY_HAND,

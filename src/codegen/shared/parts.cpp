@@ -267,6 +267,9 @@ const auto kn_${label} = [&](const ${value_type} a, const ${value_type} b, const
 ${user}
 };
 
+#part uncontracted
+${function}(a, b);
+
 #part identity
 const ${value_type} kn_${label}_identity =
 ${user}

@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 
-/* Of eight flags as bits: the numbers of those that are set. */
+/* The numbers of the flags that are set, of each eight as bits. */
 enum { kn_eight = 8, kn_at_a_time = 512 /* elements whose flags are found by vectors */ };
 typedef unsigned char kn_bytes __attribute__((vector_size(kn_eight)));
 typedef unsigned short kn_shorts __attribute__((vector_size(2 * kn_eight)));

@@ -487,6 +487,13 @@ static void fill_slices(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
 }
 
+static void fill_levels(kn_writer *w)
+{
+    put_names(w);
+    put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
+}
+
 KN_CONFIG_TABLE(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
@@ -506,6 +513,7 @@ RECIPE(lanes, "kn_reduce_lanes");
 RECIPE(columns, "kn_reduce_lanes");
 RECIPE(tile, "kn_stage");
 RECIPE(slices, "kn_stage");
+RECIPE(levels, NULL);
 const kn_recipe kn_recipe_reduce_threads = {.template_name = "schedules/reduce/reduce_threads.cu",
                                             .choose_template = template_of_threads,
                                             .fill = fill_threads,

@@ -7,6 +7,7 @@
 
 #include "schedule/choice.h"
 #include "schedules/reduce/kind_reduce_slices.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -19,6 +20,8 @@ enum {
     SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
     STEPS = 4,              /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
     SINGLE_STEPS = 8,       /* the same, for threads with one column */
+    CHAIN = 16,             /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
+    QUARTERS = 4,           /* values that a thread combines in shared memory: the template */
     GROUP = 16,             /* blocks whose partial results are reduced first: the same template */
     WIDEST_VECTOR = 8,      /* results of a thread */
     VECTOR_BYTES = 16,      /* of an access */
@@ -389,6 +392,99 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* The last block combines the blocks of a tile, or of a group and then the groups: as many threads of a
+ * result as the block has, then by quarters. */
+static void list_splits(kn_levels *levels, kn_level_values values, const columns_field *f, int64_t share)
+{
+    int64_t splits = f->splits;
+    values.step = values.set_step;
+    if (f->levels > 1) {
+        values.sets = kn_divide_up(splits, GROUP);
+        values.set_step = GROUP * values.step;
+        values.each = GROUP;
+        values.last = splits - (values.sets - 1) * GROUP;
+        values = kn_levels_apart(levels, values, share, QUARTERS, false);
+        values.step = values.set_step;
+        splits = values.sets;
+    }
+    values.sets = 1;
+    values.each = values.last = splits;
+    kn_levels_apart(levels, values, share, QUARTERS, true);
+}
+
+/* Threads of a column take its rows, and are combined by quarters. slots: results of a tile. */
+static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_field *f,
+                         kn_level_threads threads, int64_t slots)
+{
+    threads.sets = f->splits;
+    threads.lanes = threads.threads;
+    threads.turn = s->vector > 1 ? STEPS : SINGLE_STEPS;
+    threads.chain = CHAIN;
+    threads.are_whole = true;
+    threads.are_results_near = true;
+    int64_t behind = threads.items - (threads.sets - 1) * threads.chunk;
+    threads.last = behind < threads.lanes ? behind : threads.lanes;
+    if (threads.sets == 1)
+        threads.threads = threads.last;
+    kn_level_values values = kn_levels_threads(levels, &threads, false);
+    values = kn_levels_apart(levels, values, threads.threads, QUARTERS, f->splits == 1);
+    if (f->splits > 1)
+        list_splits(levels, values, f, s->block > slots ? s->block / slots : 1);
+}
+
+/* The last tile may have fewer columns, of which more threads then combine the blocks. */
+static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis)
+{
+    const kn_level_threads threads = {.items = f->rows, .chunk = f->chunk, .threads = f->down};
+    int64_t columns = f->columns, width = columns < f->width ? columns : f->width;
+    int64_t whole = f->splits == 1 ? columns : columns - columns % width;
+    kn_levels_take_results(levels, axis, 0, whole, 1);
+    list_columns(levels, s, f, threads, width);
+    if (whole < columns) {
+        kn_levels_take_results(levels, axis, whole, columns, 1);
+        list_columns(levels, s, f, threads, columns - whole);
+    }
+}
+
+/* Of joined rows each is a thread. Rows behind them are one item more, but for the elements behind the last vector:
+ * these are combined last. False: several rows have such elements. */
+static bool list_joined(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis,
+                        int64_t rows)
+{
+    int64_t run = f->pitch, behind = rows - f->rows * f->copies, tail = behind * run % s->vector;
+    kn_level_threads threads = {.items = rows, .chunk = (int64_t)f->chunk * f->copies, .threads = f->copies};
+    if (tail > run)
+        return false;
+    if (tail < run) {
+        kn_levels_take_results(levels, axis, 0, run - tail, 1);
+        list_columns(levels, s, f, threads, run);
+    }
+    if (tail > 0) {
+        threads.items = rows - 1;
+        threads.tail = 1;
+        threads.tail_thread = behind - 1;
+        threads.tail_at = rows - 1;
+        kn_levels_take_results(levels, axis, run - tail, run, 1);
+        list_columns(levels, s, f, threads, run);
+    }
+    return true;
+}
+
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    kn_reduce_params chosen;
+    columns_field f;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    if (chosen.inner >= 0 || (chosen.copies > 1 && chosen.is_unaligned))
+        return false;
+    if (chosen.copies > 1)
+        return list_joined(levels, s, &f, chosen.axis, rows_of(part->space, &chosen));
+    list_tiles(levels, s, &f, chosen.axis);
+    return true;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     columns_field f;
@@ -408,6 +504,7 @@ const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .revision = 1,
                                         .fewest = 1 << 19,
                                         .field = KN_FIELD(columns_field, MEMBERS),
+                                        .list_levels = list_levels,
                                         .cut = kn_reduce_cut_beside,
                                         .describe = describe,
                                         .has_workspace = true};

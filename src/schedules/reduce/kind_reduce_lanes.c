@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "space/numbers.h"
@@ -53,7 +54,7 @@ static int items_each(int64_t items, int vector, int reduction_axes, bool unalig
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)params;
+    kn_levels_note_offsets(params, c);
     kn_reduce_lanes_config *config = kn_reduce_lanes_config_in(out);
     int64_t size = kn_reduce_size(c->space);
     bool unaligned = false;
@@ -97,6 +98,41 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* Some items of a lane are combined first, and the single elements of unaligned rows last. */
+static void list_lanes(kn_levels *levels, const void *field, int64_t head)
+{
+    const kn_schedule *s = &kn_levels_spec(levels)->schedule;
+    const lanes_field *f = field;
+    int64_t held = f->items < f->lanes ? f->items : f->lanes, items = (f->length - head) / s->vector;
+    const kn_level_threads threads = {.items = items,
+                                      .chunk = items,
+                                      .sets = 1,
+                                      .threads = held,
+                                      .last = held,
+                                      .lanes = f->lanes,
+                                      .vector = s->vector,
+                                      .turn = kn_reduce_lanes_config_of(s)->items,
+                                      .head = head,
+                                      .tail_thread = head,
+                                      .tail_at = items * s->vector + head,
+                                      .tail = f->length - items * s->vector - head};
+    kn_levels_pairs(levels, kn_levels_threads(levels, &threads, false), true);
+}
+
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    lanes_field f;
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    if (!strchr(s->access, KN_DENSE)) {
+        list_lanes(levels, &f, 0);
+        return true;
+    }
+    /* each lane has an item, whatever the row begins with */
+    return (f.length - (uint32_t)s->vector) / (uint32_t)s->vector >= WARP &&
+           kn_levels_each_head(levels, list_lanes, &f);
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     lanes_field f;
@@ -110,6 +146,7 @@ const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .config = &kn_reduce_lanes_config_table,
                                       .revision = 1,
                                       .field = KN_FIELD(lanes_field, MEMBERS),
+                                      .list_levels = list_levels,
                                       .cut = kn_reduce_cut_outermost,
                                       .describe = describe,
                                       .has_workspace = true};

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "schedule/choice.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "space/numbers.h"
@@ -17,6 +18,7 @@ enum {
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
     STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
     SINGLE_STEPS = 8,         /* the same, of one element each */
+    CHAIN = 16,               /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
     DRAWN = 4,                /* random numbers that share a block */
     THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
@@ -120,8 +122,8 @@ static void choose_config(kn_schedule *out, const kn_choice *c)
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)params;
     bool is_gathered;
+    kn_levels_note_offsets(params, c);
     out->vector = vector_of(&is_gathered, c);
     choose_config(out, c);
     out->rank = kn_reduce_rank(c->space);
@@ -180,6 +182,58 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* A thread's items are combined by turns, and those of shared rows by chains of turns; then the values of a
+ * block, and those of the blocks of a row. */
+static void list_rows(kn_levels *levels, const void *field, int64_t head)
+{
+    const kn_schedule *s = &kn_levels_spec(levels)->schedule;
+    const rows_field *f = field;
+    const kn_reduce_rows_config *config = kn_reduce_rows_config_of(s);
+    bool is_run = s->vector > 1 && config->reduction_axes == KN_REDUCE_ONE_AXIS;
+    int64_t items = is_run ? (f->length - head) / s->vector : f->items,
+            left = is_run ? f->length - items * s->vector : 0;
+    int64_t behind = items - (int64_t)(f->splits - 1) * f->chunk;
+    int64_t held = f->splits == 1 ? items : behind;
+    held = held < s->block ? held : s->block;
+    held = held > left ? held : left;
+    kn_level_threads threads = {.items = items,
+                                .chunk = f->chunk,
+                                .sets = f->splits,
+                                .threads = f->splits > 1 ? s->block : held,
+                                .last = held,
+                                .lanes = s->block,
+                                .vector = s->vector,
+                                .turn = s->vector > 1 ? STEPS : SINGLE_STEPS,
+                                .chain = config->alone ? 0 : CHAIN,
+                                .are_whole = s->vector > 1,
+                                .head = head,
+                                .tail_thread = head,
+                                .tail_at = items * s->vector + head,
+                                .tail = left - head};
+    kn_level_values values = kn_levels_threads(levels, &threads, false);
+    values = kn_levels_pairs(levels, values, f->splits == 1);
+    if (f->splits == 1)
+        return;
+    values.step = values.set_step;
+    values.each = values.last = values.sets;
+    values.sets = 1;
+    values = kn_levels_strided(levels, values, s->block, false);
+    kn_levels_pairs(levels, values, true);
+}
+
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    rows_field f;
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    if (kn_reduce_size(part->space) >= KN_REDUCE_STEPS)
+        return false;
+    if (s->vector > 1 && kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_ONE_AXIS)
+        return kn_levels_each_head(levels, list_rows, &f);
+    list_rows(levels, &f, 0);
+    return true;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     rows_field f;
@@ -194,6 +248,7 @@ const kn_kind kn_kind_reduce_rows = {.name = "reduce_rows",
                                      .config = &kn_reduce_rows_config_table,
                                      .revision = 1,
                                      .field = KN_FIELD(rows_field, MEMBERS),
+                                     .list_levels = list_levels,
                                      .cut = kn_reduce_cut_outermost,
                                      .describe = describe,
                                      .has_workspace = true};

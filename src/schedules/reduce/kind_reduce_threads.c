@@ -7,6 +7,7 @@
 #include "schedule/choice.h"
 #include "schedules/reduce/kind_reduce_slices.h"
 #include "schedules/reduce/kind_reduce_tile.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "space/numbers.h"
@@ -19,6 +20,8 @@ enum {
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
     NARROW = 8, /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
+    STEPS = 4,  /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
+    SINGLE_STEPS = 8, /* the same, of threads with one result */
     VECTOR_BYTES = 16,
     WORD = 4
 };
@@ -140,11 +143,31 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* A thread has all elements of a result. */
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    int64_t rows = kn_reduce_size(part->space);
+    const kn_level_threads threads = {.items = rows,
+                                      .chunk = rows,
+                                      .sets = 1,
+                                      .threads = 1,
+                                      .last = 1,
+                                      .lanes = 1,
+                                      .turn = kn_reduce_threads_config_of(s)->narrow_row > 0 ? 0
+                                              : s->vector > 1                                ? STEPS
+                                                                                             : SINGLE_STEPS,
+                                      .are_results_near = true};
+    kn_levels_threads(levels, &threads, true);
+    return true;
+}
+
 const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
                                         KN_REDUCE_KIND,
                                         .config = &kn_reduce_threads_config_table,
                                         .revision = 2,
                                         .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
+                                        .list_levels = list_levels,
                                         .cut = kn_reduce_cut_beside,
                                         .describe = kn_reduce_describe_beside};

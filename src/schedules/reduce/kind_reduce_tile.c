@@ -7,12 +7,14 @@
 
 #include "schedule/choice.h"
 #include "schedule/kind.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "space/numbers.h"
 
 enum {
     WARP = 32,
+    HALVES = 2, /* values that a thread combines in shared memory: src/schedules/reduce/reduce_tile.cu */
     VECTOR_BYTES = 16,
     LONGEST_ROW = 512, /* elements of a row; longer ones have a warp each */
     WIDEST = 1024,     /* columns; wider rows are left to reduce_columns */
@@ -175,6 +177,24 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* The threads of a result take its elements one by one, and are combined by halves. */
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    tile_field f;
+    (void)part;
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    const kn_level_threads threads = {.items = f.reduced,
+                                      .chunk = f.reduced,
+                                      .sets = 1,
+                                      .threads = f.lanes,
+                                      .last = f.lanes,
+                                      .lanes = f.lanes};
+    kn_level_values values = kn_levels_threads(levels, &threads, f.lanes == 1);
+    if (f.lanes > 1)
+        kn_levels_apart(levels, values, f.lanes, HALVES, true);
+    return true;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     tile_field f;
@@ -189,6 +209,7 @@ const kn_kind kn_kind_reduce_tile = {.name = "reduce_tile",
                                      .config = &kn_reduce_tile_config_table,
                                      .revision = 1,
                                      .field = KN_FIELD(tile_field, MEMBERS),
+                                     .list_levels = list_levels,
                                      .cut = kn_reduce_cut_outermost,
                                      .describe = describe,
                                      .has_workspace = true};

@@ -28,9 +28,9 @@ KN_CONFIG(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
 extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_product, kn_kind_reduce_threads,
     kn_kind_reduce_tile, kn_kind_reduce_columns, kn_kind_reduce_lanes, kn_kind_reduce_rows,
-    kn_kind_reduce_slices;
+    kn_kind_reduce_slices, kn_kind_reduce_levels;
 extern const kn_recipe kn_recipe_reduce_points, kn_recipe_reduce_product, kn_recipe_reduce_threads,
     kn_recipe_reduce_tile, kn_recipe_reduce_columns, kn_recipe_reduce_lanes, kn_recipe_reduce_rows,
-    kn_recipe_reduce_slices;
+    kn_recipe_reduce_slices, kn_recipe_reduce_levels;
 
 #endif

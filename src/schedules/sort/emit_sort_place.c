@@ -6,7 +6,7 @@
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/sort/sort_kinds.h"
 
-enum { THREADS = 1024, THREADS_OF_WIDE = 768 /* of a multiprocessor */ };
+enum { THREADS = 1024, THREADS_OF_WIDE = 1024 /* of a multiprocessor */ };
 
 static const kn_row_elements *elements_of(const kn_writer *w)
 {

@@ -1,5 +1,5 @@
-/* kind_sort_top.c - the first elements of long rows on CUDA by one launch: a block reads a row once, and holds
- * those that come first so far in shared memory. */
+/* kind_sort_top.c - the first elements of long rows on CUDA by one launch: a block reads a row once, and
+ * holds those that come first so far in shared memory. */
 #include "schedule/kind.h"
 
 #include <stdlib.h>

@@ -36,13 +36,25 @@ ${begin}
             ${from}
             ${step_loads}
         }
+    /* A row whose elements have one digit is copied: the digit of any of them tells. */
+    bool kn_is_copied;
+    {
+        constexpr int kn_r = 0;
+        [[maybe_unused]] const unsigned kn_j = kn_begin < kn_count ? kn_begin : 0;
+        ${from}
+        ${loads}
+        ${lane}
+        kn_is_copied = kn.${first}_.first[(unsigned long long)kn_row * 256 + ((unsigned)${mapped} & 255)] == kn.length;
+    }
+    unsigned kn_rank[kn_items]; /* of an element among those of its digit that its warp has; and the digit, in its upper half */
+    kn_word *const kn_words = kn.${result}_.first + (unsigned long long)kn_ticket * 256;
+    if (!kn_is_copied) {
 #pragma unroll
     for (unsigned kn_d = 0; kn_d < 256; kn_d += 32)
         kn_before[kn_warp][kn_d + kn_lane] = 0;
     __syncwarp();
 
-    /* The rank of an element among those of its digit that its warp has. Elements that are not there come last of all: their place in the tile is behind the others. */
-    unsigned kn_rank[kn_items]; /* and the digit, in its upper half */
+    /* Elements that are not there come last of all: their place in the tile is behind the others. */
 #pragma unroll
     for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
         const unsigned kn_e = kn_begin + kn_r * 32;
@@ -61,7 +73,6 @@ ${begin}
     __syncthreads();
 
     /* The tile's elements of each digit are put down. The last tile of a row counts some that are not there; no tile looks back to it. */
-    kn_word *const kn_words = kn.${result}_.first + (unsigned long long)kn_ticket * 256;
 #pragma unroll 1
     for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
         unsigned kn_sum = 0;
@@ -79,15 +90,21 @@ ${begin}
     kn_sums_before(kn_start, kn_warp == 0);
     kn_sums_before(kn_base, kn_warp == kn_warps - 1);
     __syncthreads();
+    }
 #pragma unroll
     for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-        const unsigned kn_digit = kn_rank[kn_r] >> 16, kn_at = kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
-        kn_digit_of[kn_at] = (unsigned char)kn_digit;
+        unsigned kn_at = kn_begin + kn_r * 32;
+        if (!kn_is_copied) {
+            const unsigned kn_digit = kn_rank[kn_r] >> 16;
+            kn_at = kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
+            kn_digit_of[kn_at] = (unsigned char)kn_digit;
+        }
         ${packs}
     }
     __syncthreads();
 
     /* The elements of the row's earlier tiles, of each digit by a thread. */
+    if (!kn_is_copied)
 #pragma unroll 1
     for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
         kn_word kn_sum = 0;
@@ -114,7 +131,7 @@ ${begin}
         if (kn_s >= kn_count)
             break;
         [[maybe_unused]] const unsigned kn_j = ${single};
-        const ${order} ${row} = (${order})(kn_base[kn_digit_of[kn_s]] + kn_s);
+        const ${order} ${row} = (${order})((kn_is_copied ? kn_row * kn.length + kn_first : kn_base[kn_digit_of[kn_s]]) + kn_s);
         ${from}
         ${stores}
     }

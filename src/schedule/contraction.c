@@ -1,0 +1,114 @@
+/* schedule/contraction.c - contraction across the texts of a reduction. */
+#include "schedule/contraction.h"
+
+#include <string.h>
+
+#include "base/caret.h"
+#include "base/str.h"
+#include "program/tokens.h"
+#include "types/dtype.h"
+
+enum { REDUCE = 1 }; /* the stage of a reduction */
+
+/* The operator of a text of three characters and blanks, "a + b" or "a * b"; 0. It needs no memory: the source
+ * depends on it. */
+static char operator_of(const char *text, size_t end)
+{
+    char found[3] = "";
+    size_t count = 0, length;
+    for (size_t at = 0; at < end; at += length) {
+        kn_token_kind kind = kn_token_scan(text + at, &length);
+        if (kind == KN_TOKEN_SPACE)
+            continue;
+        if (length != 1 || count == sizeof found)
+            return 0;
+        found[count++] = text[at];
+    }
+    return count == sizeof found && found[0] == 'a' && found[2] == 'b' ? found[1] : 0;
+}
+
+/* The same of one that is converted to the type which it has, as expressions write it: "static_cast<float>(a +
+ * b)". */
+static char operator_of_cast(const char *text, const char *type)
+{
+    static const char cast[] = "static_cast<";
+    size_t length = strlen(text), before = sizeof cast - 1 + strlen(type) + 2; /* ">(" */
+    if (length <= before || strncmp(text, cast, sizeof cast - 1) != 0 || text[length - 1] != ')' ||
+        strncmp(text + sizeof cast - 1, type, strlen(type)) != 0 || strncmp(text + before - 2, ">(", 2) != 0)
+        return operator_of(text, length);
+    return operator_of(text + before, length - before - 1);
+}
+
+const char *kn_contraction_function(const kn_spec *spec, int stage)
+{
+    static const struct {
+        kiln_dtype dtype;
+        const char *type, *add, *multiply;
+    } functions[] = {{KILN_FLOAT32, "float", "__fadd_rn", "__fmul_rn"},
+                     {KILN_FLOAT64, "double", "__dadd_rn", "__dmul_rn"}};
+    const kn_stage *s = &spec->program->stage[stage];
+    if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE || strcmp(spec->program->pattern, "mrk") != 0)
+        return NULL;
+    kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
+    for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {
+        char operator= functions[k].dtype == dtype ? operator_of_cast(s->body, functions[k].type) : 0;
+        if (operator== '+' || operator== '*')
+            return operator== '+' ? functions[k].add : functions[k].multiply;
+    }
+    return NULL;
+}
+
+/* True if a name, in front of a bracket, is that of a function which the tokens before it declare. */
+static bool is_declared(const kn_tokens *tokens, size_t k)
+{
+    const kn_token *name = kn_token_at(tokens, k);
+    for (size_t j = 1; j <= k; ++j) {
+        const kn_token *t = kn_token_at(tokens, j), *before = kn_token_at(tokens, j - 1);
+        if (t->length == name->length && memcmp(t->text, name->text, t->length) == 0 && before->is_name &&
+            !kn_token_is(before, "return") && !kn_token_is(before, "else"))
+            return true;
+    }
+    return false;
+}
+
+/* True if the texts select and compare: they add and multiply nothing, and call no functions but some that
+ * select, and their own. */
+static bool selects(const char *preamble, const char *body)
+{
+    static const char *const arithmetic[] = {"+", "-", "*", "/", "++", "--", "+=", "-=", "*=", "/=", "#"};
+    static const char *const selecting[] = {"min",         "max",       "fmin",  "fmax", "kn_least",
+                                            "kn_greatest", "kn_is_nan", "isnan", "if",   "for",
+                                            "while",       "switch",    "return"};
+    kn_tokens tokens;
+    kn_str text = KN_STR_INIT;
+    kn_str_printf(&text, "%s\n%s", preamble, body);
+    bool is_good = kn_str_status(&text, "the texts of a reduction") == KILN_OK &&
+                   kn_tokens_make(&tokens, kn_str_text(&text)) == KILN_OK;
+    if (is_good) {
+        for (size_t k = 0; k < tokens.count && is_good; ++k) {
+            const kn_token *t = kn_token_at(&tokens, k);
+            bool is_call = t->is_name && kn_token_is(kn_token_at(&tokens, k + 1), "(");
+            is_good = !KN_TOKEN_IS_IN(t, arithmetic) &&
+                      (!is_call || KN_TOKEN_IS_IN(t, selecting) || is_declared(&tokens, k));
+        }
+        kn_tokens_free(&tokens);
+    }
+    kn_str_free(&text);
+    return is_good;
+}
+
+/* Integers have nothing to contract, and 16-bit floats are rounded between two operations. A struct's
+ * functions stand in the preamble. */
+bool kn_contraction_is_safe(const kn_spec *spec)
+{
+    const kn_program *p = spec->program;
+    const kn_stage *s = &p->stage[REDUCE];
+    if (p->flags & KILN_KERNEL_FAST_MATH || p->n_options > 0)
+        return false;
+    if (p->flags & KILN_KERNEL_NO_FMA || kn_contraction_function(spec, REDUCE))
+        return true;
+    kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
+    const kn_dtype_info *info = dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
+    bool is_exact = info && (info->kind == KN_KIND_FLOAT ? info->size == 2 : info->kind != KN_KIND_COMPLEX);
+    return is_exact || selects(p->preamble, s->body);
+}
