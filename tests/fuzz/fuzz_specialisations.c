@@ -17,7 +17,7 @@ enum {
     NARROW_LAYOUTS = 2000,
     AT_MOST = 32,
     AT_MOST_WITH_NARROW = 36,
-    AT_MOST_HOST = 22, /* each of two inputs is a range, one element or every second to fourth element */
+    AT_MOST_HOST = 88, /* each of two inputs is a range, one element or every second to eighth element */
     AT_MOST_QUICK = 2,
     AT_MOST_NARROW = 24,    /* of one extent */
     AT_MOST_ANY_NARROW = 6, /* of any */
@@ -156,7 +156,7 @@ static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *ta
     snprintf(what, sizeof what, "%s, %s -> %s", kiln_dtype_name(dtype[0]), kiln_dtype_name(dtype[1]),
              kiln_dtype_name(dtype[2]));
     /* The host makes contiguous ranges of all layouts, but for inputs of one element along the fastest axis,
-     * and those of which it reads every second to fourth element.
+     * and those of which it reads every second to eighth element.
      * Two at least: were there one alone, the layouts would not be what they should. */
     bool is_host = !strcmp(target, "host");
     bool few = are_few(&l.other, target, what, 2, is_host ? AT_MOST_HOST : AT_MOST_WITH_NARROW, verbose) &&

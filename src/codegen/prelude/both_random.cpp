@@ -37,8 +37,8 @@ struct kn_drawn_at {
 struct kn_drawn_block {
     kn_word64 key, low = ~0ull, pair = ~0ull; // no block's numbers
     kn_philox block;
-    float radius; // of a pair's normal numbers
-    double radius64;
+    float first, second; // a pair's normal numbers
+    double first64, second64;
     __device__ __forceinline__ kn_drawn_at operator()(kn_word64 i) { return {i, this}; }
     __device__ __forceinline__ bool is_other_pair(kn_word64 number) { return pair != number && (pair = number, true); }
 };
@@ -91,14 +91,17 @@ template <class R> struct kn_random {
         return (turn + 1) & 2 ? -size : size;
     }
     // Two words give two normal numbers, by their polar coordinates (Annals of Mathematical Statistics 29, 1958, page 610). The two belong to neighbouring elements.
-    static __device__ __forceinline__ float radius_of(unsigned w) { return sqrtf(-2.0f * log_of(positive(w))); }
-    static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) { return radius_of(radius) * circle(angle, is_second); }
+    static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
+        return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
+    }
     static __device__ __forceinline__ float normal_at(kn_word64 key, kn_drawn_at i) {
         const kn_philox r = kn_philox_of<2>(key, i);
-        float own, &radius = i.last ? i.last->radius : own;
-        if (!i.last || i.last->is_other_pair(i >> 1))
-            radius = radius_of(i & 2 ? r.word[2] : r.word[0]);
-        return radius * circle(i & 2 ? r.word[3] : r.word[1], i & 1);
+        const unsigned radius = i & 2 ? r.word[2] : r.word[0], angle = i & 2 ? r.word[3] : r.word[1];
+        if (!i.last)
+            return normal(radius, angle, i & 1);
+        if (i.last->is_other_pair(i >> 1))
+            i.last->first = normal(radius, angle, false), i.last->second = normal(radius, angle, true);
+        return i & 1 ? i.last->second : i.last->first;
     }
     static __device__ __forceinline__ float normal_of(const kn_philox &r) { return normal(r.word[0], r.word[1], false); }
     static __device__ __forceinline__ void two(const kn_philox &r, float *u, float *v) { *u = positive(r.word[0]), *v = positive(r.word[1]); }
@@ -131,17 +134,19 @@ template <> struct kn_random<double> {
         const double size = turn & 1 ? s : c;
         return (turn + 1) & 2 ? -size : size;
     }
-    static __device__ __forceinline__ double radius_of(kn_word64 w) { return sqrt(-2.0 * log_of(positive(w))); }
-    static __device__ __forceinline__ double normal(kn_word64 radius, kn_word64 angle, bool is_second) { return radius_of(radius) * circle(angle, is_second); }
+    static __device__ __forceinline__ double normal(kn_word64 radius, kn_word64 angle, bool is_second) {
+        return sqrt(-2.0 * log_of(positive(radius))) * circle(angle, is_second);
+    }
     static __device__ __forceinline__ double normal_pair(const kn_philox &r, bool is_second) {
         return normal((kn_word64)r.word[1] << 32 | r.word[0], (kn_word64)r.word[3] << 32 | r.word[2], is_second);
     }
     static __device__ __forceinline__ double normal_at(kn_word64 key, kn_drawn_at i) {
         const kn_philox r = kn_philox_of<1>(key, i);
-        double own, &radius = i.last ? i.last->radius64 : own;
-        if (!i.last || i.last->is_other_pair(i >> 1))
-            radius = radius_of((kn_word64)r.word[1] << 32 | r.word[0]);
-        return radius * circle((kn_word64)r.word[3] << 32 | r.word[2], i & 1);
+        if (!i.last)
+            return normal_pair(r, i & 1);
+        if (i.last->is_other_pair(i >> 1))
+            i.last->first64 = normal_pair(r, false), i.last->second64 = normal_pair(r, true);
+        return i & 1 ? i.last->second64 : i.last->first64;
     }
     static __device__ __forceinline__ double normal_of(const kn_philox &r) { return normal_pair(r, false); }
     static __device__ __forceinline__ void two(const kn_philox &r, double *u, double *v) {

@@ -127,11 +127,14 @@ static void fill_host_reduce(kn_writer *w)
     put_names(w);
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
-    if (is_baseline(w))
+    if (is_baseline(w)) {
         put_loops(w);
-    else
+    } else {
         kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
                       config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
+        kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT],
+                    kn_cost_functions(w->program) > 0 ? "calling" : "independent", -1);
+    }
     put_map(w);
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result, "", "");
 }

@@ -6,8 +6,8 @@
 #include "schedule/kind.h"
 
 /* step: of interleaved operands, those at one place; of inputs that are read in place, elements from one to
- * the next. */
-#define KN_HOST_CONFIG(X) X(step, 8)
+ * the next; other_step: likewise, of those with another stride. */
+#define KN_HOST_CONFIG(X) X(step, 8) X(other_step, 8)
 KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
 /* lanes_of_row: elements of a row in a vector; 1: lanes are results.
  * short_rows: this many are reduced at a time, with some lanes for each. */

@@ -118,7 +118,7 @@ ${begin}
     const auto kn_reduce_loop_of = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place kn_row, const long long kn_width,
                                      const kn_place kn_down, const kn_place kn_along, const kn_values kn_side, const ${index} *const kn_first_index) {
         const kn_args kn = *kn_given; /* a copy, as the parameters by value: otherwise a stored byte could alias these, as far as compilers know */
-KN_INDEPENDENT
+${independent}
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
             const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
                 ${loads}

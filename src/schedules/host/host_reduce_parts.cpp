@@ -17,3 +17,11 @@
 #part empty
 if (!kn_some)
     ${value} = kn_${label}_identity;
+
+// A loop over the lanes. Of functions: a loop of eight would be written out, with a call for each lane.
+#part independent
+KN_INDEPENDENT
+
+#part calling
+KN_INDEPENDENT
+KN_ROLLED

@@ -23,13 +23,14 @@ ${begin}
     const auto kn_loop = [&](const kn_call &kn_c) __attribute__((always_inline)) {
         ${type} *const kn_to = (${type} *)kn_c.to;
         const ${type} *const kn_a = (const ${type} *)kn_c.a, *const kn_b = (const ${type} *)kn_c.b;
-        const kn_place &kn_row = *(const kn_place *)kn_c.place, &kn_here = kn_row;
         for (long long kn_k = 0; kn_k < kn_c.count; ++kn_k) {
             if (kn_c.loop == ${both}) {
                 kn_to[kn_k] = ${reduce}(kn_a[kn_k * kn_c.step], kn_b[kn_k * kn_c.step]);
                 continue;
             }
             if (kn_c.loop == ${finish}) {
+                const kn_place &kn_here = *(const kn_place *)kn_c.place;
+                (void)kn_here;
                 ${type} ${result} = kn_a[kn_k];
                 const bool kn_some = kn_c.steps > 0;
                 (void)kn_some;
@@ -38,6 +39,8 @@ ${begin}
                 continue;
             }
             /* Steps in four independent chains, as kn_some_steps has them. */
+            const kn_place &kn_row = *(const kn_place *)kn_c.place;
+            (void)kn_row;
             const int kn_chains = kn_c.steps < 4 ? kn_c.steps : 4, kn_length = kn_c.steps / kn_chains;
             const bool kn_is_apart = kn_c.steps <= 16;
             ${type} kn_chain[4];

@@ -21,7 +21,7 @@ enum {
     MOST_WORD = 8,   /* bytes of the interleaved elements at one place */
     MOST_IN_PLACE =
         3,          /* inputs that are broadcast, or read with a stride: each choice of them is one binary */
-    MOST_STEP = 4,  /* elements of that stride: compilers load vectors and take what they need of them */
+    MOST_STEP = 8,  /* elements of that stride: compilers load vectors and take what they need of them */
     MANY = 1 << 21, /* elements of an outer product, whose results are stored past the caches */
     SHORT_RUN =
         32, /* elements of a range, below which buffers are faster than beginning each range; for bodies */
@@ -68,20 +68,23 @@ static bool is_nearer_elsewhere(const kn_choice *c, int o)
     return is_nearer;
 }
 
-/* The way in which the kernel reads operand o along the fastest axis without a buffer; 0: it does not. All
- * strides of more than an element are the same, *step: a binary for each. */
-static char access_in_place(int *step, const kn_choice *c, int o)
+/* The way in which the kernel reads operand o along the fastest axis without a buffer; 0: it does not.
+ * Strides of more than an element have two values at most, those of config: a binary for each. */
+static char access_in_place(kn_host_config *config, const kn_choice *c, int o)
 {
     int64_t item = c->access[o].item_size, stride = c->space->stride[o][kn_choice_inner(c)];
     if (stride == item)
         return KN_DENSE;
     if (c->access[o].is_output || stride == 0)
         return c->access[o].is_output ? 0 : KN_BROADCAST;
-    if (stride < 0 || stride > MOST_STEP * item || stride % item != 0 || (*step && *step != stride / item) ||
-        is_nearer_elsewhere(c, o))
+    if (stride < 0 || stride > MOST_STEP * item || stride % item != 0 || is_nearer_elsewhere(c, o))
         return 0;
-    *step = (int)(stride / item);
-    return KN_GATHER;
+    int own = (int)(stride / item);
+    config->step = config->step ? config->step : own;
+    if (config->step == own)
+        return KN_GATHER;
+    config->other_step = config->other_step ? config->other_step : own;
+    return config->other_step == own ? KN_VECTOR : 0;
 }
 
 /* Marks inputs that follow each other until they fill a range: their elements are loaded together. Returns
@@ -101,27 +104,28 @@ static int join_interleaved(char *access, int step, const kn_choice *c)
     return count;
 }
 
-/* Inputs that are broadcast along the fastest axis, or of which every second to fourth element is read, while
+/* Inputs that are broadcast along the fastest axis, or of which every second to eighth element is read, while
  * all others are contiguous there: the kernel reads them as they lie, where a buffer would be a copy. */
 static void find_in_place(kn_schedule *out, const kn_choice *c)
 {
     char access[KN_MAX_OPERANDS];
-    int inner = kn_choice_inner(c), step = 0;
+    kn_host_config config = {0};
+    int inner = kn_choice_inner(c);
     if (c->space->size >= MANY && !reads_as_much(c))
         return;
     bool is_expensive = c->program && kn_cost_functions(c->program) > 0;
     if (inner < 0 || c->space->extent[inner] < (is_expensive ? EXPENSIVE_RUN : SHORT_RUN))
         return;
     for (int o = 0; o < c->count; ++o) {
-        access[o] = access_in_place(&step, c, o);
+        access[o] = access_in_place(&config, c, o);
         if (!access[o])
             return;
     }
-    int count = join_interleaved(access, step, c);
+    int count = join_interleaved(access, config.step, c);
     if (count == 0 || count > MOST_IN_PLACE)
         return;
     memcpy(out->access, access, (size_t)c->count);
-    kn_host_config_in(out)->step = step;
+    *kn_host_config_in(out) = config;
 }
 
 static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_choice *c)

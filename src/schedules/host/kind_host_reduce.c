@@ -21,8 +21,9 @@ enum {
     WIDE_LANES = 8,    /* of a lane, at most: so that a line of 8-byte elements is read in order; and */
     STRUCT_LANES = 16, /* of a lane of structs, which take longer: more of them are in flight */
     SHORT_ROW = 15,    /* elements, up to which lanes are results even if elements are nearer; of */
-    SHORT_TRUTHS = 7,  /* conditions, whose lanes are combined soonest; of */
-    SHORT_NARROW = 24, /* inputs of NARROW_ITEM bytes or less, which fill more lanes; and */
+    SHORT_TRUTHS = 7,  /* conditions, whose lanes are combined soonest, and of inputs of */
+    MIXED_ITEM = 4,    /* bytes beside narrower ones, of which lanes of results are no vectors; of */
+    SHORT_NARROW = 24, /* inputs that all have NARROW_ITEM bytes or less, which fill more lanes; and */
     NARROW_ITEM = 2,
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 256,   /* the same, up to which many rows are reduced at a time, */
@@ -70,9 +71,10 @@ static int64_t short_row(const kn_choice *c)
 {
     if (kn_reduce_is_struct(c))
         return SHORT_STRUCTS;
-    if (narrowest_input(c) <= NARROW_ITEM)
+    if (kn_choice_widest(c, false) <= NARROW_ITEM)
         return SHORT_NARROW;
-    return kn_reduce_is_bool(c) ? SHORT_TRUTHS : SHORT_ROW;
+    bool is_mixed = kn_choice_widest(c, false) == MIXED_ITEM && narrowest_input(c) < MIXED_ITEM;
+    return kn_reduce_is_bool(c) || is_mixed ? SHORT_TRUTHS : SHORT_ROW;
 }
 
 /* Lanes are elements of a row rather than results. */

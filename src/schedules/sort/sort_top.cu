@@ -37,7 +37,7 @@ ${begin}
     kn_load(0);
 #pragma unroll 1
     for (unsigned kn_step_begin = 0, kn_turn = 0;; kn_step_begin += kn_step, kn_turn ^= 1) {
-        /* All that are there are sorted, where there is no room for a step, and in the end. */
+        /* All that are there are sorted, where the next step has no space, and in the end. */
         if (kn_step_begin >= kn_count || kn_there + kn_step > kn_capacity) {
             kn_bits kn_own[kn_sorted_items];
             unsigned kn_element[kn_sorted_items];
