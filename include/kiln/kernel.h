@@ -304,12 +304,13 @@ typedef enum kiln_origin {
     KILN_ORIGIN_COMPILER = 3 /* compiled now */
 } kiln_origin;
 
-/* Elementwise kernels that are in no cache are compiled twice: first in a quick form, one element a
- * thread for any layout (host: without vectors), with which the first calls run; then, by a thread
- * in the background, in the best form for the layout, which later calls take when it is there. Both
- * are cached. On the host reductions of numbers and programs over rows have a quick form too, for
- * their own layout. On CUDA most reductions have one for any layout, several launches in the best
- * form's order; those whose texts mix sums and products, as variances do, have none. Others, and calls whose stream is being captured, wait for the best form, as do
+/* Elementwise kernels that are in no cache are compiled twice: first in a quick form, one element
+ * a thread for any layout (host: without vectors), with which the first calls run; then, by a
+ * thread in the background, in the best form for the layout, which later calls take when it is
+ * there. Both are cached. On the host reductions of numbers and programs over rows have a quick
+ * form too, for their own layout. On CUDA most reductions have one for any layout, several
+ * launches in the best form's order; those whose texts mix sums and products, as variances do,
+ * have none. Others, and calls whose stream is being captured, wait for the best form, as do
  * calls with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be
  * compiled, the quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>)
  * and logged once. Both give the same bits. When the process ends what is not yet begun is left,

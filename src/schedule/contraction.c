@@ -10,8 +10,8 @@
 
 enum { REDUCE = 1 }; /* the stage of a reduction */
 
-/* The operator of a text of three characters and blanks, "a + b" or "a * b"; 0. It needs no memory: the source
- * depends on it. */
+/* The operator of a text of three characters and blanks, "a + b" or "a * b"; 0. It needs no memory: the
+ * source depends on it. */
 static char operator_of(const char *text, size_t end)
 {
     char found[3] = "";
@@ -27,8 +27,8 @@ static char operator_of(const char *text, size_t end)
     return count == sizeof found && found[0] == 'a' && found[2] == 'b' ? found[1] : 0;
 }
 
-/* The same of one that is converted to the type which it has, as expressions write it: "static_cast<float>(a +
- * b)". */
+/* The same of one that is converted to the type which it has, as expressions write it:
+ * "static_cast<float>(a + b)". */
 static char operator_of_cast(const char *text, const char *type)
 {
     static const char cast[] = "static_cast<";

@@ -1,6 +1,6 @@
-/* levels_emulated - random reductions in both tiers, by the kernels that a GPU would run: the baseline one,
- * launch by launch, gives the bits of the optimised one. Functions that neither commute nor associate are among
- * those that combine, so another order shows.
+/* levels_emulated - random reductions in both tiers, by the kernels that a GPU would run: the baseline
+ * one, launch by launch, gives the bits of the optimised one. Functions that neither commute nor associate
+ * are among those that combine, so another order shows.
  *
  * usage: levels_emulated [COUNT [SEED [TARGET]]]    TARGET, "cuda:0": that device computes both instead */
 #include "drawn.h"
@@ -227,8 +227,8 @@ static kiln_status move(kiln_array **buffer, kiln_array **moved, const input *x,
     return status;
 }
 
-/* The target's own call: by the baseline tier, which calls ask for by the mode, or by the optimised one. A kernel
- * remembers the plan of its first call. */
+/* The target's own call: by the baseline tier, which calls ask for by the mode, or by the optimised one. A
+ * kernel remembers the plan of its first call. */
 static kiln_status call_target(const problem *p, bool is_baseline, kiln_array **out, const input *x,
                                const kiln_call_options *options)
 {
