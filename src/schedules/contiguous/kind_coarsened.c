@@ -91,8 +91,11 @@ static bool choose_unaligned(kn_schedule *out, const kn_choice *c, int axis)
 
 static bool choose_vectors(kn_schedule *out, const kn_choice *c, int axis)
 {
-    if (!kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER) ||
-        kn_choice_widest(c, false) * out->vector > MOST_INPUT)
+    if (!kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER))
+        return false;
+    while (kn_choice_widest(c, true) <= NARROW && kn_choice_widest(c, false) * out->vector > MOST_INPUT)
+        out->vector /= 2;
+    if (kn_choice_widest(c, false) * out->vector > MOST_INPUT)
         return false;
     out->block = c->block ? c->block : BLOCK;
     /* The other inputs come from the nearest cache. */
