@@ -19,7 +19,8 @@ kiln_status kn_require_texts(const char *name, ...) __attribute__((sentinel));
 /* Keeps a copy of a compiler's output for kiln_error_log(); a failing allocation drops it. */
 void kn_error_set_log(const char *log);
 
-/* "out of memory: N bytes for WHAT": those of the calling thread's last allocation that failed, or given ones. */
+/* "out of memory: N bytes for WHAT": those of the calling thread's last allocation that failed, or given
+ * ones. */
 kiln_status kn_error_memory(const char *what);
 kiln_status kn_error_memory_of(size_t bytes, const char *what);
 /* The same for what ended with the shortage that the thread noted last (base/shortage.h): KILN_ERROR_MEMORY,

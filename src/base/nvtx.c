@@ -46,7 +46,7 @@ typedef struct version_info {
 
 atomic_int kn_range_known;
 
-/* How many numbers each module has; the first is no function. */
+/* The numbers that each module has; the first is no function. */
 static const unsigned sizes[MODULES] = {
     [CORE] = 16, [CUDA] = 9, [OPENCL] = 15, [CUDART] = 7, [CORE2] = FUNCTIONS, [SYNC] = 7};
 /* Functions of CORE2, and those of the other modules, which nothing calls; tables of pointers to them, which

@@ -9,7 +9,7 @@
 typedef enum kn_range_state { KN_RANGE_UNKNOWN, KN_RANGE_OFF, KN_RANGE_ON } kn_range_state;
 extern atomic_int kn_range_known; /* kn_range_state */
 
-/* What follows an unknown state, or one that is on. */
+/* The same where the state is unknown, or on. */
 bool kn_range_push(const char *what, const char *name);
 void kn_range_pop(void);
 

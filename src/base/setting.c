@@ -98,8 +98,9 @@ static const setting settings[] = {
     {"KILN_COMPILE", "auto|never", "auto", is_choice, LOGGED,
      "never: a call that would have to compile fails, and says what it wanted"},
     {"KILN_FORMS", "both|best|quick", "both", is_choice, LOGGED,
-     "both: new elementwise kernels run in a quick form first, and in their best one when it has been "
-     "compiled in the background; best: calls wait for the best one; quick: the quick one alone, for tests"},
+     "both: new elementwise kernels and reductions run in a quick form first, and in their best one when it "
+     "has been compiled in the background; best: calls wait for the best one; quick: the quick one alone, "
+     "for tests"},
     {"KILN_RECORD", "a file", NULL, NULL, LOGGED,
      "receives a line for each kernel that is called, for kiln bake"},
     {"KILN_BUNDLE_PATH", "files and folders with colons between", NULL, NULL, LOGGED,

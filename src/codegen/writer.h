@@ -148,7 +148,7 @@ struct kn_writer {
     bool is_cuda;
     const kn_failed_try *failed; /* NULL: this is the first try */
     kn_str *user;                /* the program's texts as they are in the source, in its order */
-    int n_drawn;                  /* blocks of random numbers that a thread keeps: kn_drawn_0 ... */
+    int n_drawn;                 /* blocks of random numbers that a thread keeps: kn_drawn_0 ... */
     int result;                  /* the one of a thread's results that is being written, if it has several */
     kn_str slot[KN_SLOT_COUNT];
     kn_writer_texts *texts;

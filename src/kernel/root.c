@@ -27,7 +27,7 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
 static kiln_status add_row(kn_lowered *out, const root *r, const kn_lowering_call *call, int64_t k)
 {
     const kiln_array *cov = call->in[0].value.array;
-    const int64_t n = cov->shape[0], shape[] = {n, n}, still = 0;
+    const int64_t n = cov->shape[0], shape[] = {n, n}, broadcast = 0;
     const kn_source column = {.kind = KN_FROM_INPUT, .shift = k * cov->strides[1]};
     const kn_source corner = {.kind = KN_FROM_INPUT, .shift = k * (cov->strides[0] + cov->strides[1])};
     const kiln_arg number = kiln_arg_int64(k);
@@ -36,7 +36,7 @@ static kiln_status add_row(kn_lowered *out, const root *r, const kn_lowering_cal
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, call, &column, KILN_FLOAT64, 1, &n, &cov->strides[0]);
     if (status == KILN_OK)
-        status = kn_lowered_bind(part, 1, call, &corner, KILN_FLOAT64, 1, &n, &still);
+        status = kn_lowered_bind(part, 1, call, &corner, KILN_FLOAT64, 1, &n, &broadcast);
     if (status != KILN_OK)
         return status;
     kn_lowered_bind_number(part, 2, KILN_INT64, &number);

@@ -17,7 +17,7 @@ typedef struct kn_launch_input {
     const kn_spec *spec;
     const kn_space *space;
     const kn_launch_params *launch_params;
-    const kn_spec *order; /* of baseline reductions: the optimised tier, whose order is kept; or NULL */
+    const kn_spec *order; /* of baseline reductions: the optimised tier, whose order they have; or NULL */
     int logical_ndim;
     const int64_t *logical_shape;
     const kn_raw_shape *raw; /* by parameter; entries of raw parameters are read */

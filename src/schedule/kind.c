@@ -70,7 +70,7 @@ kiln_status kn_part_each_launch(const kn_part *part, kn_take_launch take, void *
     return kn_part_each(part, place_part, &(launching){take, user});
 }
 
-/* Cut as the kind would cut whose order is kept. */
+/* Cut as the kind would cut whose order it has. */
 static int axis_to_cut(int64_t *align, const kn_part *part)
 {
     kn_part asked = *part;

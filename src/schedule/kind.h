@@ -25,7 +25,7 @@ typedef struct kn_part {
     const struct kn_layout *layout;
     const kn_launch_params *launch_params;
     const kn_space *whole, *space; /* the call's, this part's */
-    /* Of kinds that reduce in another kind's order: its specialisation, whose the launch parameters are. */
+    /* The specialisation of the kind in whose order this one reduces: the launch parameters are of that. */
     const kn_spec *order;
 } kn_part;
 
@@ -76,10 +76,10 @@ struct kn_kind {
     kiln_status (*place)(kn_placement *out, const kn_part *part);
     /* Kinds of several launches a part, which share workspace, in their order; NULL: one, by `place`. */
     kiln_status (*place_each)(const kn_part *part, kn_take_launch take, void *user);
-    /* Of kinds that are baseline tiers alone, and keep the order of another kind (kn_part.order): true if
-     * they compute the part. NULL: the kind is asked as others are. */
+    /* True if a kind that is a baseline tier alone, and keeps the order of another (kn_part.order), computes
+     * the part. NULL: the kind is asked as others are. */
     bool (*keeps_order)(const kn_part *part);
-    /* Of reductions: lists the levels of the tree by which it combines the part, in the order of its kernels.
+    /* Lists the levels of the tree by which a reduction combines the part, in the order of its kernels.
      * False: no list says it. NULL: none ever does. */
     bool (*list_levels)(kn_levels *levels, const kn_part *part);
     /* The axis along which the part has to be cut, at multiples of *align elements; -1: it is small enough.
@@ -93,7 +93,7 @@ struct kn_kind {
     bool has_workspace;
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
-    bool has_baseline;     /* it writes a baseline tier of its own kernels (kn_schedule.baseline) */
+    bool has_baseline; /* it writes a baseline tier of its own kernels (kn_schedule.baseline) */
     /* The kernels of that tier are loops alone, and call this with what they have, by an address in the
      * argument block, for the order in which they run. NULL: their source has all. */
     void (*in_order)(const void *loops);

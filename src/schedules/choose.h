@@ -27,7 +27,7 @@ bool kn_schedule_make_baseline(kn_schedule *schedule, const kn_program *program)
 
 /* The baseline tier of a program whose kinds combine elements in an order (reductions on CUDA): one
  * schedule for all layouts and kinds, whose launches keep the order of the optimised one. False: the back
- * end has none for such programs, or the order of this one cannot be kept. */
+ * end has none for such programs, or cannot reduce in the order of this one. */
 bool kn_schedule_keeps_order(kn_schedule *out, const kn_spec *optimised, const kn_space *space,
                              const kn_launch_params *launch_params);
 

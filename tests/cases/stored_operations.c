@@ -115,7 +115,7 @@ static double distance(double a, double b, double scale, int digits, int least)
     return fabs(a - b) / ldexp(1, (exponent - 1 > least ? exponent - 1 : least) - digits);
 }
 
-/* How far element k is off; real numbers of other dtypes are equal, or infinitely far. */
+/* The distance of element k from the right one; real numbers of other dtypes are equal, or infinitely far. */
 static double element_distance(const list *right, const unsigned char *got, int k)
 {
     const size_t size = kiln_dtype_size(right->dtype);

@@ -87,12 +87,13 @@ class Eval(CommandCase):
 
     def test_places_are_looked_for(self):
         """No sort where few elements, or a place, of a long row are wanted."""
-        for text, is_searched in (("topk(x, 5)", True), ("topk(x, 3000)", False), ("partition(x, 7)", True), ("partition(x, (7, 9))", False),
-                                  ("median(x)", True), ("quantile(x, 0.3)", True), ("sort(x)", False)):
+        for text, way in (("topk(x, 5)", "sort_top"), ("topk(x, 600)", "sort_count"), ("topk(x, 3000)", "sort_place"), ("partition(x, 7)", "sort_count"),
+                          ("partition(x, (7, 9))", "sort_place"), ("median(x)", "sort_count"), ("nanquantile(x, 0.3)", "sort_count"), ("sort(x)", "sort_place")):
             for length in (10000, 4000):
                 with self.subTest(text=text, length=length):
                     told = self.ok("explain", "eval", text, f"x=float32[{length}]", "--arch", "sm_90")
-                    self.assertEqual("# nth_count\n" in told, is_searched and length > 4096)
+                    self.assertIn(f'schedule="{way if length > 4096 else "sort_rows"}"', told)
+                    self.assertEqual('schedule="sort_place"' in told, way == "sort_place" and length > 4096)
 
     def test_json(self):
         report = self.json("eval", PARTS, "x=photo.npy", "-o", "m=m.npy", "--repeat", "2", "--target", TARGET)

@@ -55,14 +55,14 @@ static kiln_device device(void)
 
 enum { N = 1000 };
 
-static bool is_fold; /* the kernel sums its elements up, which float32 holds */
+static bool is_reduction; /* the kernel sums its elements up, which float32 holds */
 
 static kiln_kernel *make_kernel(int number)
 {
     char body[64];
     kiln_kernel *k = NULL;
-    snprintf(body, sizeof body, "%sx * 2 + %d", is_fold ? "" : "z = ", number);
-    if (is_fold)
+    snprintf(body, sizeof body, "%sx * 2 + %d", is_reduction ? "" : "z = ", number);
+    if (is_reduction)
         OK(kiln_reduction_create(&k, "T x", "T z", body, "a + b", "z = a", "0", "doubled", NULL));
     else
         OK(kiln_elementwise_create(&k, "T x", "T z", body, "doubled", NULL));
@@ -81,12 +81,12 @@ static kiln_array *make_input(void)
 
 static void check_values(kiln_array *z, int number)
 {
-    int count = is_fold ? 1 : N;
+    int count = is_reduction ? 1 : N;
     float *values = malloc(N * sizeof *values);
     REQUIRE(values);
     OK(kiln_array_to_host(z, values, (size_t)count * sizeof *values));
     for (int k = 0; k < count && has_values; ++k)
-        REQUIRE(values[k] == (float)(is_fold ? 2 * N * (N - 1) + N * number : 4 * k + number));
+        REQUIRE(values[k] == (float)(is_reduction ? 2 * N * (N - 1) + N * number : 4 * k + number));
     free(values);
 }
 
@@ -315,9 +315,9 @@ static void swaps_under_threads(void)
     kiln_kernel_free(k);
 }
 
-static void swaps_folds(void)
+static void swaps_reductions(void)
 {
-    is_fold = true;
+    is_reduction = true;
     swaps_under_threads();
 }
 
@@ -668,7 +668,7 @@ static const struct {
     {"waits_where_asked", waits_where_asked, NULL},
     {"graphs_have_the_best", graphs_have_the_best, NULL},
     {"swaps_under_threads", swaps_under_threads, "slow"},
-    {"swaps_folds", swaps_folds, "slow"},
+    {"swaps_reductions", swaps_reductions, "slow"},
     {"best_fails", best_fails, "fail"},
     {"best_is_killed", best_is_killed, "die"},
     {"text_fails", text_fails, NULL},

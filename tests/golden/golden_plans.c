@@ -422,11 +422,11 @@ static bool put_plan(kn_str *out, const call *c)
                     kn_schedule_quick(&spec.schedule, program, &spec.target, c->count, c->ndim, c->block)) ||
                    kn_schedule_choose(&spec.schedule, &params, program, &space, access, c->count,
                                       &spec.target, c->block) == KILN_OK;
-    kn_schedule kept;
+    kn_schedule in_order;
     order = spec;
-    bool has_order = is_good && c->is_quick && kn_schedule_keeps_order(&kept, &order, &space, &params);
+    bool has_order = is_good && c->is_quick && kn_schedule_keeps_order(&in_order, &order, &space, &params);
     if (has_order)
-        spec.schedule = kept;
+        spec.schedule = in_order;
     const kn_schedule *s = &spec.schedule;
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK && is_read_again(&spec);
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,

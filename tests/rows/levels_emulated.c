@@ -32,7 +32,7 @@ typedef struct text {
 #define SELECTION                                                                                            \
     "struct best { float value; long long at; };\n"                                                          \
     "__device__ best better(const best a, const best b) { return a.value > b.value ? a : b; }"
-/* Of integers, which have nothing to contract: of another order other bits. */
+/* For integers, which have nothing to contract: another order gives other bits. */
 #define UNEVEN "a * 3 ^ b >> 1"
 
 static const text texts[] = {
@@ -91,9 +91,9 @@ static void make(input *x, kiln_dtype dtype, int ndim, const int64_t *shape)
     for (int a = 0; a < ndim; ++a)
         order[a] = a;
     for (int a = 0; a < ndim && draw(3) == 0; ++a) {
-        int other = (int)draw((uint64_t)ndim), kept = order[a];
+        int other = (int)draw((uint64_t)ndim), before = order[a];
         order[a] = order[other];
-        order[other] = kept;
+        order[other] = before;
     }
     for (int k = ndim; k-- > 0;) {
         strides[order[k]] = run;
@@ -139,9 +139,9 @@ static void draw_problem(problem *p)
     }
     for (int a = p->ndim - 1; a > 0; --a) { /* long axes anywhere */
         int other = (int)draw((uint64_t)a + 1);
-        int64_t kept = p->shape[a];
+        int64_t before = p->shape[a];
         p->shape[a] = p->shape[other];
-        p->shape[other] = kept;
+        p->shape[other] = before;
     }
     p->n_axes = 0;
     for (int a = 0; a < p->ndim; ++a)

@@ -129,7 +129,7 @@ static void texts_are_about_the_axes(void **state)
             OK(ask(&launches[k], kiln_kernel_launches, &q, &asked[k], targets[t]));
             for (int f = 0; f < 2; ++f) {
                 OK(ask(&text, functions[f], &q, &asked[k], targets[t]));
-                assert_non_null(strstr(text, "a + b"));
+                assert_true(strstr(text, "a + b") || strstr(text, "__fadd_rn(a, b)"));
                 free(text);
             }
         }

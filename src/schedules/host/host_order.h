@@ -21,8 +21,8 @@
 typedef struct kn_call {
     KN_HOST_CALL
 } kn_call;
-/* What a kernel gives an order: its loops and their closure, numbers that its source has, and places in its
- * argument block. */
+/* The parts of a kernel that an order needs: its loops and their closure, numbers that its source has, and
+ * places in its argument block. */
 #define KN_HOST_LOOPS                                                                                        \
     const void *of;                                                                                          \
     void (*run)(const void *of, const kn_call *call);                                                        \

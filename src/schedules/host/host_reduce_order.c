@@ -94,7 +94,7 @@ static void pair_up(work *w, int count)
 
 /* ---- pieces ---- */
 
-static int steps_at_once(const work *w, long long left)
+static int steps_of_call(const work *w, long long left)
 {
     int order_depth = w->l->index_operand >= 0 && w->depth > 16 ? w->depth / 4 : w->depth;
     if (!w->is_ordered || left < 4)
@@ -107,7 +107,7 @@ static void reduce_piece_of_row(work *w, kn_host_place *row, long long left, lon
     bool has_index = w->l->index_operand >= 0;
     int series = 0;
     while (left > 0) {
-        int count = steps_at_once(w, left);
+        int count = steps_of_call(w, left);
         reduce_steps(w, value(w, (w->top + series) * w->most), NULL, row, 0, count, has_index && count > 1,
                      w->most);
         kn_host_move_steps(row, &w->down, count, w->axes.operands);

@@ -23,7 +23,7 @@ typedef struct kn_host_reduce_field {
     KN_HOST_REDUCE_FIELD
 } kn_host_reduce_field;
 
-/* What a kernel of the baseline tier gives. Its loops:
+/* The loops that a kernel of the baseline tier gives:
  * STEPS: to[k] of `count` lanes is `steps` steps from `place` on, the first one's number being `first`,
  * behind a[k] unless a is NULL.
  * BOTH: to[k] is a[k * step] and b[k * step], reduced.

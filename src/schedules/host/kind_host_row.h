@@ -15,7 +15,7 @@ typedef struct kn_host_row_field {
     KN_HOST_ROW_FIELD
 } kn_host_row_field;
 
-/* What a kernel of the baseline tier gives for a reduction. Its loops:
+/* The loops that a kernel of the baseline tier gives for a reduction:
  * LANES: to[k] is element first + k of the row at `place`, behind what is there in the first `steps` of
  * `count` lanes; step: elements of the result before this row.
  * BOTH: to[k] is a[k] and b[k], reduced, or b[k] if a is NULL.

@@ -446,7 +446,7 @@ static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_fi
     }
 }
 
-/* Of joined rows each is a thread. Rows behind them are one item more, but for the elements behind the
+/* Each of the joined rows is a thread. Rows behind them are one item more, but for the elements behind the
  * last vector: these are combined last. False: several rows have such elements. */
 static bool list_joined(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis,
                         int64_t rows)

@@ -18,11 +18,11 @@ enum { THREADS = 128, AXES = 4 /* of a level's outputs */, MOST_SETS = 65535, NO
 #define MOST_VALUES (INT64_C(1) << 28) /* in scratch memory */
 
 /* The kind's field. extent: of the first two axes; in, place, out: an element or value, its place in its
- * row, and the output, at first and with each step along an axis; from item to item: step, unit. group: the
- * most items of a thread; limit: places end there. */
+ * row, and the output, at first and with each step along an axis; from item to item: step, place_step. group:
+ * the most items of a thread; limit: places end there. */
 #define MEMBERS                                                                                              \
     int item_rank;                                                                                           \
-    unsigned extent[2], in[5], place[5], out[5], step, unit, group, limit;                                   \
+    unsigned extent[2], in[5], place[5], out[5], step, place_step, group, limit;                             \
     unsigned char is_first, is_last, are_near, levels_unused;
 typedef struct levels_field {
     MEMBERS
@@ -36,9 +36,9 @@ typedef struct level_axis {
 /* One launch. Of the first level items are elements, else values. */
 typedef struct level {
     bool is_first, is_last, are_near;
-    int64_t in, place, out; /* the first */
-    int64_t step, unit;     /* from item to item */
-    int64_t group, limit;   /* the most items of a thread; the first place at which there is none */
+    int64_t in, place, out;   /* the first */
+    int64_t step, place_step; /* from item to item */
+    int64_t group, limit;     /* the most items of a thread; the first place at which there is none */
     level_axis thread, group_axis, set;
     int64_t in_result, out_result;
 } level;
@@ -69,7 +69,7 @@ static void fill_field(levels_field *f, const level *v, int64_t results)
                         .place = {(unsigned)v->place},
                         .out = {(unsigned)v->out},
                         .step = (unsigned)v->step,
-                        .unit = (unsigned)v->unit,
+                        .place_step = (unsigned)v->place_step,
                         .group = (unsigned)v->group,
                         .limit = (unsigned)v->limit,
                         .is_first = v->is_first,
@@ -128,12 +128,13 @@ static kn_level_values make_values(kn_levels *l, int64_t sets, int64_t each, int
 /* ---- stages: the items of each thread become fewer ---- */
 
 /* The items of threads while level after level combines them. Item k of thread t is `k * count_step + t` of
- * its set, and has the place `s * set_unit + k * unit + t`; it exists if that is below the limit. */
+ * its set, and has the place `s * set_place_step + k * place_step + t`; it exists if that is below the
+ * limit. */
 typedef struct items {
     kn_level_values of; /* of the first level: the elements of a row */
     bool is_first;
     int64_t threads, count, count_step;
-    int64_t unit, set_unit, limit;
+    int64_t place_step, set_place_step, limit;
 } items;
 
 /* Combines `size` items at a time, from item `from` on, to value `to` of each thread, and the next. */
@@ -146,15 +147,15 @@ static void put_groups(kn_levels *l, const items *it, const kn_level_values *out
                           .is_last = is_last,
                           .are_near = v->are_results_near,
                           .in = v->at + from * step,
-                          .place = from * it->unit,
+                          .place = from * it->place_step,
                           .out = out->at + to * out_step,
                           .step = step,
-                          .unit = it->unit,
+                          .place_step = it->place_step,
                           .group = size,
                           .limit = it->limit,
                           .thread = {it->threads, v->step, 1, out->step},
-                          .group_axis = {groups, size * step, size * it->unit, out_step},
-                          .set = {v->sets, v->set_step, it->set_unit, out->set_step},
+                          .group_axis = {groups, size * step, size * it->place_step, out_step},
+                          .set = {v->sets, v->set_step, it->set_place_step, out->set_step},
                           .in_result = v->result_step,
                           .out_result = out->result_step});
 }
@@ -173,14 +174,14 @@ static void combine_groups(kn_levels *l, items *it, int64_t size, bool is_last)
     it->is_first = false;
     it->count = count;
     it->count_step = it->threads;
-    it->unit *= size;
+    it->place_step *= size;
 }
 
 /* Elements of whole items, two by two. */
 static void combine_vectors(kn_levels *l, items *it, const kn_level_threads *t)
 {
-    it->of.sets = it->threads = it->count_step = it->unit = 1;
-    it->of.set_step = it->set_unit = 0;
+    it->of.sets = it->threads = it->count_step = it->place_step = 1;
+    it->of.set_step = it->set_place_step = 0;
     it->count = it->limit = t->items * t->vector;
     for (int left = t->vector; left > 1; left /= 2)
         combine_groups(l, it, 2, false);
@@ -273,8 +274,8 @@ kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool 
     it.of.set_step = chunk * it.of.step;
     it.threads = t->threads;
     it.count = count;
-    it.count_step = it.unit = t->lanes;
-    it.set_unit = chunk;
+    it.count_step = it.place_step = t->lanes;
+    it.set_place_step = chunk;
     it.limit = t->items;
     if (count > 0)
         combine_items(l, &it, &turns, is_last);
@@ -296,8 +297,8 @@ static items items_of(const kn_level_values *in)
                    .threads = 1,
                    .count = in->each,
                    .count_step = 1,
-                   .unit = 1,
-                   .set_unit = in->each,
+                   .place_step = 1,
+                   .set_place_step = in->each,
                    .limit = (in->sets - 1) * in->each + in->last};
 }
 
@@ -314,14 +315,14 @@ kn_level_values kn_levels_pairs(kn_levels *l, kn_level_values in, bool is_last)
     return in;
 }
 
-/* Of sets that have as many values each, which end at their last value rather than at the last set's. */
+/* Combines sets that have as many values each, which end at their last value, not at the last set's. */
 static kn_level_values combine_strided(kn_levels *l, kn_level_values in, int64_t lanes, bool is_last)
 {
     items it = items_of(&in);
     it.threads = lanes < in.each ? lanes : in.each;
     it.count = kn_divide_up(in.each, lanes);
-    it.count_step = it.unit = lanes;
-    it.set_unit = 0;
+    it.count_step = it.place_step = lanes;
+    it.set_place_step = 0;
     it.limit = in.each;
     combine_groups(l, &it, it.count, is_last);
     it.of.each = it.of.last = it.threads;
@@ -348,7 +349,7 @@ static void combine_apart(kn_levels *l, kn_level_values in, kn_level_values to, 
                               .in = in.at,
                               .out = out.at,
                               .step = each * in.step,
-                              .unit = each,
+                              .place_step = each,
                               .group = parts,
                               .limit = in.each,
                               .thread = {each, in.step, 1, out.step},

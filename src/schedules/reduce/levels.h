@@ -32,7 +32,7 @@ typedef struct kn_level_values {
     bool are_results_near;
 } kn_level_values;
 
-/* What is left of each set: as many values as there are threads. is_last: of each result one, which is
+/* The values left of each set: as many as there are threads. is_last: of each result one, which is
  * written. */
 kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool is_last);
 /* Neighbours two by two until one is left of each set: as warps and blocks combine the values of their
@@ -46,7 +46,7 @@ kn_level_values kn_levels_apart(kn_levels *l, kn_level_values in, int64_t lanes,
 /* Launch parameters by which lists of unaligned rows know how their operands lie: to be noted when a kind
  * is chosen that reads rows from their first aligned vector on. */
 void kn_levels_note_offsets(kn_launch_params *out, const kn_choice *c);
-/* Of such rows all that begin with as many single elements have one list: calls `list` for each number of
+/* All such rows that begin with as many single elements have one list: calls `list` for each number of
  * these, with these results to be computed. False: they differ along several axes. */
 bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *field, int64_t head),
                          const void *field);

@@ -39,7 +39,7 @@ ${begin}
         }
         ${result} = kn_q == 0 ? kn_next : ${reduce}(${result}, kn_next);
         kn_item += kn.step;
-        kn_place_at += kn.unit;
+        kn_place_at += kn.place_step;
     }
     if (kn_q == 0)
         return;
