@@ -2,7 +2,7 @@
  *
  * usage: cases [--target host|cuda:N] [--filter SUBSTRING] [--list]
  *
- * One line a failing case, then "N passed, N failed". Kernels are compiled into a cache of this run's own,
+ * One line a failing case, then "N passed, N failed"; a case that ends the program is named, too. Kernels are compiled into a cache of this run's own,
  * unless KILN_CACHE_DIR is set.
  *
  * Without KILN_SOAK every other case of what texts mean has its kernels in the quick form, which compiles in
@@ -10,10 +10,12 @@
 #include "cases.h"
 #include "own_cache.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const case_list lists[] = {{"layout", layout_cases, false},
                                   {"dtype", dtype_cases, true},
@@ -43,6 +45,19 @@ static const case_list lists[] = {{"layout", layout_cases, false},
                                   {"reduction_large", reduction_large_cases, false}};
 static char target_name[16];
 static uint64_t seed;
+static char running[160]; /* the name of the case */
+
+/* Only what a handler may call. */
+static void say_who_ended_it(int number)
+{
+    static const char text[] = "\nFAILED by a signal: ";
+    signal(number, SIG_DFL);
+    ssize_t written = write(STDOUT_FILENO, text, sizeof text - 1);
+    written = written < 0 ? written : write(STDOUT_FILENO, running, strlen(running));
+    written = written < 0 ? written : write(STDOUT_FILENO, "\n", 1);
+    (void)written;
+    raise(number);
+}
 
 uint64_t case_seed(void)
 {
@@ -52,6 +67,14 @@ uint64_t case_seed(void)
 const char *case_target(void)
 {
     return target_name;
+}
+
+/* A sanitizer that has a handler says more. */
+static void name_at(int number)
+{
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        signal(number, say_who_ended_it);
 }
 
 typedef struct run_options {
@@ -91,6 +114,7 @@ static void run_case(run_options *o, const case_list *list, const test_case *c)
     clock_gettime(CLOCK_MONOTONIC, &start);
     trouble_clear();
     choose_forms(o, list, here);
+    memcpy(running, name, sizeof running);
     c->run();
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (o->verbose)
@@ -144,6 +168,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: cases [--target host|cuda:N] [--filter SUBSTRING] [--list] [--verbose]\n");
         return 2;
     }
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    for (size_t k = 0; k < sizeof fatal / sizeof fatal[0]; ++k)
+        name_at(fatal[k]);
     use_own_cache();
     if (o.target && !run_target(&o, o.target))
         return 2;
