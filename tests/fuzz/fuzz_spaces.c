@@ -771,7 +771,7 @@ static bool prepare(fuzz *f)
 int main(int argc, char **argv)
 {
     setenv("KILN_KINDS", "-fewest", 0); /* kinds take few elements, too */
-    fuzz f = {.count = getenv("KILN_SOAK") ? 20000 : 120, .seed = 1, .target = "host", .style = -1};
+    fuzz f = {.count = getenv("KILN_SOAK") ? 20000 : 80, .seed = 1, .target = "host", .style = -1};
     if (!read_options(&f, argc, argv)) {
         fprintf(stderr, "usage: fuzz_spaces [--count N] [--seed S] [--first INDEX] [--target host|cuda:N] "
                         "[--style NUMBER] [--form best|quick] [--keep-going] [--verbose]\n");

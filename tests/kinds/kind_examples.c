@@ -254,7 +254,7 @@ static bool compile_for(const example *e, const char *target)
     return !is_absent;
 }
 
-/* True of a kind's first example. */
+/* True of a kind's first example. Half of these are drawn. */
 static bool is_first_of_kind(const example *e)
 {
     const char *kind = described[e - examples].schedule;
@@ -274,9 +274,9 @@ static bool compile_examples(void)
     int n = 0, more = 0;
     for (example *e = examples; e < examples + n_examples; ++e) {
         const size_t number = (size_t)(e - examples);
-        if (e->is_host || (!is_first_of_kind(e) && !is_drawn(number, 18)))
+        if (e->is_host || !is_drawn(number, is_first_of_kind(e) ? 2 : 18))
             continue;
-        bool is_for_another = is_drawn(number + (size_t)n_examples, 24);
+        bool is_for_another = is_drawn(number + (size_t)n_examples, 40);
         bool is_there = compile_for(e, described[number].target) &&
                         (!is_for_another || compile_for(e, others[(number + drawn_seed()) % 7]));
         if (!is_there)
@@ -314,7 +314,11 @@ static int run_examples(bool emulates)
 {
     const bool is_short = emulates && !drawn_all();
     int n_run = 0;
-    references *r = references_compile(described, n_examples);
+    static bool is_run[MOST_EXAMPLES];
+    for (int k = 0; k < n_examples; ++k)
+        is_run[k] = is_short ? !examples[k].is_host && is_drawn_of((size_t)k, (size_t)n_examples, 40)
+                             : examples[k].is_host || emulates;
+    references *r = references_compile(described, n_examples, is_run);
     if (in_trouble()) {
         printf("FAILED: %s\n", trouble_text());
         return 1;
@@ -322,8 +326,7 @@ static int run_examples(bool emulates)
     for (example *e = examples; e < examples + n_examples; ++e) {
         check_kind(e, &described[e - examples]);
         fflush(stdout); /* what is emulated may end the process */
-        if (is_short ? !e->is_host && is_drawn_of((size_t)(e - examples), (size_t)n_examples, 24)
-                     : e->is_host || emulates)
+        if (is_run[e - examples])
             run_example(e, r, is_short ? 1 + VARIANTS : 2);
         n_run += e->runs;
     }

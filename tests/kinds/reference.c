@@ -337,7 +337,7 @@ static void write_function(FILE *to, const description *d, int number)
 
 /* ---- compiling ---- */
 
-static void *compile(const description *list, int count)
+static void *compile(const description *list, int count, const bool *wanted)
 {
     char folder[] = "/tmp/kiln-reference-XXXXXX", path[64], command[600];
     if (!trouble_unless(mkdtemp(folder) != NULL, "no folder for references"))
@@ -346,7 +346,8 @@ static void *compile(const description *list, int count)
     FILE *to = fopen(path, "w");
     fprintf(to, "#include \"%s/reference_loops.h\"\n", REFERENCE_FOLDER);
     for (int k = 0; k < count && !in_trouble(); ++k)
-        write_function(to, &list[k], k);
+        if (wanted[k])
+            write_function(to, &list[k], k);
     fclose(to);
     snprintf(command, sizeof command,
              "c++ -std=c++17 -O1 -w -ffp-contract=off -shared -fPIC -I%s -I%s/../cases -I%s/../../include -o "
@@ -364,16 +365,18 @@ static void *compile(const description *list, int count)
     return library;
 }
 
-references *references_compile(const description *list, int count)
+references *references_compile(const description *list, int count, const bool *wanted)
 {
     references *r = calloc(1, sizeof *r);
     if (!r)
         abort();
     r->count = count;
     r->function = calloc((size_t)count + 1, sizeof *r->function);
-    r->library = compile(list, count);
+    r->library = compile(list, count, wanted);
     for (int k = 0; k < count && r->library; ++k) {
         char name[40];
+        if (!wanted[k])
+            continue;
         snprintf(name, sizeof name, "reference_%d", k);
         *(void **)&r->function[k] = dlsym(r->library, name);
     }

@@ -7,8 +7,8 @@
 
 typedef struct references references;
 
-/* One function a description. NULL in trouble. */
-references *references_compile(const description *list, int count);
+/* One function for each description that is wanted. NULL in trouble. */
+references *references_compile(const description *list, int count, const bool *wanted);
 void references_free(references *r);
 
 /* Fills the expected bytes of the stage's outputs, for description `number`, of which the stage's call is one

@@ -184,7 +184,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("--target")
-    parser.add_argument("--count", type=int, default=1000 if SOAK else 5)
+    parser.add_argument("--count", type=int, default=1000 if SOAK else 3)
     o = parser.parse_args()
     if o.target:
         os.environ["KILN_TARGET"] = o.target

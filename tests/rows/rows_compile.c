@@ -144,8 +144,8 @@ int main(int argc, char **argv)
         for (int l = 0; l < LAYOUTS; ++l)
             if ((number < 2 || (l + number) % 5 == 0) &&
                 is_drawn((size_t)(number * LAYOUTS + l), only_sources  ? 1
-                                                         : number == 0 ? 2
-                                                                       : 8))
+                                                         : number == 0 ? 3
+                                                                       : 12))
                 for (int d = 0; d < 4; ++d)
                     if ((number + l + d) % 4 == 0 &&
                         !compile(p, &layouts[l], dtypes[d], targets[(number + l) % 3]))
