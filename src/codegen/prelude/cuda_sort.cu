@@ -26,6 +26,16 @@ __device__ __forceinline__ unsigned kn_lanes_of_digit(unsigned digit) {
     return same;
 }
 
+// The rank of this lane's element among those of its digit that the warp has, which are `before` so far, and then one more.
+template <class T> __device__ __forceinline__ unsigned kn_rank_of_digit(T *before, unsigned digit, unsigned lane) {
+    const unsigned same = kn_lanes_of_digit(digit), so_far = before[digit], lower = same & ((1u << lane) - 1);
+    __syncwarp();
+    if (lower == 0)
+        before[digit] = (T)(so_far + __popc(same));
+    __syncwarp();
+    return so_far + __popc(lower);
+}
+
 // Each of 256 numbers becomes the sum of those before it, by one warp.
 template <class T> __device__ __forceinline__ void kn_sums_before(T *number, bool is_mine) {
     if (!is_mine)

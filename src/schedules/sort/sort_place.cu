@@ -62,13 +62,8 @@ ${begin}
         ${from}
         ${loads}
         ${lane}
-        const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255, kn_same = kn_lanes_of_digit(kn_digit);
-        const unsigned kn_so_far = kn_before[kn_warp][kn_digit], kn_lower = kn_same & ((1u << kn_lane) - 1);
-        __syncwarp();
-        if (kn_lower == 0)
-            kn_before[kn_warp][kn_digit] = kn_so_far + __popc(kn_same);
-        __syncwarp();
-        kn_rank[kn_r] = kn_so_far + __popc(kn_lower) | kn_digit << 16;
+        const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255;
+        kn_rank[kn_r] = kn_rank_of_digit(kn_before[kn_warp], kn_digit, kn_lane) | kn_digit << 16;
     }
     __syncthreads();
 

@@ -58,13 +58,7 @@ ${begin}
                 unsigned short kn_rank[kn_sorted_items];
 #pragma unroll
                 for (int kn_r = 0; kn_r < kn_sorted_items; ++kn_r) {
-                    const unsigned kn_digit = (unsigned)(kn_own[kn_r] >> 8 * kn_d) & 255, kn_same = kn_lanes_of_digit(kn_digit);
-                    const unsigned kn_so_far = kn_before[kn_warp][kn_digit], kn_lower = kn_same & ((1u << kn_lane) - 1);
-                    __syncwarp();
-                    if (kn_lower == 0)
-                        kn_before[kn_warp][kn_digit] = (unsigned short)(kn_so_far + __popc(kn_same));
-                    __syncwarp();
-                    kn_rank[kn_r] = (unsigned short)(kn_so_far + __popc(kn_lower));
+                    kn_rank[kn_r] = (unsigned short)kn_rank_of_digit(kn_before[kn_warp], (unsigned)(kn_own[kn_r] >> 8 * kn_d) & 255, kn_lane);
                 }
                 __syncthreads();
                 unsigned kn_sum = 0;
