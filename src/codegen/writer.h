@@ -51,7 +51,6 @@
     X(MAPPED, mapped, true)                                                                                  \
     X(RESULT, result, false)                                                                                 \
     X(FROM, from, false)                                                                                     \
-    X(CALL, call, false)                                                                                     \
     X(LOOPS, loops, false)                                                                                   \
     X(BOTH, both, false)                                                                                     \
     X(FINISH, finish, false)                                                                                 \

@@ -290,3 +290,12 @@ ${place} = static_cast<${type}>(kn_${name}_seen);
 ${before}
 ${function}(${arguments});
 ${after}
+
+// A call of the loops of a host's baseline tier, and what their order is given.
+#part loops
+struct kn_call {
+    ${call}
+};
+struct kn_loops {
+    ${loops}
+};

@@ -115,9 +115,7 @@ static const char *choose_template(const kn_spec *spec)
 static void put_loops(kn_writer *w)
 {
     static const kn_field loops = KN_FIELD(kn_host_reduce_loops, KN_HOST_REDUCE_LOOPS);
-    static const kn_field call = KN_FIELD(kn_call, KN_HOST_CALL);
-    kn_str_append(&w->slot[KN_SLOT_CALL], call.declaration);
-    kn_str_append(&w->slot[KN_SLOT_LOOPS], loops.declaration);
+    kn_host_put_loops(w, &loops);
     kn_str_printf(&w->slot[KN_SLOT_BOTH], "%d", KN_HOST_REDUCE_BOTH);
     kn_str_printf(&w->slot[KN_SLOT_FINISH], "%d", KN_HOST_REDUCE_FINISH);
 }

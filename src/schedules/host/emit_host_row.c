@@ -53,7 +53,6 @@ static const kn_host_levels levels_of_tier[] = {
     {&places, put_in_run, put_run_pointers, "reduce_row", "last_pass"},
     {&places, put_in_run, put_run_pointers, "reduce_row_quick", "last_pass_quick"}};
 static const kn_field loops = KN_FIELD(kn_host_row_loops, KN_HOST_ROW_LOOPS);
-static const kn_field call = KN_FIELD(kn_call, KN_HOST_CALL);
 
 static const kn_host_levels *levels_of(const kn_writer *w)
 {
@@ -79,10 +78,8 @@ static void fill(kn_writer *w)
 {
     if (!is_multipass(w)) /* else they are computed again in each pass */
         kn_host_put_held_values(w);
-    if (w->spec->schedule.baseline) {
-        kn_str_append(&w->slot[KN_SLOT_CALL], call.declaration);
-        kn_str_append(&w->slot[KN_SLOT_LOOPS], loops.declaration);
-    }
+    if (w->spec->schedule.baseline)
+        kn_host_put_loops(w, &loops);
     kn_put_row_results(w, NULL);
     kn_put_levels(w, is_multipass(w), put_reduction, put_last);
 }

@@ -1,5 +1,5 @@
-/* emit_host_row_short.c - fills host_row_short.cpp, or for the baseline tier host_row_short_quick.cpp: the
- * levels of a program over elements of neighbouring rows. */
+/* emit_host_row_short.c - fills host_row_short.cpp: the levels of a program over elements of neighbouring
+ * rows. */
 #include "schedules/host/host_kinds.h"
 #include "schedules/host/host_row_levels.h"
 
@@ -48,12 +48,6 @@ static const kn_host_levels *levels_of(const kn_writer *w)
     return &levels_of_tier[w->spec->schedule.baseline];
 }
 
-static const char *choose_template(const kn_spec *spec)
-{
-    return spec->schedule.baseline ? "schedules/host/host_row_short_quick.cpp"
-                                   : "schedules/host/host_row_short.cpp";
-}
-
 static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     kn_host_put_reduction(w, out, level, levels_of(w));
@@ -80,13 +74,14 @@ static void put_tiles(kn_writer *w)
 
 static void fill(kn_writer *w)
 {
+    kn_put_part(w, &w->slot[KN_SLOT_PACKS], w->spec->schedule.baseline ? "packing_quick" : "packing", -1);
     kn_host_put_held_values(w);
     put_tiles(w);
     kn_put_row_results(w, NULL);
     kn_put_levels(w, false, put_reduction, put_last);
 }
 
-const kn_recipe kn_recipe_host_row_short = {.choose_template = choose_template,
+const kn_recipe kn_recipe_host_row_short = {.template_name = "schedules/host/host_row_short.cpp",
                                             .fill = fill,
                                             .preludes = "kn_line",
                                             .parts = "schedules/host/host_row_short_parts.cpp",

@@ -32,6 +32,9 @@ KN_CONFIG(kn_host_tally_config, KN_HOST_TALLY_CONFIG);
  * the slots that they go into. */
 void kn_put_host_rows(kn_writer *w, bool one_axis, int single, int stores);
 
+/* The structs of a baseline's calls and of its loops, for the order that calls them (host_order.h). */
+void kn_host_put_loops(kn_writer *w, const kn_field *loops);
+
 extern const kn_kind kn_kind_host_interleaved, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick,
     kn_kind_host_reduce, kn_kind_host_row_short, kn_kind_host_row, kn_kind_host_select, kn_kind_host_scan,
     kn_kind_host_sort_count, kn_kind_host_sort_place, kn_kind_host_tally;

@@ -2,12 +2,7 @@ ${head}
 ${axes}
 
 /* The baseline tier of host_reduce.cpp: loops alone, for kn.in_order, a function of the library (host_reduce_order.c). */
-struct kn_call {
-    ${call}
-};
-struct kn_loops {
-    ${loops}
-};
+${loops}
 
 enum { kn_lanes = ${lanes_of_row} };
 

@@ -2,7 +2,15 @@
  * the loop of the kind's own part. */
 #include "schedules/host/host_row_levels.h"
 
+#include "schedules/host/host_kinds.h"
 #include "schedules/host/kind_host_row.h"
+
+void kn_host_put_loops(kn_writer *w, const kn_field *loops)
+{
+    static const kn_field call = KN_FIELD(kn_call, KN_HOST_CALL);
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOOPS], "loops", -1, "call=%s loops=%s", call.declaration,
+                     loops->declaration);
+}
 
 bool kn_host_is_in_level(const kn_writer *w, const kn_level *level, int k)
 {

@@ -2,12 +2,7 @@ ${head}
 ${axes}
 
 /* The baseline tier of host_row.cpp: loops alone, for kn.in_order, a function of the library (host_row_order.c). */
-struct kn_call {
-    ${call}
-};
-struct kn_loops {
-    ${loops}
-};
+${loops}
 
 ${begin}
     const long long kn_length = kn.length;
