@@ -79,6 +79,8 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
 
 /* Adds a buffer; *out: its number. */
 kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
+/* The same; *out: its beginning, for what is bound to it. */
+kiln_status kn_lowered_add_source(kn_source *out, kn_lowered *lowered, size_t size);
 /* Adds an empty part; *out is valid until the next one is added. A kernel, which must outlive the lowering,
  * gives its program or its algorithm. An expression takes numbers that follow from the call's shapes, but no
  * numbers that are given to the call. */

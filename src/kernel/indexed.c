@@ -566,9 +566,9 @@ static bool is_selection(const lowering *l)
 static kiln_status add_selection(lowering *l)
 {
     const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
-    kn_source count = {.kind = KN_FROM_BUFFER};
+    kn_source count;
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_buffer(&count.index, l->out, sizeof(int64_t));
+    kiln_status status = kn_lowered_add_source(&count, l->out, sizeof(int64_t));
     if (status == KILN_OK)
         status = kn_lowered_add_kernel(&part, l->out, l->t->select);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
@@ -977,7 +977,7 @@ static kiln_status add_ranges(lowering *l, const last_numbers *last, int64_t byt
 static kiln_status lower_assigned(lowering *l)
 {
     const kn_index_axes *o = &l->axes;
-    last_numbers last = {.source = {.kind = KN_FROM_BUFFER}};
+    last_numbers last;
     if (kn_shape_size(l->in->ndim, l->in->shape) == 0)
         return KILN_OK;
     if (o->n_arrays == 0)
@@ -989,7 +989,7 @@ static kiln_status lower_assigned(lowering *l)
     last.dtype = kn_shape_size(o->ndim, o->shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
     const int64_t bytes = kn_shape_size(l->in->ndim, l->rows) * (int64_t)kiln_dtype_size(last.dtype);
     if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&last.source.index, l->out, (size_t)bytes);
+        status = kn_lowered_add_source(&last.source, l->out, (size_t)bytes);
     if (status == KILN_OK)
         status = add_ranges(l, &last, bytes);
     return status == KILN_OK ? add_assigned(l, &last) : status;

@@ -60,6 +60,12 @@ kiln_status kn_lowered_add_buffer(int *out, kn_lowered *l, size_t size)
     return KILN_OK;
 }
 
+kiln_status kn_lowered_add_source(kn_source *out, kn_lowered *l, size_t size)
+{
+    *out = (kn_source){.kind = KN_FROM_BUFFER};
+    return kn_lowered_add_buffer(&out->index, l, size);
+}
+
 kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *l)
 {
     kn_lowered_part *grown = kn_realloc(l->part, ((size_t)l->n_parts + 1) * sizeof *grown);

@@ -168,7 +168,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     if (status == KILN_OK)
         status = find_selected(&kernel, z, call->in[0].value.array);
     if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&found.index, out, 2 * sizeof(int64_t));
+        status = kn_lowered_add_source(&found, out, 2 * sizeof(int64_t));
     if (status == KILN_OK)
         status = kn_lowered_add_kernel(&part, out, kernel);
     if (status == KILN_OK)

@@ -308,11 +308,8 @@ static kiln_status add_parts(lowering *l, const kn_sort_rows *rows, int64_t coun
                    {&p.at, count * k * (int64_t)sizeof(int64_t)},
                    {&p.found, k * (int64_t)sizeof(int64_t)}};
     kiln_status status = KILN_OK;
-    for (int b = 0; b < 3 && status == KILN_OK; ++b) {
-        *buffers[b].source = (kn_source){.kind = KN_FROM_BUFFER};
-        status =
-            kn_lowered_add_buffer(&buffers[b].source->index, l->out, (size_t)(rows->rows * buffers[b].bytes));
-    }
+    for (int b = 0; b < 3 && status == KILN_OK; ++b)
+        status = kn_lowered_add_source(buffers[b].source, l->out, (size_t)(rows->rows * buffers[b].bytes));
     if (status == KILN_OK)
         status = add_firsts(l, &p);
     if (status == KILN_OK && p.left > 0)

@@ -303,8 +303,7 @@ static kiln_status add_counts(lowering *l)
 {
     const kn_sort_rows *r = &l->rows;
     kn_lowered_part *part;
-    l->counts = (kn_source){.kind = KN_FROM_BUFFER};
-    kiln_status status = kn_lowered_add_buffer(&l->counts.index, l->out, (size_t)r->rows * sizeof(int64_t));
+    kiln_status status = kn_lowered_add_source(&l->counts, l->out, (size_t)r->rows * sizeof(int64_t));
     if (status == KILN_OK)
         status = kn_lowered_add_along(&part, l->out, l->q->count, r->ndim, r->shape);
     if (status == KILN_OK)

@@ -79,11 +79,11 @@ static kiln_status lower_calls(kn_lowered *out, const scattered *s, const kn_low
 {
     const bool is_flat = in->ndim == 1 && s->n_items == 1;
     const int64_t size = kn_shape_size(axes->ndim, axes->shape);
-    kn_source places = {.kind = KN_FROM_BUFFER};
+    kn_source places;
     kn_lowered_part *part;
     kiln_status status = KILN_OK;
     if (!is_flat)
-        status = kn_lowered_add_buffer(&places.index, out, (size_t)(size > 0 ? size : 1) * sizeof(int64_t));
+        status = kn_lowered_add_source(&places, out, (size_t)(size > 0 ? size : 1) * sizeof(int64_t));
     if (status == KILN_OK && !is_flat && size > 0)
         status = add_places(out, s->places, s, call, in, axes, &places, KILN_INT64);
     if (status == KILN_OK)
@@ -137,11 +137,9 @@ static kiln_status add_row_buffers(row_lowering *l)
                    {&l->number, l->indices, KILN_INT64},
                    {&l->first, l->rows + 1, KILN_INT64}};
     kiln_status status = KILN_OK;
-    for (size_t k = 0; k < sizeof buffers / sizeof buffers[0] && status == KILN_OK; ++k) {
-        *buffers[k].source = (kn_source){.kind = KN_FROM_BUFFER};
-        status = kn_lowered_add_buffer(&buffers[k].source->index, l->out,
+    for (size_t k = 0; k < sizeof buffers / sizeof buffers[0] && status == KILN_OK; ++k)
+        status = kn_lowered_add_source(buffers[k].source, l->out,
                                        (size_t)buffers[k].count * kiln_dtype_size(buffers[k].dtype));
-    }
     return status;
 }
 

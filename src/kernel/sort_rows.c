@@ -37,14 +37,12 @@ static kiln_status copy_rows(kn_sort_rows *r, kn_lowered *out, const kn_lowering
 {
     const kn_source from = r->source;
     kn_lowered_part *part;
-    int buffer;
     kiln_status status =
-        kn_lowered_add_buffer(&buffer, out, (size_t)(r->rows * r->length) * kiln_dtype_size(r->dtype));
+        kn_lowered_add_source(&r->source, out, (size_t)(r->rows * r->length) * kiln_dtype_size(r->dtype));
     if (status == KILN_OK)
         status = kn_lowered_add_kernel(&part, out, copy);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, call, &from, r->dtype, ndim, shape, strides);
-    r->source = (kn_source){.kind = KN_FROM_BUFFER, .index = buffer};
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 1, call, &r->source, r->dtype, ndim, shape, NULL);
     kn_shape_c_strides(r->ndim, r->shape, (int64_t)kiln_dtype_size(r->dtype), r->strides);

@@ -51,9 +51,9 @@ const char *kn_contraction_function(const kn_spec *spec, int stage)
         return NULL;
     kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {
-        char operator= functions[k].dtype == dtype ? operator_of_cast(s->body, functions[k].type) : 0;
-        if (operator== '+' || operator== '*')
-            return operator== '+' ? functions[k].add : functions[k].multiply;
+        char sign = functions[k].dtype == dtype ? operator_of_cast(s->body, functions[k].type) : 0;
+        if (sign == '+' || sign == '*')
+            return sign == '+' ? functions[k].add : functions[k].multiply;
     }
     return NULL;
 }

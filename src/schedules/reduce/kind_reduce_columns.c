@@ -20,7 +20,6 @@ enum {
     SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
     STEPS = 4,              /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
     SINGLE_STEPS = 8,       /* the same, for threads with one column */
-    CHAIN = 16,             /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
     QUARTERS = 4,           /* values that a thread combines in shared memory: the template */
     GROUP = 16,             /* blocks whose partial results are reduced first: the same template */
     WIDEST_VECTOR = 8,      /* results of a thread */
@@ -419,7 +418,7 @@ static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_
     threads.sets = f->splits;
     threads.lanes = threads.threads;
     threads.turn = s->vector > 1 ? STEPS : SINGLE_STEPS;
-    threads.chain = CHAIN;
+    threads.chain = KN_LEVELS_CHAIN;
     threads.are_whole = true;
     threads.are_results_near = true;
     int64_t behind = threads.items - (threads.sets - 1) * threads.chunk;

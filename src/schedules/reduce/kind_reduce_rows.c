@@ -18,7 +18,6 @@ enum {
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
     STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
     SINGLE_STEPS = 8,         /* the same, of one element each */
-    CHAIN = 16,               /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
     DRAWN = 4,                /* random numbers that share a block */
     THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
@@ -204,7 +203,7 @@ static void list_rows(kn_levels *levels, const void *field, int64_t head)
                                 .lanes = s->block,
                                 .vector = s->vector,
                                 .turn = s->vector > 1 ? STEPS : SINGLE_STEPS,
-                                .chain = config->alone ? 0 : CHAIN,
+                                .chain = config->alone ? 0 : KN_LEVELS_CHAIN,
                                 .are_whole = s->vector > 1,
                                 .head = head,
                                 .tail_thread = head,

@@ -9,6 +9,8 @@
 
 #include "schedule/kind.h"
 
+enum { KN_LEVELS_CHAIN = 16 }; /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
+
 /* The threads of a kernel: of each result `sets` sets (blocks), each with `chunk` items. Thread t of a set
  * takes its items t, t + lanes, ... An item is `vector` neighbouring elements, combined two by two; a
  * thread combines `turn` items, then `chain` of those, then all (0: there is no such group). */
