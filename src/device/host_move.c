@@ -13,10 +13,11 @@
 #include "space/space.h"
 
 enum {
-    HOST_LINE = 64,     /* bytes of the caches' lines */
-    AHEAD = 16,         /* rows */
-    LEAST_REPEATED = 8, /* bytes of a row, below which a loop over rows stores less often */
-    MOST_REPEATED = 256 /* elements */
+    HOST_LINE = 64,      /* bytes of the caches' lines */
+    AHEAD = 16,          /* rows */
+    LEAST_REPEATED = 8,  /* bytes of a row, below which a loop over rows stores less often */
+    MOST_REPEATED = 256, /* elements */
+    SHORT_RUN = 256      /* bytes of a row, up to which a call of memcpy takes longer than the copy */
 };
 
 /* A rectangle of two axes. */
@@ -143,6 +144,35 @@ LOOPS(2, uint16_t)
 LOOPS(4, uint32_t)
 LOOPS(8, uint64_t)
 LOOPS(16, wide)
+
+/* Rows that are runs on both sides, in words; the last word of each ends with it. */
+static inline __attribute__((always_inline)) void move_words(const matrix p, int64_t row, int word)
+{
+    for (int64_t k = 0; k < p.count[1]; ++k) {
+        char *to = p.to + k * p.to_stride[1];
+        const char *from = p.from + k * p.from_stride[1];
+        for (int64_t at = 0; at < row - word; at += word)
+            memcpy(to + at, from + at, (size_t)word);
+        memcpy(to + row - word, from + row - word, (size_t)word);
+    }
+}
+
+static bool move_runs(const matrix *p, int64_t size)
+{
+    int64_t row = p->count[0] * size;
+    if (p->to_stride[0] != size || p->from_stride[0] != size || row > SHORT_RUN || row < 2 ||
+        p->count[1] == 1)
+        return false;
+    if (row >= 16)
+        move_words(*p, row, 16);
+    else if (row >= 8)
+        move_words(*p, row, 8);
+    else if (row >= 4)
+        move_words(*p, row, 4);
+    else
+        move_words(*p, row, 2);
+    return true;
+}
 
 /* Elements of 8 and of 16 bytes are stored past the caches 16 bytes at a time: rows of whole lines, or that
  * are one run. False: nothing is. */
@@ -325,7 +355,7 @@ static void move_matrix(matrix *p, int log_size)
         by_size[log_size].repeat(p);
         return;
     }
-    if (!move_narrow(p, log_size) || move_past(p, log_size))
+    if (!move_narrow(p, log_size) || move_past(p, log_size) || move_runs(p, size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
@@ -400,6 +430,21 @@ static void choose_matrix(rectangle *r, int64_t size)
     exchange(r->from_stride, 1, best);
 }
 
+/* A first axis that is a run of 2 to 16 bytes on both sides, a power of two, becomes one element. Returns the
+ * size of elements. */
+static int join_run(rectangle *r, int size)
+{
+    int64_t bytes = r->count[0] * size;
+    if (r->ndim < 2 || r->to_stride[0] != size || r->from_stride[0] != size || bytes > 16 ||
+        (bytes & (bytes - 1)) != 0)
+        return size;
+    --r->ndim;
+    memmove(r->count, r->count + 1, (size_t)r->ndim * sizeof *r->count);
+    memmove(r->to_stride, r->to_stride + 1, (size_t)r->ndim * sizeof *r->to_stride);
+    memmove(r->from_stride, r->from_stride + 1, (size_t)r->ndim * sizeof *r->from_stride);
+    return (int)bytes;
+}
+
 static void move_matrices(const rectangle *r, char *to, const char *from, int ndim, int log_size)
 {
     if (ndim > 2) {
@@ -427,6 +472,7 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     r.to_stride[0] = r.from_stride[0] = 0;
     for (int a = 0; a < ndim; ++a)
         add_axis(&r, count[a], to_stride[a], from_stride[a]);
+    item_size = join_run(&r, item_size);
     if (r.ndim > 2)
         choose_matrix(&r, item_size);
     move_matrices(&r, to, from, r.ndim, log_of(item_size));
