@@ -227,18 +227,6 @@ static bool move_past(const matrix *p, int log_size)
 }
 #endif
 
-typedef void (*square_function)(char *to, int64_t to_stride, const char *from, int64_t from_stride);
-
-/* By the size's logarithm. */
-static const struct {
-    void (*rows)(const matrix *p);
-    void (*repeat)(const matrix *p);
-    square_function square;
-} by_size[] = {
-    {rows_1, repeat_1, square_1}, {rows_2, repeat_2, square_2}, {rows_4, repeat_4, square_4},
-    {rows_8, repeat_8, square_8}, {rows_16, NULL, NULL},
-};
-
 /* The part of p that begins at (a, b) and has `width` by `height` elements. */
 static matrix part(const matrix *p, int64_t a, int64_t b, int64_t width, int64_t height)
 {
@@ -260,24 +248,45 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. */
-static void transpose(const matrix *p, int log_size)
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A square
+ * is inlined: a call takes as long as a small one. (The matrix is passed by value; see stream_rows.) */
+static inline __attribute__((always_inline)) void
+transpose_by(void (*square)(char *to, int64_t to_stride, const char *from, int64_t from_stride),
+             void (*rows)(const matrix *p), const matrix p, int log_size)
 {
     int side = 16 >> log_size;
-    square_function square = by_size[log_size].square;
-    int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
+    int64_t width = p.count[0] / side * side, height = p.count[1] / side * side;
     for (int64_t a = 0; a < width; a += side) {
         if (width > AHEAD) /* beyond the rows of channels is other memory */
-            fetch(p, a + AHEAD, side, height << log_size);
+            fetch(&p, a + AHEAD, side, height << log_size);
         for (int64_t b = 0; b < height; b += side)
-            square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
-                   p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
+            square(p.to + a * p.to_stride[0] + b * p.to_stride[1], p.to_stride[1],
+                   p.from + a * p.from_stride[0] + b * p.from_stride[1], p.from_stride[0]);
     }
-    matrix right = part(p, width, 0, p->count[0] - width, p->count[1]),
-           below = part(p, 0, height, width, p->count[1] - height);
-    by_size[log_size].rows(&right);
-    by_size[log_size].rows(&below);
+    matrix right = part(&p, width, 0, p.count[0] - width, p.count[1]),
+           below = part(&p, 0, height, width, p.count[1] - height);
+    rows(&right);
+    rows(&below);
 }
+#define TRANSPOSE(bytes, log_size)                                                                           \
+    static void transpose_##bytes(const matrix *p)                                                           \
+    {                                                                                                        \
+        transpose_by(square_##bytes, rows_##bytes, *p, log_size);                                            \
+    }
+TRANSPOSE(1, 0)
+TRANSPOSE(2, 1)
+TRANSPOSE(4, 2)
+TRANSPOSE(8, 3)
+
+/* By the size's logarithm. */
+static const struct {
+    void (*rows)(const matrix *p);
+    void (*repeat)(const matrix *p);
+    void (*transpose)(const matrix *p);
+} by_size[] = {
+    {rows_1, repeat_1, transpose_1}, {rows_2, repeat_2, transpose_2}, {rows_4, repeat_4, transpose_4},
+    {rows_8, repeat_8, transpose_8}, {rows_16, NULL, NULL},
+};
 
 static void exchange(int64_t *values, int a, int b)
 {
@@ -359,7 +368,7 @@ static void move_matrix(matrix *p, int log_size)
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
-        transpose(p, log_size);
+        by_size[log_size].transpose(p);
         return;
     }
     if (p->count[0] <= KN_HOST_PITCH && p->count[1] > p->count[0]) { /* the longer loop inside */
