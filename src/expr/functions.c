@@ -115,7 +115,6 @@ kiln_status kn_call_word(int *out, const kn_parser *p, const kn_value *value, co
                          const char *what)
 {
     kn_str list = KN_STR_INIT;
-    *out = 0;
     if (value->kind == KN_VALUE_ABSENT)
         return KILN_OK;
     for (int k = 0; word[k]; ++k) {

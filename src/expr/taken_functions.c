@@ -77,7 +77,7 @@ static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int 
 
 static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *value)
 {
-    int number;
+    int number = 0;
     kiln_status status = kn_call_word(&number, p, value, mode_words, "mode");
     *out = (mode)number;
     return status;
