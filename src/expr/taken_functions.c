@@ -130,7 +130,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int axis = NO_AXIS;
     mode m = RAISE;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3, 2);
     if (status == KILN_OK)
         status = read_mode(&m, p, &slot[3]);
     if (status == KILN_OK)
