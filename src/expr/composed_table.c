@@ -88,7 +88,8 @@ static const kn_composed rows[] = {
     /* In the shape and the dtype of dst, where `where` is true. */
     {"copyto", "dst, src, *, where=True", "full_like(dst, where(where, src, dst))"},
     {"corrcoef", "x",
-     "m = x; " DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
+     "m = x; " DEVIATIONS "c = " PRODUCTS
+     "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
     {"correlate", "a, v, mode$='valid'", NULL},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
     /* Parts of one element each, since squeeze refuses others. */
