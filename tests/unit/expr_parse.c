@@ -770,13 +770,14 @@ static kiln_status parse_to_text(kn_str *out, const char *text)
     return status;
 }
 
-/* Where an allocation fails, a text is refused for want of memory, or means what it always does. False: it is
- * always refused. */
+/* Where an allocation fails, a text is refused for want of memory, or means what it always does, and nothing
+ * that it allocated stays. False: it is always refused. */
 static bool means_the_same(const char *text)
 {
     kn_str expected = KN_STR_INIT;
     unsigned long made, nth = 0;
     const bool is_good = parse_to_text(&expected, text) == KILN_OK;
+    const long held = kn_alloc_held();
     do {
         kn_graph *g = NULL;
         kn_str words = KN_STR_INIT;
@@ -792,6 +793,8 @@ static bool means_the_same(const char *text)
                      status == KILN_OK ? " is another graph" : "");
         kn_str_free(&words);
         kn_graph_free(g);
+        if (is_good && kn_alloc_held() != held)
+            fail_msg("%s: allocation %lu: %ld are not freed", text, nth, kn_alloc_held() - held);
     } while (is_good && made >= nth);
     kn_str_free(&expected);
     return is_good;
