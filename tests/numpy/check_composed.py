@@ -686,8 +686,10 @@ def tensordot(rng, x, y):
 
 def flat_indices(rng, x, y):
     shape = [rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3]))]
-    arrays = {letter: np.array([rng.randrange(n) for _ in range(9)], "i8") for letter, n in zip("xyz", shape)}
-    return f"ravel_multi_index([{', '.join(arrays)}], {shape})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape)), same, arrays
+    mode, order = rng.choice(["raise", "wrap", "clip"]), rng.choice("CF")
+    arrays = {letter: np.array([rng.randrange(n) if mode == "raise" else rng.randrange(-9, 20) for _ in range(9)], rng.choice(["i8", "i8", "i2"])) for letter, n in zip("xyz", shape)}
+    more = "" if mode == "raise" and order == "C" else f", '{mode}'" if order == "C" else f", mode='{mode}', order='F'"
+    return f"ravel_multi_index([{', '.join(arrays)}], {shape}{more})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape), mode, order), same, arrays
 
 
 def triangle_places(name):
@@ -772,8 +774,8 @@ def einsum(rng, x, y):
 
 def unravel(rng, x, y):
     shape = tuple(rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3])))
-    i = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8"]))
-    return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
+    i, order = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8", "u8"])), rng.choice("CF")
+    return f"unravel_index(x, {list(shape)}{', order=' + repr(order) if order == 'F' else ''})", list(np.unravel_index(i, shape, order)), same, {"x": i}
 
 
 def unique_parts(rng, x, y):
