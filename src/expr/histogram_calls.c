@@ -1,4 +1,4 @@
-/* kiln_bincount, kiln_histogram, kiln_histogramdd: calls of expressions, which are remembered by their texts. */
+/* kiln_bincount and histograms by name: calls of expressions, which are remembered by their texts. */
 #include <math.h>
 
 #include <kiln/histogram.h>

@@ -360,7 +360,7 @@ kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- indices of several axes and of one ---- */
 
-/* Of an index and an extent: `raise` is a report, in which the index stands as it was given. */
+/* The ways with an index that is outside: `raise` reports it as it was given. */
 static const char *const index_modes[] = {"raise", "wrap", "clip", NULL}, *const index_orders[] = {"C", "F",
                                                                                                    NULL};
 enum { MOST_INDICES = 26 /* letters */ };
