@@ -236,7 +236,7 @@ static const kn_composed rows[] = {
      "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
      "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},
     {"putmask", "a, mask, values", NULL},
-    {"ravel_multi_index", "multi_index@, dims%", NULL},
+    {"ravel_multi_index", "multi_index@, dims%, mode$='raise', order$='C'", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"repeat", "a, repeats, *, total#, axis#=None", NULL},
     {"resize", "a, new_shape%", NULL},

@@ -647,7 +647,8 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_parser_node(&read[k], p, in[k]);
     if (status == KILN_OK)
-        status = kn_map_find(&kernel, params, "int64 place", body[is_right ? RIGHT : LEFT], name);
+        status = kn_map_find(
+            &kernel, &(kn_map_texts){params, "int64 place", body[is_right ? RIGHT : LEFT], name, 0, 0});
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, read, 2, 1) : status;
 }
 

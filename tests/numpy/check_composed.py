@@ -690,8 +690,10 @@ def tensordot(rng, x, y):
 
 def flat_indices(rng, x, y):
     shape = [rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3]))]
-    arrays = {letter: np.array([rng.randrange(n) for _ in range(9)], "i8") for letter, n in zip("xyz", shape)}
-    return f"ravel_multi_index([{', '.join(arrays)}], {shape})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape)), same, arrays
+    mode, order = rng.choice(["raise", "wrap", "clip"]), rng.choice("CF")
+    arrays = {letter: np.array([rng.randrange(n) if mode == "raise" else rng.randrange(-9, 20) for _ in range(9)], rng.choice(["i8", "i8", "i2"])) for letter, n in zip("xyz", shape)}
+    more = "" if mode == "raise" and order == "C" else f", '{mode}'" if order == "C" else f", mode='{mode}', order='F'"
+    return f"ravel_multi_index([{', '.join(arrays)}], {shape}{more})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape), mode, order), same, arrays
 
 
 def triangle_places(name):
@@ -776,20 +778,44 @@ def einsum(rng, x, y):
 
 def unravel(rng, x, y):
     shape = tuple(rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3])))
-    i = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8"]))
-    return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
+    i, order = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8", "u8"])), rng.choice("CF")
+    return f"unravel_index(x, {list(shape)}{', order=' + repr(order) if order == 'F' else ''})", list(np.unravel_index(i, shape, order)), same, {"x": i}
 
 
 def unique_parts(rng, x, y):
     shape = [rng.choice([1, 2, 3]) for _ in range(rng.randrange(1, 4))]
     axis = rng.randrange(-len(shape), len(shape))
     shape[axis] = rng.choice([0, 1, 9, 40])
-    x = np.array([rng.choice([0, 1, 1, 2.5, -1]) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(rng.choice([d for d in DTYPES if d != "float16"]))
-    return f"unique(x, axis={axis})", np.unique(x, axis=axis), same, {"x": x}
+    if rng.random() < 0.3:  # more elements in a part than a lexsort has keys
+        shape = [rng.choice([1, 12, 30]), rng.choice([17, 40, 200])]
+        axis = 0
+    few = [rng.choice([0, 1, 1, 2.5, -1]) for _ in range(rng.choice([1, 5, 40]))]
+    x = np.array([rng.choice(few) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(rng.choice([d for d in DTYPES if d != "float16"]))
+    if shape[axis] > 1:
+        x = np.take(x, [rng.choice([k, 0]) for k in range(shape[axis])], axis)  # equal parts
+    which = [rng.random() < 0.4 for _ in range(3)]
+    right = np.unique(x, *which, axis=axis)
+    return f"unique(x, {', '.join(map(str, which))}, axis={axis})", list(right) if any(which) else right, same, {"x": x}
+
+
+def many_bins(rng, x, y):
+    columns, n = rng.choice([1, 2, 2, 3]), rng.choice([1, 7, 40])
+    values = np.array([[rng.choice([-2.0, 0, 0.5, 3, 8]) for _ in range(columns)] for _ in range(n)]).astype(rng.choice(["i4", "f4", "f8", "u1"]))
+    bins = [rng.choice([1, 3, 10, [0, 1, 4], [-3.0, 0.5, 3]]) for _ in range(columns)]
+    ranges = [None if rng.random() < 0.5 else rng.choice([(-1, 3), (0.0, 0.5)]) if isinstance(b, int) else None for b in bins] if rng.random() < 0.6 else None
+    if rng.random() < 0.3:
+        bins, ranges = 4, ranges if ranges and all(r is None or len(r) for r in ranges) else None
+    density, weights = rng.random() < 0.3, rng.random() < 0.4
+    arrays = {"w": np.arange(n) * 0.5} if weights else {}
+    as_list = rng.random() < 0.5 or (isinstance(bins, int) and ranges is None)
+    arrays |= {f"x{k}": np.ascontiguousarray(values[:, k]) for k in range(columns)} if as_list else {"x": values}
+    sample = f"[{', '.join(f'x{k}' for k in range(columns))}]" if as_list else "x"
+    h, edges = np.histogramdd(values.astype("f8"), bins, ranges, density, np.arange(n) * 0.5 if weights else None)
+    return f"histogramdd({sample}, {bins}, {ranges}, {density}{', w' if weights else ''})", [h, *edges], rough, arrays
 
 
 # Functions that are no rows, or whose rows have no such argument: expressions alone have them.
-OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts}
+OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts, "histogramdd": many_bins}
 USUAL, KEEPDIMS = -2**63, 2
 
 
