@@ -6,6 +6,7 @@
 #include "base/caret.h"
 #include "base/str.h"
 #include "program/tokens.h"
+#include "schedule/kind.h"
 #include "types/dtype.h"
 
 enum { REDUCE = 1 }; /* the stage of a reduction */
@@ -47,7 +48,8 @@ const char *kn_contraction_function(const kn_spec *spec, int stage)
     } functions[] = {{KILN_FLOAT32, "float", "__fadd_rn", "__fmul_rn"},
                      {KILN_FLOAT64, "double", "__dadd_rn", "__dmul_rn"}};
     const kn_stage *s = &spec->program->stage[stage];
-    if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE || strcmp(spec->program->pattern, "mrk") != 0)
+    if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE ||
+        strcmp(spec->program->pattern, "mrk") != 0 || spec->schedule.kind->contracts)
         return NULL;
     kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {

@@ -164,4 +164,5 @@ const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
                                        .cut = kn_reduce_cut_beside,
                                        .takes_unrolled = true,
+                                       .contracts = true,
                                        .describe = kn_reduce_describe_beside};

@@ -363,5 +363,6 @@ const kn_kind kn_kind_reduce_product = {.name = "reduce_product",
                                         .field = KN_FIELD(product_field, MEMBERS),
                                         .cut = kn_reduce_cut_beside,
                                         .takes_any_layout = true,
+                                        .contracts = true,
                                         .describe = describe,
                                         .has_workspace = true};
