@@ -12,7 +12,7 @@
 
 #include <kiln/kernel.h>
 
-enum { MOST_AXES = 4, MOST_INPUTS = 2, MOST_ELEMENTS = 1 << 17 };
+enum { MOST_AXES = 4, MOST_INPUTS = 2, MOST_ELEMENTS = 1 << 17, LAYOUTS = 8 /* of a text */ };
 
 static uint64_t state;
 
@@ -124,12 +124,24 @@ typedef struct problem {
     int64_t shape[MOST_AXES];
 } problem;
 
+/* Axes as people have them: pictures of few channels, tables of few or of many columns, reduced in front, at
+ * the end or at both. */
+static void draw_usual_shape(problem *p)
+{
+    const bool is_narrow = draw(2);
+    p->ndim = 3;
+    p->shape[0] = 1 + (int64_t)draw(is_narrow ? 150 : 6);
+    p->shape[1] = 1 + (int64_t)draw(is_narrow ? 40 : 900);
+    p->shape[2] = 1 + (int64_t)draw(is_narrow ? 60 : 200);
+    p->n_axes = 0;
+    for (int a = (int)draw(2); a < p->ndim; a += 1 + (int)draw(2))
+        p->axes[p->n_axes++] = a;
+}
+
 /* Extents from 1 to those of rows that several blocks share. */
-static void draw_problem(problem *p)
+static void draw_shape(problem *p)
 {
     int64_t left = MOST_ELEMENTS >> draw(12);
-    p->text = &texts[draw(TEXTS)];
-    p->dtype = dtypes[draw(DTYPES)];
     p->ndim = 1 + (int)draw(MOST_AXES);
     for (int a = 0; a < p->ndim; ++a) {
         p->shape[a] =
@@ -151,7 +163,8 @@ static void draw_problem(problem *p)
 
 static void describe(const problem *p)
 {
-    printf("%s: %s of %s, shape", p->text->map, p->text->reduce, kiln_dtype_name(p->dtype));
+    printf("%s: %s: %s of %s, shape", emulated_kind, p->text->map, p->text->reduce,
+           kiln_dtype_name(p->dtype));
     for (int a = 0; a < p->ndim; ++a)
         printf(" %lld", (long long)p->shape[a]);
     printf(", axes");
@@ -321,13 +334,22 @@ static int run(const problem *p)
 
 int main(int argc, char **argv)
 {
-    long count = drawn_count(argc, argv, 300, 3);
+    long count = drawn_count(argc, argv, 1000, 3);
     int failed = 0;
     state = drawn_state(argc, argv);
+    if (draw(4) > 0)
+        setenv("KILN_KINDS", "-fewest", 0); /* kinds take few elements, too */
     target = argc > 3 ? argv[3] : NULL;
+    problem p = {.text = NULL};
     for (long k = 0; k < count; ++k) {
-        problem p;
-        draw_problem(&p);
+        if (k % LAYOUTS == 0) {
+            p.text = &texts[draw(TEXTS)];
+            p.dtype = dtypes[draw(DTYPES)];
+        }
+        if (draw(2))
+            draw_shape(&p);
+        else
+            draw_usual_shape(&p);
         failed += run(&p);
     }
     printf("%ld reductions, %d of them by levels, %d failed\n", count, emulated_baselines, failed);
