@@ -143,6 +143,7 @@ static kiln_status run_launches(const kn_part *whole, running *r)
 
 bool emulated_baseline;
 int emulated_baselines;
+const char *emulated_kind = "none";
 
 /* The baseline tier where it is wanted, and there is one that keeps the optimised one's order. */
 static bool takes_baseline(kn_spec *out, const kn_resolved *r, int block)
@@ -164,6 +165,7 @@ static kiln_status run_program(const kn_binding *b, const kiln_arg *in, const ki
     kiln_status status = kn_resolve(&r, b, options, target);
     bool is_baseline = status == KILN_OK && takes_baseline(&baseline, &r, options ? options->block : 0);
     const kn_spec *spec = is_baseline ? &baseline : &r.spec, *order = is_baseline ? &r.spec : NULL;
+    emulated_kind = status == KILN_OK ? r.spec.schedule.kind->name : "none";
     if (status == KILN_OK)
         status = kn_layout_make(&layout, spec);
     if (status == KILN_OK)
