@@ -205,7 +205,7 @@ static void put_host_pointers(kn_writer *w)
     kn_str *out = &w->slot[KN_SLOT_POINTERS], *next = &w->slot[KN_SLOT_NEXT];
     bool counts = w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_interleaved;
     int number = 0;
-    kn_put_part_with(w, next, "next_row", -1, "operands=%d", count_loop_operands(w));
+    kn_put_part_with(w, next, "next_row", KN_NO_VALUE, "operands=%d", count_loop_operands(w));
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
@@ -214,8 +214,8 @@ static void put_host_pointers(kn_writer *w)
     }
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    kn_put_part(w, out, counts ? "start" : "indices", -1);
-    kn_put_part_with(w, next, counts ? "next_start" : "next_indices", -1, "number=%d", number);
+    kn_put_part(w, out, counts ? "start" : "indices", KN_NO_VALUE);
+    kn_put_part_with(w, next, counts ? "next_start" : "next_indices", KN_NO_VALUE, "number=%d", number);
 }
 
 /* Elements are independent, unless the body indexes arrays by itself. */
@@ -225,7 +225,7 @@ static void put_independent(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         raw = raw || w->spec->operand[k].pass == KN_PASS_RAW;
     if (!raw)
-        kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT], "independent", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT], "independent", KN_NO_VALUE);
 }
 
 /* The operations of a chain of functions wait for each other, so several vectors have to be in flight. gcc
@@ -235,9 +235,9 @@ static void put_lanes(kn_writer *w)
 {
     if (kn_cost_functions(w->program) < DEEP_CHAIN)
         return;
-    kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "lanes", -1);
-    kn_put_part(w, &w->slot[KN_SLOT_SINGLE], "count_lanes", -1);
-    kn_put_part(w, &w->slot[KN_SLOT_AFTER_LOOP], "keep_lanes", -1);
+    kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "lanes", KN_NO_VALUE);
+    kn_put_part(w, &w->slot[KN_SLOT_SINGLE], "count_lanes", KN_NO_VALUE);
+    kn_put_part(w, &w->slot[KN_SLOT_AFTER_LOOP], "keep_lanes", KN_NO_VALUE);
 }
 
 /* The number of results if the kernel is bound by memory, interleaved ones counted as one; 0: they are stored
@@ -317,7 +317,7 @@ static void put_picked(kn_writer *w, int k, int piece)
 static void put_streamed(kn_writer *w, const char *index)
 {
     int largest = 1;
-    kn_put_part_with(w, &w->slot[KN_SLOT_POINTERS], "streams", -1, "streams=%s",
+    kn_put_part_with(w, &w->slot[KN_SLOT_POINTERS], "streams", KN_NO_VALUE, "streams=%s",
                      count_streamed(w->spec) > 0 ? "KN_STREAMS" : "false");
     for (int k = 0, number = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))

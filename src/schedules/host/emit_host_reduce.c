@@ -93,7 +93,7 @@ static void put_order(kn_writer *w)
     if (operand < 0)
         kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
     else
-        kn_put_part_with(w, &w->slot[KN_SLOT_FIRST], "first_index", -1, "array=%d", operand);
+        kn_put_part_with(w, &w->slot[KN_SLOT_FIRST], "first_index", KN_NO_VALUE, "array=%d", operand);
 }
 
 /* In order, the index counts up along a row, and lanes that are results have the same one, but for their
@@ -110,6 +110,11 @@ static void put_map(kn_writer *w)
 {
     kn_str *index = kn_text(w), *along = kn_text(w), *reduction_index = kn_text(w);
     int last = kn_layout_space_operands(w->spec) - 1;
+    kn_put_part_with(w, index, "index_along", KN_NO_VALUE, "start=%s array=%d", "start", w->spec->n_arrays);
+    kn_put_part_with(w, along, "index_along", KN_NO_VALUE, "start=%s array=%d", "reduction_start", last);
+    kn_put_part_with(w, reduction_index,
+                     config_of(w)->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order",
+                     KN_NO_VALUE, "array=%d otherwise=%s", last, kn_str_text(along));
     kn_put_part_with(w, index, "index_along", -1, "start=%s array=%d", "start", w->spec->n_arrays);
     kn_put_part_with(w, along, "index_along", -1, "start=%s array=%d", "reduction_start", last);
     kn_put_part_with(w, reduction_index, part_of_index(w), -1, "array=%d index=%s otherwise=%s", last,
@@ -145,7 +150,7 @@ static void fill_host_reduce(kn_writer *w)
         kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
                       config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
         kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT],
-                    kn_cost_functions(w->program) > 0 ? "calling" : "independent", -1);
+                    kn_cost_functions(w->program) > 0 ? "calling" : "independent", KN_NO_VALUE);
     }
     put_map(w);
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result, "", "");
