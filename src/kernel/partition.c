@@ -153,8 +153,8 @@ static bool parts_by_step(const lowering *l)
     return is_topk(l->p) || is_dense(r->ndim, shape, strides, dtype);
 }
 
-/* value: keys, those found, ranks and totals; elements, results (elements, numbers; of one result it is both);
- * rows, their length, the place, how many are stored, a key's bytes, which results. */
+/* value: keys, those found, ranks and totals; elements, results (elements, numbers; of one result it is
+ * both); rows, their length, the place, how many are stored, a key's bytes, which results. */
 static kiln_status part_rows(kn_device *device, const void *const *value, void *stream)
 {
     (void)device, (void)stream;
