@@ -12,7 +12,7 @@
 
 #include "device/host_select.h"
 
-enum { TURNS = 160, SHORT = 3000, LONG = 300000, MOST_ROWS = 4, MOST_PLACES = 3 };
+enum { TURNS = 80, SHORT = 3000, LONG = 200000, MOST_ROWS = 4, MOST_PLACES = 3 };
 
 static uint64_t state_of_dice;
 
