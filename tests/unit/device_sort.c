@@ -1,5 +1,6 @@
-/* kn_host_sort_keys and kn_host_sort_words against qsort: keys of both sizes, few and many, all alike, in order, with zeros and NaN,
- * which keep the order in which they come; short and long rows, and bytes behind the last one. */
+/* kn_host_sort_keys and kn_host_sort_words against qsort: keys of all sizes, few and many, all alike, in
+ * order, with zeros and NaN, which keep the order in which they come; short and long rows, and bytes behind
+ * the last one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +123,7 @@ static void keys_are_sorted(void **state)
     }
 }
 
-/* What a word is sorted by: NaN last, zeros are equal. */
+/* A number for the order of words: NaN last, zeros are equal. */
 static uint64_t order_of(const kn_host_words *w, uint16_t word)
 {
     const uint16_t size = word & 0x7fff;
