@@ -91,6 +91,7 @@ static kiln_status add_list(kn_value *out, listing *l)
         status = kn_parser_node(&read, l->p, &numbers);
     kn_str_printf(&body, "const %s table[] = {%s0}; y = table[k]", dtype, kn_str_text(&l->text));
     kn_str_printf(&outs, "%s y", dtype);
+    body.failed |= outs.failed || l->text.failed;
     if (status == KILN_OK)
         status = kn_str_status(&body, "a list");
     if (status == KILN_OK)

@@ -242,10 +242,10 @@ kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 2) : status;
 }
 
-/* unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None) */
+/* unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None) */
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"x", "return_index", "return_inverse", "return_counts", "axis"};
+    static const char *const names[] = {"ar", "return_index", "return_inverse", "return_counts", "axis"};
     kn_value slot[5] = {{0}};
     kiln_kernel *kernel = NULL;
     unsigned flags = 0;

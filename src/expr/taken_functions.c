@@ -81,7 +81,7 @@ static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int 
 
 static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *value)
 {
-    int number;
+    int number = 0;
     kiln_status status = kn_call_word(&number, p, value, mode_words, "mode");
     *out = (mode)number;
     return status;
@@ -134,7 +134,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int axis = NO_AXIS;
     mode m = RAISE;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3, 2);
     if (status == KILN_OK)
         status = read_mode(&m, p, &slot[3]);
     if (status == KILN_OK)

@@ -277,7 +277,7 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0, mode = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 2, 2);
     if (status == KILN_OK)
         status = kn_call_word(&mode, p, &slot[2], words, name[2]);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_TUPLE)

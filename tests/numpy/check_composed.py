@@ -1,8 +1,12 @@
 """Functions of expressions that are composed of others (src/expr/composed.c), each of NAMES' list, over random arrays of all of NumPy's dtypes, against NumPy's:
 dtype, shape and elements; half of the calls by kiln_function_call. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
 import ast
+import collections
 import ctypes
+import inspect
+import itertools
 import random
+import re
 import subprocess
 import warnings
 
@@ -167,7 +171,7 @@ def vander(rng, x, y):
     x, n, up = finite(shaped(rng, x, 1))[:30], rng.randrange(1, 4), rng.random() < 0.5
     if x.dtype == bool:
         return None  # a bool to a power of its own dtype
-    return f"vander(x, {n}{', increasing=True' if up else ''})", np.vander(x, n, increasing=up), rough, {"x": x}
+    return f"vander(x, {n}{rng.choice([', True', ', increasing=True']) if up else ''})", np.vander(x, n, increasing=up), rough, {"x": x}
 
 
 def turned(name):
@@ -262,7 +266,7 @@ def of_neighbours(name):
         if name == "unwrap":
             x = x if x.dtype.kind == "f" else x.astype("f8")
             period = rng.choice([None, 7.0])
-            return f"unwrap(x, {axis}{'' if period is None else ', period=7.0'})", np.unwrap(x, axis=axis, **({} if period is None else {"period": period})), rough, {"x": x}
+            return f"unwrap(x, axis={axis}{'' if period is None else ', period=7.0'})", np.unwrap(x, axis=axis, **({} if period is None else {"period": period})), rough, {"x": x}
         order, places = rng.choice([1, 2]), np.cumsum(np.abs(finite(drawn(rng, x.shape[axis], "float64"))) + 1)
         if rng.random() < 0.3:
             return f"gradient(x, x=y, axis={axis}, edge_order={order})", np.gradient(x, places, axis=axis, edge_order=order), rough, {"x": x, "y": places}
@@ -490,7 +494,7 @@ def chosen(name):
         if name == "choose":
             mode, count = rng.choice(["raise", "wrap", "clip"]), len(values)
             index = np.array([rng.randrange(0 if mode == "raise" else -9, count if mode == "raise" else 9) for _ in range(x.size)], "i8").reshape(x.shape)
-            return f"choose(i, [{words}]{'' if mode == 'raise' else f', {mode!r}'})", np.choose(index, values, mode=mode), same, {**arrays, "i": index}
+            return f"choose(i, [{words}]{'' if mode == 'raise' else f', mode={mode!r}'})", np.choose(index, values, mode=mode), same, {**arrays, "i": index}
         masks = {f"{k}": drawn(rng, x.shape, "bool") for k in "abcd"[:len(values)]}
         other = rng.choice([None, 0, 1])
         return f"select([{', '.join(masks)}], [{words}]{'' if other is None else f', {other}'})", \
@@ -537,7 +541,7 @@ def polynomial(name):
             return "polyder(x)", np.polyder(x), rough, {"x": x}
         if name == "polyint":
             k = rng.choice([0, 2.0])
-            return f"polyint(x, {k})" if k else "polyint(x)", np.polyint(x, k=k or None), rough, {"x": x}
+            return f"polyint(x, k={k})" if k else "polyint(x)", np.polyint(x, k=k or None), rough, {"x": x}
         if name == "polyval":
             return "polyval(y, x)", np.polyval(y[:3], x[:9]), rough, {"x": x[:9], "y": y[:3]}
         if name == "polymul":  # NumPy leaves leading zeros out
@@ -643,7 +647,7 @@ def frequencies(name):
 def geomspace(rng, x, y):
     start, stop = rng.choice([(1, 1000), (256.0, 0.5), (-1, -8.0), (3, 3)])
     num, end = rng.choice([0, 1, 2, 9]), rng.random() < 0.6
-    return f"geomspace({start}, {stop}, {num}{'' if end else ', endpoint=False'})", np.geomspace(start, stop, num, endpoint=end), rough
+    return f"geomspace({start}, {stop}, {num}{'' if end else rng.choice([', False', ', endpoint=False'])})", np.geomspace(start, stop, num, endpoint=end), rough
 
 
 def indices_case(rng, x, y):
@@ -673,7 +677,7 @@ def copyto(rng, x, y):
     mask, right = drawn(rng, x.shape, "bool"), x.copy()
     where = rng.random() < 0.5
     np.copyto(right, y, where=mask if where else True)
-    return f"copyto(x, y{', z' if where else ''})", right, same, {"x": x, "y": y, "z": mask}
+    return f"copyto(x, y{', where=z' if where else ''})", right, same, {"x": x, "y": y, "z": mask}
 
 
 def tensordot(rng, x, y):
@@ -935,6 +939,56 @@ def check_case(kiln, names, seed, index):
         assert alike(one, wanted), f"{what}: {one} ({one.dtype} {one.shape}), not {wanted} ({wanted.dtype} {wanted.shape}); {arrays}"
 
 
+# Arguments that NumPy's functions lack, and numbers of those that are needed where NumPy's differ: lengths that would depend on elements, and axes
+# that NumPy takes from the number of axes.
+OWN_ARGUMENTS = {"argsort": {"descending"}, "bincount": {"length"}, "repeat": {"total"}, "sort": {"descending"}}
+NEEDED = {"bincount": 2, "cumulative_prod": 2, "cumulative_sum": 2, "put_along_axis": 3}
+WITHOUT_NAMES = {"einsum", "expand_dims", "flatten", "ndim", "permute_dims", "ravel", "reshape", "shape", "size", "squeeze", "transpose"}  # also an array's methods
+
+
+def arguments_of(kiln, name):
+    """What a function says of its arguments where it is given too few, too many or others: their names, those that have to be given, and how
+    many go without names."""
+    def said(given):
+        kernel = ctypes.c_void_p()
+        if kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x", f"{name}({given})".encode(), None):
+            return kiln.c.kiln_error_message().decode()
+        kiln.c.kiln_kernel_free(kernel)
+        return ""
+
+    names = re.search(r"there are: (.*)", said("zz=0"))[1].split(", ")
+    missing = [re.search(r"the argument '(\w+)' is missing", said(", ".join(["x"] * n))) for n in range(len(names))]
+    needed = list(dict.fromkeys(m[1] for m in itertools.takewhile(bool, missing)))
+    places = re.search(r"takes (\d+) argument", said(", ".join(["x"] * (len(names) + 1))))
+    return names, needed, int(places[1]) if places else 0
+
+
+def check_arguments(kiln, lines):
+    """An argument has NumPy's name and, where it goes without one, NumPy's place; those without a usual value have to be given. Names of one row have the row's."""
+    kiln.c.kiln_error_message.restype = ctypes.c_char_p
+    listed = sorted({name for name, kind, *_ in lines if kind == "function"} - WITHOUT_NAMES)
+    for name in listed:
+        names, needed, places = arguments_of(kiln, name)
+        numpy = inspect.signature(next(getattr(m, name) for m in (np, np.linalg, np.fft) if hasattr(m, name))).parameters.values()
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in numpy):
+            continue
+        in_order = [p.name for p in numpy if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        without_usual = [p.name for p in numpy if p.default is p.empty]
+        assert len(needed) == NEEDED.get(name, len(without_usual)), f"{name}: {needed} are needed; NumPy needs {without_usual}"
+        if name != "arange":  # whose first argument may be its second
+            assert set(names) <= {p.name for p in numpy} | OWN_ARGUMENTS.get(name, set()), f"{name}: {names}, not {[p.name for p in numpy]}"
+            assert names[:places] == in_order[:places], f"{name}: {names[:places]} without names; NumPy has {in_order}"
+    rows = [line for line in lines if line[1] == "row" and not line[2].startswith("key,")]
+    counts = collections.Counter(name for name, *_ in rows)
+    for name, _, params, *_ in (row for row in rows if counts[row[0]] == 1):
+        names, needed, places = arguments_of(kiln, name)
+        words = [word.strip() for word in params.split(",")]
+        plain = [word.split("=")[0].rstrip("#$@%") for word in words]
+        assert set(plain) - {"*"} <= set(names), f"{name}({params}): {names}"
+        assert needed == [p for p, word in zip(plain, words) if "=" not in word and p != "*"], f"{name}({params}): {needed} are needed"
+    return len(listed)
+
+
 def main():
     o = random_cases(8000, len(CASES) + len(OTHERS), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
@@ -944,6 +998,7 @@ def main():
     numbers = [(name, sum(word.strip() not in ("*", "axis", "keepdims#=False") and not word.strip().startswith("axis=") for word in params.split(","))) for name, kind, params, *_ in lines if kind == "row"]
     assert len(numbers) == len(set(numbers)), f"{[n for n in numbers if numbers.count(n) > 1]}: C finds a row by its name and the number of its arguments"
     kiln = Functions(o.library, lines)
+    check_arguments(kiln, lines)
     names += OTHERS
     cases = drawn_cases(o.cases, 2) if o.count == len(names) else o.cases  # half of the functions, others at each run
     in_threads(lambda k: check_case(kiln, names, o.seed, k), cases)
