@@ -88,7 +88,8 @@ static bool selects(const char *preamble, const char *body)
         for (size_t k = 0; k < tokens.count && is_good; ++k) {
             const kn_token *t = kn_token_at(&tokens, k);
             bool is_call = t->is_name && kn_token_is(kn_token_at(&tokens, k + 1), "(");
-            is_good = !KN_TOKEN_IS_IN(t, arithmetic) &&
+            bool is_line = kn_token_is(t, "#") && kn_token_is(kn_token_at(&tokens, k + 1), "line");
+            is_good = (!KN_TOKEN_IS_IN(t, arithmetic) || is_line) &&
                       (!is_call || KN_TOKEN_IS_IN(t, selecting) || is_declared(&tokens, k));
         }
         kn_tokens_free(&tokens);
