@@ -46,9 +46,10 @@ void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
  * again. */
 static bool is_packed_in_words(const kn_writer *w, int k)
 {
-    int size = kn_item_size(w, k), bytes = size * w->spec->schedule.vector;
-    return w->recipe->fast_axis && kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER && size < WORD &&
-           bytes >= WORD;
+    if (!w->recipe->fast_axis || kn_access_of(w, k) != KN_GATHER)
+        return false;
+    int size = kn_item_size(w, k);
+    return size < WORD && size * w->spec->schedule.vector >= WORD;
 }
 
 void kn_put_blocks(kn_writer *w, int threads)

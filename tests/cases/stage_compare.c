@@ -211,6 +211,8 @@ static size_t same_bytes(const buffer *b)
 
 bool stage_compare(stage *s)
 {
+    if (getenv("CASES_WITHOUT_VALUES"))
+        return !in_trouble();
     if (!in_trouble())
         compare_outputs(s);
     for (int b = 0; b < s->n_buffers && !in_trouble(); ++b)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static char text[8192];
+static bool is_of_status;
 
 bool no_trouble(void)
 {
@@ -38,11 +39,18 @@ const char *trouble_text(void)
 void trouble_clear(void)
 {
     text[0] = '\0';
+    is_of_status = false;
+}
+
+bool trouble_is_of_status(void)
+{
+    return is_of_status;
 }
 
 bool succeeded(kiln_status status, const char *what)
 {
     const char *log = status == KILN_OK ? "" : kiln_error_log();
+    is_of_status |= status != KILN_OK && !in_trouble();
     return trouble_unless(status == KILN_OK, "%s: %s: %s%s%.2000s", what, kiln_status_name(status),
                           kiln_error_message(), log[0] ? "\n" : "", log);
 }

@@ -1,5 +1,6 @@
 #include "fake_cuda.h"
 
+#include <elf.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ enum {
     CAPTURED_EVENT = 907,
     CAPTURE_WRONG_THREAD = 908
 };
-enum { DEVICES_MAX = 8, STACK_MAX = 64, KERNELS_MAX = 16, LOG_MAX = 4096 };
+enum { DEVICES_MAX = 8, STACK_MAX = 64, KERNELS_MAX = 32, LOG_MAX = 4096 };
 
 typedef struct fake_context {
     int device; /* -1: the foreign one */
@@ -1273,6 +1274,59 @@ static void read_global(fake_module *module, const char *rest)
     memset(g->memory, 0, g->size);
 }
 
+/* A cubin of the real NVRTC: its kernels are its functions, whose parameters' sizes stand in the section
+ * ".nv.info.NAME" as entries {format 4, attribute 0x17, 12} of 12 bytes: ordinal at 4, size from bit 18 of
+ * the last word on. Its globals are the objects. Launches of its kernels compute nothing. */
+static void read_parameters(fake_kernel *k, const char *info, size_t size)
+{
+    for (size_t at = 0; at + 4 <= size;) {
+        bool has_bytes = info[at] == 4; /* else the value stands in the entry's head */
+        uint16_t length, ordinal;
+        uint32_t word;
+        memcpy(&length, info + at + 2, sizeof length);
+        if (has_bytes && info[at + 1] == 0x17) {
+            memcpy(&ordinal, info + at + 8, sizeof ordinal);
+            memcpy(&word, info + at + 12, sizeof word);
+            if (ordinal < sizeof k->sizes / sizeof k->sizes[0]) {
+                k->sizes[ordinal] = word >> 18;
+                k->count = k->count > ordinal ? k->count : ordinal + 1;
+            }
+        }
+        at += 4 + (has_bytes ? length : 0);
+    }
+}
+
+static void read_cubin(fake_module *module, const char *image)
+{
+    const Elf64_Ehdr *head = (const void *)image;
+    const Elf64_Shdr *section = (const void *)(image + head->e_shoff), *symbols = NULL;
+    const char *names = image + section[head->e_shstrndx].sh_offset;
+    for (int i = 0; i < head->e_shnum; i++)
+        if (section[i].sh_type == SHT_SYMTAB)
+            symbols = &section[i];
+    for (size_t i = 0; symbols && i < symbols->sh_size / sizeof(Elf64_Sym); i++) {
+        const Elf64_Sym *symbol = (const Elf64_Sym *)(const void *)(image + symbols->sh_offset) + i;
+        const char *name = image + section[symbols->sh_link].sh_offset + symbol->st_name;
+        int type = ELF64_ST_TYPE(symbol->st_info);
+        if (symbol->st_shndx == SHN_UNDEF)
+            continue;
+        char line[128];
+        if (type == STT_OBJECT && module->global_count < KERNELS_MAX) {
+            snprintf(line, sizeof line, "%.60s %zu", name, (size_t)symbol->st_size);
+            read_global(module, line);
+        }
+        if (type != STT_FUNC || module->kernel_count == KERNELS_MAX)
+            continue;
+        snprintf(line, sizeof line, "%.60s", name);
+        read_kernel(module, line);
+        for (int k = 0; k < head->e_shnum; k++)
+            if (strncmp(names + section[k].sh_name, ".nv.info.", 9) == 0 &&
+                strcmp(names + section[k].sh_name + 9, name) == 0)
+                read_parameters(&module->kernels[module->kernel_count - 1], image + section[k].sh_offset,
+                                section[k].sh_size);
+    }
+}
+
 /* Text behind "ELF" and four bytes; a whole header of 64 bytes, which says by its type whether the code is
  * relocatable, stands before other text. */
 static const char *text_of_image(const char *image, bool *is_relocatable)
@@ -1296,7 +1350,8 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
     const char *text = text_of_image(image, &is_relocatable);
     if (is_relocatable)
         return leave(INVALID_IMAGE);
-    if (strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0) {
+    bool is_cubin = text == (const char *)image + 64 && ((const Elf64_Ehdr *)image)->e_machine == EM_CUDA;
+    if (!is_cubin && strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0) {
         for (unsigned i = 0; i < count; i++)
             if (options[i] == 5)
                 strcpy(values[i], "ptxas: the text makes no sense");
@@ -1304,7 +1359,9 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
     }
     fake_module *module = calloc(1, sizeof *module);
     module->context = current();
-    char *lines = strdup(text), *save = NULL;
+    char *lines = strdup(is_cubin ? "" : text), *save = NULL;
+    if (is_cubin)
+        read_cubin(module, image);
     for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
         if (strncmp(line, "kernel ", 7) == 0)
             read_kernel(module, line + 7);
@@ -1323,6 +1380,8 @@ typedef struct fake_link {
     char *log;
     size_t log_size;
     char text[1024];
+    char *cubin; /* NULL: text */
+    size_t cubin_size;
     bool has_devrt;
 } fake_link;
 
@@ -1351,6 +1410,12 @@ EXPORT int cuLinkAddData_v2(fake_link *link, int kind, void *data, size_t size, 
     const char *text = text_of_image(data, &is_relocatable);
     if (kind != (text == data))
         return leave(INVALID_IMAGE);
+    if (text != data && ((const Elf64_Ehdr *)data)->e_machine == EM_CUDA) {
+        link->cubin = memcpy(malloc(size), data, size);
+        link->cubin_size = size;
+        ((Elf64_Ehdr *)(void *)link->cubin)->e_type = ET_EXEC;
+        return leave(OK);
+    }
     size -= (size_t)(text - (const char *)data);
     snprintf(link->text, sizeof link->text, "%.*s", (int)size, text);
     return leave(OK);
@@ -1374,8 +1439,8 @@ EXPORT int cuLinkComplete(fake_link *link, void **image, size_t *size)
             snprintf(link->log, link->log_size, "Undefined reference to '__cudaCDP2LaunchDeviceV2'");
         return leave(INVALID_IMAGE);
     }
-    *image = link->text;
-    *size = strlen(link->text) + 1;
+    *image = link->cubin ? link->cubin : link->text;
+    *size = link->cubin ? link->cubin_size : strlen(link->text) + 1;
     return leave(OK);
 }
 
@@ -1383,6 +1448,7 @@ EXPORT int cuLinkDestroy(fake_link *link)
 {
     ENTER_RELEASE();
     fake.live[FAKE_LINK]--;
+    free(link->cubin);
     free(link);
     return leave(result);
 }

@@ -88,7 +88,7 @@ static void take_line(description *d, char *key, char *value)
     else if (!strcmp(key, "stage"))
         take_stage(d, value);
     else if (trouble_unless(!strcmp(key, "operand") || !strcmp(key, "shared") || !strcmp(key, "raw") ||
-                                !strcmp(key, "scalar"),
+                                !strcmp(key, "scalar") || !strcmp(key, "struct"),
                             "unknown key '%s'", key) &&
              trouble_unless(d->n_operands < STAGE_OPERANDS, "more than %d operands", STAGE_OPERANDS)) {
         d->kind[d->n_operands] = key;
@@ -132,8 +132,15 @@ static void place_operand(stage *s, const char *kind, const char *text, bool is_
 {
     char name[16] = "", shape[64] = "";
     int used = 0;
+    static const char bytes[64];
     kiln_dtype dtype = KILN_DTYPE_NONE;
     sscanf(text, "%15s %63s %n", name, shape, &used);
+    if (!strcmp(kind, "struct")) {
+        size_t size = (size_t)atoi(text);
+        if (trouble_unless(size > 0 && size <= sizeof bytes, "a struct of '%s' bytes", text))
+            stage_struct(s, bytes, size);
+        return;
+    }
     if (!succeeded(kiln_dtype_from_name(&dtype, name), text))
         return;
     const char *layout_text = used ? text + used : "";

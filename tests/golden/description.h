@@ -12,6 +12,7 @@
  *     shared: float32 64,96 @-4         the same in the buffer of the operand before it that has one
  *     raw: int32 64                     the same for raw parameters
  *     scalar: float32
+ *     struct: 16                        by value, of so many bytes, at most 64
  *     preamble:, loop_prep:, after_loop: one line each
  * A reduction has, in place of a body, a line each of
  *     map: x * x

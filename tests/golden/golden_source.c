@@ -3,7 +3,8 @@
  *
  * usage: golden_source [--update] FOLDER...
  *        golden_source --sources FILE FOLDER...   writes down each call's specialisation and whole source,
- *                                                 for tests/identity: "LINE\nBYTES\nSOURCE\n" */
+ *                                                 for tests/identity: "LINE\nBYTES\nSOURCE\n"
+ * Each call is also made with one more input, a struct by value, which has neither an array nor a dtype. */
 #include "description.h"
 #include "golden.h"
 #include "template_lines.h"
@@ -42,6 +43,35 @@ static char *make_source(const description *d)
     stage_free(s);
     kiln_kernel_free(kernel);
     return source;
+}
+
+/* The same call with a struct behind its inputs. The kind that takes it may be another one. */
+static void check_with_struct(description *d)
+{
+    char in[400], preamble[1000];
+    int n_in = d->in[0] != '\0';
+    for (const char *at = d->in; *at; ++at)
+        n_in += *at == ',';
+    if (!trouble_unless(d->n_operands < STAGE_OPERANDS && n_in <= d->n_operands, "%d operands",
+                        d->n_operands))
+        return;
+    snprintf(in, sizeof in, "%s%sadded_struct added", d->in, n_in > 0 ? ", " : "");
+    snprintf(preamble, sizeof preamble, "struct added_struct { double x[2]; };\n%s",
+             d->options.preamble ? d->options.preamble : "");
+    for (int k = d->n_operands++; k > n_in; --k) {
+        d->kind[k] = d->kind[k - 1];
+        d->operand[k] = d->operand[k - 1];
+    }
+    d->kind[n_in] = "struct";
+    d->operand[n_in] = "16";
+    d->in = in;
+    d->options.preamble = preamble;
+    char *source = make_source(d);
+    if (!in_trouble())
+        trouble_unless(strstr(source, "added_struct added") != NULL, "the source has no such parameter");
+    if (in_trouble())
+        printf("FAILED with a struct: %s\n", trouble_text());
+    free(source);
 }
 
 /* Preludes end where the user's types, preamble or the argument block begin. */
@@ -120,6 +150,10 @@ static bool check_file(const char *folder, const char *name, bool update)
         printf("FAILED %s: %s\n", name, trouble_text());
     }
     free(source);
+    if (same && !update && !sources) {
+        check_with_struct(&d);
+        same = !in_trouble();
+    }
     description_free(&d);
     return same;
 }

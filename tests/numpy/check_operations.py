@@ -320,7 +320,7 @@ TRUTHS = set(BINARY[BINARY.index("equal"):BINARY.index("bitwise_and")] + "maximu
 
 OTHERS = ["where", "clip"]  # functions of three
 OF_THE_DTYPE = "nextafter spacing".split()  # results are neighbours in the dtype, and NumPy's of float16 others than those of float32
-OWN_RANGE = "i0".split()  # infinite in NumPy before the result is
+OWN_RANGE = "i0 nan_to_num".split()  # infinite in NumPy before the result is; the largest number, which bfloat16 has of its own
 UNSETTLED = "maximum minimum fmax fmin".split()  # which zero of two NumPy takes depends on where they lie
 
 
