@@ -6,6 +6,7 @@
 #include "base/caret.h"
 #include "base/str.h"
 #include "program/tokens.h"
+#include "schedule/kind.h"
 #include "types/dtype.h"
 
 enum { REDUCE = 1 }; /* the stage of a reduction */
@@ -47,7 +48,8 @@ const char *kn_contraction_function(const kn_spec *spec, int stage)
     } functions[] = {{KILN_FLOAT32, "float", "__fadd_rn", "__fmul_rn"},
                      {KILN_FLOAT64, "double", "__dadd_rn", "__dmul_rn"}};
     const kn_stage *s = &spec->program->stage[stage];
-    if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE || strcmp(spec->program->pattern, "mrk") != 0)
+    if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE ||
+        strcmp(spec->program->pattern, "mrk") != 0 || spec->schedule.kind->contracts)
         return NULL;
     kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {
@@ -71,17 +73,26 @@ static bool is_declared(const kn_tokens *tokens, size_t k)
     return false;
 }
 
-/* True if the texts select and compare: they add and multiply nothing, and call no functions but some that
- * select, and their own. */
-static bool selects(const char *preamble, const char *body)
+/* True for a product with one, as expressions convert a number to a float: it has no rounding. */
+static bool is_times_one(const kn_tokens *tokens, size_t k)
 {
-    static const char *const arithmetic[] = {"+", "-", "*", "/", "++", "--", "+=", "-=", "*=", "/=", "#"};
+    static const char *const ones[] = {"1.0f", "1.0"};
+    return kn_token_is(kn_token_at(tokens, k), "*") && KN_TOKEN_IS_IN(kn_token_at(tokens, k + 1), ones);
+}
+
+/* True if the texts select, compare and, if they may, add: they multiply nothing, and call no functions but
+ * some that select, and their own. */
+static bool selects(const char *preamble, const char *map, const char *reduce, bool may_add, bool has_abs)
+{
+    static const char *const products[] = {"*", "/", "*=", "/=", "#"};
+    static const char *const sums[] = {"+", "-", "++", "--", "+=", "-="};
+    static const char *const absolute[] = {"abs", "fabs"};
     static const char *const selecting[] = {"min",         "max",       "fmin",  "fmax", "kn_least",
                                             "kn_greatest", "kn_is_nan", "isnan", "if",   "for",
                                             "while",       "switch",    "return"};
     kn_tokens tokens;
     kn_str text = KN_STR_INIT;
-    kn_str_printf(&text, "%s\n%s", preamble, body);
+    kn_str_printf(&text, "%s\n%s\n%s", preamble, map, reduce);
     bool is_good = kn_str_status(&text, "the texts of a reduction") == KILN_OK &&
                    kn_tokens_make(&tokens, kn_str_text(&text)) == KILN_OK;
     if (is_good) {
@@ -89,8 +100,10 @@ static bool selects(const char *preamble, const char *body)
             const kn_token *t = kn_token_at(&tokens, k);
             bool is_call = t->is_name && kn_token_is(kn_token_at(&tokens, k + 1), "(");
             bool is_line = kn_token_is(t, "#") && kn_token_is(kn_token_at(&tokens, k + 1), "line");
-            is_good = (!KN_TOKEN_IS_IN(t, arithmetic) || is_line) &&
-                      (!is_call || KN_TOKEN_IS_IN(t, selecting) || is_declared(&tokens, k));
+            is_good = (!KN_TOKEN_IS_IN(t, products) || is_line || is_times_one(&tokens, k)) &&
+                      (may_add || !KN_TOKEN_IS_IN(t, sums)) &&
+                      (!is_call || KN_TOKEN_IS_IN(t, selecting) || (has_abs && KN_TOKEN_IS_IN(t, absolute)) ||
+                       is_declared(&tokens, k));
         }
         kn_tokens_free(&tokens);
     }
@@ -98,8 +111,30 @@ static bool selects(const char *preamble, const char *body)
     return is_good;
 }
 
-/* Integers have nothing to contract, and 16-bit floats are rounded between two operations. A struct's
- * functions stand in the preamble. */
+static bool is_complex(const kn_dtype_info *info)
+{
+    return info && info->kind == KN_KIND_COMPLEX;
+}
+
+static const kn_dtype_info *info_of_value(const kn_spec *spec, int value)
+{
+    kiln_dtype dtype = kn_spec_value_dtype(spec, value);
+    return dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
+}
+
+/* True if the map's inputs are real: absolute values of those are no products. */
+static bool are_inputs_real(const kn_spec *spec)
+{
+    const kn_stage *map = &spec->program->stage[0];
+    bool are = true;
+    for (int v = 0; v < map->n_read; ++v)
+        are = are && !is_complex(info_of_value(spec, map->value[v]));
+    return are;
+}
+
+/* Integers have nothing to contract, and 16-bit floats are rounded between two operations. Elsewhere a
+ * product has to meet a sum: none does where what combines only selects, or where map and it only add. A
+ * struct's functions stand in the preamble. */
 bool kn_contraction_is_safe(const kn_spec *spec)
 {
     const kn_program *p = spec->program;
@@ -108,8 +143,8 @@ bool kn_contraction_is_safe(const kn_spec *spec)
         return false;
     if (p->flags & KILN_KERNEL_NO_FMA || kn_contraction_function(spec, REDUCE))
         return true;
-    kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
-    const kn_dtype_info *info = dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
-    bool is_exact = info && (info->kind == KN_KIND_FLOAT ? info->size == 2 : info->kind != KN_KIND_COMPLEX);
-    return is_exact || selects(p->preamble, s->body);
+    const kn_dtype_info *info = info_of_value(spec, s->value[s->n_read]);
+    bool is_exact = info && (info->kind == KN_KIND_FLOAT ? info->size == 2 : !is_complex(info));
+    return is_exact || selects(p->preamble, "", s->body, false, false) ||
+           selects(p->preamble, p->stage[0].body, s->body, true, are_inputs_real(spec));
 }

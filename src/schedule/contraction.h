@@ -1,8 +1,8 @@
 /* schedule/contraction.h - whether two kernels of a reduction that combine in the same order give the same
  * bits. Compilers contract a * b + c to one operation, across the texts of a program too, and of several
  * products each kernel may have another contracted. So the sum, or product, of floats is written as a
- * function that is never contracted; of other texts it has to be clear that there is nothing to contract.
- * Within one text kernels contract alike. */
+ * function that is never contracted, but in kinds that arithmetic bounds (kn_kind.contracts); of other texts
+ * it has to be clear that there is nothing to contract. Within one text kernels contract alike. */
 #ifndef KN_SCHEDULE_CONTRACTION_H
 #define KN_SCHEDULE_CONTRACTION_H
 

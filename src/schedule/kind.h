@@ -100,6 +100,7 @@ struct kn_kind {
     bool reads_again;      /* of row programs: reads a row once for each reduction and once more */
     bool takes_any_layout; /* of reductions: reads each input along the axis along which it is contiguous */
     bool takes_unrolled;   /* of reductions: many inputs that are neighbours in memory cost it one load */
+    bool contracts; /* of reductions: arithmetic bounds it, so sums are contracted with products of the map */
     /* The rows, of `length` elements each, that a warp, or the host's thread, loads at once, element by
      * element. NULL: one. */
     int (*rows_loaded)(const kn_schedule *schedule, int64_t length);

@@ -11,6 +11,8 @@ kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_ar
 /* Reductions are computed by their baseline tier, if it keeps the optimised one's order; how many were. */
 extern bool emulated_baseline;
 extern int emulated_baselines;
+/* The kind of the last program's optimised tier. */
+extern const char *emulated_kind;
 /* The kernels of the last call of an expression. */
 extern int emulated_steps;
 

@@ -247,6 +247,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_reduce_set_index(out, c);
     out->order = out->order && out->vector > 1; /* single elements take longer so */
     memcpy(params, &f, sizeof f);
+    kn_levels_note_offsets(params, c);
     return true;
 }
 
@@ -411,11 +412,16 @@ static void list_splits(kn_levels *levels, kn_level_values values, const columns
     kn_levels_apart(levels, values, share, QUARTERS, true);
 }
 
-/* Threads of a column take its rows, and are combined by quarters. slots: results of a tile. */
+/* Threads of a column take its rows, and are combined by quarters; then the columns of a result. slots:
+ * results of a tile. */
 static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_field *f,
                          kn_level_threads threads, int64_t slots)
 {
+    const bool has_inner = f->inner > 1, is_alone = f->splits == 1;
     threads.sets = f->splits;
+    threads.items *= f->inner;
+    threads.chunk *= f->inner;
+    threads.threads *= f->inner;
     threads.lanes = threads.threads;
     threads.turn = s->vector > 1 ? STEPS : SINGLE_STEPS;
     threads.chain = KN_LEVELS_CHAIN;
@@ -426,8 +432,10 @@ static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_
     if (threads.sets == 1)
         threads.threads = threads.last;
     kn_level_values values = kn_levels_threads(levels, &threads, false);
-    values = kn_levels_apart(levels, values, threads.threads, QUARTERS, f->splits == 1);
-    if (f->splits > 1)
+    values = kn_levels_rows_apart(levels, values, f->inner, QUARTERS, is_alone && !has_inner);
+    if (has_inner)
+        values = kn_levels_pairs(levels, kn_levels_strided(levels, values, f->inner_lanes, false), is_alone);
+    if (!is_alone)
         list_splits(levels, values, f, s->block > slots ? s->block / slots : 1);
 }
 
@@ -435,52 +443,76 @@ static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_
 static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis)
 {
     const kn_level_threads threads = {.items = f->rows, .chunk = f->chunk, .threads = f->down};
-    int64_t columns = f->columns, width = columns < f->width ? columns : f->width;
+    int64_t columns = f->columns / f->inner,
+            width = columns < f->width / f->inner ? columns : f->width / f->inner;
     int64_t whole = f->splits == 1 ? columns : columns - columns % width;
-    kn_levels_take_results(levels, axis, 0, whole, 1);
+    kn_levels_take_results(levels, axis, 0, whole);
     list_columns(levels, s, f, threads, width);
     if (whole < columns) {
-        kn_levels_take_results(levels, axis, whole, columns, 1);
+        kn_levels_take_results(levels, axis, whole, columns);
         list_columns(levels, s, f, threads, columns - whole);
     }
 }
 
-/* Each of the joined rows is a thread. Rows behind them are one item more, but for the elements behind the
- * last vector: these are combined last. False: several rows have such elements. */
-static bool list_joined(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis,
-                        int64_t rows)
+/* Joined rows as they are listed: the kind's field, and its schedule's choice. */
+typedef struct joined {
+    columns_field field;
+    int axis;
+    int64_t rows; /* of a result */
+} joined;
+
+/* The results from `first` on. The first row of those in front of the first vector, and the last row of
+ * those behind the last one, are single elements; each of the joined rows is a thread. */
+static void list_joined_results(kn_levels *levels, const joined *j, int64_t first, int64_t end, bool has_head,
+                                bool has_tail)
 {
-    int64_t run = f->pitch, behind = rows - f->rows * f->copies, tail = behind * run % s->vector;
-    kn_level_threads threads = {.items = rows, .chunk = (int64_t)f->chunk * f->copies, .threads = f->copies};
-    if (tail > run)
+    const columns_field *f = &j->field;
+    const int64_t copies = f->copies, last = j->rows - 1;
+    kn_level_threads threads = {
+        .items = j->rows - has_head - has_tail,
+        .chunk = f->chunk * copies,
+        .threads = copies,
+        .begin = has_head,
+        .ends = {{has_tail, (last - has_head) % copies, last}, {has_head, copies - 1, 0}}};
+    if (first >= end)
+        return;
+    kn_levels_take_results(levels, j->axis, first, end);
+    list_columns(levels, &kn_levels_spec(levels)->schedule, f, threads, f->pitch / f->inner);
+}
+
+/* False: several rows have elements in front of the first vector, or behind the last one. */
+static bool list_joined(kn_levels *levels, const void *field, int64_t head)
+{
+    const joined *j = field;
+    const columns_field *f = &j->field;
+    const int64_t run = f->pitch, vector = kn_levels_spec(levels)->schedule.vector;
+    const int64_t behind = (j->rows - f->rows * f->copies) * run - head, tail = behind % vector;
+    const int64_t from = run - tail;
+    if (head > run || tail > run || (f->inner > 1 && head + tail > 0))
         return false;
-    if (tail < run) {
-        kn_levels_take_results(levels, axis, 0, run - tail, 1);
-        list_columns(levels, s, f, threads, run);
+    if (f->inner > 1) {
+        list_joined_results(levels, j, 0, run / f->inner, false, false);
+        return true;
     }
-    if (tail > 0) {
-        threads.items = rows - 1;
-        threads.tail = 1;
-        threads.tail_thread = behind - 1;
-        threads.tail_at = rows - 1;
-        kn_levels_take_results(levels, axis, run - tail, run, 1);
-        list_columns(levels, s, f, threads, run);
-    }
+    list_joined_results(levels, j, 0, kn_least(head, from), true, false);
+    list_joined_results(levels, j, head, from, false, false);
+    list_joined_results(levels, j, from, head, true, true);
+    list_joined_results(levels, j, kn_most(head, from), run, false, true);
     return true;
 }
 
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
-    const kn_schedule *s = &part->spec->schedule;
     kn_reduce_params chosen;
-    columns_field f;
+    joined j;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    memcpy(&f, kn_levels_field(levels), sizeof f);
-    if (chosen.inner >= 0 || (chosen.copies > 1 && chosen.is_unaligned))
-        return false;
+    memcpy(&j.field, kn_levels_field(levels), sizeof j.field);
+    j.axis = chosen.axis;
+    j.rows = rows_of(part->space, &chosen);
     if (chosen.copies > 1)
-        return list_joined(levels, s, &f, chosen.axis, rows_of(part->space, &chosen));
-    list_tiles(levels, s, &f, chosen.axis);
+        return chosen.is_unaligned ? kn_levels_each_head(levels, chosen.axis, list_joined, &j)
+                                   : list_joined(levels, &j, 0);
+    list_tiles(levels, &part->spec->schedule, &j.field, chosen.axis);
     return true;
 }
 

@@ -99,24 +99,24 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 /* Some items of a lane are combined first, and the single elements of unaligned rows last. */
-static void list_lanes(kn_levels *levels, const void *field, int64_t head)
+static bool list_lanes(kn_levels *levels, const void *field, int64_t head)
 {
     const kn_schedule *s = &kn_levels_spec(levels)->schedule;
     const lanes_field *f = field;
     int64_t held = f->items < f->lanes ? f->items : f->lanes, items = (f->length - head) / s->vector;
-    const kn_level_threads threads = {.items = items,
-                                      .chunk = items,
-                                      .sets = 1,
-                                      .threads = held,
-                                      .last = held,
-                                      .lanes = f->lanes,
-                                      .vector = s->vector,
-                                      .turn = kn_reduce_lanes_config_of(s)->items,
-                                      .head = head,
-                                      .tail_thread = head,
-                                      .tail_at = items * s->vector + head,
-                                      .tail = f->length - items * s->vector - head};
+    const kn_level_threads threads = {
+        .items = items,
+        .chunk = items,
+        .sets = 1,
+        .threads = held,
+        .last = held,
+        .lanes = f->lanes,
+        .vector = s->vector,
+        .turn = kn_reduce_lanes_config_of(s)->items,
+        .begin = head,
+        .ends = {{head, 0, 0}, {f->length - items * s->vector - head, head, items * s->vector + head}}};
     kn_levels_pairs(levels, kn_levels_threads(levels, &threads, false), true);
+    return true;
 }
 
 static bool list_levels(kn_levels *levels, const kn_part *part)
@@ -125,12 +125,11 @@ static bool list_levels(kn_levels *levels, const kn_part *part)
     lanes_field f;
     memcpy(&f, kn_levels_field(levels), sizeof f);
     if (!strchr(s->access, KN_DENSE)) {
-        list_lanes(levels, &f, 0);
-        return true;
+        return list_lanes(levels, &f, 0);
     }
     /* each lane has an item, whatever the row begins with */
     return (f.length - (uint32_t)s->vector) / (uint32_t)s->vector >= WARP &&
-           kn_levels_each_head(levels, list_lanes, &f);
+           kn_levels_each_head(levels, -1, list_lanes, &f);
 }
 
 static void describe(kn_str *out, const unsigned char *at)

@@ -45,8 +45,10 @@ typedef struct level {
 
 struct kn_levels {
     const kn_part *own; /* as the baseline tier has it */
-    kn_part part;      /* as the kind has it whose levels are listed; its space may be a part of own->space */
-    kn_space *results; /* that part */
+    kn_part part; /* as the kind has it whose levels are listed; its space may be a part of own->space */
+    kn_space *all, *results; /* those of lists by kn_levels_each_head, and that part */
+    const kn_space *base;    /* the space of which kn_levels_take_results takes some */
+    int axis;             /* the reduction axis along which elements are numbered first; -1: the innermost */
     kn_placement *placed; /* of a launch, and of that kind */
     kn_take_launch take;
     void *user;
@@ -82,6 +84,15 @@ static void fill_field(levels_field *f, const level *v, int64_t results)
     }
 }
 
+static int put_reduction_axes(kn_space *axes, const kn_space *space, int first)
+{
+    int others =
+        first < 0 || space->n_reduction_axes > 1 ? kn_reduce_put_reduction_axes(axes, space, first) : 0;
+    if (first >= 0)
+        kn_space_put_axis(axes, axes->ndim++, space, first, 1);
+    return others + (first >= 0);
+}
+
 static void put_level(kn_levels *l, const level *v)
 {
     const kn_space *space = l->part.space;
@@ -97,7 +108,7 @@ static void put_level(kn_levels *l, const level *v)
     fill_field(&f, v, results);
     kn_reduce_put_output_axes(&p->own_space, space, -1);
     if (v->is_first)
-        f.item_rank = kn_reduce_put_reduction_axes(&p->own_space, space, -1);
+        f.item_rank = put_reduction_axes(&p->own_space, space, l->axis);
     p->kernel_space = &p->own_space;
     p->rank = p->own_space.ndim;
     p->size = results * v->thread.extent * v->group_axis.extent;
@@ -250,24 +261,110 @@ static bool are_classes(const kn_spec *spec)
     return !info || info->kind == KN_KIND_COMPLEX || (info->kind == KN_KIND_FLOAT && info->size == 2);
 }
 
-/* Turns of one item have another length than others: no level has both. */
-static void keep_turns_whole(kn_levels *l, kn_level_threads *t)
+/* Puts one value of each thread where those of sets stand, from set `set` and thread `from` on. */
+static void move_values(kn_levels *l, const kn_level_values *to, int64_t set, int64_t from, const items *it)
 {
-    int64_t turn = t->lanes * t->turn;
-    if (t->items <= t->lanes || t->items % turn == 0)
+    put_level(l, &(level){.are_near = it->of.are_results_near,
+                          .in = it->of.at,
+                          .out = to->at + set * to->set_step + from * to->step,
+                          .group = 1,
+                          .limit = NO_LIMIT,
+                          .thread = {it->threads, it->of.step, 0, to->step},
+                          .group_axis = {.extent = 1},
+                          .set = {it->of.sets, it->of.set_step, 0, to->set_step},
+                          .in_result = it->of.result_step,
+                          .out_result = to->result_step});
+}
+
+/* The last set of structs, from the thread `from` on: behind `turns` whole turns of all threads the items of
+ * each are one turn more (size: all of them), or as many turns of one item (size 1). */
+static void combine_last_turns(kn_levels *l, const items *all, const kn_level_values *turns, int64_t whole,
+                               const kn_level_threads *t, int64_t from, int64_t end, int size,
+                               const kn_level_values *to)
+{
+    const kn_level_threads chains = {.chain = t->chain};
+    int64_t more = size > 1 ? 1 : t->turn - 1;
+    items it = *all;
+    kn_level_values out = *turns;
+    it.threads = end - from;
+    it.of.at += from * it.of.step;
+    it.limit -= from;
+    out.at += from * out.step;
+    if (from >= end)
         return;
-    l->cannot = l->cannot || t->items >= turn;
-    t->turn = 0;
+    put_level(l, &(level){.is_first = it.is_first,
+                          .are_near = out.are_results_near,
+                          .in = it.of.at + whole * t->turn * t->lanes * it.of.step,
+                          .place = whole * t->turn * t->lanes,
+                          .out = out.at + whole * t->lanes * out.step,
+                          .step = t->lanes * it.of.step,
+                          .place_step = t->lanes,
+                          .group = size,
+                          .limit = it.limit,
+                          .thread = {it.threads, it.of.step, 1, out.step},
+                          .group_axis = {more, t->lanes * it.of.step, t->lanes, t->lanes * out.step},
+                          .set = {.extent = 1},
+                          .in_result = it.of.result_step,
+                          .out_result = out.result_step});
+    it.is_first = false;
+    it.of = out;
+    it.count = whole + more;
+    it.limit = size > 1 ? NO_LIMIT : it.limit - whole * (t->turn - 1) * t->lanes;
+    combine_items(l, &it, &chains, false);
+    move_values(l, to, t->sets - 1, from, &it);
+}
+
+/* The last set, whose threads take whole turns of structs, then single items. */
+static void combine_whole_turns(kn_levels *l, items *it, const kn_level_threads *t, const kn_level_values *to)
+{
+    int64_t behind = it->limit, turn = t->lanes * t->turn, whole = behind / turn, held = it->threads;
+    int64_t full = kn_clamp(behind % turn - (t->turn - 1) * t->lanes, 0, held); /* threads with a turn more */
+    kn_level_values turns = make_values(l, 1, (whole + t->turn) * t->lanes, 0, to->are_results_near);
+    it->count = whole * t->turn;
+    if (whole > 0)
+        put_groups(l, it, &turns, 0, 0, whole, t->turn, false);
+    combine_last_turns(l, it, &turns, whole, t, 0, full, t->turn, to);
+    combine_last_turns(l, it, &turns, whole, t, full, held, 1, to);
+}
+
+/* The values of threads of whose sets the last one is combined otherwise than the others. */
+static kn_level_values combine_last_apart(kn_levels *l, const items *all, const kn_level_threads *t,
+                                          int64_t chunk, bool are_whole)
+{
+    int64_t behind = t->items - (t->sets - 1) * chunk;
+    kn_level_values out = make_values(l, t->sets, t->threads, t->last, all->of.are_results_near);
+    items others = *all, last = *all;
+    others.of.sets = t->sets - 1;
+    others.set_place_step = 0;
+    others.limit = chunk;
+    if (t->sets > 1) {
+        combine_items(l, &others, t, false);
+        move_values(l, &out, 0, 0, &others);
+    }
+    last.of.at += (t->sets - 1) * chunk * last.of.step;
+    last.of.sets = 1;
+    last.limit = behind;
+    last.threads = behind < t->lanes ? behind : t->lanes;
+    if (are_whole) {
+        combine_whole_turns(l, &last, t, &out);
+        return out;
+    }
+    last.count = kn_divide_up(behind, t->lanes);
+    combine_items(l, &last, t, false);
+    move_values(l, &out, t->sets - 1, 0, &last);
+    return out;
 }
 
 kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool is_last)
 {
     int64_t chunk = t->sets > 1 ? t->chunk : t->items, count = kn_divide_up(chunk, t->lanes);
-    kn_level_threads turns = *t;
-    if (t->are_whole && are_classes(l->part.spec))
-        keep_turns_whole(l, &turns);
+    int64_t behind = t->items - (t->sets - 1) * chunk, held = behind < t->lanes ? behind : t->lanes;
+    bool are_whole = t->are_whole && are_classes(l->part.spec) && t->items > t->lanes &&
+                     t->items % (t->lanes * t->turn) != 0;
+    bool are_alike = behind == chunk;
+    bool is_apart = are_whole || behind > chunk || (!are_alike && chunk % t->lanes != 0);
     items it = {.is_first = true,
-                .of = {.at = t->head, .step = 1, .are_results_near = t->are_results_near, .last = t->last}};
+                .of = {.at = t->begin, .step = 1, .are_results_near = t->are_results_near, .last = t->last}};
     if (t->vector > 1)
         combine_vectors(l, &it, t);
     it.of.sets = t->sets;
@@ -275,17 +372,18 @@ kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool 
     it.threads = t->threads;
     it.count = count;
     it.count_step = it.place_step = t->lanes;
-    it.set_place_step = chunk;
-    it.limit = t->items;
-    if (count > 0)
-        combine_items(l, &it, &turns, is_last);
-    if (it.is_first) /* no thread has items */
+    it.set_place_step = are_alike ? 0 : chunk;
+    it.limit = are_alike ? chunk : t->items;
+    if (is_apart)
+        it.of = combine_last_apart(l, &it, t, chunk, are_whole);
+    else if (count > 0)
+        combine_items(l, &it, t, is_last);
+    if (count == 0) /* no thread has items */
         it.of = make_values(l, t->sets, t->threads, t->last, t->are_results_near);
     it.of.each = t->threads;
     it.of.last = t->last;
-    int64_t behind = t->items - (t->sets - 1) * chunk, held = behind < t->lanes ? behind : t->lanes;
-    add_ends(l, &it.of, 0, t->head, 0, held);
-    add_ends(l, &it.of, t->tail_thread, t->tail_thread + t->tail, t->tail_at, held);
+    for (int k = 0; k < 2; ++k)
+        add_ends(l, &it.of, t->ends[k].thread, t->ends[k].thread + t->ends[k].count, t->ends[k].at, held);
     return it.of;
 }
 
@@ -334,15 +432,13 @@ kn_level_values kn_levels_strided(kn_levels *l, kn_level_values in, int64_t lane
     return in.each > lanes ? combine_strided(l, in, lanes, is_last) : in;
 }
 
-/* Leaves one value of each set, at `to`. */
-static void combine_apart(kn_levels *l, kn_level_values in, kn_level_values to, int64_t lanes, int parts,
+/* Leaves one row of `width` values of each set, at `to`. */
+static void combine_apart(kn_levels *l, kn_level_values in, kn_level_values to, int64_t width, int parts,
                           bool is_last)
 {
-    if (in.each > lanes)
-        in = combine_strided(l, in, lanes, false);
     for (bool ends = false; !ends;) {
-        int64_t each = kn_divide_up(in.each, parts);
-        ends = each == 1;
+        int64_t each = kn_divide_up(in.each / width, parts) * width;
+        ends = each == width;
         kn_level_values out = ends ? to : make_values(l, in.sets, each, each, in.are_results_near);
         put_level(l, &(level){.is_last = is_last && ends,
                               .are_near = in.are_results_near,
@@ -361,23 +457,61 @@ static void combine_apart(kn_levels *l, kn_level_values in, kn_level_values to, 
     }
 }
 
-kn_level_values kn_levels_apart(kn_levels *l, kn_level_values in, int64_t lanes, int parts, bool is_last)
+/* The last set may have fewer values than the others, each of which begins with a level of its own then. */
+static kn_level_values combine_sets_apart(kn_levels *l, kn_level_values in, int64_t lanes, int64_t width,
+                                          int parts, bool is_last)
 {
-    if (in.each == 1 && !is_last)
-        return in;
-    kn_level_values out = make_values(l, in.sets, 1, 1, in.are_results_near), to = out, whole = in, rest = in;
+    kn_level_values out = make_values(l, in.sets, width, width, in.are_results_near), to = out, whole = in,
+                    rest = in;
     bool differs = in.last != in.each;
     whole.sets -= differs;
     whole.last = whole.each;
     rest.at += whole.sets * in.set_step;
     rest.sets = 1;
     rest.each = in.last;
-    if (whole.sets > 0)
-        combine_apart(l, whole, to, lanes, parts, is_last);
     to.at += whole.sets * to.set_step;
+    if (whole.sets > 0)
+        combine_apart(l, kn_levels_strided(l, whole, lanes, false), out, width, parts, is_last);
     if (differs)
-        combine_apart(l, rest, to, lanes, parts, is_last);
+        combine_apart(l, kn_levels_strided(l, rest, lanes, false), to, width, parts, is_last);
     return out;
+}
+
+kn_level_values kn_levels_apart(kn_levels *l, kn_level_values in, int64_t lanes, int parts, bool is_last)
+{
+    return in.each == 1 && !is_last ? in : combine_sets_apart(l, in, lanes, 1, parts, is_last);
+}
+
+kn_level_values kn_levels_rows_apart(kn_levels *l, kn_level_values in, int64_t width, int parts, bool is_last)
+{
+    return in.each == width && !is_last ? in : combine_sets_apart(l, in, in.each, width, parts, is_last);
+}
+
+kn_level_values kn_levels_sets(kn_levels *l, kn_level_values in, int64_t sets_each, int chain, bool is_last)
+{
+    const kn_level_threads turns = {.chain = chain};
+    int64_t step = in.set_step / in.step;
+    items it = {.of = in,
+                .threads = in.each,
+                .count = sets_each < in.sets ? sets_each : in.sets,
+                .count_step = step,
+                .place_step = step,
+                .set_place_step = sets_each * step,
+                .limit = (in.sets - 1) * step + in.last};
+    it.of.sets = kn_divide_up(in.sets, sets_each);
+    it.of.set_step = sets_each * in.set_step;
+    combine_items(l, &it, &turns, is_last);
+    it.of.each = in.each;
+    it.of.last = in.sets % sets_each == 1 || sets_each == 1 ? in.last : in.each;
+    return it.of;
+}
+
+kn_level_values kn_levels_join_sets(kn_level_values in)
+{
+    in.step = in.set_step;
+    in.each = in.last = in.sets;
+    in.sets = 1;
+    return in;
 }
 
 /* ---- the kind whose levels are listed ---- */
@@ -389,12 +523,10 @@ const unsigned char *kn_levels_field(kn_levels *l)
     return l->placed->field;
 }
 
-void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end, int64_t every)
+static void take_results(kn_space *s, const kn_space *all, int axis, int64_t first, int64_t end,
+                         int64_t every)
 {
-    const kn_space *all = l->own->space;
-    kn_space *s = l->results;
     kn_space_copy(s, all);
-    l->part.space = s;
     if (axis < 0)
         return;
     s->extent[axis] = kn_divide_up(end - first, every);
@@ -405,6 +537,17 @@ void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end, 
     }
 }
 
+void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end)
+{
+    take_results(l->results, l->base, axis, first, end, 1);
+    l->part.space = l->results;
+}
+
+void kn_levels_number_along(kn_levels *l, int axis)
+{
+    l->axis = axis;
+}
+
 const kn_spec *kn_levels_spec(const kn_levels *l)
 {
     return l->part.spec;
@@ -412,8 +555,10 @@ const kn_spec *kn_levels_spec(const kn_levels *l)
 
 /* ---- unaligned rows ---- */
 
-/* Elements by which an operand is off a vector's boundary, of 16 elements or fewer. */
-enum { KNOWN_OFFSETS = 48 /* operands */, WIDEST = 16 };
+/* Elements by which an operand is off a vector's boundary, of 16 elements or fewer; behind the kind's own
+ * parameters. */
+enum { OWN_BYTES = sizeof(kn_reduce_params), KNOWN_OFFSETS = 48 /* operands */, WIDEST = 16 };
+_Static_assert(OWN_BYTES + KNOWN_OFFSETS <= sizeof(kn_launch_params), "parameters of reductions");
 typedef struct offsets {
     unsigned char of[KNOWN_OFFSETS];
 } offsets;
@@ -423,7 +568,7 @@ void kn_levels_note_offsets(kn_launch_params *out, const kn_choice *c)
     offsets o = {{0}};
     for (int k = 0; k < c->count && k < KNOWN_OFFSETS; ++k)
         o.of[k] = (unsigned char)(c->access[k].address / (uintptr_t)c->access[k].item_size % WIDEST);
-    memcpy(out, &o, sizeof o);
+    memcpy(out->bytes + OWN_BYTES, &o, sizeof o);
 }
 
 /* The operand that says where a row's vectors begin: the first that the map reads by vectors; -1. */
@@ -442,21 +587,20 @@ static int find_aligned(const kn_part *part)
     return found;
 }
 
-bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *field, int64_t head),
-                         const void *field)
+bool kn_levels_each_head(kn_levels *l, int along, kn_levels_list *list, const void *field)
 {
     const kn_space *space = l->own->space;
     kn_access access[KN_MAX_PARAMS];
     offsets known;
     int operand = find_aligned(&l->part), axis = -1, axes = 0;
-    memcpy(&known, l->own->launch_params, sizeof known);
+    memcpy(&known, l->own->launch_params->bytes + OWN_BYTES, sizeof known);
     kn_spec_access(access, l->part.spec);
     if (operand >= KNOWN_OFFSETS)
         return false;
     int64_t item = operand < 0 ? 1 : access[operand].item_size, vector = l->part.spec->schedule.vector;
     int64_t step = 0, off = 0, every = 1, extent = 1;
     for (int a = 0; operand >= 0 && a < space->ndim - space->n_reduction_axes; ++a)
-        if (space->stride[operand][a] / item % vector != 0) {
+        if (a != along && space->stride[operand][a] / item % vector != 0) {
             step = space->stride[operand][a] / item;
             axis = a;
             ++axes;
@@ -469,11 +613,13 @@ bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *fi
         extent = space->extent[axis];
         every = vector / kn_common_divisor(vector, (step % vector + vector) % vector);
     }
-    for (int64_t row = 0; row < every && row < extent; ++row) {
-        kn_levels_take_results(l, axis, row, extent, every);
-        list(l, field, operand < 0 ? 0 : -(off + row * step) & (vector - 1));
+    bool can = true;
+    for (int64_t row = 0; row < every && row < extent && can; ++row) {
+        take_results(l->all, space, axis, row, extent, every);
+        l->base = l->part.space = l->all;
+        can = list(l, field, operand < 0 ? 0 : -(off + row * step) & (vector - 1));
     }
-    return true;
+    return can;
 }
 
 /* ---- the kind ---- */
@@ -481,18 +627,19 @@ bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *fi
 /* Lists the levels; *can: there is a list. take NULL: nothing is launched. */
 static kiln_status list(bool *can, const kn_part *own, kn_take_launch take, void *user)
 {
-    kn_levels l = {.own = own, .part = *own, .take = take, .user = user};
+    kn_levels l = {.own = own, .part = *own, .base = own->space, .axis = -1, .take = take, .user = user};
     const kn_kind *kind = own->order->schedule.kind;
     const kn_space *space = own->space;
     l.part.spec = own->order;
     l.part.order = NULL;
     struct {
         kn_placement placed;
-        kn_space results;
+        kn_space all, results;
     } *own_memory = kn_malloc(sizeof *own_memory);
     if (!own_memory)
         return kn_error_memory("a launch plan");
     l.placed = &own_memory->placed;
+    l.all = &own_memory->all;
     l.results = &own_memory->results;
     *can = kind->list_levels && space->size > 0 && space->size < KN_MAX_INDEX &&
            space->ndim < KILN_MAX_NDIM && kind->list_levels(&l, &l.part) && !l.cannot;

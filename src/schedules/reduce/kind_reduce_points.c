@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -16,7 +17,8 @@ enum {
     LONGEST = 1 << 18, /* elements of a result: sums of 64, of which a thread adds as many as that leaves */
     MOST_RESULTS = 4,  /* of a thread */
     HELD_WORDS = 32,   /* registers for what a thread keeps of all its results */
-    VECTOR_BYTES = 16
+    VECTOR_BYTES = 16,
+    CHUNK = 64 /* elements that a thread reduces at a time: src/schedules/reduce/reduce_points.cu */
 };
 
 static int reduced_axis(const kn_choice *c)
@@ -156,12 +158,30 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* A thread has all elements of a result. */
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    int64_t rows = kn_reduce_size(part->space);
+    const kn_level_threads threads = {.items = rows,
+                                      .chunk = rows,
+                                      .sets = 1,
+                                      .threads = 1,
+                                      .last = 1,
+                                      .lanes = 1,
+                                      .turn = CHUNK,
+                                      .are_results_near = true};
+    kn_levels_threads(levels, &threads, true);
+    return true;
+}
+
 const kn_kind kn_kind_reduce_points = {.name = "reduce_points",
                                        .recipe = &kn_recipe_reduce_points,
                                        KN_REDUCE_KIND,
                                        .config = &kn_reduce_points_config_table,
                                        .revision = 1,
                                        .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
+                                       .list_levels = list_levels,
                                        .cut = kn_reduce_cut_beside,
                                        .takes_unrolled = true,
+                                       .contracts = true,
                                        .describe = kn_reduce_describe_beside};

@@ -183,7 +183,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 
 /* A thread's items are combined by turns, and those of shared rows by chains of turns; then the values of a
  * block, and those of the blocks of a row. */
-static void list_rows(kn_levels *levels, const void *field, int64_t head)
+static bool list_rows(kn_levels *levels, const void *field, int64_t head)
 {
     const kn_schedule *s = &kn_levels_spec(levels)->schedule;
     const rows_field *f = field;
@@ -205,19 +205,15 @@ static void list_rows(kn_levels *levels, const void *field, int64_t head)
                                 .turn = s->vector > 1 ? STEPS : SINGLE_STEPS,
                                 .chain = config->alone ? 0 : KN_LEVELS_CHAIN,
                                 .are_whole = s->vector > 1,
-                                .head = head,
-                                .tail_thread = head,
-                                .tail_at = items * s->vector + head,
-                                .tail = left - head};
+                                .begin = head,
+                                .ends = {{head, 0, 0}, {left - head, head, items * s->vector + head}}};
     kn_level_values values = kn_levels_threads(levels, &threads, false);
     values = kn_levels_pairs(levels, values, f->splits == 1);
     if (f->splits == 1)
-        return;
-    values.step = values.set_step;
-    values.each = values.last = values.sets;
-    values.sets = 1;
-    values = kn_levels_strided(levels, values, s->block, false);
+        return true;
+    values = kn_levels_strided(levels, kn_levels_join_sets(values), s->block, false);
     kn_levels_pairs(levels, values, true);
+    return true;
 }
 
 static bool list_levels(kn_levels *levels, const kn_part *part)
@@ -228,9 +224,8 @@ static bool list_levels(kn_levels *levels, const kn_part *part)
     if (kn_reduce_size(part->space) >= KN_REDUCE_STEPS)
         return false;
     if (s->vector > 1 && kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_ONE_AXIS)
-        return kn_levels_each_head(levels, list_rows, &f);
-    list_rows(levels, &f, 0);
-    return true;
+        return kn_levels_each_head(levels, -1, list_rows, &f);
+    return list_rows(levels, &f, 0);
 }
 
 static void describe(kn_str *out, const unsigned char *at)

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
 
 enum {
     BLOCK = 256,        /* threads */
+    STEPS = 8,          /* elements that a thread reduces at a time: the same template */
     CHUNK = 16,         /* bytes that a thread copies at once: src/schedules/reduce/reduce_slices.cu */
     SHARED = 36 << 10,  /* bytes of shared memory: five blocks or more of a multiprocessor */
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
@@ -227,6 +229,37 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* The lanes of a result combine their elements of a slice, then their slices, then each other. The last slice
+ * may be shorter. False: one of each row is. */
+static bool list_levels(kn_levels *levels, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    kn_reduce_params chosen;
+    slices_field f;
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    memcpy(&f, kn_levels_field(levels), sizeof f);
+    const int64_t row = s->extent[chosen.inner], rows = kn_reduce_size(s) / row;
+    const int64_t each = f.slice < row ? f.slice : row, rest = row % each == 0 ? each : row % each;
+    if (rows > 1 && rest != each)
+        return false;
+    const kn_level_threads threads = {.items = rows * row,
+                                      .chunk = each,
+                                      .sets = f.steps,
+                                      .threads = f.lanes < each ? f.lanes : each,
+                                      .last = f.lanes < rest ? f.lanes : rest,
+                                      .lanes = f.lanes,
+                                      .turn = STEPS};
+    kn_levels_number_along(levels, chosen.inner);
+    kn_level_values values = kn_levels_threads(levels, &threads, false);
+    values = kn_levels_sets(levels, values, f.chunk, KN_LEVELS_CHAIN, false);
+    values = kn_levels_pairs(levels, values, f.splits == 1);
+    if (f.splits > 1) {
+        values = kn_levels_strided(levels, kn_levels_join_sets(values), f.lanes, false);
+        kn_levels_pairs(levels, values, true);
+    }
+    return true;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     slices_field f;
@@ -242,6 +275,7 @@ const kn_kind kn_kind_reduce_slices = {.name = "reduce_slices",
                                        .config = &kn_reduce_axes_config_table,
                                        .revision = 1,
                                        .field = KN_FIELD(slices_field, MEMBERS),
+                                       .list_levels = list_levels,
                                        .cut = kn_reduce_cut_beside,
                                        .describe = describe,
                                        .has_workspace = true};

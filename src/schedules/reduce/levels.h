@@ -11,6 +11,12 @@
 
 enum { KN_LEVELS_CHAIN = 16 }; /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
 
+/* Single elements, one of each of neighbouring threads of the last set: the thread of the first one, and that
+ * element. */
+typedef struct kn_level_ends {
+    int64_t count, thread, at;
+} kn_level_ends;
+
 /* The threads of a kernel: of each result `sets` sets (blocks), each with `chunk` items. Thread t of a set
  * takes its items t, t + lanes, ... An item is `vector` neighbouring elements, combined two by two; a
  * thread combines `turn` items, then `chain` of those, then all (0: there is no such group). */
@@ -20,10 +26,10 @@ typedef struct kn_level_threads {
     int vector, turn, chain;
     bool are_whole;        /* of structs: items behind the last whole turn are turns of one */
     bool are_results_near; /* neighbouring threads have neighbouring results */
-    /* Unaligned rows: `head` elements in front of the first item and `tail` behind the last one are
-     * combined last, one by each of the first threads of the last set. */
-    int64_t head, tail, tail_thread,
-        tail_at; /* the thread of the first element behind the last item, and that */
+    int64_t begin;         /* the first element of the first item */
+    /* Unaligned rows: elements outside of all items, which are combined last, those of [0] before those of
+     * [1]. */
+    kn_level_ends ends[2];
 } kn_level_threads;
 
 /* Values in scratch memory: of each result `sets` sets of `each`, of the last set the first `last` alone. */
@@ -42,22 +48,34 @@ kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool 
 kn_level_values kn_levels_pairs(kn_levels *l, kn_level_values in, bool is_last);
 /* Thread t of `lanes` combines values t, t + lanes, ... of each set. */
 kn_level_values kn_levels_strided(kn_levels *l, kn_level_values in, int64_t lanes, bool is_last);
-/* The same; then values a quarter (parts 4) or half (2) of a set apart, until one is left. */
+/* The same; then values a quarter (parts 4) or half (2) of a set apart, until one is left; of a set with
+ * several rows of `width` values, until one row is. */
 kn_level_values kn_levels_apart(kn_levels *l, kn_level_values in, int64_t lanes, int parts, bool is_last);
+kn_level_values kn_levels_rows_apart(kn_levels *l, kn_level_values in, int64_t width, int parts,
+                                     bool is_last);
+/* Sets of `sets_each` sets each, the last of which may have fewer: a thread combines its values of these,
+ * `chain` at a time, then all. */
+kn_level_values kn_levels_sets(kn_levels *l, kn_level_values in, int64_t sets_each, int chain, bool is_last);
+/* The sets that are left of one value each become values of one set. */
+kn_level_values kn_levels_join_sets(kn_level_values in);
+
+/* The reduction axis along which elements are numbered first; before: the innermost. */
+void kn_levels_number_along(kn_levels *l, int axis);
 
 /* Launch parameters by which lists of unaligned rows know how their operands lie: to be noted when a kind
  * is chosen that reads rows from their first aligned vector on. */
 void kn_levels_note_offsets(kn_launch_params *out, const kn_choice *c);
 /* All such rows that begin with as many single elements have one list: calls `list` for each number of
- * these, with these results to be computed. False: they differ along several axes. */
-bool kn_levels_each_head(kn_levels *l, void (*list)(kn_levels *l, const void *field, int64_t head),
-                         const void *field);
+ * these, with these results to be computed. along: an output axis along which rows continue; -1. False: one
+ * of the lists is, or rows differ along several axes. */
+typedef bool kn_levels_list(kn_levels *l, const void *field, int64_t head);
+bool kn_levels_each_head(kn_levels *l, int along, kn_levels_list *list, const void *field);
 
 const kn_spec *kn_levels_spec(const kn_levels *l);
 /* The field of the kind whose levels are listed, for the whole part. */
 const unsigned char *kn_levels_field(kn_levels *l);
-/* Goes on with the results that the function's launches are to compute: those at `first`, first + every,
- * ... along an output axis, up to `end`. axis -1: all results. */
-void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end, int64_t every);
+/* Goes on with the results that the function's launches are to compute: those from `first` up to `end` along
+ * an output axis. */
+void kn_levels_take_results(kn_levels *l, int axis, int64_t first, int64_t end);
 
 #endif
