@@ -281,8 +281,9 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A square
- * is inlined: a call takes as long as a small one. (The matrix is passed by value; see stream_rows.) */
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A
+ * square is inlined: a call takes as long as a small one. (The matrix is passed by value; see
+ * stream_rows.) */
 static inline __attribute__((always_inline)) void
 transpose_by(void (*square)(char *to, int64_t to_stride, const char *from, int64_t from_stride),
              void (*rows)(const matrix *p), const matrix p, int log_size)
