@@ -78,7 +78,12 @@ ROWS = [
     ("take of sorted", "take(u, l)", lambda u, l: np.take(u, l), 1, "np.take(u, l)"),
     ("isin", "isin(i, s)", lambda i, s: np.isin(i, s), 1),
     ("median float32", "median(f)", lambda f: np.median(f), 1),
+    ("quantile float64", "quantile(d, 0.9)", lambda d: np.quantile(d, 0.9), 1),
     ("partition float32", "partition(f, 1000)", lambda f: np.partition(f, 1000), 1),
+    ("partition float32, middle", "partition(f, 2000000)", lambda f: np.partition(f, 2000000), 1),
+    ("partition float64", "partition(d, 1000000)", lambda d: np.partition(d, 1000000), 1),
+    ("partition int32", "partition(i, 1000)", lambda i: np.partition(i, 1000), 1),
+    ("argpartition float32", "argpartition(f, 1000)", lambda f: np.argpartition(f, 1000), 1),
 ]
 EXACT = "fi"
 

@@ -49,6 +49,13 @@ KILN_NODISCARD KILN_API kiln_status kiln_bincount(kiln_array **out, kiln_arg x, 
 KILN_NODISCARD KILN_API kiln_status kiln_histogram(kiln_array **counts, kiln_array **edges,
                                                    kiln_arg x, int64_t bins, const double *range,
                                                    kiln_arg weights);
+/* NumPy's histogramdd of n columns x, 1 to 16, arrays that broadcast: out[0] has the counts, or the
+ * sums of weights (kiln_arg_none: none), along n axes, and out[1] to out[n] the edges of each. bins
+ * has a number for each column, and range two ends (NULL: the least and the greatest element).
+ * Elements are float64 here. KILN_ERROR_INVALID as of kiln_histogram, and for another n. */
+KILN_NODISCARD KILN_API kiln_status kiln_histogramdd(kiln_array **out, const kiln_arg *x, int n,
+                                                     const int64_t *bins, const double *range,
+                                                     kiln_arg weights);
 
 #ifdef __cplusplus
 }

@@ -90,6 +90,10 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_set(kiln_array *array, const kiln
  * value; kiln_add_at and others of <kiln/ops.h> add each. KILN_ERROR_INVALID for another one. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_update(kiln_array *array, const kiln_index *index,
                                                       int n_index, const char *op, kiln_arg value);
+/* NumPy's unravel_index: out gets ndim arrays, the indices along each axis of elements that are
+ * given by their numbers in C order. KILN_ERROR_INVALID for a number that is not in the shape. */
+KILN_NODISCARD KILN_API kiln_status kiln_unravel_index(kiln_array **out, kiln_arg indices,
+                                                       const int64_t *shape, int ndim);
 
 #ifdef __cplusplus
 }

@@ -99,6 +99,11 @@ enum {
  * behind the elements, in the order above. Waits for their number, unless arrays are given, which
  * get as many as they hold. KILN_ERROR_INVALID for unknown flags. */
 KILN_NODISCARD KILN_API kiln_status kiln_unique(kiln_array **out, kiln_arg x, unsigned flags);
+/* The distinct parts of x along an axis, of 1 to 256 elements each, sorted as rows of these; two
+ * that have NaN are different. out and flags are as above; the inverse is that of parts.
+ * KILN_ERROR_SHAPE for another axis, or longer parts. */
+KILN_NODISCARD KILN_API kiln_status kiln_unique_parts(kiln_array **out, kiln_arg x, int axis,
+                                                      unsigned flags);
 
 #ifdef __cplusplus
 }

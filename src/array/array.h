@@ -71,7 +71,7 @@ kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shap
 kiln_status kn_array_check_data(const kiln_array *array, const char *function);
 
 /* start:stop:step over an axis as Python clips it (KILN_SLICE_NONE: left out; step is neither 0 nor none):
- * sets *start to the first index and returns the number of elements. */
+ * sets *start to the first index, 0 where there are no elements, and returns their number. */
 int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step);
 /* The stride of `count` elements, each `step` steps of `stride` apart: as NumPy has it where there is one
  * element or none, too. */

@@ -220,7 +220,7 @@ static void slice_axis(const item *it, view_builder *v)
     int64_t stride = v->array->strides[v->axis], start = it->value[0];
     int64_t step = it->value[2] == KILN_SLICE_NONE ? 1 : it->value[2];
     int64_t count = kn_slice_clip(v->array->shape[v->axis++], &start, it->value[1], step);
-    v->data += count ? start * stride : 0;
+    v->data += start * stride;
     push_axis(v, count, kn_slice_stride(stride, step, count));
 }
 

@@ -91,9 +91,11 @@ int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step
     int64_t first = back ? highest : lowest, last = back ? lowest : highest;
     *start = *start == KILN_SLICE_NONE ? first : clip_bound(*start, extent, lowest, highest);
     stop = stop == KILN_SLICE_NONE ? last : clip_bound(stop, extent, lowest, highest);
-    if (back)
-        return stop < *start ? (*start - stop - 1) / -step + 1 : 0;
-    return *start < stop ? (stop - *start - 1) / step + 1 : 0;
+    if (back ? stop >= *start : *start >= stop) {
+        *start = 0;
+        return 0;
+    }
+    return back ? (*start - stop - 1) / -step + 1 : (stop - *start - 1) / step + 1;
 }
 
 int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count)
@@ -117,7 +119,7 @@ kiln_status kiln_array_slice(kiln_array **out, const kiln_array *array, int axis
     layout_of(&l, array);
     step = step == KILN_SLICE_NONE ? 1 : step;
     int64_t count = kn_slice_clip(l.shape[axis], &start, stop, step);
-    l.data += count ? start * l.strides[axis] : 0;
+    l.data += start * l.strides[axis];
     l.shape[axis] = count;
     l.strides[axis] = kn_slice_stride(l.strides[axis], step, count);
     return view(out, array, &l);

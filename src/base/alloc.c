@@ -11,6 +11,7 @@
 static atomic_bool is_counting; /* since kn_alloc_fail_at was first called: usually never */
 static atomic_ulong made;       /* allocations since it was last called */
 static atomic_ullong bytes;     /* that these asked for */
+static atomic_long held;        /* allocations that are not freed */
 static atomic_ulong fail_nth;   /* 0: none fails */
 static atomic_bool fail_forever;
 
@@ -49,10 +50,24 @@ unsigned long long kn_alloc_bytes(void)
     return atomic_load(&bytes);
 }
 
+long kn_alloc_held(void)
+{
+    atomic_store(&is_counting, true);
+    return atomic_load(&held);
+}
+
+static void count_held(long more)
+{
+    if (atomic_load_explicit(&is_counting, memory_order_relaxed))
+        atomic_fetch_add_explicit(&held, more, memory_order_relaxed);
+}
+
 static void *noted(void *pointer, size_t size)
 {
     if (!pointer)
         kn_shortage_of_memory(size);
+    else
+        count_held(1);
     return pointer;
 }
 
@@ -71,7 +86,10 @@ void *kn_calloc(size_t count, size_t size)
 
 void *kn_realloc(void *pointer, size_t size)
 {
-    return noted(may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL, size);
+    void *moved = noted(may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL, size);
+    if (moved && pointer)
+        count_held(-1);
+    return moved;
 }
 
 bool kn_grow(void *list, int *capacity, int count, size_t item_size)
@@ -107,5 +125,7 @@ char *kn_strdup(const char *text)
 
 void kn_free(void *pointer)
 {
+    if (pointer)
+        count_held(-1);
     free(pointer);
 }

@@ -25,5 +25,7 @@ bool kn_alloc_may(size_t size);
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever);
 /* For tests: the bytes that were asked for since then, those that went back among them. */
 unsigned long long kn_alloc_bytes(void);
+/* For tests: the allocations that are not freed, without those from before it was first called. */
+long kn_alloc_held(void);
 
 #endif

@@ -41,7 +41,8 @@ static void put_raw(const kn_writer *w, kn_str *out, int k)
 static void put_layout_check(kn_writer *w)
 {
     if (w->layout)
-        kn_put_part_with(w, &w->slot[KN_SLOT_VALUES], "layout_check", -1, "bytes=%d", w->layout->size);
+        kn_put_part_with(w, &w->slot[KN_SLOT_VALUES], "layout_check", KN_NO_VALUE, "bytes=%d",
+                         w->layout->size);
 }
 
 static void put_values(kn_writer *w)
@@ -49,13 +50,13 @@ static void put_values(kn_writer *w)
     kn_str *out = &w->slot[KN_SLOT_VALUES];
     put_layout_check(w);
     if (w->program->uses & KN_USES_COUNT)
-        kn_put_part_with(w, out, "count", -1, "count=%s", kn_count_name(w));
+        kn_put_part_with(w, out, "count", KN_NO_VALUE, "count=%s", kn_count_name(w));
     if (w->program->uses & KN_USES_SIZES)
-        kn_put_part(w, out, "sizes", -1);
+        kn_put_part(w, out, "sizes", KN_NO_VALUE);
     if (w->program->uses & KN_USES_INDEXER_OUTSIDE)
         kn_put_indexer(w, out, "0");
     for (int k = 0; k < w->n_drawn; ++k)
-        kn_put_part_with(w, out, "drawn", -1, "number=%d", k);
+        kn_put_part_with(w, out, "drawn", KN_NO_VALUE, "number=%d", k);
     for (int k = 0; k < kn_param_count(w); ++k) {
         kn_pass pass = w->spec->operand[k].pass;
         if (pass == KN_PASS_RAW)
@@ -78,7 +79,7 @@ static void put_typedefs(const kn_writer *w, kn_str *out)
             kn_put_part_with(w, out, "typedef", k, "c_name=%s as=%s", kn_spec_c_name(w->spec, k), letter);
     }
     if (w->program->uses & KN_USES_INDEX_TYPE)
-        kn_put_part_with(w, out, "typedef", -1, "c_name=%s as=%s",
+        kn_put_part_with(w, out, "typedef", KN_NO_VALUE, "c_name=%s as=%s",
                          w->spec->schedule.index == 32 ? "int" : "long long", "_index");
 }
 
@@ -108,7 +109,7 @@ static void put_value_symbol(const kn_writer *w, kn_str *out)
     if (!w->spec->schedule.kind->has_workspace || value < 0 ||
         kn_spec_value_dtype(w->spec, value) != KILN_DTYPE_NONE)
         return;
-    kn_put_part_with(w, out, w->is_cuda ? "value_symbol_cuda" : "value_symbol_host", -1,
+    kn_put_part_with(w, out, w->is_cuda ? "value_symbol_cuda" : "value_symbol_host", KN_NO_VALUE,
                      "value_type=%s symbol=%s", kn_text_by(w, kn_put_type, value), KN_VALUE_SYMBOL);
 }
 
@@ -215,7 +216,7 @@ static void put_numbers(kn_writer *w)
     for (int n = 0; n < KN_MAX_CONFIG; ++n)
         kn_str_printf(&w->slot[KN_SLOT_CONFIG + n], "%d", s->config[n]);
     if (w->spec->target.waits_for_kernels)
-        kn_put_part(w, &w->slot[KN_SLOT_WAIT], "wait", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_WAIT], "wait", KN_NO_VALUE);
     kn_str_printf(&w->slot[KN_SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
 }
 

@@ -9,7 +9,7 @@ enum { STRIDES_AT = sizeof(kn_divider) /* in an axis of the argument block */ };
 static void put_each(const kn_writer *w, kn_str *out, const char *part, const char *place)
 {
     for (int o = 0; o < kn_layout_space_operands(w->spec); ++o)
-        kn_put_part_with(w, out, part, -1, "operand=%d at=%d separator=%s place=%s", o,
+        kn_put_part_with(w, out, part, KN_NO_VALUE, "operand=%d at=%d separator=%s place=%s", o,
                          STRIDES_AT + o * w->layout->stride_size, o > 0 ? ", " : ": ", place);
 }
 
@@ -22,15 +22,15 @@ static void put_assembly(const kn_writer *w, kn_str *out, const char *part, cons
     put_each(w, zeros, "locate_zero", place);
     put_each(w, moves, "locate_move", place);
     put_each(w, places, "locate_place", place);
-    kn_put_part_with(w, axis, "locate_axis", -1, "moves=%s axis_size=%d", kn_str_text(moves),
+    kn_put_part_with(w, axis, "locate_axis", KN_NO_VALUE, "moves=%s axis_size=%d", kn_str_text(moves),
                      w->layout->axis_size);
     for (int s = 0; s < KN_CORNER_STEPS; ++s)
-        kn_put_part_with(w, first_axes, "locate_first_axis", -1, "one_axis=%s operand=%d", kn_str_text(axis),
-                         count + s);
-    kn_put_part_with(w, begin, "locate_begin", -1, "entry=%s rank_at=%d axes_at=%d index=%d zeros=%s",
-                     kn_str_text(&w->slot[KN_SLOT_ENTRY]), w->layout->rank_at, w->layout->axes_at,
-                     count + steps, kn_str_text(zeros));
-    kn_put_part_with(w, out, part, -1,
+        kn_put_part_with(w, first_axes, "locate_first_axis", KN_NO_VALUE, "one_axis=%s operand=%d",
+                         kn_str_text(axis), count + s);
+    kn_put_part_with(w, begin, "locate_begin", KN_NO_VALUE,
+                     "entry=%s rank_at=%d axes_at=%d index=%d zeros=%s", kn_str_text(&w->slot[KN_SLOT_ENTRY]),
+                     w->layout->rank_at, w->layout->axes_at, count + steps, kn_str_text(zeros));
+    kn_put_part_with(w, out, part, KN_NO_VALUE,
                      "begin=%s one_axis=%s moves=%s places=%s first_axes=%s inner=%d second=%d outer=%d",
                      kn_str_text(begin), kn_str_text(axis), kn_str_text(moves), kn_str_text(places),
                      kn_str_text(first_axes), count, count + 1, count + 2);
@@ -41,8 +41,8 @@ void kn_put_locate(kn_writer *w)
 {
     bool is_single = w->recipe->has_places_alone;
     if (!is_single) {
-        kn_put_part(w, &w->slot[KN_SLOT_STEPS], "steps", -1);
-        kn_put_part(w, &w->slot[KN_SLOT_KEEP_STEPS], "keep_steps", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_STEPS], "steps", KN_NO_VALUE);
+        kn_put_part(w, &w->slot[KN_SLOT_KEEP_STEPS], "keep_steps", KN_NO_VALUE);
     }
     if (!w->layout)
         return;

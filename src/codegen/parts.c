@@ -119,7 +119,7 @@ static void put_part(const kn_writer *w, kn_str *out, const char *part, int k, p
     const char *found = NULL;
     size_t length = 0;
     bool is_inline = false;
-    if (k >= 0)
+    if (k != KN_NO_VALUE)
         add_operand(s, w, k);
     add_schedule(s, w);
     for (int f = 0; f < KN_PART_FILES && !found; ++f) {

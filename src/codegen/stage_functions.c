@@ -31,13 +31,13 @@ const char *kn_count_name(const kn_writer *w)
 /* Its rank is a constant only if the texts use the index along each axis. */
 void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
 {
-    kn_put_part_with(w, out, w->program->uses & KN_USES_PLACE ? "indexer_of_rank" : "indexer", -1,
+    kn_put_part_with(w, out, w->program->uses & KN_USES_PLACE ? "indexer_of_rank" : "indexer", KN_NO_VALUE,
                      "rank=%d count=%s index=%s", w->spec->loop_rank, kn_count_name(w), index);
 }
 
 void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, bool is_statement)
 {
-    kn_put_part_with(w, out, is_statement ? "user_statement" : "user_expression", -1,
+    kn_put_part_with(w, out, is_statement ? "user_statement" : "user_expression", KN_NO_VALUE,
                      "kernel=%s separator=%s label=%s text=%s", w->program->name, label[0] ? "." : "", label,
                      kn_str_text(&w->user[text]));
 }
@@ -105,15 +105,15 @@ static void put_map_function(const kn_writer *w, kn_str *out, int stage)
     if (is_expression)
         kn_put_type(w, type, s->value[s->n_read]);
     kn_put_user_text(w, user, KN_TEXT_STAGE + stage, s->label, !is_expression);
-    kn_put_part_with(w, out,
-                     is_expression                         ? "map_expression"
-                     : w->program->uses & KN_USES_CONTINUE ? "map_with_continue"
-                                                           : "map",
-                     -1, "function=%s parameters=%s inlining=%s indexer=%s given=%s value_type=%s user=%s",
-                     kn_text_by(w, kn_put_function, stage), kn_text_by(w, put_parameters, stage), inlining(w),
-                     kn_str_text(indexer),
-                     is_expression ? kn_value_name(&w->program->param[s->value[s->n_read]]) : "",
-                     kn_str_text(type), kn_str_text(user));
+    kn_put_part_with(
+        w, out,
+        is_expression                         ? "map_expression"
+        : w->program->uses & KN_USES_CONTINUE ? "map_with_continue"
+                                              : "map",
+        KN_NO_VALUE, "function=%s parameters=%s inlining=%s indexer=%s given=%s value_type=%s user=%s",
+        kn_text_by(w, kn_put_function, stage), kn_text_by(w, put_parameters, stage), inlining(w),
+        kn_str_text(indexer), is_expression ? kn_value_name(&w->program->param[s->value[s->n_read]]) : "",
+        kn_str_text(type), kn_str_text(user));
 }
 
 static void put_reduce_part(const kn_writer *w, kn_str *out, const char *part, int stage, int text,
@@ -124,10 +124,10 @@ static void put_reduce_part(const kn_writer *w, kn_str *out, const char *part, i
     const char *function = suffix[0] ? NULL : kn_contraction_function(w->spec, stage);
     kn_str_printf(label, "%s%s", s->label, suffix);
     if (function)
-        kn_put_part_with(w, user, "uncontracted", -1, "function=%s", function);
+        kn_put_part_with(w, user, "uncontracted", KN_NO_VALUE, "function=%s", function);
     else
         kn_put_user_text(w, user, text, kn_str_text(label), true);
-    kn_put_part_with(w, out, part, -1, "label=%s value_type=%s inlining=%s user=%s", s->label,
+    kn_put_part_with(w, out, part, KN_NO_VALUE, "label=%s value_type=%s inlining=%s user=%s", s->label,
                      kn_text_by(w, kn_put_type, s->value[s->n_read]), inlining(w), kn_str_text(user));
 }
 
@@ -245,15 +245,16 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
     }
     if (has_index(w, s, KN_USES_REDUCTION_INDEX))
         kn_str_printf(arguments, "%s%s", separator, reduction_index);
-    kn_put_part_with(w, out, "call", -1, "before=%s function=%s arguments=%s after=%s", kn_str_text(before),
-                     kn_text_by(w, kn_put_function, stage), kn_str_text(arguments), kn_str_text(after));
+    kn_put_part_with(w, out, "call", KN_NO_VALUE, "before=%s function=%s arguments=%s after=%s",
+                     kn_str_text(before), kn_text_by(w, kn_put_function, stage), kn_str_text(arguments),
+                     kn_str_text(after));
 }
 
 static void put_index_at(const kn_writer *w, kn_str *out, const char *start, const char *part, int operand)
 {
     kn_str *offset = kn_text(w);
-    kn_put_part_with(w, offset, part, -1, "array=%d", operand);
-    kn_put_part_with(w, out, "index", -1, "start=%s offset=%s", start, kn_str_text(offset));
+    kn_put_part_with(w, offset, part, KN_NO_VALUE, "array=%d", operand);
+    kn_put_part_with(w, out, "index", KN_NO_VALUE, "start=%s offset=%s", start, kn_str_text(offset));
 }
 
 void kn_put_map_at(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *offset)

@@ -19,7 +19,7 @@ static void put_access(const transposition *t, const char *part, char name, cons
     kn_str *registers = kn_text(t->w);
     for (int w = 0; w < t->words; ++w)
         kn_str_printf(registers, "%s%c%d", w > 0 ? ", " : "", name, number[w]);
-    kn_put_part_with(t->w, t->lines, part, -1, "words=%s registers=%s", types[t->words],
+    kn_put_part_with(t->w, t->lines, part, KN_NO_VALUE, "words=%s registers=%s", types[t->words],
                      kn_str_text(registers));
 }
 
@@ -32,7 +32,7 @@ static void put_loads(const transposition *t)
             number[w] = j * t->words + w;
         put_access(t, "transpose_load", 'r', number);
         if (t->rows)
-            kn_put_part(t->w, t->lines, "transpose_next_row", -1);
+            kn_put_part(t->w, t->lines, "transpose_next_row", KN_NO_VALUE);
     }
 }
 
@@ -54,8 +54,8 @@ static void transpose_words(const transposition *t)
 
 static void put_pick(const transposition *t, int to, char name, int one, int two, const char *order)
 {
-    kn_put_part_with(t->w, t->lines, "transpose_pick", -1, "to=%d from=%s one=%d two=%d order=%s", to,
-                     name == 'r' ? "r" : "t", one, two, order);
+    kn_put_part_with(t->w, t->lines, "transpose_pick", KN_NO_VALUE, "to=%d from=%s one=%d two=%d order=%s",
+                     to, name == 'r' ? "r" : "t", one, two, order);
 }
 
 /* A word has elements of two vectors. */
@@ -105,13 +105,13 @@ bool kn_put_transposed(const kn_writer *w, kn_str *out, int count, int size, con
     if (count * size % 4 != 0 || t.words > 4)
         return false;
     if (rows) {
-        kn_put_part(w, lines, "transpose_rows", -1);
-        kn_put_part_with(w, operands, "transpose_row_operands", -1, "left=%s row=%s carry=%s", rows->left,
-                         rows->row, rows->carry);
+        kn_put_part(w, lines, "transpose_rows", KN_NO_VALUE);
+        kn_put_part_with(w, operands, "transpose_row_operands", KN_NO_VALUE, "left=%s row=%s carry=%s",
+                         rows->left, rows->row, rows->carry);
     }
     put_loads(&t);
     (size == 1 ? transpose_bytes : size == 2 ? transpose_halves : transpose_words)(&t);
-    kn_put_part_with(w, out, "transpose", -1,
+    kn_put_part_with(w, out, "transpose", KN_NO_VALUE,
                      "loaded=%d picked=%d lines=%s from=%s step=%s to=%s pitch=%s row_operands=%s",
                      count * t.words, size == 1 ? 8 * t.words * t.words : count * t.words, kn_str_text(lines),
                      from, step, to, pitch, kn_str_text(operands));

@@ -13,7 +13,7 @@ enum { FEW_GATHERED = 2 };
 static void put_step(const kn_writer *w, kn_str *out, int array)
 {
     if (w->recipe->step_axis)
-        kn_put_part_with(w, out, "step", -1, "axis=%s array=%d", w->recipe->step_axis, array);
+        kn_put_part_with(w, out, "step", KN_NO_VALUE, "axis=%s array=%d", w->recipe->step_axis, array);
 }
 
 static void put_step_of(const kn_writer *w, kn_str *out, int k)
@@ -99,7 +99,7 @@ void kn_put_vectors(kn_writer *w)
             put_store(w, k);
     }
     if (w->program->uses & KN_USES_INDEX && w->recipe->fast_axis)
-        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "indices", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "indices", KN_NO_VALUE);
 }
 
 /* A part for each operand that is gathered; those that are packed in words have one of their own, or none. */
@@ -155,7 +155,8 @@ static void put_index_in_row(const kn_writer *w, kn_str *out)
 {
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    kn_put_part_with(w, out, "indices_in_row", -1, "step=%s", kn_text_by(w, put_step, w->spec->n_arrays));
+    kn_put_part_with(w, out, "indices_in_row", KN_NO_VALUE, "step=%s",
+                     kn_text_by(w, put_step, w->spec->n_arrays));
 }
 
 /* Elements of one row, along the fast axis. One test for all operands, so that their loads are together. */
@@ -165,7 +166,7 @@ static void put_gather_in_row(const kn_writer *w, kn_str *out)
     kn_put_all_runs(w, are_runs);
     kn_put_gathers(w, runs, "kn_load_unaligned", NULL);
     kn_put_gathers(w, apart, "kn_gather_apart", "stride");
-    kn_put_part_with(w, out, are_runs->length > 0 ? "gather_in_row" : "gather_apart", -1,
+    kn_put_part_with(w, out, are_runs->length > 0 ? "gather_in_row" : "gather_apart", KN_NO_VALUE,
                      "are_runs=%s runs=%s apart=%s", kn_str_text(are_runs), kn_str_text(runs),
                      kn_str_text(apart));
     put_index_in_row(w, out);
@@ -183,7 +184,7 @@ void kn_put_gather_lane(const kn_writer *w, kn_str *out)
         if (kn_access_of(w, k) == KN_GATHER)
             kn_put_part_with(w, out, "gather_lane", k, "place=%s", kn_text_by(w, kn_place_located, k));
     if (w->program->uses & KN_USES_INDEX)
-        kn_put_part(w, out, "index_of_lane", -1);
+        kn_put_part(w, out, "index_of_lane", KN_NO_VALUE);
 }
 
 bool kn_are_some_packed_in_words(const kn_writer *w)
@@ -198,7 +199,7 @@ void kn_put_gather_of_one_row(const kn_writer *w, kn_str *out)
 {
     kn_str *lines = kn_text(w);
     put_gather_in_row(w, lines);
-    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(lines));
+    kn_put_part_with(w, out, "block", KN_NO_VALUE, "lines=%s", kn_str_text(lines));
 }
 
 void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out))

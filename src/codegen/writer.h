@@ -208,9 +208,10 @@ void kn_texts_free(kn_writer_texts *texts);
 
 /* ---- parts: pieces of source for an operand, from files of them (parts.c) ---- */
 
-/* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k
- * (-1: none); of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes); and
- * ${vector}, ${block}, ${arrays}, ${axis} and the kind's numbers of the schedule. */
+enum { KN_NO_VALUE = -1 };
+/* Appends the part with its slots replaced: ${name}, ${value} (kn_value_NAME) and ${value_type} of value k,
+ * if there is one; of arrays also ${type} (in memory), ${const}, ${array} (its number) and ${size} (bytes);
+ * and ${vector}, ${block}, ${arrays}, ${axis} and the kind's numbers of the schedule. */
 void kn_put_part(const kn_writer *w, kn_str *out, const char *part, int k);
 /* The same with slots of one's own before these, as "place=%s count=%d". */
 void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, const char *format, ...)

@@ -13,10 +13,11 @@
 #include "space/space.h"
 
 enum {
-    HOST_LINE = 64,     /* bytes of the caches' lines */
-    AHEAD = 16,         /* rows */
-    LEAST_REPEATED = 8, /* bytes of a row, below which a loop over rows stores less often */
-    MOST_REPEATED = 256 /* elements */
+    HOST_LINE = 64,      /* bytes of the caches' lines */
+    AHEAD = 16,          /* rows */
+    LEAST_REPEATED = 8,  /* bytes of a row, below which a loop over rows stores less often */
+    MOST_REPEATED = 256, /* elements */
+    SHORT_RUN = 256      /* bytes of a row, up to which a call of memcpy takes longer than the copy */
 };
 
 /* A rectangle of two axes. */
@@ -144,6 +145,35 @@ LOOPS(4, uint32_t)
 LOOPS(8, uint64_t)
 LOOPS(16, wide)
 
+/* Rows that are runs on both sides, in words; the last word of each ends with it. */
+static inline __attribute__((always_inline)) void move_words(const matrix p, int64_t row, int word)
+{
+    for (int64_t k = 0; k < p.count[1]; ++k) {
+        char *to = p.to + k * p.to_stride[1];
+        const char *from = p.from + k * p.from_stride[1];
+        for (int64_t at = 0; at < row - word; at += word)
+            memcpy(to + at, from + at, (size_t)word);
+        memcpy(to + row - word, from + row - word, (size_t)word);
+    }
+}
+
+static bool move_runs(const matrix *p, int64_t size)
+{
+    int64_t row = p->count[0] * size;
+    if (p->to_stride[0] != size || p->from_stride[0] != size || row > SHORT_RUN || row < 2 ||
+        p->count[1] == 1)
+        return false;
+    if (row >= 16)
+        move_words(*p, row, 16);
+    else if (row >= 8)
+        move_words(*p, row, 8);
+    else if (row >= 4)
+        move_words(*p, row, 4);
+    else
+        move_words(*p, row, 2);
+    return true;
+}
+
 /* Elements of 8 and of 16 bytes are stored past the caches 16 bytes at a time: rows of whole lines, or that
  * are one run. False: nothing is. */
 #if defined(__x86_64__)
@@ -197,18 +227,6 @@ static bool move_past(const matrix *p, int log_size)
 }
 #endif
 
-typedef void (*square_function)(char *to, int64_t to_stride, const char *from, int64_t from_stride);
-
-/* By the size's logarithm. */
-static const struct {
-    void (*rows)(const matrix *p);
-    void (*repeat)(const matrix *p);
-    square_function square;
-} by_size[] = {
-    {rows_1, repeat_1, square_1}, {rows_2, repeat_2, square_2}, {rows_4, repeat_4, square_4},
-    {rows_8, repeat_8, square_8}, {rows_16, NULL, NULL},
-};
-
 /* The part of p that begins at (a, b) and has `width` by `height` elements. */
 static matrix part(const matrix *p, int64_t a, int64_t b, int64_t width, int64_t height)
 {
@@ -230,24 +248,45 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. */
-static void transpose(const matrix *p, int log_size)
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A square
+ * is inlined: a call takes as long as a small one. (The matrix is passed by value; see stream_rows.) */
+static inline __attribute__((always_inline)) void
+transpose_by(void (*square)(char *to, int64_t to_stride, const char *from, int64_t from_stride),
+             void (*rows)(const matrix *p), const matrix p, int log_size)
 {
     int side = 16 >> log_size;
-    square_function square = by_size[log_size].square;
-    int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
+    int64_t width = p.count[0] / side * side, height = p.count[1] / side * side;
     for (int64_t a = 0; a < width; a += side) {
         if (width > AHEAD) /* beyond the rows of channels is other memory */
-            fetch(p, a + AHEAD, side, height << log_size);
+            fetch(&p, a + AHEAD, side, height << log_size);
         for (int64_t b = 0; b < height; b += side)
-            square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
-                   p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
+            square(p.to + a * p.to_stride[0] + b * p.to_stride[1], p.to_stride[1],
+                   p.from + a * p.from_stride[0] + b * p.from_stride[1], p.from_stride[0]);
     }
-    matrix right = part(p, width, 0, p->count[0] - width, p->count[1]),
-           below = part(p, 0, height, width, p->count[1] - height);
-    by_size[log_size].rows(&right);
-    by_size[log_size].rows(&below);
+    matrix right = part(&p, width, 0, p.count[0] - width, p.count[1]),
+           below = part(&p, 0, height, width, p.count[1] - height);
+    rows(&right);
+    rows(&below);
 }
+#define TRANSPOSE(bytes, log_size)                                                                           \
+    static void transpose_##bytes(const matrix *p)                                                           \
+    {                                                                                                        \
+        transpose_by(square_##bytes, rows_##bytes, *p, log_size);                                            \
+    }
+TRANSPOSE(1, 0)
+TRANSPOSE(2, 1)
+TRANSPOSE(4, 2)
+TRANSPOSE(8, 3)
+
+/* By the size's logarithm. */
+static const struct {
+    void (*rows)(const matrix *p);
+    void (*repeat)(const matrix *p);
+    void (*transpose)(const matrix *p);
+} by_size[] = {
+    {rows_1, repeat_1, transpose_1}, {rows_2, repeat_2, transpose_2}, {rows_4, repeat_4, transpose_4},
+    {rows_8, repeat_8, transpose_8}, {rows_16, NULL, NULL},
+};
 
 static void exchange(int64_t *values, int a, int b)
 {
@@ -325,11 +364,11 @@ static void move_matrix(matrix *p, int log_size)
         by_size[log_size].repeat(p);
         return;
     }
-    if (!move_narrow(p, log_size) || move_past(p, log_size))
+    if (!move_narrow(p, log_size) || move_past(p, log_size) || move_runs(p, size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
-        transpose(p, log_size);
+        by_size[log_size].transpose(p);
         return;
     }
     if (p->count[0] <= KN_HOST_PITCH && p->count[1] > p->count[0]) { /* the longer loop inside */
@@ -400,6 +439,21 @@ static void choose_matrix(rectangle *r, int64_t size)
     exchange(r->from_stride, 1, best);
 }
 
+/* A first axis that is a run of 2 to 16 bytes on both sides, a power of two, becomes one element. Returns the
+ * size of elements. */
+static int join_run(rectangle *r, int size)
+{
+    int64_t bytes = r->count[0] * size;
+    if (r->ndim < 2 || r->to_stride[0] != size || r->from_stride[0] != size || bytes > 16 ||
+        (bytes & (bytes - 1)) != 0)
+        return size;
+    --r->ndim;
+    memmove(r->count, r->count + 1, (size_t)r->ndim * sizeof *r->count);
+    memmove(r->to_stride, r->to_stride + 1, (size_t)r->ndim * sizeof *r->to_stride);
+    memmove(r->from_stride, r->from_stride + 1, (size_t)r->ndim * sizeof *r->from_stride);
+    return (int)bytes;
+}
+
 static void move_matrices(const rectangle *r, char *to, const char *from, int ndim, int log_size)
 {
     if (ndim > 2) {
@@ -427,6 +481,7 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     r.to_stride[0] = r.from_stride[0] = 0;
     for (int a = 0; a < ndim; ++a)
         add_axis(&r, count[a], to_stride[a], from_stride[a]);
+    item_size = join_run(&r, item_size);
     if (r.ndim > 2)
         choose_matrix(&r, item_size);
     move_matrices(&r, to, from, r.ndim, log_of(item_size));

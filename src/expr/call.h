@@ -39,7 +39,8 @@ static inline bool kn_call_is_given(const kn_value *value)
 {
     return value->kind != KN_VALUE_ABSENT && value->kind != KN_VALUE_NONE;
 }
-/* The number of the one of these words that the argument `what` is; 0 where it is absent. NULL ends them. */
+/* The number of the one of these words that the argument `what` is; *out stays where it is absent. NULL ends
+ * them. */
 kiln_status kn_call_word(int *out, const kn_parser *p, const kn_value *value, const char *const *word,
                          const char *what);
 /* Adds all outputs of a call: one value, or a tuple. */

@@ -10,6 +10,16 @@
 #include "expr/composed_table.h"
 #include "expr/lists.h"
 
+/* A number of which only its truth counts: beside True dtypes stay that 1 would change. */
+static kiln_status read_whole(kn_value *value, kn_parser *p, const kn_composed_params *of, int k)
+{
+    int64_t whole = 0;
+    kiln_status status = kn_parser_whole(&whole, p, value, of->name[k]);
+    if (status != KILN_OK || (strcmp(of->value[k], "True") != 0 && strcmp(of->value[k], "False") != 0))
+        return status;
+    return kn_parser_number(value, p, kiln_arg_bool(whole != 0), value->at, value->length);
+}
+
 /* slot: the arguments of the row's parameters, in their order. */
 static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const kn_composed_params *of)
 {
@@ -18,7 +28,6 @@ static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const
         name[k] = of->name[k];
     kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places, 0);
     for (int k = 0; k < of->count && status == KILN_OK; ++k) {
-        int64_t whole;
         const kn_value *item;
         const bool has_items = kn_parser_items(&item, p, &slot[k]) > 0;
         if (slot[k].is_list && of->kind[k] == KN_OF_VALUE && has_items &&
@@ -27,7 +36,7 @@ static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const
         if (!of->value[k][0] && status == KILN_OK)
             status = kn_call_need(p, c, &slot[k], of->name[k]);
         if (status == KILN_OK && of->kind[k] == KN_OF_WHOLE && kn_parser_is_number(p, &slot[k]))
-            status = kn_parser_whole(&whole, p, &slot[k], of->name[k]);
+            status = read_whole(&slot[k], p, of, k);
     }
     return status;
 }

@@ -80,19 +80,20 @@ static const kn_composed rows[] = {
     {"choice", "key, at, a", "take(a, integers(key, at, 0, len(a)), mode='clip')"},
     {"choice", "key, at, a, p",
      "c = cumsum(p * 1.0); t = random(key, at) * c[-1]; take(a, searchsorted(c, t, 'right'), mode='clip')"},
-    {"choose", "a, choices@, mode$='raise'", NULL},
+    {"choose", "a, choices@, *, mode$='raise'", NULL},
     {"column_stack", "tup@", NULL},
     {"compress", "condition, a", NULL},
     {"concatenate", "arrays@, axis#=0", NULL},
     {"convolve", "a, v, mode$='full'", NULL},
     /* In the shape and the dtype of dst, where `where` is true. */
-    {"copyto", "dst, src, where=True", "full_like(dst, where(where, src, dst))"},
-    {"corrcoef", "m",
-     DEVIATIONS "c = " PRODUCTS "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
+    {"copyto", "dst, src, *, where=True", "full_like(dst, where(where, src, dst))"},
+    {"corrcoef", "x",
+     "m = x; " DEVIATIONS "c = " PRODUCTS
+     "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
     {"correlate", "a, v, mode$='valid'", NULL},
     {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
     /* Parts of one element each, since squeeze refuses others. */
-    {"cross", "a, b, axis#=-1",
+    {"cross", "a, b, *, axis#=-1",
      "x, y, z = split(swapaxes(a, axis, -1), 3, -1); u, v, w = split(swapaxes(b, axis, -1), 3, -1); "
      "s = squeeze(x, -1), squeeze(u, -1); k = arange(3); "
      "swapaxes(where(k == 0, y * w - z * v, where(k == 1, z * u - x * w, x * v - y * u)), axis, -1)"},
@@ -124,7 +125,7 @@ static const kn_composed rows[] = {
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
     /* The ends are as they were given. */
-    {"geomspace", "start, stop, num#=50, *, endpoint#=True",
+    {"geomspace", "start, stop, num#=50, endpoint#=True",
      "start = start * 1.0; stop = stop * 1.0; s = sign(start); "
      "i = arange(num); r = s * 10.0 ** linspace(log10(start * s), log10(stop * s), num, endpoint=endpoint); "
      "where(i == 0, start, where((i == num - 1) & (num > 1) & endpoint, stop, r))"},
@@ -165,11 +166,11 @@ static const kn_composed rows[] = {
     {"ix_", "x, y, z", "x[:, None, None], y[None, :, None], z[None, None, :]"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
     {"kron", "a, b", NULL},
-    {"linspace", "start, stop, num#=50, *, endpoint#=True",
+    {"linspace", "start, stop, num#=50, endpoint#=True",
      "i = arange(num); d = num - endpoint; "
      "where((i == num - 1) & (num > 1) & endpoint, stop * 1.0, i * ((stop - start) / (d + (d == 0))) + "
      "start)"},
-    {"logspace", "start, stop, num#=50, *, endpoint#=True, base=10.0",
+    {"logspace", "start, stop, num#=50, endpoint#=True, base=10.0",
      "base ** linspace(start, stop, num, endpoint=endpoint)"},
     {"matmul", "x1, x2", NULL},
     {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
@@ -224,7 +225,7 @@ static const kn_composed rows[] = {
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"polyadd", "a1, a2", OF_ENDS("+")},
     {"polyder", "p", "p[:-1] * arange(len(p) - 1, 0, -1)"},
-    {"polyint", "p, k=0.0",
+    {"polyint", "p, *, k=0.0",
      "n = len(p); i = arange(n + 1); where(i < n, take(p, i, mode='clip') / (n - i + (i == n)), k)"},
     {"polymul", "a1, a2", "convolve(a1, a2)"},
     {"polysub", "a1, a2", OF_ENDS("-")},
@@ -235,7 +236,7 @@ static const kn_composed rows[] = {
      "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
      "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},
     {"putmask", "a, mask, values", NULL},
-    {"ravel_multi_index", "multi_index@, dims%", NULL},
+    {"ravel_multi_index", "multi_index@, dims%, mode$='raise', order$='C'", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
     {"repeat", "a, repeats, *, total#, axis#=None", NULL},
     {"resize", "a, new_shape%", NULL},
@@ -291,11 +292,11 @@ static const kn_composed rows[] = {
     {"unique_inverse", "x", "v, j = unique(x, return_inverse=True); v, j"},
     {"unique_values", "x", "unique(x)"},
     {"unpackbits", "a, axis#=None, count#=None, bitorder$='big'", NULL},
-    {"unwrap", "p, axis#=-1, *, period=2 * pi",
+    {"unwrap", "p, *, axis#=-1, period=2 * pi",
      "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
      "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < h, 0.0, m - d); "
      "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
-    {"vander", "x, N#=len(x), *, increasing#=False",
+    {"vander", "x, N#=len(x), increasing#=False",
      "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
     {"vdot", "a, b", NULL},
     {"vecdot", "x1, x2", NULL},

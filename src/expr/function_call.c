@@ -47,21 +47,15 @@ static void begin_argument(written *w, const char *name)
     w->is_first = false;
 }
 
-/* Where the usual value is a truth value the number is one, too: True keeps dtypes that 1 does not. */
-static kiln_status write_whole(written *w, const char *function, const char *name, const char *usual,
-                               const kiln_arg *in)
+static kiln_status write_whole(written *w, const char *function, const char *name, const kiln_arg *in)
 {
-    const bool is_truth = strcmp(usual, "True") == 0 || strcmp(usual, "False") == 0;
     if (in->kind == KILN_ARG_WEAK_INT && in->value.i == KILN_USUAL)
         return KILN_OK;
     if (in->kind != KILN_ARG_WEAK_INT && in->kind != KILN_ARG_WEAK_BOOL)
         return kn_error(KILN_ERROR_INVALID, "%s: %s: a whole number by value was expected (kiln_arg_int)",
                         function, name);
     begin_argument(w, name);
-    if (is_truth)
-        kn_str_append(&w->text, in->value.i ? "True" : "False");
-    else
-        kn_str_printf(&w->text, "%lld", (long long)in->value.i);
+    kn_str_printf(&w->text, "%lld", (long long)in->value.i);
     return KILN_OK;
 }
 
@@ -137,7 +131,7 @@ static kiln_status write_wholes(written *w, const char *function, const char *na
 {
     size_t count;
     if (in->kind == KILN_ARG_WEAK_INT || in->kind == KILN_ARG_NONE)
-        return in->kind == KILN_ARG_NONE ? KILN_OK : write_whole(w, function, name, "", in);
+        return in->kind == KILN_ARG_NONE ? KILN_OK : write_whole(w, function, name, in);
     kiln_status status = count_items(&count, function, name, in, sizeof(int64_t));
     if (status != KILN_OK)
         return status;
@@ -196,7 +190,7 @@ static kiln_status write_argument(written *w, const kn_function_row *row, int k,
     case KN_ROLE_DTYPE:
         return write_dtype(w, function, in);
     case KN_ROLE_WHOLE:
-        return write_whole(w, function, name, row->of.value[k], in);
+        return write_whole(w, function, name, in);
     case KN_ROLE_WORD:
         return write_word(w, function, name, in);
     case KN_ROLE_ARRAYS:

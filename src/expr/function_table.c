@@ -48,6 +48,7 @@ static const struct {
                  {"gradient", kn_call_gradient, 0},
                  {"histogram", kn_call_histogram, 0},
                  {"histogram_bin_edges", kn_call_bin_edges, 0},
+                 {"histogramdd", kn_call_histogramdd, 0},
                  {"hsplit", kn_call_split_along, 1},
                  {"hstack", kn_call_stacked, 0},
                  {"ifftshift", kn_call_shift, 1},

@@ -115,7 +115,6 @@ kiln_status kn_call_word(int *out, const kn_parser *p, const kn_value *value, co
                          const char *what)
 {
     kn_str list = KN_STR_INIT;
-    *out = 0;
     if (value->kind == KN_VALUE_ABSENT)
         return KILN_OK;
     for (int k = 0; word[k]; ++k) {
@@ -591,14 +590,14 @@ static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c
 
 static kiln_status call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"x"}, *const text[] = {"T x", "int64 at", "x != (T)0", "at = i"};
+    static const char *const names[] = {"a"}, *const text[] = {"T x", "int64 at", "x != (T)0", "at = i"};
     return add_selection(out, p, c, names, 1, text);
 }
 
 static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"condition", "x"}, *const text[] = {"C condition, T x", "T y",
-                                                                            "condition != (C)0", "y = x"};
+    static const char *const names[] = {"condition", "arr"}, *const text[] = {"C condition, T x", "T y",
+                                                                              "condition != (C)0", "y = x"};
     return add_selection(out, p, c, names, 2, text);
 }
 
@@ -648,7 +647,8 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_parser_node(&read[k], p, in[k]);
     if (status == KILN_OK)
-        status = kn_map_find(&kernel, params, "int64 place", body[is_right ? RIGHT : LEFT], name);
+        status = kn_map_find(
+            &kernel, &(kn_map_texts){params, "int64 place", body[is_right ? RIGHT : LEFT], name, 0, 0});
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, read, 2, 1) : status;
 }
 

@@ -1,36 +1,13 @@
-/* kiln_bincount, kiln_histogram: calls of expressions, which are remembered by their texts. */
+/* kiln_bincount and histograms by name: calls of expressions, which are remembered by their texts. */
 #include <math.h>
 
-#include <kiln/expression.h>
 #include <kiln/histogram.h>
 #include "base/error.h"
 #include "base/str.h"
+#include "expr/text_call.h"
 #include "kernel/histogram.h"
 #include "kernel/sort.h"
 #include "types/dtype.h"
-
-typedef struct text {
-    const char *params, *expression;
-} text;
-
-static kiln_status make(kiln_kernel **out, const void *of)
-{
-    const text *t = of;
-    return kiln_expression_create(out, t->params, t->expression, NULL);
-}
-
-static kiln_status call_expression(kiln_array **out, int n_out, const text *t, const kiln_arg *in, int n_in)
-{
-    kiln_kernel *kernel = NULL;
-    kn_str key = KN_STR_INIT;
-    kn_str_printf(&key, "expression %s: %s", t->params, t->expression);
-    kiln_status status = kn_kernel_remembered(&kernel, &key, make, t);
-    kn_str_free(&key);
-    if (status == KILN_OK)
-        status = kiln_kernel_call(kernel, out, n_out, in, n_in, NULL);
-    kiln_kernel_free(kernel);
-    return status;
-}
 
 /* ---- bincount ---- */
 
@@ -42,12 +19,11 @@ static kiln_status read_number(int64_t *out, kiln_array *array)
 /* One more than the greatest element. */
 static kiln_status count_numbers(int64_t *out, kiln_arg x)
 {
-    static const text ends = {"x", "astype(min(x), int64), astype(max(x), int64)"};
     kiln_array *result[2] = {NULL, NULL};
     int64_t least = 0, greatest = -1;
     kiln_status status = KILN_OK;
     if (kiln_array_size(x.value.array) > 0) {
-        status = call_expression(result, 2, &ends, &x, 1);
+        status = kn_call_text(result, 2, "x", "astype(min(x), int64), astype(max(x), int64)", &x, 1);
         if (status == KILN_OK)
             status = read_number(&least, result[0]);
         if (status == KILN_OK)
@@ -108,16 +84,16 @@ kiln_status kiln_bincount(kiln_array **out, kiln_arg x, kiln_arg weights, int64_
 
 /* ---- histogram ---- */
 
-static kiln_status check_bins(int64_t bins, const double *range)
+static kiln_status check_bins(const char *function, int64_t bins, const double *range)
 {
     if (bins < 1)
-        return kn_error(KILN_ERROR_INVALID, "histogram: bins: %lld was given; at least 1 was expected",
+        return kn_error(KILN_ERROR_INVALID, "%s: bins: %lld was given; at least 1 was expected", function,
                         (long long)bins);
     if (range && !(isfinite(range[0]) && isfinite(range[1]) && range[0] <= range[1]))
-        return kn_error(KILN_ERROR_INVALID,
-                        "histogram: range: %g and %g were given; two finite numbers that do not go down were "
-                        "expected",
-                        range[0], range[1]);
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "%s: range: %g and %g were given; two finite numbers that do not go down were expected", function,
+            range[0], range[1]);
     return KILN_OK;
 }
 
@@ -131,7 +107,7 @@ kiln_status kiln_histogram(kiln_array **counts, kiln_array **edges, kiln_arg x, 
     if (!counts || !edges)
         return kn_error(KILN_ERROR_INVALID, "histogram: %s is NULL; the address of an array was expected",
                         counts ? "edges" : "counts");
-    kiln_status status = check_bins(bins, range);
+    kiln_status status = check_bins("histogram", bins, range);
     if (status != KILN_OK)
         return status;
     kn_str_printf(&expression, "histogram(x, %lld", (long long)bins);
@@ -139,13 +115,66 @@ kiln_status kiln_histogram(kiln_array **counts, kiln_array **edges, kiln_arg x, 
         kn_str_printf(&expression, ", (%.17g, %.17g)", range[0], range[1]);
     kn_str_printf(&expression, "%s)", has_weights ? ", weights=w" : "");
     status = kn_str_status(&expression, "a histogram's text");
-    const text t = {has_weights ? "x, w" : "x", kn_str_text(&expression)};
     if (status == KILN_OK)
-        status = call_expression(result, 2, &t, in, 1 + has_weights);
+        status = kn_call_text(result, 2, has_weights ? "x, w" : "x", kn_str_text(&expression), in,
+                              1 + has_weights);
     kn_str_free(&expression);
     if (status == KILN_OK) {
         *counts = result[0];
         *edges = result[1];
     }
+    return status;
+}
+
+/* ---- of several columns ---- */
+
+enum { MOST_COLUMNS = 16 };
+
+static kiln_status check_columns(const void *out, const kiln_arg *x, int n, const int64_t *bins,
+                                 const double *range)
+{
+    if (!out || !x || !bins)
+        return kn_error(KILN_ERROR_INVALID, "histogramdd: %s is NULL; %s expected",
+                        out ? x ? "bins" : "x" : "out",
+                        out ? "as many as there are columns were" : "arrays were");
+    if (n < 1 || n > MOST_COLUMNS)
+        return kn_error(KILN_ERROR_INVALID, "histogramdd: n: %d was given; 1 to %d were expected", n,
+                        MOST_COLUMNS);
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < n && status == KILN_OK; ++k)
+        status = check_bins("histogramdd", bins[k], range ? range + 2 * k : NULL);
+    return status;
+}
+
+kiln_status kiln_histogramdd(kiln_array **out, const kiln_arg *x, int n, const int64_t *bins,
+                             const double *range, kiln_arg weights)
+{
+    const bool has_weights = weights.kind != KILN_ARG_NONE;
+    kiln_arg in[MOST_COLUMNS + 1];
+    kn_str params = KN_STR_INIT, lists[3] = {KN_STR_INIT, KN_STR_INIT, KN_STR_INIT}, text = KN_STR_INIT;
+    kiln_status status = check_columns(out, x, n, bins, range);
+    if (status != KILN_OK)
+        return status;
+    for (int k = 0; k < n; ++k) {
+        in[k] = x[k];
+        kn_str_printf(&params, k + 1 < n || has_weights ? "x%d, " : "x%d", k);
+        kn_str_printf(&lists[0], "x%d, ", k);
+        kn_str_printf(&lists[1], "%lld, ", (long long)bins[k]);
+        if (range)
+            kn_str_printf(&lists[2], "(%.17g, %.17g), ", range[2 * k], range[2 * k + 1]);
+    }
+    in[n] = weights;
+    kn_str_append(&params, has_weights ? "w" : "");
+    kn_str_printf(&text, "histogramdd([%s], [%s]", kn_str_text(&lists[0]), kn_str_text(&lists[1]));
+    if (range)
+        kn_str_printf(&text, ", [%s]", kn_str_text(&lists[2]));
+    kn_str_printf(&text, "%s)", has_weights ? ", weights=w" : "");
+    status = kn_str_status(&text, "a histogram's text");
+    if (status == KILN_OK)
+        status = kn_call_text(out, 1 + n, kn_str_text(&params), kn_str_text(&text), in, n + has_weights);
+    kn_str_free(&params);
+    kn_str_free(&text);
+    for (int k = 0; k < 3; ++k)
+        kn_str_free(&lists[k]);
     return status;
 }

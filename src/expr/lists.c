@@ -91,10 +91,12 @@ static kiln_status add_list(kn_value *out, listing *l)
         status = kn_parser_node(&read, l->p, &numbers);
     kn_str_printf(&body, "const %s table[] = {%s0}; y = table[k]", dtype, kn_str_text(&l->text));
     kn_str_printf(&outs, "%s y", dtype);
+    body.failed |= outs.failed || l->text.failed;
     if (status == KILN_OK)
         status = kn_str_status(&body, "a list");
     if (status == KILN_OK)
-        status = kn_map_find(&kernel, "int64 k", kn_str_text(&outs), kn_str_text(&body), "list");
+        status = kn_map_find(
+            &kernel, &(kn_map_texts){"int64 k", kn_str_text(&outs), kn_str_text(&body), "list", 0, 0});
     if (status == KILN_OK)
         status = kn_call_add_kernel(&numbers, l->p, &c, kernel, &read, 1, 1);
     kn_str_free(&body);

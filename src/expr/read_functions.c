@@ -135,7 +135,7 @@ kiln_status kn_call_reading(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; k < n && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status == KILN_OK)
-        status = kn_map_find(&kernel, readings[row].params, readings[row].result, readings[row].body,
-                             readings[row].name);
+        status = kn_map_find(&kernel, &(kn_map_texts){readings[row].params, readings[row].result,
+                                                      readings[row].body, readings[row].name, 0, 0});
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n, 1) : status;
 }

@@ -124,17 +124,18 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
 static kiln_status add_step(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call,
                             const kn_described *in)
 {
-    const int n_in = kernel->program->n_in;
+    const int n_in = kernel->program->n_in, n_out = kernel->program->n_out;
     kn_lowered_part *part = NULL;
     kn_described result;
     kiln_status status = kn_lowered_add_kernel(&part, out, kernel);
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         status = kn_lowered_bind_input(part, k, call, k, in[k].dtype);
-    if (status == KILN_OK)
-        status = describe_all(&result, kernel, 0, in);
-    return status == KILN_OK
-               ? kn_lowered_bind_output(part, n_in, call, 0, result.dtype, result.ndim, result.shape)
-               : status;
+    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
+        status = describe_all(&result, kernel, j, in);
+        if (status == KILN_OK)
+            status = kn_lowered_bind_output(part, n_in + j, call, j, result.dtype, result.ndim, result.shape);
+    }
+    return status;
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -172,9 +173,9 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 
 static kiln_status make(kiln_kernel **out, const void *of)
 {
-    static const char *const result = "y";
     char names[KN_MAX_PARAMS][16];
     const char *in[KN_MAX_PARAMS];
+    const int n_out = 1 + ((const shaped *)of)->own.more;
     kn_program *prototype = NULL;
     shaped *s = kn_calloc(1, sizeof *s);
     if (!s)
@@ -186,11 +187,11 @@ static kiln_status make(kiln_kernel **out, const void *of)
     s->n_in = from->n_in;
     memcpy(s->name, from->name, sizeof s->name);
     memcpy(s->params, from->params, sizeof s->params);
-    for (int k = 0; k < s->n_in; ++k) {
-        snprintf(names[k], sizeof names[k], "x%d", k);
+    for (int k = 0; k < s->n_in + n_out; ++k) {
+        snprintf(names[k], sizeof names[k], k < s->n_in ? "x%d" : "y%d", k < s->n_in ? k : k - s->n_in);
         in[k] = names[k];
     }
-    kiln_status status = kn_prototype_create(&prototype, s->name, in, s->n_in, &result, 1);
+    kiln_status status = kn_prototype_create(&prototype, s->name, in, s->n_in, in + s->n_in, n_out);
     if (status == KILN_OK)
         return kn_kernel_create_algorithm(out, prototype, &algorithm, s);
     kn_free(s);
@@ -206,7 +207,7 @@ kiln_status kn_call_shaped(kn_value *out, kn_parser *p, const kn_called *c, kn_s
     shaped s = {.parse = p->parse, .write = write, .own = *own, .n_in = n_in};
     kiln_status status = KILN_OK;
     snprintf(s.name, sizeof s.name, "%.*s", (int)c->name_length, c->name);
-    kn_str_printf(&key, "%s %d %d", s.name, n_in, own->which);
+    kn_str_printf(&key, "%s %d %d %d", s.name, n_in, own->which, own->more);
     for (int k = 0; k < own->count; ++k)
         kn_str_printf(&key, " %lld", (long long)own->number[k]);
     for (size_t w = 0; w < sizeof own->word / sizeof own->word[0]; ++w)
@@ -219,5 +220,5 @@ kiln_status kn_call_shaped(kn_value *out, kn_parser *p, const kn_called *c, kn_s
     if (status == KILN_OK)
         status = kn_kernel_remembered(&kernel, &key, make, &s);
     kn_str_free(&key);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, node, n_in, 1) : status;
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, node, n_in, 1 + own->more) : status;
 }

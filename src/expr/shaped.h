@@ -11,7 +11,7 @@ enum { KN_SHAPED_NUMBERS = 2 * KILN_MAX_NDIM + 4 };
 
 /* A call's own numbers and words; a writer says what they mean. */
 typedef struct kn_shaped_own {
-    int which, count;
+    int which, count, more; /* more: results behind the first one */
     int64_t number[KN_SHAPED_NUMBERS];
     char word[3][64];
 } kn_shaped_own;

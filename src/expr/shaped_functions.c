@@ -1,6 +1,8 @@
 /* Functions of expressions whose text depends on the axes and dtypes of their arguments (shaped.h). */
 #include "expr/shaped_functions.h"
 
+#include <kiln/sort.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -702,11 +704,47 @@ kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c
 
 /* ---- distinct parts along an axis ---- */
 
-enum { MOST_COLUMNS = 16 /* keys of a lexsort */ };
+enum { KEYS = 16 /* of a lexsort */, MOST_COLUMNS = KEYS * KEYS };
 
-/* Parts along the axis are rows of their elements, in C order, and sorted as these. */
+/* o: the numbers of rows, sorted; keys: columns of r, or of ranks g0, g1 ... */
+static void put_order(kn_str *text, const char *key, int64_t first, int64_t end)
+{
+    kn_str_append(text, "o = lexsort((");
+    for (int64_t k = end; k-- > first;) {
+        kn_str_printf(text, key, (long long)k);
+        kn_str_append(text, ", ");
+    }
+    kn_str_append(text, ")); ");
+}
+
+/* f: which of the sorted rows s differ from the one before. */
+static void put_heads(kn_str *text, const char *columns, const char *differ)
+{
+    kn_str_printf(text,
+                  "s = take(r%s, o, axis=0, mode='clip'); i = arange(len(s)); "
+                  "p = take(s, i - 1, axis=0, mode='clip'); f = (i == 0) | any(%s, axis=1); ",
+                  columns, differ);
+}
+
+/* More columns than a lexsort has keys are replaced by the ranks of so many of them; NaN has one rank. */
+static void put_ranks(kn_str *text, int64_t columns)
+{
+    char part[64];
+    for (int64_t k = 0; k * KEYS < columns; ++k) {
+        const int64_t end = (k + 1) * KEYS < columns ? (k + 1) * KEYS : columns;
+        snprintf(part, sizeof part, "[:, %lld:%lld]", (long long)(k * KEYS), (long long)end);
+        put_order(text, "r[:, %lld]", k * KEYS, end);
+        put_heads(text, part, "(s != p) & ~(isnan(s) & isnan(p))");
+        kn_str_printf(text, "g%lld = take(cumsum(f), argsort(o), mode='clip'); ", (long long)k);
+    }
+    put_order(text, "g%lld", 0, (columns + KEYS - 1) / KEYS);
+}
+
+/* Parts along the axis are rows of their elements, in C order, and sorted as these. which: KILN_UNIQUE_*. */
 static kiln_status write_unique(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
+    static const char *const more[] = {", o[f]", ", take(cumsum(f) - 1, argsort(o), mode='clip')",
+                                       ", c[c > 0]"};
     const int axis = (int)(own->number[0] < 0 ? own->number[0] + in->ndim : own->number[0]);
     if (axis < 0 || axis >= in->ndim)
         return kn_error(KILN_ERROR_SHAPE, "unique: axis: %lld was given; the array has %d axes",
@@ -716,24 +754,30 @@ static kiln_status write_unique(kn_str *text, const kn_shaped_own *own, const kn
         return kn_error(KILN_ERROR_SHAPE,
                         "unique: parts along axis %d have %lld elements; 1 to %d were expected", axis,
                         (long long)columns, MOST_COLUMNS);
-    kn_str_printf(text, "r = reshape(moveaxis(x0, %d, 0), x0.shape[%d], %lld); o = lexsort((", axis, axis,
+    kn_str_printf(text, "r = reshape(moveaxis(x0, %d, 0), (x0.shape[%d], %lld)); ", axis, axis,
                   (long long)columns);
-    for (int64_t k = columns; k-- > 0;)
-        kn_str_printf(text, "r[:, %lld], ", (long long)k);
-    kn_str_printf(text,
-                  ")); s = take(r, o, axis=0, mode='clip'); i = arange(len(s)); "
-                  "p = take(s, i - 1, axis=0, mode='clip'); f = (i == 0) | any(s != p, axis=1); "
-                  "t = take(x0, o, axis=%d, mode='clip'); t[",
-                  axis);
+    if (columns > KEYS)
+        put_ranks(text, columns);
+    else
+        put_order(text, "r[:, %lld]", 0, columns);
+    put_heads(text, "", "s != p");
+    if (own->which & KILN_UNIQUE_COUNTS)
+        kn_str_printf(text, "c = bincount(cumsum(f) - 1, length=%lld); ",
+                      (long long)(in->shape[axis] > 0 ? in->shape[axis] : 1));
+    kn_str_printf(text, "t = take(x0, o, axis=%d, mode='clip'); t[", axis);
     for (int a = 0; a < axis; ++a)
         kn_str_append(text, ":, ");
     kn_str_append(text, "f]");
+    for (int k = 0; k < 3; ++k)
+        kn_str_append(text, own->which >> k & 1 ? more[k] : "");
     return KILN_OK;
 }
 
 kiln_status kn_call_unique_parts(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
-                                 int64_t axis)
+                                 int64_t axis, unsigned flags)
 {
-    const kn_shaped_own own = {.count = 1, .number = {axis}};
+    kn_shaped_own own = {.count = 1, .which = (int)flags, .number = {axis}};
+    for (unsigned left = flags; left; left >>= 1)
+        own.more += (int)(left & 1);
     return kn_call_shaped(out, p, c, write_unique, &own, x, 1);
 }

@@ -242,10 +242,10 @@ kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 2) : status;
 }
 
-/* unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None) */
+/* unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None) */
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"x", "return_index", "return_inverse", "return_counts", "axis"};
+    static const char *const names[] = {"ar", "return_index", "return_inverse", "return_counts", "axis"};
     kn_value slot[5] = {{0}};
     kiln_kernel *kernel = NULL;
     unsigned flags = 0;
@@ -258,13 +258,10 @@ kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
         flags |= (unsigned)is_wanted << (k - 1);
     }
     const bool has_axis = kn_call_is_given(&slot[4]);
-    if (status == KILN_OK && has_axis && flags)
-        return kn_parser_refuse(p, slot[4].at, slot[4].length,
-                                "axis: was given beside other results; parts along an axis come alone");
     if (status == KILN_OK && has_axis)
         status = kn_parser_whole(&axis, p, &slot[4], names[4]);
     if (status == KILN_OK && has_axis)
-        return kn_call_unique_parts(out, p, c, &slot[0], axis);
+        return kn_call_unique_parts(out, p, c, &slot[0], axis, flags);
     if (status == KILN_OK)
         status = kn_parser_node(&in, p, &slot[0]);
     if (status == KILN_OK)

@@ -57,8 +57,12 @@ static kiln_status make(kiln_kernel **out, const void *of)
     const taking *t = of;
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = t->mode == RAISE ? KILN_KERNEL_CHECK : 0;
-    return kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index",
-                                   t->gives_places ? "int64 y" : "T y", t->body, t->name, &o);
+    kiln_status status =
+        kiln_elementwise_create(out, t->has_axis ? "raw T a, T like, I index" : "raw T a, I index",
+                                t->gives_places ? "int64 y" : "T y", t->body, t->name, &o);
+    if (status == KILN_OK)
+        (*out)->whole_inputs = t->has_axis ? 4 : 2;
+    return status;
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int axis, bool gives_places)
@@ -77,7 +81,7 @@ static kiln_status find_kernel(kiln_kernel **out, const char *name, mode m, int 
 
 static kiln_status read_mode(mode *out, const kn_parser *p, const kn_value *value)
 {
-    int number;
+    int number = 0;
     kiln_status status = kn_call_word(&number, p, value, mode_words, "mode");
     *out = (mode)number;
     return status;
@@ -130,7 +134,7 @@ kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}};
     int axis = NO_AXIS;
     mode m = RAISE;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 3, 2);
     if (status == KILN_OK)
         status = read_mode(&m, p, &slot[3]);
     if (status == KILN_OK)
@@ -196,9 +200,10 @@ kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = kn_str_status(&body, "a text");
     if (status == KILN_OK)
-        status = kn_map_find(
-            &kernel, c->which ? "T a, M mask, raw V values, raw int64 counts" : "T a, M mask, raw V values",
-            "T y", kn_str_text(&body), c->which ? "place" : "putmask");
+        status = kn_map_find(&kernel, &(kn_map_texts){c->which ? "T a, M mask, raw V values, raw int64 counts"
+                                                               : "T a, M mask, raw V values",
+                                                      "T y", kn_str_text(&body),
+                                                      c->which ? "place" : "putmask", 0, 0});
     kn_str_free(&body);
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
 }

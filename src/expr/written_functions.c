@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "expr/composed.h"
+#include "expr/lists.h"
 #include "kernel/kernel.h"
 
 enum { MOST = KN_MAX_PARAMS - 1 };
@@ -276,7 +277,7 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0, mode = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 2, 2);
     if (status == KILN_OK)
         status = kn_call_word(&mode, p, &slot[2], words, name[2]);
     if (status == KILN_OK && slot[1].kind != KN_VALUE_TUPLE)
@@ -359,52 +360,152 @@ kiln_status kn_call_packbits(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- indices of several axes and of one ---- */
 
-/* ravel_multi_index(multi_index, dims): not checked. */
+/* The ways with an index that is outside: `raise` reports it as it was given. */
+static const char *const index_modes[] = {"raise", "wrap", "clip", NULL}, *const index_orders[] = {"C", "F",
+                                                                                                   NULL};
+enum { MOST_INDICES = 26 /* letters */ };
+
+/* One word for all axes, or a list of one for each. */
+static kiln_status read_modes(int *mode, const kn_parser *p, const kn_value *given, int count)
+{
+    const kn_value *item = given;
+    const bool is_list = given->kind == KN_VALUE_TUPLE;
+    kiln_status status = KILN_OK;
+    if (is_list && kn_parser_items(&item, p, given) != count)
+        return kn_parser_refuse(p, given->at, given->length,
+                                "mode: %d were given; as many as dims has, %d, were expected", given->count,
+                                count);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_call_word(&mode[k], p, is_list ? &item[k] : given, index_modes, "mode");
+    return status;
+}
+
+static void put_inside(kn_str *body, int mode, int k)
+{
+    if (mode == 0)
+        kn_str_printf(body, "kn_checked_index((uint64)at%d, %d, %d, d%d)", k, k, k, k);
+    else if (mode == 1)
+        kn_str_printf(body, "((at%d %% d%d + d%d) %% d%d)", k, k, k, k);
+    else
+        kn_str_printf(body, "(at%d < 0 ? 0 : at%d < d%d ? at%d : d%d - 1)", k, k, k, k, k);
+}
+
+/* Indices first, then extents. */
+static kiln_status add_map(kn_value *out, kn_parser *p, const kn_called *c, kn_str *params, kn_str *body,
+                           const kn_value *value, int n_in, unsigned flags, int n_indices)
+{
+    kiln_kernel *kernel = NULL;
+    int in[2 * MOST_INDICES];
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    kiln_status status = kn_str_status(params, "the text of a function");
+    if (status == KILN_OK)
+        status = kn_str_status(body, "the text of a function");
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &value[k]);
+    if (status == KILN_OK)
+        status = kn_map_find(&kernel, &(kn_map_texts){kn_str_text(params), "int64 y", kn_str_text(body), name,
+                                                      flags, (UINT64_C(1) << n_indices) - 1});
+    kn_str_free(params);
+    kn_str_free(body);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
+}
+
+/* A map of all indices and extents, `value` in this order; checked if a mode is 'raise'. */
+static kiln_status add_flat_index(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *value,
+                                  int count, const int *mode, bool is_reversed)
+{
+    kn_str params = KN_STR_INIT, body = KN_STR_INIT;
+    unsigned flags = 0;
+    kn_str_append(&body, "int64 r = 0;");
+    for (int k = 0; k < count; ++k) {
+        kn_str_printf(&params, "%c i%d, ", 'A' + k, k);
+        kn_str_printf(&body, " const int64 at%d = (int64)i%d;", k, k);
+    }
+    for (int k = 0; k < count; ++k)
+        kn_str_printf(&params, "%sint64 d%d", k > 0 ? ", " : "", k);
+    for (int n = 0; n < count; ++n) {
+        const int k = is_reversed ? count - 1 - n : n;
+        kn_str_printf(&body, " r = r * d%d + ", k);
+        put_inside(&body, mode[k], k);
+        kn_str_append(&body, ";");
+        flags |= mode[k] == 0 ? KILN_KERNEL_CHECK : 0;
+    }
+    kn_str_append(&body, " y = r");
+    return add_map(out, p, c, &params, &body, value, 2 * count, flags, count);
+}
+
+/* ravel_multi_index(multi_index, dims, mode='raise', order='C') */
 kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"multi_index", "dims"};
+    static const char *const name[] = {"multi_index", "dims", "mode", "order"};
     names n = {.count = 0};
-    kn_value slot[2] = {{0}};
-    kn_str text = KN_STR_INIT;
-    int n_indices = 0, n_dims = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
+    kn_value slot[4] = {{0}};
+    int n_indices = 0, n_dims = 0, order = 0, mode[MOST_INDICES];
+    kiln_status status = kn_call_match(slot, p, c, name, 4, 4, 2);
     if (status == KILN_OK)
         status = add_items(&n, &n_indices, 'i', p, &slot[0], name[0]);
     if (status == KILN_OK)
         status = add_items(&n, &n_dims, 'd', p, &slot[1], name[1]);
-    if (status == KILN_OK && n_indices != n_dims)
+    if (status == KILN_OK && (n_indices != n_dims || n_dims > MOST_INDICES))
         return kn_parser_refuse(p, slot[1].at, slot[1].length,
-                                "dims: %d were given; as many as multi_index has, %d, were expected", n_dims,
-                                n_indices);
-    if (status != KILN_OK)
-        return status;
-    kn_str_append(&text, "r = astype(i0, int64)");
-    for (int k = 1; k < n_dims; ++k)
-        kn_str_printf(&text, "; r = r * d%d + i%d", k, k);
-    kn_str_append(&text, "; r");
-    return read(out, p, c, &text, &n);
+                                n_indices != n_dims
+                                    ? "dims: %d were given; as many as multi_index has, %d, were expected"
+                                    : "dims: %d were given; 1 to %d were expected",
+                                n_dims, n_indices != n_dims ? n_indices : MOST_INDICES);
+    if (status == KILN_OK)
+        status = read_modes(mode, p, &slot[2], n_dims);
+    if (status == KILN_OK)
+        status = kn_call_word(&order, p, &slot[3], index_orders, name[3]);
+    for (int k = 0; k < n_indices && status == KILN_OK; ++k)
+        status = kn_list_array(&n.slot[k], p);
+    return status == KILN_OK ? add_flat_index(out, p, c, n.slot, n_dims, mode, order == 1) : status;
 }
 
-/* unravel_index(indices, shape): as many results as there are extents; not checked. */
+/* The indices as they are, if they are inside. As unsigned numbers negative ones are outside. */
+static kiln_status check_inside(kn_value *indices, kn_parser *p, const kn_called *c, names *extents)
+{
+    kn_str params = KN_STR_INIT, body = KN_STR_INIT, product = KN_STR_INIT;
+    kn_value value[] = {*indices, {0}};
+    put_shape(&product, extents->count, " * ");
+    kn_str_append(&params, "I indices, int64 count");
+    kn_str_append(&body, "y = kn_checked_index((uint64)(int64)indices, 0, 0, count)");
+    kiln_status status = read(&value[1], p, c, &product, extents);
+    if (status == KILN_OK)
+        return add_map(indices, p, c, &params, &body, value, 2, KILN_KERNEL_CHECK, 1);
+    kn_str_free(&params);
+    kn_str_free(&body);
+    return status;
+}
+
+/* unravel_index(indices, shape, order='C'): as many results as there are extents. */
 kiln_status kn_call_unravel_index(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"indices", "shape"};
+    static const char *const name[] = {"indices", "shape", "order"};
     names n = {.count = 0};
-    kn_value slot[2] = {{0}};
+    kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
-    int count = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
+    int count = 0, order = 0;
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 2);
+    if (status == KILN_OK)
+        status = kn_list_array(&slot[0], p);
+    if (status == KILN_OK)
+        status = kn_call_word(&order, p, &slot[2], index_orders, name[2]);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'd', p, &slot[1], name[1]);
     if (status != KILN_OK)
         return status;
+    status = check_inside(&slot[0], p, c, &n);
+    if (status != KILN_OK)
+        return status;
     add_name(&n, "i", &slot[0]);
-    kn_str_append(&text, "i = astype(i, int64); ");
     for (int k = 0; k < count; ++k) {
+        const int first = order == 1 ? 0 : k + 1, last = order == 1 ? k : count;
+        const bool is_outermost = k == (order == 1 ? count - 1 : 0);
         kn_str_append(&text, "(i // (1");
-        for (int a = k + 1; a < count; ++a)
+        for (int a = first; a < last; ++a)
             kn_str_printf(&text, " * d%d", a);
-        kn_str_printf(&text, k > 0 ? ")) %% d%d, " : ")), ", k);
+        kn_str_printf(&text, is_outermost ? ")), " : ")) %% d%d, ", k);
     }
     return read(out, p, c, &text, &n);
 }

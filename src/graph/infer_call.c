@@ -341,12 +341,28 @@ static kiln_status settle_params(kn_typed *out, const letters *l, const kn_infer
     return KILN_OK;
 }
 
+/* Inputs that are indices. */
+static kiln_status check_whole(const kn_inference *f, const kn_node *node)
+{
+    const kn_program *p = node->kernel->program;
+    for (int k = 0; k < node->n_in; ++k) {
+        const kiln_dtype dtype = read_by(f, node, k)->dtype;
+        if (node->kernel->whole_inputs >> k & 1 && kn_dtype_info_of(dtype)->kind > KN_KIND_UINT)
+            return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                                  "%s: '%s' is %s here; integers or truth values were expected", p->name,
+                                  p->param[k].name, kiln_dtype_name(dtype));
+    }
+    return KILN_OK;
+}
+
 kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     const kn_program *p = node->kernel->program;
     letters l;
     memset(&l, 0, sizeof l);
-    kiln_status status = check_raw(f, node);
+    kiln_status status = check_whole(f, node);
+    if (status == KILN_OK)
+        status = check_raw(f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
         if (!read_by(f, node, k)->is_scalar)
             status = bind_array(&l, f, node, k);

@@ -24,7 +24,7 @@ static kn_subscript settle_slice(const kn_subscript *subscript, int64_t extent)
 {
     int64_t start = subscript->start, by = subscript->step == KILN_SLICE_NONE ? 1 : subscript->step;
     int64_t count = kn_slice_clip(extent, &start, subscript->stop, by);
-    return (kn_subscript){KN_SUBSCRIPT_SLICE, count ? start : 0, count, by};
+    return (kn_subscript){KN_SUBSCRIPT_SLICE, start, count, by};
 }
 
 static kiln_status settle_index(kn_subscript *out, const kn_graph *graph, const kn_node *node,

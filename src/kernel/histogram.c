@@ -640,36 +640,27 @@ static kiln_status make_keys(const making *m)
 
 static kiln_status make_clear(const making *m)
 {
-    kn_str outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_str ins = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
     kn_program *program = NULL;
     kn_str_printf(&outs, "%c _sum", m->combined);
     if (m->h->type.type == KN_TYPE_PLACEHOLDER) /* the identity may name it */
         kn_str_printf(&body, "typedef %c %c;\n", m->combined, m->h->type.placeholder);
     kn_str_printf(&body, "_sum = %s", m->identity);
-    kiln_status status = kn_str_status(&body, "a histogram's texts");
-    if (status == KILN_OK)
-        status =
-            kn_program_elementwise(&program, "", kn_str_text(&outs), kn_str_text(&body), m->name, m->options);
-    kn_str_free(&outs);
-    kn_str_free(&body);
+    kiln_status status = kn_program_written(&program, &ins, &outs, &body, m->name, m->options);
     return made(&m->h->clear, status, program);
 }
 
 static kiln_status make_read(const making *m)
 {
-    kn_str outs = KN_STR_INIT, body = KN_STR_INIT;
+    kn_str ins = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
     kn_program *program = NULL;
+    kn_str_append(&ins, m->in);
     kn_str_printf(&outs, "%c _key, %c _value", m->key, m->combined);
     kn_str_printf(&body,
                   "const int64 kn_bin = (%s\n), kn_most = static_cast<%c>(~static_cast<%c>(0));\n"
                   "_key = kn_bin < 0 || kn_bin > kn_most ? kn_most : kn_bin;\n_value = (%s\n)",
                   m->bin, m->key, m->key, m->value);
-    kiln_status status = kn_str_status(&body, "a histogram's texts");
-    if (status == KILN_OK)
-        status = kn_program_elementwise(&program, m->in, kn_str_text(&outs), kn_str_text(&body), m->name,
-                                        m->options);
-    kn_str_free(&outs);
-    kn_str_free(&body);
+    kiln_status status = kn_program_written(&program, &ins, &outs, &body, m->name, m->options);
     return made(&m->h->read, status, program);
 }
 

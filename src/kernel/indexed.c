@@ -886,8 +886,8 @@ static void widen_assigned(lowering *l)
     const int last = x->ndim - 1;
     l->factor = 1;
     if (l->t->name != KN_INDEXED_ASSIGNED || l->in[1].is_number || l->in[1].dtype != l->in->dtype ||
-        o->n_axes == 0 || o->axis[o->n_axes - 1].of != last || o->axis[o->n_axes - 1].to != o->ndim - 1 ||
-        !l->is_held[o->ndim - 1])
+        o->n_axes == 0 || o->ndim == 0 || o->axis[o->n_axes - 1].of != last ||
+        o->axis[o->n_axes - 1].to != o->ndim - 1 || !l->is_held[o->ndim - 1])
         return;
     const int64_t extent = x->shape[last];
     if (!are_neighbours(x, extent) || !are_neighbours(v, extent) || (given && !are_neighbours(given, extent)))

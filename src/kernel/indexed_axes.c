@@ -57,12 +57,8 @@ static kiln_status take_slice(finding *f, const kn_subscript *s)
     const int64_t step = s->step == KILN_SLICE_NONE ? 1 : s->step, extent = f->x->shape[f->axis];
     int64_t start = s->start;
     const int64_t count = kn_slice_clip(extent, &start, s->stop, step);
-    f->out->axis[f->out->n_axes++] = (kn_index_axis){.of = f->axis++,
-                                                     .start = count ? start : 0,
-                                                     .step = step,
-                                                     .extent = count,
-                                                     .to = f->n_whole,
-                                                     .by = -1};
+    f->out->axis[f->out->n_axes++] = (kn_index_axis){
+        .of = f->axis++, .start = start, .step = step, .extent = count, .to = f->n_whole, .by = -1};
     note_basic(f);
     return keep(f, count);
 }

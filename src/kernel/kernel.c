@@ -18,19 +18,21 @@ static bool may_include(const kn_program *p)
     return reaches;
 }
 
-/* Without raw operands there is nothing to check. */
+/* Without raw operands, and texts that look at indices of their own, there is nothing to check. */
 static kiln_status settle_check(kn_program *p)
 {
     const char *wish;
-    bool has_raw = false;
+    bool looks = false;
     kiln_status status = kn_setting_read(&wish, "KILN_CHECK");
     if (status != KILN_OK)
         return status;
     if (wish && *wish == '1')
         p->flags |= KILN_KERNEL_CHECK;
     for (int k = 0; k < p->n_in + p->n_out; ++k)
-        has_raw = has_raw || p->param[k].is_raw;
-    if (!has_raw)
+        looks = looks || p->param[k].is_raw;
+    for (int t = 0; t < kn_program_texts(p); ++t)
+        looks = looks || (p->text[t] && strstr(p->text[t], "kn_checked_index"));
+    if (!looks)
         p->flags &= ~(unsigned)KILN_KERNEL_CHECK;
     return KILN_OK;
 }

@@ -63,6 +63,7 @@ struct kiln_kernel {
     const kn_algorithm *algorithm; /* NULL: the program is all there is */
     void *context;                 /* the argument of the algorithm's functions */
     int n_computed, n_words;       /* kn_algorithm.count */
+    uint64_t whole_inputs;         /* a bit for each that expressions give integers or truth values alone */
     kn_call_memo *memo;
     kn_flight_table *own_functions; /* NULL without compiler options, since then no header can change */
 };
@@ -71,9 +72,16 @@ struct kiln_kernel {
  * another value than each and stored. */
 kiln_status kn_kernel_settle_rounding(unsigned *flags);
 
-/* The kernel of a map that is remembered by its texts and its name (kiln_map): one more reference. */
-kiln_status kn_map_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
-                        const char *name);
+/* A map that is remembered by all of these (kiln_map). */
+typedef struct kn_map_texts {
+    const char *in_params, *out_params, *body;
+    const char *name;      /* NULL: map */
+    unsigned flags;        /* KILN_KERNEL_* */
+    uint64_t whole_inputs; /* of the kernel */
+} kn_map_texts;
+
+/* The map's kernel: one more reference. */
+kiln_status kn_map_find(kiln_kernel **out, const kn_map_texts *texts);
 
 /* The kernel of a selection that is remembered by its texts (kiln_select): one more reference. */
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,

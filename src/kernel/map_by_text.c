@@ -42,9 +42,9 @@ static kiln_kernel *find(const kn_str *key)
 
 /* The texts of a map, or of a selection. */
 typedef struct texts {
+    kn_map_texts map;
     bool is_selection;
-    const char *in_params, *out_params, *keep, *body;
-    const char *name; /* of a map; NULL: map */
+    const char *keep;
 } texts;
 
 kiln_status kn_kernel_remembered(kiln_kernel **out, const kn_str *key,
@@ -78,19 +78,26 @@ kiln_status kn_kernel_remembered(kiln_kernel **out, const kn_str *key,
 static kiln_status create(kiln_kernel **out, const void *of)
 {
     const texts *t = of;
-    return t->is_selection
-               ? kiln_select_create(out, t->in_params, t->out_params, t->keep, t->body, "select", NULL)
-               : kiln_elementwise_create(out, t->in_params, t->out_params, t->body, t->name ? t->name : "map",
-                                         NULL);
+    const kn_map_texts *m = &t->map;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.flags = m->flags;
+    if (t->is_selection)
+        return kiln_select_create(out, m->in_params, m->out_params, t->keep, m->body, "select", NULL);
+    kiln_status status = kiln_elementwise_create(out, m->in_params, m->out_params, m->body,
+                                                 m->name ? m->name : "map", &options);
+    if (status == KILN_OK)
+        (*out)->whole_inputs = m->whole_inputs;
+    return status;
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const texts *t)
 {
-    const char *const text[] = {t->in_params, t->out_params, t->body, t->keep};
+    const kn_map_texts *m = &t->map;
+    const char *const text[] = {m->in_params, m->out_params, m->body, t->keep};
     kn_str key = KN_STR_INIT;
     for (int k = 0; k < (t->is_selection ? 4 : 3); ++k)
         kn_str_append_n(&key, text[k] ? text[k] : "", text[k] ? strlen(text[k]) + 1 : 1);
-    kn_str_append(&key, t->name ? t->name : "");
+    kn_str_printf(&key, "%s %u %llx", m->name ? m->name : "", m->flags, (unsigned long long)m->whole_inputs);
     kiln_status status = kn_kernel_remembered(out, &key, create, t);
     kn_str_free(&key);
     return status;
@@ -100,7 +107,7 @@ kiln_status kiln_map_call(kiln_array **out, int n_out, const char *in_params, co
                           const char *body, const kiln_arg *in, int n_in, const kiln_call_options *options)
 {
     kiln_kernel *kernel = NULL;
-    const texts t = {.in_params = in_params, .out_params = out_params, .body = body};
+    const texts t = {.map = {.in_params = in_params, .out_params = out_params, .body = body}};
     kiln_status status = find_kernel(&kernel, &t);
     if (status == KILN_OK)
         status = kiln_kernel_call(kernel, out, n_out, in, n_in, options);
@@ -114,18 +121,18 @@ kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params, const c
     return kiln_map_call(out, n_out, in_params, out_params, body, in, n_in, NULL);
 }
 
-kiln_status kn_map_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
-                        const char *name)
+kiln_status kn_map_find(kiln_kernel **out, const kn_map_texts *map)
 {
-    const texts t = {.in_params = in_params, .out_params = out_params, .body = body, .name = name};
+    const texts t = {.map = *map};
     return find_kernel(out, &t);
 }
 
 kiln_status kn_select_find(kiln_kernel **out, const char *in_params, const char *out_params, const char *keep,
                            const char *body)
 {
-    const texts t = {
-        .is_selection = true, .in_params = in_params, .out_params = out_params, .keep = keep, .body = body};
+    const texts t = {.map = {.in_params = in_params, .out_params = out_params, .body = body},
+                     .is_selection = true,
+                     .keep = keep};
     return find_kernel(out, &t);
 }
 

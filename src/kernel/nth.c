@@ -1,9 +1,11 @@
-/* kernel/nth.c - a key by its place: a radix selection of 8 bits a pass. */
+/* kernel/nth.c - a key by its place: a radix selection of 8 bits a pass; on the host a step of its own. */
 #include "kernel/nth.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "device/device.h"
+#include "device/host_select.h"
 #include "program/program.h"
 #include "schedule/sort_tile.h"
 #include "space/shape.h"
@@ -80,14 +82,24 @@ static kiln_status make_pick(kiln_kernel **out)
 
 kiln_status kn_nth_create(kn_nth *out, unsigned flags)
 {
+    kn_str body = KN_STR_INIT;
     kiln_status status = make_count(&out->count, flags);
-    return status == KILN_OK ? make_pick(&out->pick) : status;
+    if (status == KILN_OK)
+        status = make_pick(&out->pick);
+    kn_str_printf(&body, "key = %s", kn_nth_key(flags));
+    if (status == KILN_OK)
+        status = kn_str_status(&body, "the texts of a search");
+    if (status == KILN_OK)
+        status = kiln_elementwise_create(&out->keys, "T x", "K key", kn_str_text(&body), "keys", NULL);
+    kn_str_free(&body);
+    return status;
 }
 
 void kn_nth_free(kn_nth *nth)
 {
     kiln_kernel_free(nth->count);
     kiln_kernel_free(nth->pick);
+    kiln_kernel_free(nth->keys);
 }
 
 /* ---- what is known of the rows ---- */
@@ -146,6 +158,44 @@ kiln_status kn_nth_bind_rank(kn_lowered_part *part, int at, const kn_nth_search 
                            s->rows.ndim - 2, s->rows.shape + 1, NULL);
 }
 
+/* The keys of the rows without ranks. */
+static kiln_dtype key_dtype(const kn_nth_search *s)
+{
+    static const kiln_dtype by_size[] = {
+        [1] = KILN_UINT8, [2] = KILN_UINT16, [4] = KILN_UINT32, [8] = KILN_UINT64};
+    return by_size[kiln_dtype_size(s->rows.dtype)];
+}
+
+static kiln_status bind_flat(kn_lowered_part *part, int at, const kn_lowering_call *call,
+                             const kn_source *source, kiln_dtype dtype, int64_t n)
+{
+    return kn_lowered_bind(part, at, call, source, dtype, 1, &n, NULL);
+}
+
+static kiln_status bind_state(kn_lowered_part *part, int at, const kn_nth_search *s,
+                              const kn_lowering_call *call, kn_nth_word word, int digit)
+{
+    const kn_source source = source_of(s, word, digit);
+    return bind_flat(part, at, call, &source, word == KN_NTH_KEY ? KILN_UINT64 : KILN_UINT32, s->rows.rows);
+}
+
+static kiln_status bind_stored(kn_lowered_part *part, int at, const kn_nth_search *s,
+                               const kn_lowering_call *call, int buffer)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
+    return bind_flat(part, at, call, &source, key_dtype(s), s->rows.rows / s->ranks * s->rows.length);
+}
+
+kiln_status kn_nth_bind_keys(kn_lowered_part *part, int at, const kn_nth_search *s,
+                             const kn_lowering_call *call)
+{
+    static const kn_nth_word words[] = {KN_NTH_KEY, KN_NTH_RANK, KN_NTH_TOTAL};
+    kiln_status status = bind_stored(part, at, s, call, s->keys);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k)
+        status = bind_state(part, at + 1 + k, s, call, words[k], s->digits);
+    return status;
+}
+
 kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_search *s,
                                  const kn_lowering_call *call)
 {
@@ -158,7 +208,12 @@ kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_sea
 kiln_status kn_nth_begin(kn_nth_search *s, const kn_nth *nth, kn_lowered *out, const kn_lowering_call *call,
                          const kn_sort_rows *rows, int64_t ranks)
 {
-    *s = (kn_nth_search){.nth = nth, .rows = *rows, .digits = (int)kiln_dtype_size(rows->dtype)};
+    *s = (kn_nth_search){.nth = nth,
+                         .rows = *rows,
+                         .digits = (int)kiln_dtype_size(rows->dtype),
+                         .has_keys = call->target->backend == KN_HOST,
+                         .has_ranks = ranks > 0,
+                         .ranks = ranks > 0 ? ranks : 1};
     if (ranks > 0) {
         memmove(s->rows.shape + 1, rows->shape, (size_t)rows->ndim * sizeof *rows->shape);
         memmove(s->rows.strides + 1, rows->strides, (size_t)rows->ndim * sizeof *rows->strides);
@@ -168,12 +223,17 @@ kiln_status kn_nth_begin(kn_nth_search *s, const kn_nth *nth, kn_lowered *out, c
         ++s->rows.ndim;
     }
     const size_t n = (size_t)s->rows.rows, passes = (size_t)s->digits;
-    const size_t words = n * (2 + passes * KN_SORT_DIGITS);
-    kiln_status status = kn_lowered_add_buffer(&s->words, out, words * sizeof(uint32_t));
-    if (status == KILN_OK)
-        status = kn_lowered_add_buffer(&s->states, out, 2 * (passes + 1) * n * sizeof(uint32_t));
+    const size_t words = n * (2 + passes * KN_SORT_DIGITS),
+                 bytes = (size_t)(rows->rows * rows->length) * kiln_dtype_size(rows->dtype);
+    kiln_status status = kn_lowered_add_buffer(&s->states, out, 2 * (passes + 1) * n * sizeof(uint32_t));
     if (status == KILN_OK)
         status = kn_lowered_add_buffer(&s->prefixes, out, passes * n * sizeof(uint64_t));
+    if (status == KILN_OK && s->has_keys)
+        status = kn_lowered_add_buffer(&s->keys, out, bytes);
+    if (status == KILN_OK && s->has_keys)
+        return kn_lowered_add_buffer(&s->beside, out, bytes);
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&s->words, out, words * sizeof(uint32_t));
     const kn_source source = {.kind = KN_FROM_BUFFER, .index = s->words};
     return status == KILN_OK ? kn_lowered_add_fill(out, call, &source, 0, (int64_t)words) : status;
 }
@@ -234,9 +294,68 @@ static kiln_status add_pick(const kn_nth_search *s, kn_lowered *out, const kn_lo
     return status;
 }
 
+/* value: keys, the keys found, ranks and totals, places, memory beside the keys; rows, their length, the
+ * places of each, a key's bytes. */
+static kiln_status find_places(kn_device *device, const void *const *value, void *stream)
+{
+    (void)device, (void)stream;
+    int64_t number[4];
+    for (int k = 0; k < 4; ++k)
+        memcpy(&number[k], value[6 + k], sizeof *number);
+    const kn_host_places of = {.keys = value[0],
+                               .key = (uint64_t *)(uintptr_t)value[1],
+                               .rank = (uint32_t *)(uintptr_t)value[2],
+                               .total = (uint32_t *)(uintptr_t)value[3],
+                               .place = value[4],
+                               .beside = (void *)(uintptr_t)value[5],
+                               .rows = number[0],
+                               .length = number[1],
+                               .places = number[2],
+                               .key_size = (int)number[3]};
+    kn_host_find_places(&of);
+    return KILN_OK;
+}
+
+static kiln_status add_keys(const kn_nth_search *s, kn_lowered *out, const kn_lowering_call *call)
+{
+    const kn_sort_rows *r = &s->rows;
+    const int has_ranks = s->has_ranks; /* an axis */
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, out, s->nth->keys);
+    const kn_source keys = {.kind = KN_FROM_BUFFER, .index = s->keys};
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, call, &r->source, r->dtype, r->ndim - has_ranks,
+                                 r->shape + has_ranks, r->strides + has_ranks);
+    return status == KILN_OK ? kn_lowered_bind(part, 1, call, &keys, key_dtype(s), r->ndim - has_ranks,
+                                               r->shape + has_ranks, NULL)
+                             : status;
+}
+
+static kiln_status add_step(const kn_nth_search *s, kn_lowered *out, const kn_lowering_call *call)
+{
+    const int64_t number[] = {s->rows.rows / s->ranks, s->rows.length, s->ranks, s->digits};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_function(&part, out, "find_places", find_places, 10);
+    if (status == KILN_OK)
+        status = kn_nth_bind_keys(part, 0, s, call);
+    if (status == KILN_OK)
+        status = bind_state(part, 4, s, call, KN_NTH_RANK, 0);
+    if (status == KILN_OK)
+        status = bind_stored(part, 5, s, call, s->beside);
+    for (int k = 0; k < 4 && status == KILN_OK; ++k) {
+        const kiln_arg value = kiln_arg_int64(number[k]);
+        kn_lowered_bind_number(part, 6 + k, KILN_INT64, &value);
+    }
+    return status;
+}
+
 kiln_status kn_nth_find(const kn_nth_search *s, kn_lowered *out, const kn_lowering_call *call)
 {
     kiln_status status = KILN_OK;
+    if (s->has_keys) {
+        status = add_keys(s, out, call);
+        return status == KILN_OK ? add_step(s, out, call) : status;
+    }
     for (int digit = 0; digit < s->digits && status == KILN_OK; ++digit) {
         const kiln_arg shift = kiln_arg_int32(8 * (s->digits - 1 - digit));
         status = add_count(s, out, call, digit, &shift);

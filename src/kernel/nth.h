@@ -1,15 +1,16 @@
 /* kernel/nth.h - the keys that are at some places of sorted rows, without a sort.
  *
  * Each pass reads all elements, counts those that have the digits found so far by their next one, and picks
- * the digit in which the place is. */
+ * the digit in which the place is. On the host the keys are stored, and a step finds the places
+ * (device/host_select.h). */
 #ifndef KN_KERNEL_NTH_H
 #define KN_KERNEL_NTH_H
 
 #include "kernel/sort_rows.h"
 
-/* The kernels: elements to counts of a digit; counts to the digit that is picked. */
+/* The kernels: elements to counts of a digit; counts to the digit that is picked; elements to their keys. */
 typedef struct kn_nth {
-    kiln_kernel *count, *pick;
+    kiln_kernel *count, *pick, *keys;
 } kn_nth;
 
 kiln_status kn_nth_create(kn_nth *out, unsigned flags);
@@ -23,6 +24,10 @@ typedef struct kn_nth_search {
     kn_sort_rows rows; /* with the axis of ranks */
     int digits;
     int words, states, prefixes; /* buffers */
+    bool has_keys;               /* on the host: keys, and memory beside them, of the rows without ranks */
+    int keys, beside;
+    bool has_ranks; /* an axis in front */
+    int64_t ranks;  /* of each row, at least 1 */
 } kn_nth_search;
 
 /* True for rows that a search suits: longer than those that are sorted at once, keys of 8 bytes at most. */
@@ -45,6 +50,9 @@ kiln_status kn_nth_bind(kn_lowered_part *part, int at, const kn_nth_search *s, c
 /* The same for rank k of several: of all its rows. */
 kiln_status kn_nth_bind_rank(kn_lowered_part *part, int at, const kn_nth_search *s,
                              const kn_lowering_call *call, kn_nth_word word, bool is_found, int64_t k);
+/* Binds the parameters of a function from `at` on to the stored keys, the keys found, ranks and totals. */
+kiln_status kn_nth_bind_keys(kn_lowered_part *part, int at, const kn_nth_search *s,
+                             const kn_lowering_call *call);
 /* Binds a parameter to the elements. */
 kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_search *s,
                                  const kn_lowering_call *call);

@@ -9,6 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/device.h"
+#include "device/host_select.h"
 #include "kernel/nth.h"
 #include "program/program.h"
 #include "schedule/sort_tile.h"
@@ -65,16 +67,15 @@ static int64_t find_place(const partition *p, const kn_lowering_call *call, kn_s
     return p->of.n_places == 1 ? p->of.place < 0 ? p->of.place + n : p->of.place : -1;
 }
 
-/* Result j, with the axis behind the others. */
-static kiln_status bind_result(kn_lowered_part *part, int at, const lowering *l, int j, kiln_dtype dtype)
+/* Shape and strides of result j, with the axis behind the others. */
+static void lay_result(int64_t *sizes, int64_t *moved, const lowering *l, int j, kiln_dtype dtype)
 {
-    const kn_source to = {.kind = KN_FROM_OUTPUT, .index = j};
     const kiln_array *given = l->call->out ? l->call->out[j] : NULL;
     const kn_sort_rows *r = &l->search.rows;
     const int64_t extent = is_topk(l->p) ? l->p->of.along.count : r->length;
     const kn_sort_along *along = &l->p->of.along;
     const int axis = along->axis < 0 ? along->axis + r->ndim : along->axis;
-    int64_t shape[KILN_MAX_NDIM], dense[KILN_MAX_NDIM], moved[KILN_MAX_NDIM], sizes[KILN_MAX_NDIM];
+    int64_t shape[KILN_MAX_NDIM], dense[KILN_MAX_NDIM];
     for (int a = 0; a < r->ndim; ++a)
         shape[a] = a == axis ? extent : r->shape[a < axis ? a : a - 1];
     kn_shape_c_strides(r->ndim, shape, (int64_t)kiln_dtype_size(dtype), dense);
@@ -84,7 +85,14 @@ static kiln_status bind_result(kn_lowered_part *part, int at, const lowering *l,
         moved[at_axis] = strides[a];
         sizes[at_axis] = shape[a];
     }
-    return kn_lowered_bind(part, at, l->call, &to, dtype, r->ndim, sizes, moved);
+}
+
+static kiln_status bind_result(kn_lowered_part *part, int at, const lowering *l, int j, kiln_dtype dtype)
+{
+    const kn_source to = {.kind = KN_FROM_OUTPUT, .index = j};
+    int64_t moved[KILN_MAX_NDIM], sizes[KILN_MAX_NDIM];
+    lay_result(sizes, moved, l, j, dtype);
+    return kn_lowered_bind(part, at, l->call, &to, dtype, l->search.rows.ndim, sizes, moved);
 }
 
 /* Those that topk has found, by row. */
@@ -120,6 +128,83 @@ static kiln_status add_place(lowering *l)
     return status == KILN_OK ? bind_found(part, 7, l, 1, KILN_INT64) : status;
 }
 
+/* ---- the same by a step, on the host ---- */
+
+static bool is_dense(int ndim, const int64_t *shape, const int64_t *strides, kiln_dtype dtype)
+{
+    int64_t dense[KILN_MAX_NDIM];
+    bool is = true;
+    kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), dense);
+    for (int a = 0; a < ndim; ++a)
+        is = is && (shape[a] == 1 || strides[a] == dense[a]);
+    return is;
+}
+
+/* Elements and results one after the other; topk stores into buffers. */
+static bool parts_by_step(const lowering *l)
+{
+    const kn_sort_rows *r = &l->search.rows;
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    if (!l->search.has_keys ||
+        (l->p->of.name != KN_ARGPARTITION && !is_dense(r->ndim, r->shape, r->strides, r->dtype)))
+        return false;
+    const kiln_dtype dtype = l->p->of.name == KN_PARTITION ? r->dtype : KILN_INT64;
+    lay_result(shape, strides, l, 0, dtype);
+    return is_topk(l->p) || is_dense(r->ndim, shape, strides, dtype);
+}
+
+/* value: keys, those found, ranks and totals; elements, results (elements, numbers; of one result it is both);
+ * rows, their length, the place, how many are stored, a key's bytes, which results. */
+static kiln_status part_rows(kn_device *device, const void *const *value, void *stream)
+{
+    (void)device, (void)stream;
+    int64_t number[6];
+    for (int k = 0; k < 6; ++k)
+        memcpy(&number[k], value[7 + k], sizeof *number);
+    const bool has_values = number[5] != KN_ARGPARTITION, has_numbers = number[5] != KN_PARTITION;
+    const kn_host_partition of = {.keys = value[0],
+                                  .key = value[1],
+                                  .rank = value[2],
+                                  .total = value[3],
+                                  .element = value[4],
+                                  .to = has_values ? (void *)(uintptr_t)value[5] : NULL,
+                                  .at = has_numbers ? (int64_t *)(uintptr_t)value[has_values ? 6 : 5] : NULL,
+                                  .rows = number[0],
+                                  .length = number[1],
+                                  .kth = number[2],
+                                  .stored = number[3],
+                                  .key_size = (int)number[4]};
+    kn_host_part_rows(&of);
+    return KILN_OK;
+}
+
+static kiln_status add_parting(lowering *l)
+{
+    const kn_sort_rows *r = &l->search.rows;
+    const kn_named_sort *of = &l->p->of;
+    const int64_t number[] = {r->rows,
+                              r->length,
+                              l->kth,
+                              is_topk(l->p) ? l->kth + 1 : r->length,
+                              (int64_t)kiln_dtype_size(r->dtype),
+                              of->name};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_function(&part, l->out, "part_rows", part_rows, 13);
+    if (status == KILN_OK)
+        status = kn_nth_bind_keys(part, 0, &l->search, l->call);
+    if (status == KILN_OK)
+        status = kn_nth_bind_elements(part, 4, &l->search, l->call);
+    for (int j = 0; j < 2 && status == KILN_OK; ++j)
+        status = is_topk(l->p)
+                     ? bind_found(part, 5 + j, l, j, j == 0 ? r->dtype : KILN_INT64)
+                     : bind_result(part, 5 + j, l, 0, of->name == KN_PARTITION ? r->dtype : KILN_INT64);
+    for (int k = 0; k < 6 && status == KILN_OK; ++k) {
+        const kiln_arg value = kiln_arg_int64(number[k]);
+        kn_lowered_bind_number(part, 7 + k, KILN_INT64, &value);
+    }
+    return status;
+}
+
 static kiln_status add_last(lowering *l)
 {
     const kn_sort_rows *r = &l->search.rows;
@@ -145,7 +230,7 @@ static kiln_status add_steps(lowering *l, const kn_sort_rows *rows)
     if (status == KILN_OK && is_topk(l->p))
         status = kn_lowered_add_buffer(&l->found[1], l->out, wanted * sizeof(int64_t));
     if (status == KILN_OK)
-        status = add_place(l);
+        status = parts_by_step(l) ? add_parting(l) : add_place(l);
     return status == KILN_OK && is_topk(l->p) ? add_last(l) : status;
 }
 

@@ -823,6 +823,7 @@ static kiln_status make_count(kiln_kernel **out, const making *m, int k, int par
         put_elements(&t.params, &t.elements, p, m->keys[k].key, 0, p->n_in, "_order");
         kn_str_printf(&inner, "[&](%sint) { return %s; }(%s0)", kn_str_text(&t.params), kn_str_text(&t.key),
                       kn_str_text(&t.elements));
+        inner.failed |= t.key.failed;
         kn_str_free(&t.key);
         t.key = inner;
         reads = "_order";

@@ -24,6 +24,7 @@ enum {
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
     FEWEST_POSITIONS = 64,    /* of a block of interleaved channels, or ... */
     FEWEST_BYTES = 512,       /* ... of one channel of it */
+    SMALL_BYTES = 1 << 20,    /* of results that stay in the second-level cache */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
@@ -426,13 +427,15 @@ static int64_t size_to_show(const kn_loop_nest *w)
     return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;
 }
 
-/* Results whose rows are not contiguous, and that do not go past the caches, are prefetched row by row. */
+/* Results whose rows are not contiguous, that do not go past the caches and are not small, are prefetched row by
+ * row. */
 static bool may_go_together(const kn_loop_nest *w)
 {
     bool may = w->rows_at >= 0 && w->has_rows;
     for (int o = 0; o < w->n_operands && w->shown_size < 0; ++o) {
         const kn_planned_operand *x = &w->operand[o];
         may = may && (x->kind != KN_LOOP_OUTPUT || x->is_packed || w->step[w->contiguous_axes] == 1 ||
+                      w->blocks * w->block_size * x->item_size <= SMALL_BYTES ||
                       x->stride[w->contiguous_axes] == row_of(w) * x->item_size);
     }
     return may;

@@ -65,7 +65,7 @@ bool kn_record_names(const char *targets, const char *architecture)
 {
     size_t length = strlen(architecture);
     bool is_cuda = strncmp(architecture, "sm_", 3) == 0;
-    if (is_cuda && length > 0 && !isdigit((unsigned char)architecture[length - 1]))
+    if (is_cuda && !isdigit((unsigned char)architecture[length - 1]))
         length--;
     for (const char *at = targets; *at;) {
         size_t word = strcspn(at, " ");

@@ -343,7 +343,9 @@ static void test_streams(void **state)
     assert_false(done);
     OK(kiln_event_query(&done, e));
     assert_false(done);
+    const long waits = fake_calls_of("cuStreamWaitEvent");
     OK(kiln_stream_wait_event(other, e));
+    assert_int_equal(fake_calls_of("cuStreamWaitEvent"), waits + 1);
     OK(kiln_stream_synchronize(s));
     OK(kiln_event_query(&done, e));
     assert_true(done);
@@ -379,6 +381,47 @@ static void test_streams(void **state)
     kiln_stream_free(s);
     kiln_stream_free(other);
     assert_int_equal(fake_live(FAKE_STREAM), 0);
+}
+
+enum { FOR_EVENT, FOR_STREAM, FOR_DEVICE, WAYS_TO_WAIT };
+
+static kiln_status wait_in(int way, kiln_event *event, kiln_stream *stream)
+{
+    return way == FOR_EVENT    ? kiln_event_synchronize(event)
+           : way == FOR_STREAM ? kiln_stream_synchronize(stream)
+                               : kiln_device_synchronize(KILN_DEVICE_CUDA(0));
+}
+
+static bool is_done(kiln_event *event)
+{
+    bool done = false;
+    OK(kiln_event_query(&done, event));
+    return done;
+}
+
+/* Work is over behind each way to wait for it, and on other streams only behind a wait for the device. */
+static void test_waits(void **state)
+{
+    kiln_stream *stream[2] = {NULL, NULL};
+    kiln_event *event[2] = {NULL, NULL};
+    (void)state;
+    OK(kiln_device_set_current(KILN_DEVICE_CUDA(0)));
+    for (int way = 0; way < WAYS_TO_WAIT; ++way) {
+        for (int k = 0; k < 2; ++k) {
+            OK(kiln_stream_create(&stream[k], KILN_DEVICE_CUDA(0), KILN_STREAM_NON_BLOCKING));
+            OK(kiln_event_create(&event[k], KILN_DEVICE_CUDA(0), 0));
+            fake_hold(kiln_stream_cuda_handle(stream[k]), true);
+            OK(kiln_event_record(event[k], stream[k]));
+            assert_false(is_done(event[k]));
+        }
+        OK(wait_in(way, event[0], stream[0]));
+        assert_true(is_done(event[0]));
+        assert_int_equal(is_done(event[1]), way == FOR_DEVICE);
+        for (int k = 0; k < 2; ++k) {
+            kiln_event_free(event[k]);
+            kiln_stream_free(stream[k]);
+        }
+    }
 }
 
 static void test_timing_events(void **state)
@@ -497,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_waits),
         cmocka_unit_test(test_timing_events),
         cmocka_unit_test(test_wrapped_event),
         cmocka_unit_test(test_peers),

@@ -1,5 +1,6 @@
 #include "fake_cuda.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -42,8 +43,11 @@ typedef struct fake_context {
     bool peers[DEVICES_MAX];
 } fake_context;
 
+typedef void (*launcher)(const void *parameters, const unsigned *grid, unsigned threads, unsigned cluster);
+
 typedef struct graph_node {
     struct graph_node *next;
+    launcher run; /* of an emulated kernel */
     fake_launch launch;
     int kind; /* 'k' kernel, 'c' copy, 's' set */
     bool breaks;
@@ -98,6 +102,7 @@ typedef struct fake_kernel {
     int count;
     bool breaks, is_loaded; /* lazily, at the first use */
     int max_shared;
+    launcher run;
     struct fake_module *module;
 } fake_kernel;
 
@@ -118,7 +123,8 @@ typedef struct allocation {
     struct allocation *next;
     char *memory;
     size_t size;
-    int device; /* -1: pinned */
+    int device;  /* -1: pinned */
+    bool is_own; /* else of a library */
 } allocation;
 
 static struct {
@@ -452,9 +458,20 @@ static graph_node *add_node(fake_stream *s, int kind)
 
 /* ---- kernels, copies and sets, now or in a graph ---- */
 
+static void run_emulated(const graph_node *node)
+{
+    _Alignas(64) unsigned char parameters[sizeof node->launch.parameters];
+    const unsigned *cluster = node->launch.cluster;
+    memcpy(parameters, node->launch.parameters, node->launch.parameter_size);
+    node->run(parameters, node->launch.grid, node->launch.block[0],
+              cluster[0] ? cluster[0] * cluster[1] * cluster[2] : 1);
+}
+
 static void run_node(const graph_node *node, fake_stream *s, bool is_replay)
 {
     if (node->kind == 'k') {
+        if (node->run)
+            run_emulated(node);
         fake_launch launch = node->launch;
         launch.stream = s;
         launch.is_replay = is_replay;
@@ -701,7 +718,7 @@ EXPORT int cuCtxEnablePeerAccess(fake_context *peer, unsigned flags)
 static void *new_allocation(size_t size, int device)
 {
     allocation *a = malloc(sizeof *a);
-    *a = (allocation){fake.allocations, aligned_alloc(512, (size + 511) / 512 * 512), size, device};
+    *a = (allocation){fake.allocations, aligned_alloc(512, (size + 511) / 512 * 512), size, device, true};
     fake.allocations = a;
     return a->memory;
 }
@@ -712,7 +729,8 @@ static allocation *drop_allocation(void *memory, bool pinned)
         if ((*link)->memory == memory && ((*link)->device < 0) == pinned) {
             allocation *a = *link;
             *link = a->next;
-            free(a->memory);
+            if (a->is_own)
+                free(a->memory);
             return a;
         }
     return NULL;
@@ -1274,6 +1292,56 @@ static void read_global(fake_module *module, const char *rest)
     memset(g->memory, 0, g->size);
 }
 
+/* The variables of a library, whose symbols are hidden ones: its file says where they lie. */
+static void read_variables(fake_module *module, const char *path, const char *base)
+{
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    char *image = malloc(size);
+    rewind(file);
+    size = fread(image, 1, size, file);
+    fclose(file);
+    const Elf64_Ehdr *head = (const void *)image;
+    const Elf64_Shdr *section = (const void *)(image + head->e_shoff);
+    for (int i = 0; i < head->e_shnum; i++) {
+        const Elf64_Sym *symbol = (const void *)(image + section[i].sh_offset);
+        for (size_t k = 0; section[i].sh_type == SHT_SYMTAB && k < section[i].sh_size / sizeof *symbol; k++) {
+            const char *name = image + section[section[i].sh_link].sh_offset + symbol[k].st_name;
+            if (ELF64_ST_TYPE(symbol[k].st_info) != STT_OBJECT || strncmp(name, "kn_", 3) != 0 ||
+                module->global_count == KERNELS_MAX)
+                continue;
+            fake_global *g = &module->globals[module->global_count++];
+            snprintf(g->name, sizeof g->name, "%s", name);
+            g->size = symbol[k].st_size;
+            g->memory = (void *)(uintptr_t)(base + symbol[k].st_value);
+            allocation *a = malloc(sizeof *a);
+            *a = (allocation){fake.allocations, g->memory, g->size, module->context->device, false};
+            fake.allocations = a;
+        }
+    }
+    free(image);
+}
+
+/* NAME PATH: a kernel that is compiled for the processor. Its library is never closed: a library of another
+ * load would have the same variables. */
+static bool read_emulated(fake_module *module, const char *rest)
+{
+    char name[64], path[300], line[128];
+    Dl_info where;
+    if (sscanf(rest, "%63s %299s", name, path) != 2)
+        return false;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const unsigned long *size = library ? dlsym(library, "emulated_size") : NULL;
+    if (!size || !dladdr(size, &where))
+        return false;
+    snprintf(line, sizeof line, "%s %lu", name, *size);
+    read_kernel(module, line);
+    *(void **)&module->kernels[module->kernel_count - 1].run = dlsym(library, "emulated_launch");
+    read_variables(module, path, where.dli_fbase);
+    return true;
+}
+
 /* A cubin of the real NVRTC: its kernels are its functions, whose parameters' sizes stand in the section
  * ".nv.info.NAME" as entries {format 4, attribute 0x17, 12} of 12 bytes: ordinal at 4, size from bit 18 of
  * the last word on. Its globals are the objects. Launches of its kernels compute nothing. */
@@ -1351,7 +1419,8 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
     if (is_relocatable)
         return leave(INVALID_IMAGE);
     bool is_cubin = text == (const char *)image + 64 && ((const Elf64_Ehdr *)image)->e_machine == EM_CUDA;
-    if (!is_cubin && strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0) {
+    if (!is_cubin && strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0 &&
+        strncmp(text, "emulated ", 9) != 0) {
         for (unsigned i = 0; i < count; i++)
             if (options[i] == 5)
                 strcpy(values[i], "ptxas: the text makes no sense");
@@ -1360,6 +1429,7 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
     fake_module *module = calloc(1, sizeof *module);
     module->context = current();
     char *lines = strdup(is_cubin ? "" : text), *save = NULL;
+    bool failed = false;
     if (is_cubin)
         read_cubin(module, image);
     for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -1367,8 +1437,14 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
             read_kernel(module, line + 7);
         else if (strncmp(line, "global ", 7) == 0)
             read_global(module, line + 7);
+        else if (strncmp(line, "emulated ", 9) == 0 && !read_emulated(module, line + 9))
+            failed = true;
     }
     free(lines);
+    if (failed) {
+        free(module);
+        return leave(INVALID_IMAGE);
+    }
     fake.live[FAKE_MODULE]++;
     *out = module;
     return leave(OK);
@@ -1570,7 +1646,7 @@ static int launch(const fake_config *config, fake_kernel *kernel, void **params)
     if (refused != OK)
         return refused;
     fake_stream *s = stream_of(config->stream);
-    graph_node work = {.kind = 'k', .breaks = kernel->breaks};
+    graph_node work = {.kind = 'k', .breaks = kernel->breaks, .run = kernel->run};
     fake_launch *l = &work.launch;
     if (s->context != current() || kernel->module->context != current())
         return INVALID_HANDLE;

@@ -1,6 +1,11 @@
 /* An NVRTC of our own, for tests of what stands above the compiler: its "cubin" is what the fake driver
  * loads, a line with the kernel's name and the size of its one struct parameter, counted from the generated
- * source. */
+ * source. Built with EMULATED_CUDA it compiles the kernel for the processor instead, and the line names the
+ * library: `emulated NAME PATH`. Libraries stay in FAKE_NVRTC_FOLDER, named by their sources. */
+#ifdef EMULATED_CUDA
+#include "emulated_source.h"
+#include <sys/stat.h>
+#endif
 #include <ctype.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -110,16 +115,23 @@ static void write_value(program *p)
         snprintf(p->code + used, sizeof p->code - used, "global kn_value %zu\n", size);
 }
 
+/* The kernel's name, if it has the one struct as its parameter. */
+static bool find_name(const program *p, char *name, size_t size)
+{
+    const char *end = strstr(p->source, "(const __grid_constant__ kn_args"), *start = end;
+    while (end && start > p->source && start[-1] != ' ')
+        start--;
+    if (end)
+        snprintf(name, size, "%.*s", (int)(end - start), start);
+    return end != NULL;
+}
+
 static bool write_code(program *p)
 {
     size_t size;
     char name[128];
-    const char *end = strstr(p->source, "(const __grid_constant__ kn_args"), *start = end;
-    if (!end || !size_of_struct(p->source, "kn_args", &size))
+    if (!find_name(p, name, sizeof name) || !size_of_struct(p->source, "kn_args", &size))
         return false;
-    while (start > p->source && start[-1] != ' ')
-        start--;
-    snprintf(name, sizeof name, "%.*s", (int)(end - start), start);
     snprintf(p->code, sizeof p->code, "kernel %s %zu\n", name, size);
     write_value(p);
     return true;
@@ -180,6 +192,44 @@ static bool write_module(program *p)
         put(p, "kernel %.*s 8\n", p->lowered[i], strlen(p->lowered[i]));
     return p->code[0] != '\0';
 }
+
+/* ---- kernels for the processor ---- */
+
+#ifdef EMULATED_CUDA
+static unsigned long long hash_of(const char *text, unsigned long long hash)
+{
+    for (; *text; text++) /* FNV-1a */
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
+    return hash;
+}
+
+/* Two that compile the same source at once make equal libraries, of which the one that is first stays. */
+static bool write_emulated(program *p, const char *name, const char *flags)
+{
+    char path[300], making[340];
+    struct stat header;
+    const char *folder = getenv("FAKE_NVRTC_FOLDER");
+    if (!folder || stat(EMULATED_CUDA, &header) != 0)
+        return false;
+    snprintf(making, sizeof making, "%ld %ld %s", (long)header.st_size, (long)header.st_mtime, flags);
+    snprintf(path, sizeof path, "%s/%016llx", folder,
+             hash_of(p->source, hash_of(making, 0xcbf29ce484222325ull)));
+    snprintf(making, sizeof making, "%s-XXXXXX", path);
+    mkdir(folder, 0777);
+    if (access(path, F_OK) != 0 &&
+        (!mkdtemp(making) || !emulated_source_compile(making, p->source, name, flags) ||
+         (rename(making, path) != 0 && access(path, F_OK) != 0)))
+        return false;
+    snprintf(p->code, sizeof p->code, "emulated %s %s/kernel.so\n", name, path);
+    return true;
+}
+#else
+static bool write_emulated(program *p, const char *name, const char *flags)
+{
+    (void)p, (void)name, (void)flags;
+    return false;
+}
+#endif
 
 /* ---- NVRTC's functions ---- */
 
@@ -276,14 +326,18 @@ EXPORT int nvrtcCompileProgram(program *p, int n_options, const char *const *opt
     if (fails(__func__))
         return 11;
     const char *slow = getenv("FAKE_NVRTC_MS");
-    (void)n_options, (void)options;
+    char name[128], flags[512] = "";
+    for (int i = 0; i < n_options; i++)
+        if (strncmp(options[i], "-D", 2) == 0 && strlen(flags) + strlen(options[i]) + 4 < sizeof flags)
+            sprintf(flags + strlen(flags), " '%s'", options[i]);
     go_wrong(p->source);
     if (__atomic_fetch_add(&compiles, 1, __ATOMIC_RELAXED) == 0)
         atexit(take_down);
     __atomic_fetch_add(&running, 1, __ATOMIC_SEQ_CST);
     if (slow)
         usleep((unsigned)atoi(slow) * 1000u);
-    int result = write_code(p) || write_module(p) ? 0 : 6;
+    bool is_emulated = find_name(p, name, sizeof name) && write_emulated(p, name, flags);
+    int result = is_emulated || write_code(p) || write_module(p) ? 0 : 6;
     __atomic_fetch_sub(&running, 1, __ATOMIC_SEQ_CST);
     return result;
 }

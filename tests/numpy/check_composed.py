@@ -1,8 +1,12 @@
 """Functions of expressions that are composed of others (src/expr/composed.c), each of NAMES' list, over random arrays of all of NumPy's dtypes, against NumPy's:
 dtype, shape and elements; half of the calls by kiln_function_call. check_composed.py LIBRARY NAMES [--count N] [--seed S] [--first INDEX] [--target TARGET]; NAMES is tests/docs/numpy_names."""
 import ast
+import collections
 import ctypes
+import inspect
+import itertools
 import random
+import re
 import subprocess
 import warnings
 
@@ -167,7 +171,7 @@ def vander(rng, x, y):
     x, n, up = finite(shaped(rng, x, 1))[:30], rng.randrange(1, 4), rng.random() < 0.5
     if x.dtype == bool:
         return None  # a bool to a power of its own dtype
-    return f"vander(x, {n}{', increasing=True' if up else ''})", np.vander(x, n, increasing=up), rough, {"x": x}
+    return f"vander(x, {n}{rng.choice([', True', ', increasing=True']) if up else ''})", np.vander(x, n, increasing=up), rough, {"x": x}
 
 
 def turned(name):
@@ -262,7 +266,7 @@ def of_neighbours(name):
         if name == "unwrap":
             x = x if x.dtype.kind == "f" else x.astype("f8")
             period = rng.choice([None, 7.0])
-            return f"unwrap(x, {axis}{'' if period is None else ', period=7.0'})", np.unwrap(x, axis=axis, **({} if period is None else {"period": period})), rough, {"x": x}
+            return f"unwrap(x, axis={axis}{'' if period is None else ', period=7.0'})", np.unwrap(x, axis=axis, **({} if period is None else {"period": period})), rough, {"x": x}
         order, places = rng.choice([1, 2]), np.cumsum(np.abs(finite(drawn(rng, x.shape[axis], "float64"))) + 1)
         if rng.random() < 0.3:
             return f"gradient(x, x=y, axis={axis}, edge_order={order})", np.gradient(x, places, axis=axis, edge_order=order), rough, {"x": x, "y": places}
@@ -490,7 +494,7 @@ def chosen(name):
         if name == "choose":
             mode, count = rng.choice(["raise", "wrap", "clip"]), len(values)
             index = np.array([rng.randrange(0 if mode == "raise" else -9, count if mode == "raise" else 9) for _ in range(x.size)], "i8").reshape(x.shape)
-            return f"choose(i, [{words}]{'' if mode == 'raise' else f', {mode!r}'})", np.choose(index, values, mode=mode), same, {**arrays, "i": index}
+            return f"choose(i, [{words}]{'' if mode == 'raise' else f', mode={mode!r}'})", np.choose(index, values, mode=mode), same, {**arrays, "i": index}
         masks = {f"{k}": drawn(rng, x.shape, "bool") for k in "abcd"[:len(values)]}
         other = rng.choice([None, 0, 1])
         return f"select([{', '.join(masks)}], [{words}]{'' if other is None else f', {other}'})", \
@@ -537,7 +541,7 @@ def polynomial(name):
             return "polyder(x)", np.polyder(x), rough, {"x": x}
         if name == "polyint":
             k = rng.choice([0, 2.0])
-            return f"polyint(x, {k})" if k else "polyint(x)", np.polyint(x, k=k or None), rough, {"x": x}
+            return f"polyint(x, k={k})" if k else "polyint(x)", np.polyint(x, k=k or None), rough, {"x": x}
         if name == "polyval":
             return "polyval(y, x)", np.polyval(y[:3], x[:9]), rough, {"x": x[:9], "y": y[:3]}
         if name == "polymul":  # NumPy leaves leading zeros out
@@ -643,7 +647,7 @@ def frequencies(name):
 def geomspace(rng, x, y):
     start, stop = rng.choice([(1, 1000), (256.0, 0.5), (-1, -8.0), (3, 3)])
     num, end = rng.choice([0, 1, 2, 9]), rng.random() < 0.6
-    return f"geomspace({start}, {stop}, {num}{'' if end else ', endpoint=False'})", np.geomspace(start, stop, num, endpoint=end), rough
+    return f"geomspace({start}, {stop}, {num}{'' if end else rng.choice([', False', ', endpoint=False'])})", np.geomspace(start, stop, num, endpoint=end), rough
 
 
 def indices_case(rng, x, y):
@@ -673,7 +677,7 @@ def copyto(rng, x, y):
     mask, right = drawn(rng, x.shape, "bool"), x.copy()
     where = rng.random() < 0.5
     np.copyto(right, y, where=mask if where else True)
-    return f"copyto(x, y{', z' if where else ''})", right, same, {"x": x, "y": y, "z": mask}
+    return f"copyto(x, y{', where=z' if where else ''})", right, same, {"x": x, "y": y, "z": mask}
 
 
 def tensordot(rng, x, y):
@@ -686,8 +690,10 @@ def tensordot(rng, x, y):
 
 def flat_indices(rng, x, y):
     shape = [rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3]))]
-    arrays = {letter: np.array([rng.randrange(n) for _ in range(9)], "i8") for letter, n in zip("xyz", shape)}
-    return f"ravel_multi_index([{', '.join(arrays)}], {shape})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape)), same, arrays
+    mode, order = rng.choice(["raise", "wrap", "clip"]), rng.choice("CF")
+    arrays = {letter: np.array([rng.randrange(n) if mode == "raise" else rng.randrange(-9, 20) for _ in range(9)], rng.choice(["i8", "i8", "i2"])) for letter, n in zip("xyz", shape)}
+    more = "" if mode == "raise" and order == "C" else f", '{mode}'" if order == "C" else f", mode='{mode}', order='F'"
+    return f"ravel_multi_index([{', '.join(arrays)}], {shape}{more})", np.ravel_multi_index(tuple(arrays.values()), tuple(shape), mode, order), same, arrays
 
 
 def triangle_places(name):
@@ -772,20 +778,44 @@ def einsum(rng, x, y):
 
 def unravel(rng, x, y):
     shape = tuple(rng.choice([1, 3, 7]) for _ in range(rng.choice([1, 2, 3])))
-    i = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8"]))
-    return f"unravel_index(x, {list(shape)})", list(np.unravel_index(i, shape)), same, {"x": i}
+    i, order = np.array([rng.randrange(int(np.prod(shape))) for _ in range(9)], rng.choice(["i4", "i8", "u8"])), rng.choice("CF")
+    return f"unravel_index(x, {list(shape)}{', order=' + repr(order) if order == 'F' else ''})", list(np.unravel_index(i, shape, order)), same, {"x": i}
 
 
 def unique_parts(rng, x, y):
     shape = [rng.choice([1, 2, 3]) for _ in range(rng.randrange(1, 4))]
     axis = rng.randrange(-len(shape), len(shape))
     shape[axis] = rng.choice([0, 1, 9, 40])
-    x = np.array([rng.choice([0, 1, 1, 2.5, -1]) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(rng.choice([d for d in DTYPES if d != "float16"]))
-    return f"unique(x, axis={axis})", np.unique(x, axis=axis), same, {"x": x}
+    if rng.random() < 0.3:  # more elements in a part than a lexsort has keys
+        shape = [rng.choice([1, 12, 30]), rng.choice([17, 40, 200])]
+        axis = 0
+    few = [rng.choice([0, 1, 1, 2.5, -1]) for _ in range(rng.choice([1, 5, 40]))]
+    x = np.array([rng.choice(few) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(rng.choice([d for d in DTYPES if d != "float16"]))
+    if shape[axis] > 1:
+        x = np.take(x, [rng.choice([k, 0]) for k in range(shape[axis])], axis)  # equal parts
+    which = [rng.random() < 0.4 for _ in range(3)]
+    right = np.unique(x, *which, axis=axis)
+    return f"unique(x, {', '.join(map(str, which))}, axis={axis})", list(right) if any(which) else right, same, {"x": x}
+
+
+def many_bins(rng, x, y):
+    columns, n = rng.choice([1, 2, 2, 3]), rng.choice([1, 7, 40])
+    values = np.array([[rng.choice([-2.0, 0, 0.5, 3, 8]) for _ in range(columns)] for _ in range(n)]).astype(rng.choice(["i4", "f4", "f8", "u1"]))
+    bins = [rng.choice([1, 3, 10, [0, 1, 4], [-3.0, 0.5, 3]]) for _ in range(columns)]
+    ranges = [None if rng.random() < 0.5 else rng.choice([(-1, 3), (0.0, 0.5)]) if isinstance(b, int) else None for b in bins] if rng.random() < 0.6 else None
+    if rng.random() < 0.3:
+        bins, ranges = 4, ranges if ranges and all(r is None or len(r) for r in ranges) else None
+    density, weights = rng.random() < 0.3, rng.random() < 0.4
+    arrays = {"w": np.arange(n) * 0.5} if weights else {}
+    as_list = rng.random() < 0.5 or (isinstance(bins, int) and ranges is None)
+    arrays |= {f"x{k}": np.ascontiguousarray(values[:, k]) for k in range(columns)} if as_list else {"x": values}
+    sample = f"[{', '.join(f'x{k}' for k in range(columns))}]" if as_list else "x"
+    h, edges = np.histogramdd(values.astype("f8"), bins, ranges, density, np.arange(n) * 0.5 if weights else None)
+    return f"histogramdd({sample}, {bins}, {ranges}, {density}{', w' if weights else ''})", [h, *edges], rough, arrays
 
 
 # Functions that are no rows, or whose rows have no such argument: expressions alone have them.
-OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts}
+OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts, "histogramdd": many_bins}
 USUAL, KEEPDIMS = -2**63, 2
 
 
@@ -909,6 +939,56 @@ def check_case(kiln, names, seed, index):
         assert alike(one, wanted), f"{what}: {one} ({one.dtype} {one.shape}), not {wanted} ({wanted.dtype} {wanted.shape}); {arrays}"
 
 
+# Arguments that NumPy's functions lack, and numbers of those that are needed where NumPy's differ: lengths that would depend on elements, and axes
+# that NumPy takes from the number of axes.
+OWN_ARGUMENTS = {"argsort": {"descending"}, "bincount": {"length"}, "repeat": {"total"}, "sort": {"descending"}}
+NEEDED = {"bincount": 2, "cumulative_prod": 2, "cumulative_sum": 2, "put_along_axis": 3}
+WITHOUT_NAMES = {"einsum", "expand_dims", "flatten", "ndim", "permute_dims", "ravel", "reshape", "shape", "size", "squeeze", "transpose"}  # also an array's methods
+
+
+def arguments_of(kiln, name):
+    """What a function says of its arguments where it is given too few, too many or others: their names, those that have to be given, and how
+    many go without names."""
+    def said(given):
+        kernel = ctypes.c_void_p()
+        if kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x", f"{name}({given})".encode(), None):
+            return kiln.c.kiln_error_message().decode()
+        kiln.c.kiln_kernel_free(kernel)
+        return ""
+
+    names = re.search(r"there are: (.*)", said("zz=0"))[1].split(", ")
+    missing = [re.search(r"the argument '(\w+)' is missing", said(", ".join(["x"] * n))) for n in range(len(names))]
+    needed = list(dict.fromkeys(m[1] for m in itertools.takewhile(bool, missing)))
+    places = re.search(r"takes (\d+) argument", said(", ".join(["x"] * (len(names) + 1))))
+    return names, needed, int(places[1]) if places else 0
+
+
+def check_arguments(kiln, lines):
+    """An argument has NumPy's name and, where it goes without one, NumPy's place; those without a usual value have to be given. Names of one row have the row's."""
+    kiln.c.kiln_error_message.restype = ctypes.c_char_p
+    listed = sorted({name for name, kind, *_ in lines if kind == "function"} - WITHOUT_NAMES)
+    for name in listed:
+        names, needed, places = arguments_of(kiln, name)
+        numpy = inspect.signature(next(getattr(m, name) for m in (np, np.linalg, np.fft) if hasattr(m, name))).parameters.values()
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in numpy):
+            continue
+        in_order = [p.name for p in numpy if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        without_usual = [p.name for p in numpy if p.default is p.empty]
+        assert len(needed) == NEEDED.get(name, len(without_usual)), f"{name}: {needed} are needed; NumPy needs {without_usual}"
+        if name != "arange":  # whose first argument may be its second
+            assert set(names) <= {p.name for p in numpy} | OWN_ARGUMENTS.get(name, set()), f"{name}: {names}, not {[p.name for p in numpy]}"
+            assert names[:places] == in_order[:places], f"{name}: {names[:places]} without names; NumPy has {in_order}"
+    rows = [line for line in lines if line[1] == "row" and not line[2].startswith("key,")]
+    counts = collections.Counter(name for name, *_ in rows)
+    for name, _, params, *_ in (row for row in rows if counts[row[0]] == 1):
+        names, needed, places = arguments_of(kiln, name)
+        words = [word.strip() for word in params.split(",")]
+        plain = [word.split("=")[0].rstrip("#$@%") for word in words]
+        assert set(plain) - {"*"} <= set(names), f"{name}({params}): {names}"
+        assert needed == [p for p, word in zip(plain, words) if "=" not in word and p != "*"], f"{name}({params}): {needed} are needed"
+    return len(listed)
+
+
 def main():
     o = random_cases(8000, len(CASES) + len(OTHERS), 32, ("names", {}))
     lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
@@ -918,6 +998,7 @@ def main():
     numbers = [(name, sum(word.strip() not in ("*", "axis", "keepdims#=False") and not word.strip().startswith("axis=") for word in params.split(","))) for name, kind, params, *_ in lines if kind == "row"]
     assert len(numbers) == len(set(numbers)), f"{[n for n in numbers if numbers.count(n) > 1]}: C finds a row by its name and the number of its arguments"
     kiln = Functions(o.library, lines)
+    check_arguments(kiln, lines)
     names += OTHERS
     cases = drawn_cases(o.cases, 2) if o.count == len(names) else o.cases  # half of the functions, others at each run
     in_threads(lambda k: check_case(kiln, names, o.seed, k), cases)

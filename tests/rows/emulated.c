@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "device/registry.h"
+#include "emulated_source.h"
 #include "kernel/algorithm.h"
 #include "launch/block.h"
 #include "types/dtype.h"
@@ -19,111 +20,19 @@ typedef void (*launcher)(const void *arguments, const unsigned *grid, unsigned t
 
 /* ---- from the source to something that can be called ---- */
 
-/* Behind a text in quotes. */
-static const char *after_quoted(const char *at)
-{
-    for (++at; *at != '"'; ++at)
-        at += *at == '\\';
-    return at + 1;
-}
-
-/* Behind what stands in brackets. */
-static const char *after_brackets(const char *at)
-{
-    int depth = 0;
-    do {
-        if (*at == '"') {
-            at = after_quoted(at);
-            continue;
-        }
-        depth += (*at == '(') - (*at == ')');
-        ++at;
-    } while (depth > 0);
-    return at;
-}
-
-/* Dynamic shared memory: how kernels declare it, what stands for it. */
-static const struct {
-    const char *declared, *emulated;
-} buffers[] = {{"extern __shared__ __align__(16) unsigned char kn_buffer[];",
-                "__shared__ __align__(16) unsigned char kn_buffer[227 << 10];"},
-               {"extern __shared__ uint4 kn_shared[];", "__shared__ uint4 kn_shared[63 << 6];"}};
-
-/* Behind such a declaration; NULL: there is none. */
-static const char *put_buffer(FILE *to, const char *at)
-{
-    for (size_t k = 0; k < sizeof buffers / sizeof *buffers; ++k)
-        if (!strncmp(at, buffers[k].declared, strlen(buffers[k].declared))) {
-            fputs(buffers[k].emulated, to);
-            return at + strlen(buffers[k].declared);
-        }
-    return NULL;
-}
-
-/* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)); without volatile
- * too. */
-static const char *put_assembly(FILE *to, const char *at)
-{
-    at = strchr(at, '(') + 1;
-    const char *end = after_quoted(at);
-    fprintf(to, "emulated_asm(%.*s", (int)(end - at), at);
-    for (at = end; *at != ')';) {
-        if (*at == '(') {
-            end = after_brackets(at);
-            fprintf(to, ", %.*s", (int)(end - at), at);
-            at = end;
-        } else if (*at == '"')
-            at = after_quoted(at);
-        else
-            ++at;
-    }
-    fputc(')', to);
-    return at + 1;
-}
-
-static void write_source(FILE *to, const char *source, const char *entry)
-{
-    static const char assembly[] = "asm volatile(", pure[] = "asm(\"";
-    fprintf(to, "#include \"%s\"\n", EMULATED_CUDA);
-    while (*source) {
-        const char *behind = put_buffer(to, source);
-        if (behind)
-            source = behind;
-        else if (!strncmp(source, assembly, sizeof assembly - 1) || !strncmp(source, pure, sizeof pure - 1))
-            source = put_assembly(to, source);
-        else
-            fputc(*source++, to);
-    }
-    fprintf(to,
-            "static struct emulated_entry { emulated_entry() { emulated_kernel = [](const void *arguments) { "
-            "%s(*(const kn_args *)arguments); }; } } "
-            "emulated_entry;\n",
-            entry);
-}
-
 static kiln_status compile(launcher *out, const char *source, const char *entry)
 {
-    char folder[] = "/tmp/kiln-emulated-XXXXXX", path[64], command[512];
+    char folder[] = "/tmp/kiln-emulated-XXXXXX", text[64];
     if (!mkdtemp(folder))
         return kn_error(KILN_ERROR_IO, "no folder for an emulated kernel");
-    snprintf(path, sizeof path, "%s/kernel.cpp", folder);
-    FILE *to = fopen(path, "w");
-    write_source(to, source, entry);
-    fclose(to);
-    /* Hidden, since variables of templates would else be those of the kernel that was loaded first. */
-    snprintf(command, sizeof command,
-             EMULATED_COMPILER " -shared -o %s/kernel.so %s -lpthread 2> "
-                               "%s/log || { cat %s/log >&2; exit 1; }",
-             folder, path, folder, folder);
-    int failed = system(command);
-    snprintf(path, sizeof path, "%s/kernel.so", folder);
-    void *library = failed ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    bool failed = !emulated_source_compile(folder, source, entry, "");
+    snprintf(text, sizeof text, "%s/kernel.so", folder);
+    void *library = failed ? NULL : dlopen(text, RTLD_NOW | RTLD_LOCAL);
     if (library)
         *(void **)out = dlsym(library, "emulated_launch");
-    if (!failed)
-        snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (!failed && system(command) != 0)
-        failed = 1;
+    snprintf(text, sizeof text, "rm -rf %s", folder);
+    if (!failed && system(text) != 0)
+        failed = true;
     return library && *out
                ? KILN_OK
                : kn_error(KILN_ERROR_COMPILE, "%s: %s", folder, failed ? "the compiler" : dlerror());

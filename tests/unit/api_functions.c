@@ -72,6 +72,28 @@ static void traces_record_functions(void **state)
     kiln_trace_free(trace);
 }
 
+/* A number in place of a truth value changes no dtype. */
+static void truth_keeps_dtypes(void **state)
+{
+    static const int64_t truths[] = {KILN_USUAL, 0, 1, 2};
+    kiln_array *x = NULL, *close = NULL, *is_in = NULL;
+    (void)state;
+    for (size_t k = 0; k < sizeof truths / sizeof truths[0]; ++k) {
+        kiln_trace *trace = NULL;
+        OK(kiln_trace_begin(&trace, "truths"));
+        OK(kiln_trace_input(&x, trace, "x", KILN_FLOAT32, 1, (const int64_t[]){3}));
+        OK(kiln_isclose(&close, x, x, 0.1, 0.1, truths[k]));
+        OK(kiln_isin(&is_in, x, x, truths[k]));
+        assert_int_equal(kiln_array_dtype(close), KILN_BOOL);
+        assert_int_equal(kiln_array_dtype(is_in), KILN_BOOL);
+        kiln_array_free(x);
+        kiln_array_free(close);
+        kiln_array_free(is_in);
+        close = is_in = NULL;
+        kiln_trace_free(trace);
+    }
+}
+
 static kiln_array *counted(int rows, int columns)
 {
     float element[24];
@@ -223,10 +245,13 @@ static void calls_that_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_have_usual_values),  cmocka_unit_test(axes_are_those_of_the_call),
-        cmocka_unit_test(traces_record_functions),       cmocka_unit_test(views_stay_views),
-        cmocka_unit_test(lists_and_words_are_arguments), cmocka_unit_test(traces_record_lists),
-        cmocka_unit_test(calls_that_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parameters_have_usual_values),
+                                       cmocka_unit_test(axes_are_those_of_the_call),
+                                       cmocka_unit_test(traces_record_functions),
+                                       cmocka_unit_test(truth_keeps_dtypes),
+                                       cmocka_unit_test(views_stay_views),
+                                       cmocka_unit_test(lists_and_words_are_arguments),
+                                       cmocka_unit_test(traces_record_lists),
+                                       cmocka_unit_test(calls_that_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,11 +149,31 @@ static void masks_fill_given_arrays(void **state)
     kiln_array_free(mask);
 }
 
+static void numbers_become_indices(void **state)
+{
+    const int64_t shape[] = {2, 3}, numbers[] = {5, 0, 4}, rows[] = {1, 0, 1}, columns[] = {2, 0, 1},
+                  extent = 3;
+    kiln_array *x = NULL, *out[2] = {NULL, NULL};
+    (void)state;
+    OK(kiln_array_from_host(&x, numbers, KILN_INT64, 1, &extent, KILN_DEVICE_HOST));
+    OK(kiln_unravel_index(out, kiln_arg_array(x), shape, 2));
+    assert_memory_equal(kiln_array_data(out[0]), rows, sizeof rows);
+    assert_memory_equal(kiln_array_data(out[1]), columns, sizeof columns);
+    FAILS(kiln_unravel_index(out, kiln_arg_array(x), shape, 1), KILN_ERROR_INVALID,
+          "unravel_index: index 0: 5 is out of range for axis 0 of extent 2");
+    FAILS(kiln_unravel_index(out, kiln_arg_array(x), shape, 0), KILN_ERROR_INVALID, "ndim: 0 was given");
+    FAILS(kiln_unravel_index(out, kiln_arg_array(x), NULL, 2), KILN_ERROR_INVALID, "shape is NULL");
+    FAILS(kiln_unravel_index(NULL, kiln_arg_array(x), shape, 2), KILN_ERROR_INVALID, "out is NULL");
+    kiln_array_free(out[0]);
+    kiln_array_free(out[1]);
+    kiln_array_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_is_named), cmocka_unit_test(views_share_memory),
-        cmocka_unit_test(arrays_change_in_place), cmocka_unit_test(traces_record_them),
-        cmocka_unit_test(masks_fill_given_arrays)};
+        cmocka_unit_test(what_is_wrong_is_named),  cmocka_unit_test(views_share_memory),
+        cmocka_unit_test(arrays_change_in_place),  cmocka_unit_test(traces_record_them),
+        cmocka_unit_test(masks_fill_given_arrays), cmocka_unit_test(numbers_become_indices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

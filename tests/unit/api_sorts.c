@@ -199,6 +199,27 @@ static void sorts_by_name(void **state)
     kiln_array_free(b.value.array);
 }
 
+static void unique_rows(void **state)
+{
+    const int64_t shape[] = {4, 2};
+    const double rows[] = {3, 1, 0, 7, 3, 1, 0, 5};
+    kiln_array *x = NULL, *all[4] = {NULL, NULL, NULL, NULL};
+    (void)state;
+    OK(kiln_array_from_host(&x, rows, KILN_FLOAT64, 2, shape, KILN_DEVICE_HOST));
+    const kiln_arg of_x = kiln_arg_array(x);
+    OK(kiln_unique_parts(all, of_x, -2, KILN_UNIQUE_INDEX | KILN_UNIQUE_INVERSE | KILN_UNIQUE_COUNTS));
+    assert_int_equal(kiln_array_shape(all[0])[0], 3);
+    expect_doubles(all[0], (const double[]){0, 5, 0, 7, 3, 1}, 6);
+    expect_numbers(all[1], (const int64_t[]){3, 1, 0}, 3);
+    expect_numbers(all[2], (const int64_t[]){2, 1, 2, 0}, 4);
+    expect_numbers(all[3], (const int64_t[]){1, 1, 2}, 3);
+    all[0] = NULL;
+    FAILS(kiln_unique_parts(all, of_x, 0, 8), KILN_ERROR_INVALID, "unique_parts: flags: 0x8 was given");
+    FAILS(kiln_unique_parts(all, of_x, 2, 0), KILN_ERROR_SHAPE, "unique: axis: 2 was given");
+    FAILS(kiln_unique_parts(NULL, of_x, 0, 0), KILN_ERROR_INVALID, "unique_parts: out is NULL");
+    kiln_array_free(x);
+}
+
 /* Given arrays hold as many as they have space for; the number of elements is not asked for. */
 static void unique_elements_of_a_capacity(void **state)
 {
@@ -299,12 +320,10 @@ static void names_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows),
-                                       cmocka_unit_test(sorts_are_refused),
-                                       cmocka_unit_test(sorts_by_name),
-                                       cmocka_unit_test(nan_is_left_out),
-                                       cmocka_unit_test(numbers_are_inputs),
-                                       cmocka_unit_test(names_are_refused),
-                                       cmocka_unit_test(unique_elements_of_a_capacity)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_rows),        cmocka_unit_test(sorts_are_refused),
+        cmocka_unit_test(sorts_by_name),      cmocka_unit_test(nan_is_left_out),
+        cmocka_unit_test(numbers_are_inputs), cmocka_unit_test(names_are_refused),
+        cmocka_unit_test(unique_rows),        cmocka_unit_test(unique_elements_of_a_capacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

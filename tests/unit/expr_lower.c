@@ -170,6 +170,21 @@ static void exponentials_that_are_summed(void **state)
     check_explained(cases, sizeof cases / sizeof cases[0]);
 }
 
+/* Values of a row that its elements read are computed once for the row, but for results that are as they were
+ * reduced. */
+static void values_of_rows_are_computed_once(void **state)
+{
+    static const char word[] = "gives=\"_c";
+    static const explained cases[] = {
+        {"x - max(x, axis=1, keepdims=True)", 1, word, false},
+        {"x + sum(x, axis=1, keepdims=True)", 1, word, false},
+        {"x - mean(x, axis=1, keepdims=True)", 1, word, true},
+        {"x - exp(max(x, axis=1, keepdims=True))", 1, word, true},
+    };
+    (void)state;
+    check_explained(cases, sizeof cases / sizeof cases[0]);
+}
+
 /* Programs over an axis that is not the contiguous one are a kernel for each reduction and one for the maps,
  * where these move less; explain says both times. */
 static void programs_are_taken_apart_where_that_pays(void **state)
@@ -751,6 +766,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
                                        cmocka_unit_test(exponentials_that_are_summed),
                                        cmocka_unit_test(programs_are_taken_apart_where_that_pays),
+                                       cmocka_unit_test(values_of_rows_are_computed_once),
                                        cmocka_unit_test(few_elements_are_reduced_without_a_loop),
                                        cmocka_unit_test(ranges_are_read_on_the_host),
                                        cmocka_unit_test(views_at_offsets_are_one_array),

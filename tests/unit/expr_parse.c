@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "drawn.h"
 #include "each_allocation.h"
+#include "expr/composed_table.h"
 
 static kiln_kernel *squared, *sum_of, *pair_of, *raw_one;
 
@@ -742,6 +744,107 @@ static void nth_allocation_fails(void **state)
     EACH_ALLOCATION_IS_NEEDED(parse(&g, "x, y", text), kn_graph_free(g));
 }
 
+/* A call of a composed function with the arguments that it needs. */
+static void write_call(kn_str *out, const kn_composed *row)
+{
+    static const char *const given[] = {"x", "1", "'full'", "[x, y]", "[1]"};
+    kn_composed_params params;
+    const char *before = "";
+    kn_composed_read(&params, row->params);
+    kn_str_printf(out, "%s(", row->name);
+    for (int k = 0; k < params.count; ++k)
+        if (!params.value[k][0]) {
+            kn_str_printf(out, "%s%s=%s", before, params.name[k], given[params.kind[k]]);
+            before = ", ";
+        }
+    kn_str_append(out, ")");
+}
+
+static kiln_status parse_to_text(kn_str *out, const char *text)
+{
+    kn_graph *g = NULL;
+    kiln_status status = parse(&g, "x, y", text);
+    if (status == KILN_OK)
+        graph_text(out, g);
+    kn_graph_free(g);
+    return status;
+}
+
+/* Where an allocation fails, a text is refused for want of memory, or means what it always does, and nothing
+ * that it allocated stays. False: it is always refused. */
+static bool means_the_same(const char *text)
+{
+    kn_str expected = KN_STR_INIT;
+    unsigned long made, nth = 0;
+    const bool is_good = parse_to_text(&expected, text) == KILN_OK;
+    const long held = kn_alloc_held();
+    do {
+        kn_graph *g = NULL;
+        kn_str words = KN_STR_INIT;
+        kn_alloc_fail_at(++nth, 0);
+        const kiln_status status = parse(&g, "x, y", text);
+        made = kn_alloc_fail_at(0, 0);
+        if (status == KILN_OK)
+            graph_text(&words, g);
+        if (status == KILN_OK ? strcmp(kn_str_text(&words), kn_str_text(&expected)) != 0
+                              : is_good && (status != KILN_ERROR_MEMORY || made < nth))
+            fail_msg("%s: allocation %lu: %s: %s%s", text, nth, kiln_status_name(status),
+                     status == KILN_OK ? kn_str_text(&words) : kiln_error_message(),
+                     status == KILN_OK ? " is another graph" : "");
+        kn_str_free(&words);
+        kn_graph_free(g);
+        if (is_good && kn_alloc_held() != held)
+            fail_msg("%s: allocation %lu: %ld are not freed", text, nth, kn_alloc_held() - held);
+    } while (is_good && made >= nth);
+    kn_str_free(&expected);
+    return is_good;
+}
+
+static void nth_allocation_of_functions_fails(void **state)
+{
+    static const char *const others[] = {"cumsum(x)",
+                                         "argsort(x)",
+                                         "topk(x, 2)",
+                                         "partition(x, (0, 1))",
+                                         "histogram(x)",
+                                         "unique(x)",
+                                         "histogram(x, 3, density=True)",
+                                         "bincount(x, length=3)",
+                                         "percentile(x, (5, 7), axis=0)",
+                                         "i, j = nonzero(x); i",
+                                         "einsum('ij,jk', x, y)",
+                                         "x[x > 0]",
+                                         "x[[0, 1]]",
+                                         "x[x > 0] = 1; x",
+                                         "x[0, y] += y; x",
+                                         "sum(x[x > 0])",
+                                         "var(x[x > 0], ddof=1)",
+                                         "max(x[y > 0])",
+                                         "normal(1, x)",
+                                         "mean(x, dtype=float64)",
+                                         "x[zeros_like(y, dtype=int32)]",
+                                         "tensordot(x, y)",
+                                         "lexsort((x, y))",
+                                         "full((2, 3), 7)"};
+    enum { OTHERS = sizeof others / sizeof others[0], SHARE = 6 };
+    const kn_composed *row;
+    int good = 0, refused = 0;
+    (void)state;
+    for (size_t k = 0; k < OTHERS; ++k)
+        if (is_drawn_of(k, OTHERS, SHARE))
+            if (!means_the_same(others[k]))
+                fail_msg("%s: %s", others[k], kiln_error_message());
+    for (int k = 0; (row = kn_composed_at(k)) != NULL; ++k) {
+        kn_str text = KN_STR_INIT;
+        if (!is_drawn((size_t)k, SHARE))
+            continue;
+        write_call(&text, row);
+        *(means_the_same(kn_str_text(&text)) ? &good : &refused) += 1;
+        kn_str_free(&text);
+    }
+    print_message("             %d calls of rows, %d are refused\n", good + refused, refused);
+}
+
 /* The text behind "write ", to be freed; NULL where a message has none. */
 static char *advice(void)
 {
@@ -801,6 +904,7 @@ int main(void)
         cmocka_unit_test(stacks_are_not_left),
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(nth_allocation_fails),
+        cmocka_unit_test(nth_allocation_of_functions_fails),
     };
     return cmocka_run_group_tests(tests, make_kernels, free_kernels);
 }

@@ -34,11 +34,14 @@ static void graph_text_number(kn_str *out, const kiln_arg *number)
 
 static void graph_text_subscripts(kn_str *out, const kn_node *node)
 {
-    static const char *const words[] = {"", "", "None", "...", "one", "ones"};
+    static const char *const words[] = {"",     "",     "None", "...",  "one",
+                                        "ones", "flip", "fill", "part", "array"};
     for (int s = 0; s < node->n_subscripts; ++s) {
         const kn_subscript *subscript = &node->subscript[s];
         kn_str_append(out, s > 0 ? "," : "[");
         kn_str_append(out, words[subscript->kind]);
+        if (subscript->kind == KN_SUBSCRIPT_FILL || subscript->kind == KN_SUBSCRIPT_PART)
+            kn_str_printf(out, " %lld of %lld", (long long)subscript->start, (long long)subscript->stop);
         if (subscript->kind == KN_SUBSCRIPT_INDEX || subscript->kind == KN_SUBSCRIPT_SLICE)
             graph_text_bound(out, subscript->start);
         if (subscript->kind != KN_SUBSCRIPT_SLICE)
@@ -64,13 +67,10 @@ static void graph_text_axes(kn_str *out, const kn_node *node)
 
 static void graph_text_name(kn_str *out, const kn_node *node)
 {
-    static const char *const names[] = {[KN_NODE_TRANSPOSE] = "transpose",
-                                        [KN_NODE_RESHAPE] = "reshape",
-                                        [KN_NODE_EXTENT] = "extent",
-                                        [KN_NODE_NDIM] = "ndim",
-                                        [KN_NODE_ARANGE] = "arange",
-                                        [KN_NODE_BROADCAST] = "broadcast",
-                                        [KN_NODE_LIKE] = "like"};
+    static const char *const names[] = {
+        [KN_NODE_TRANSPOSE] = "transpose", [KN_NODE_RESHAPE] = "reshape", [KN_NODE_EXTENT] = "extent",
+        [KN_NODE_NDIM] = "ndim",           [KN_NODE_ARANGE] = "arange",   [KN_NODE_BROADCAST] = "broadcast",
+        [KN_NODE_WINDOWS] = "windows",     [KN_NODE_LIKE] = "like"};
     if (node->kind == KN_NODE_CALL)
         kn_str_append(out, node->name);
     else if (node->kind == KN_NODE_KERNEL)

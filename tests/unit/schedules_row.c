@@ -15,8 +15,8 @@
 
 #define S(...) ((const int64_t[]){__VA_ARGS__})
 
-/* y = e / sum(e), e = exp(x - max(x)). */
-static kn_program *softmax(void)
+/* y = e / sum(e), e = exp(x - max(x)), of float32 or of any dtype. */
+static kn_program *softmax_of(bool is_generic)
 {
     static const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
@@ -24,8 +24,8 @@ static kn_program *softmax(void)
         {.kind = KN_MAP_EXPRESSION, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
         {.kind = KN_REDUCE, .label = "r1", .reads = "_v1", .gives = "_r1", .body = "a + b", .identity = "0"},
         {.kind = KN_MAP, .label = "m2", .reads = "_v1, _r1", .body = "y = v1 / r1"}};
-    const kn_program_text text = {.in = "float32 x",
-                                  .out = "float32 y",
+    const kn_program_text text = {.in = is_generic ? "T x" : "float32 x",
+                                  .out = is_generic ? "T y" : "float32 y",
                                   .values = "float32 _v0, float32 _r0, float32 _v1, float32 _r1",
                                   .stage = stages,
                                   .n_stages = 5,
@@ -33,6 +33,11 @@ static kn_program *softmax(void)
     kn_program *program = NULL;
     assert_int_equal(kn_program_create(&program, &text), KILN_OK);
     return program;
+}
+
+static kn_program *softmax(void)
+{
+    return softmax_of(false);
 }
 
 /* A call of it: rows of `length` elements, `step` elements apart, for that target. */
@@ -67,6 +72,36 @@ static void rows_that_are_read_once(void **state)
     assert_false(is_held(100, 1 << 17, 1, "sm_80")); /* no clusters */
     assert_false(is_held(100, 1 << 16, 1, "sm_75"));
     assert_true(is_held(100, 1 << 20, 1, "host"));
+}
+
+/* The schedule of rows of float16; of the results one is written for each element, or the last one of a row
+ * stays. */
+static kn_schedule chosen_for_halves(int64_t length, bool is_written)
+{
+    kn_program *program = softmax_of(true);
+    kn_target target;
+    kn_space space;
+    const int64_t *shape = S(100, length), *in = S(2 * length, 2), *out = S(2 * length, is_written ? 2 : 0);
+    const kn_view view[] = {{shape, in, 2, false}, {shape, out, 2, true}};
+    const kn_access access[] = {{2, 4096, false}, {2, 8192, true}};
+    assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
+    kn_space_make(&space, 2, shape, 2, view, 2, 0);
+    const kn_choice choice = {
+        .program = program, .space = &space, .access = access, .count = 2, .target = &target};
+    assert_int_equal(kn_row_writes(&choice), is_written);
+    kn_schedule schedule;
+    kn_launch_params params;
+    assert_int_equal(kn_schedule_choose(&schedule, &params, program, &space, access, 2, &target, 0), KILN_OK);
+    kn_program_free(program);
+    return schedule;
+}
+
+/* Narrow rows that are written are better held by several blocks. */
+static void rows_that_are_written(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen_for_halves(30720, true).kind->name, "row_long");
+    assert_string_equal(chosen_for_halves(30720, false).kind->name, "row_block");
 }
 
 static void values_of_elements_and_of_rows(void **state)
@@ -118,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_that_are_read_once),
+        cmocka_unit_test(rows_that_are_written),
         cmocka_unit_test(values_of_elements_and_of_rows),
         cmocka_unit_test(warps_are_powers_of_two),
         cmocka_unit_test(results_of_elements_are_none_of_rows),

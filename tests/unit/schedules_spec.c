@@ -1,5 +1,6 @@
 /* The serialised specialisation: reading what was written gives the same line and the same values; damaged
  * lines are refused with the key at fault. */
+#include "schedule/contraction.h"
 #include "schedules/choose.h"
 #include "schedule/layout.h"
 #include "program/program.h"
@@ -124,6 +125,44 @@ static void rounding_matters_to_halves_alone(void **state)
     assert_round_trip(&s);
     kn_program_free(p);
     kn_program_free(cast);
+}
+
+/* Two kernels of a reduction give the same bits where their texts hold nothing that could be contracted. */
+static void only_some_texts_are_contracted(void **state)
+{
+    static const struct {
+        const char *reduce;
+        kiln_dtype dtype;
+        unsigned flags;
+        bool is_safe;
+    } rows[] = {{"a * a + b", KILN_FLOAT32, 0, false},
+                {"a * a + b", KILN_FLOAT64, 0, false},
+                {"a * a + b", KILN_COMPLEX64, 0, false},
+                {"a * a + b", KILN_INT32, 0, true},
+                {"a * a + b", KILN_FLOAT32, KILN_KERNEL_NO_FMA, true},
+                {"a * a + b", KILN_COMPLEX64, KILN_KERNEL_NO_FMA, true},
+                {"a * a + b", KILN_INT32, KILN_KERNEL_FAST_MATH, false},
+                {"a + b", KILN_FLOAT32, 0, true},
+                {"a + b", KILN_FLOAT64, 0, true},
+                {"a + b", KILN_COMPLEX64, 0, false},
+                {"a + b", KILN_FLOAT32, KILN_KERNEL_FAST_MATH, false},
+                {"a > b ? a : b", KILN_FLOAT32, 0, true},
+                {"a > b ? a : sqrt(b)", KILN_FLOAT32, 0, false}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; ++k) {
+        kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+        kn_program *p = NULL;
+        options.flags = rows[k].flags;
+        assert_int_equal(
+            kn_program_reduction(&p, "T x", "T z", "x", rows[k].reduce, "z = a", "0", "k", &options),
+            KILN_OK);
+        kn_spec s = spec_of(p);
+        for (int o = 0; o < 2; ++o)
+            s.operand[o].dtype = s.operand[o].seen = rows[k].dtype;
+        if (kn_contraction_is_safe(&s) != rows[k].is_safe)
+            fail_msg("%s of %s, flags %u", rows[k].reduce, kiln_dtype_name(rows[k].dtype), rows[k].flags);
+        kn_program_free(p);
+    }
 }
 
 static void everything_at_once(void **state)
@@ -520,6 +559,7 @@ int main(void)
         cmocka_unit_test(plain_line),
         cmocka_unit_test(awkward_texts),
         cmocka_unit_test(rounding_matters_to_halves_alone),
+        cmocka_unit_test(only_some_texts_are_contracted),
         cmocka_unit_test(everything_at_once),
         cmocka_unit_test(every_schedule),
         cmocka_unit_test(every_number_of_a_kind),

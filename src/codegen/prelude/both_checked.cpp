@@ -1,5 +1,5 @@
 // Checked kernels: raw arrays whose indices are looked at, and what is reported of the first that is outside.
-// needs: kn_checked
+// needs: kn_checked kn_checked_index
 // with: raw
 
 #ifdef __CUDACC_RTC__

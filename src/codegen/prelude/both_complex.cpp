@@ -28,6 +28,8 @@ struct KN_COMPLEX_ALIGN complex {
     T re, im;
 
     complex() = default;
+    complex(const complex &z) = default; // needs: kn_by_parts
+    complex &operator=(const complex &z) { return re = z.re, im = z.im, *this; } // needs: kn_by_parts
     __device__ __forceinline__ complex(T re, T im) : re(re), im(im) {}
     template <class S> __device__ __forceinline__ complex(S re) : re((T)re), im(0) {}
     template <class S> __device__ __forceinline__ complex(const complex<S> &z) : re((T)z.re), im((T)z.im) {}

@@ -65,7 +65,7 @@ static void put_store(kn_writer *w, int k)
 {
     kn_str *out = &w->slot[KN_SLOT_STORES], *condition = kn_text(w);
     if (!is_one_row(w))
-        kn_put_part_with(w, condition, "within", -1, "elements=%d", elements_apart(w));
+        kn_put_part_with(w, condition, "within", KN_NO_VALUE, "elements=%d", elements_apart(w));
     kn_put_part_with(w, out, "store_each", k, "condition=%s function=%s pointer=%s", kn_str_text(condition),
                      config_of(w)->streamed ? "kn_store_streaming" : "kn_store",
                      kn_text_by(w, put_pointer, k));
@@ -99,22 +99,23 @@ static void put_again(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_SINGLE], *located = kn_text(w), *call = kn_text(w);
     if (!is_one_row(w))
-        kn_put_part_with(w, located, "locate_again", -1, "elements=%d", elements_apart(w));
+        kn_put_part_with(w, located, "locate_again", KN_NO_VALUE, "elements=%d", elements_apart(w));
     kn_put_call(w, call, place_single, "0");
-    kn_put_part_with(w, out, "again", -1, "all=%d located=%s call=%s", config_of(w)->vectors * vector_of(w),
-                     kn_str_text(located), kn_str_text(call));
+    kn_put_part_with(w, out, "again", KN_NO_VALUE, "all=%d located=%s call=%s",
+                     config_of(w)->vectors * vector_of(w), kn_str_text(located), kn_str_text(call));
 }
 
 static void put_places(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_FROM];
     if (is_one_row(w)) {
-        kn_put_part(w, out, "one_place", -1);
+        kn_put_part(w, out, "one_place", KN_NO_VALUE);
         return;
     }
-    kn_put_part(w, out, "places", -1);
+    kn_put_part(w, out, "places", KN_NO_VALUE);
     for (int u = 0; u < config_of(w)->vectors; ++u)
-        kn_put_part_with(w, out, "place_of_each", -1, "number=%d elements=%d", u, u * elements_apart(w));
+        kn_put_part_with(w, out, "place_of_each", KN_NO_VALUE, "number=%d elements=%d", u,
+                         u * elements_apart(w));
 }
 
 /* The first threads prefetch a line each. */
@@ -138,12 +139,12 @@ static void fill_output_bound(kn_writer *w)
         if (kn_is_output(w, k))
             put_store(w, k);
     }
-    kn_put_part_with(w, index, is_one_row(w) ? "index_in_row" : "index_of_vector", -1, "elements=%d",
+    kn_put_part_with(w, index, is_one_row(w) ? "index_in_row" : "index_of_vector", KN_NO_VALUE, "elements=%d",
                      elements_apart(w));
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, kn_str_text(index));
     if (kn_has_divisors(w)) {
-        kn_put_part(w, &w->slot[KN_SLOT_FROM], "dividends", -1);
-        kn_put_part(w, &w->slot[KN_SLOT_RESULT], "are_near", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "dividends", KN_NO_VALUE);
+        kn_put_part(w, &w->slot[KN_SLOT_RESULT], "are_near", KN_NO_VALUE);
         put_again(w);
     }
 }

@@ -20,7 +20,7 @@ static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *fun
 {
     kn_put_gathers(w, out, function, with_step ? "crossing_stride" : "crossing");
     if (w->program->uses & KN_USES_INDEX)
-        kn_put_part(w, out, "indices_of_two_rows", -1);
+        kn_put_part(w, out, "indices_of_two_rows", KN_NO_VALUE);
 }
 
 /* Lanes in many short rows: each lane is located. */
@@ -28,7 +28,7 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
 {
     kn_str *lane = kn_text(w);
     kn_put_gather_lane(w, lane);
-    kn_put_part_with(w, out, "gather_across", -1, "lane=%s", kn_str_text(lane));
+    kn_put_part_with(w, out, "gather_across", KN_NO_VALUE, "lane=%s", kn_str_text(lane));
     kn_put_words_of_lanes(w, out);
 }
 
@@ -38,7 +38,7 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
     kn_str *in_row = kn_text(w), *crossing = kn_text(w);
     kn_put_gather_known(w, in_row, gathers_of(w) == KN_ROWS_RUNS);
     put_gather_two_rows(w, crossing, "kn_gather_crossing", true);
-    kn_put_part_with(w, out, "in_row_or_crossing", -1, "in_row=%s crossing=%s", kn_str_text(in_row),
+    kn_put_part_with(w, out, "in_row_or_crossing", KN_NO_VALUE, "in_row=%s crossing=%s", kn_str_text(in_row),
                      kn_str_text(crossing));
 }
 
@@ -51,9 +51,9 @@ static void put_gather(const kn_writer *w, kn_str *out)
         put_gather_across(w, out);
         return;
     }
-    kn_put_part(w, out, "left_of_row", -1);
+    kn_put_part(w, out, "left_of_row", KN_NO_VALUE);
     if (gathers_of(w) == KN_ROWS_CROSSED) {
-        kn_put_part(w, out, "next_row", -1);
+        kn_put_part(w, out, "next_row", KN_NO_VALUE);
         put_gather_two_rows(w, out, "kn_load_crossing", false);
     } else {
         put_gather_in_or_over(w, out);

@@ -116,6 +116,25 @@ static bool is_widened(const kn_writer *w, int k)
     return is_half(w->spec, k) && step_of(w, k) == 1 && !is_interleaved(w, k) && has_widened(w->spec);
 }
 
+/* Complex numbers that lie apart, from which compilers load vectors only if the step is a power of two. */
+static bool is_picked(const kn_spec *spec, int k)
+{
+    const kn_operand *o = &spec->operand[k];
+    const kn_host_config *config = kn_host_config_of(&spec->schedule);
+    char access = o->array < 0 ? KN_DENSE : spec->schedule.access[o->array];
+    int step = access == KN_VECTOR ? config->other_step : config->step;
+    return k < spec->program->n_in && kn_dtype_is_complex(o->dtype) && access != KN_DENSE &&
+           access != KN_BROADCAST && (step & (step - 1)) != 0;
+}
+
+static bool has_picked(const kn_spec *spec)
+{
+    bool has = false;
+    for (int k = 0; k < spec->program->n_in; ++k)
+        has = has || is_picked(spec, k);
+    return has;
+}
+
 static void place_in_run(const kn_writer *w, kn_str *out, int k)
 {
     (is_interleaved(w, k) ? place_interleaved : place_plain)(w, out, k);
@@ -127,6 +146,8 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
         place_interleaved(w, out, k);
     else if (is_widened(w, k) || kn_is_output(w, k))
         put_part(w, out, is_widened(w, k) ? "wide" : "held", k, 0);
+    else if (is_picked(w->spec, k))
+        put_part(w, out, "picked", k, 0);
     else if (is_copied_by_bits(w, k))
         kn_put_part_with(w, out, "by_bits", k, "element=%s", kn_text_by(w, place_plain, k));
     else
@@ -184,7 +205,7 @@ static void put_host_pointers(kn_writer *w)
     kn_str *out = &w->slot[KN_SLOT_POINTERS], *next = &w->slot[KN_SLOT_NEXT];
     bool counts = w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_interleaved;
     int number = 0;
-    kn_put_part_with(w, next, "next_row", -1, "operands=%d", count_loop_operands(w));
+    kn_put_part_with(w, next, "next_row", KN_NO_VALUE, "operands=%d", count_loop_operands(w));
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
@@ -193,8 +214,8 @@ static void put_host_pointers(kn_writer *w)
     }
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    kn_put_part(w, out, counts ? "start" : "indices", -1);
-    kn_put_part_with(w, next, counts ? "next_start" : "next_indices", -1, "number=%d", number);
+    kn_put_part(w, out, counts ? "start" : "indices", KN_NO_VALUE);
+    kn_put_part_with(w, next, counts ? "next_start" : "next_indices", KN_NO_VALUE, "number=%d", number);
 }
 
 /* Elements are independent, unless the body indexes arrays by itself. */
@@ -204,7 +225,7 @@ static void put_independent(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         raw = raw || w->spec->operand[k].pass == KN_PASS_RAW;
     if (!raw)
-        kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT], "independent", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT], "independent", KN_NO_VALUE);
 }
 
 /* The operations of a chain of functions wait for each other, so several vectors have to be in flight. gcc
@@ -214,9 +235,9 @@ static void put_lanes(kn_writer *w)
 {
     if (kn_cost_functions(w->program) < DEEP_CHAIN)
         return;
-    kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "lanes", -1);
-    kn_put_part(w, &w->slot[KN_SLOT_SINGLE], "count_lanes", -1);
-    kn_put_part(w, &w->slot[KN_SLOT_AFTER_LOOP], "keep_lanes", -1);
+    kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "lanes", KN_NO_VALUE);
+    kn_put_part(w, &w->slot[KN_SLOT_SINGLE], "count_lanes", KN_NO_VALUE);
+    kn_put_part(w, &w->slot[KN_SLOT_AFTER_LOOP], "keep_lanes", KN_NO_VALUE);
 }
 
 /* The number of results if the kernel is bound by memory, interleaved ones counted as one; 0: they are stored
@@ -237,7 +258,7 @@ static int count_streamed(const kn_spec *spec)
 /* The loop goes over a range piece by piece. */
 static bool has_pieces(const kn_spec *spec)
 {
-    return count_streamed(spec) > 0 || has_widened(spec);
+    return count_streamed(spec) > 0 || has_widened(spec) || has_picked(spec);
 }
 
 /* Inputs are prefetched. */
@@ -281,10 +302,22 @@ static void put_widened(kn_writer *w, int k, int piece)
         kn_put_part(w, &w->slot[KN_SLOT_WIDEN], "widen", k);
 }
 
+static void put_picked(kn_writer *w, int k, int piece)
+{
+    if (!is_picked(w->spec, k))
+        return;
+    bool is_single = kn_item_size(w, k) == 8;
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "picked_piece", k, "capacity=%d align=%d word=%s", piece,
+                     is_single ? 4 : 8, is_single ? "" : "vector_size(16), ");
+    int first, lane = interleaved_number(w, k, &first);
+    kn_put_part_with(w, &w->slot[KN_SLOT_WIDEN], "pick", k, "first=%s step=%d lane=%d",
+                     w->program->param[first].name, step_of(w, k), lane > 0 ? lane : 0);
+}
+
 static void put_streamed(kn_writer *w, const char *index)
 {
     int largest = 1;
-    kn_put_part_with(w, &w->slot[KN_SLOT_POINTERS], "streams", -1, "streams=%s",
+    kn_put_part_with(w, &w->slot[KN_SLOT_POINTERS], "streams", KN_NO_VALUE, "streams=%s",
                      count_streamed(w->spec) > 0 ? "KN_STREAMS" : "false");
     for (int k = 0, number = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
@@ -296,9 +329,12 @@ static void put_streamed(kn_writer *w, const char *index)
         ++number;
     }
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
-    kn_str_append(&w->slot[KN_SLOT_UNTIL], has_widened(w->spec) ? "" : "kn_streams && ");
-    for (int k = 0; k < kn_param_count(w); ++k)
+    kn_str_append(&w->slot[KN_SLOT_UNTIL],
+                  has_widened(w->spec) || has_picked(w->spec) ? "" : "kn_streams && ");
+    for (int k = 0; k < kn_param_count(w); ++k) {
         put_widened(w, k, STREAMED_PIECE / largest);
+        put_picked(w, k, STREAMED_PIECE / largest);
+    }
     put_asking(w);
     put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
 }
@@ -329,9 +365,11 @@ KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
                                              .is_seen_place = is_widened,                                    \
                                              .preludes = word,                                               \
                                              .parts = "schedules/host/host_parts.cpp"}
-RECIPE(runs, NULL);
-RECIPE(interleaved, "kn_interleaved");
-RECIPE(indices, NULL);
+/* Compilers make vectors of loops that store the parts of complex numbers, none of loops that store structs. */
+#define BY_PARTS "kn_by_parts"
+RECIPE(runs, BY_PARTS);
+RECIPE(interleaved, BY_PARTS " kn_interleaved");
+RECIPE(indices, BY_PARTS);
 
 static void fill_quick(kn_writer *w)
 {

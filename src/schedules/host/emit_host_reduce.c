@@ -77,6 +77,11 @@ static int depth_of(const kn_writer *w)
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
 
+static const char *index_type(const kn_writer *w)
+{
+    return w->spec->schedule.index == 32 ? "int" : "long long";
+}
+
 /* The operand of `_J`, its type, and its value at the first of a series of steps. */
 static void put_order(kn_writer *w)
 {
@@ -84,25 +89,39 @@ static void put_order(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", operand);
     if (is_baseline(w))
         return;
-    kn_str_append(&w->slot[KN_SLOT_INDEX], w->spec->schedule.index == 32 ? "int" : "long long");
+    kn_str_append(&w->slot[KN_SLOT_INDEX], index_type(w));
     if (operand < 0)
         kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
     else
-        kn_put_part_with(w, &w->slot[KN_SLOT_FIRST], "first_index", -1, "array=%d", operand);
+        kn_put_part_with(w, &w->slot[KN_SLOT_FIRST], "first_index", KN_NO_VALUE, "array=%d", operand);
 }
 
-/* In order, the index counts up along a row, and lanes that are results have the same one. */
+/* In order, the index counts up along a row, and lanes that are results have the same one, but for their
+ * groups. */
+static const char *part_of_index(const kn_writer *w)
+{
+    const kn_host_reduce_config *config = config_of(w);
+    if (config->grouped)
+        return is_baseline(w) ? "index_in_group_quick" : "index_in_group";
+    return config->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order";
+}
+
 static void put_map(kn_writer *w)
 {
     kn_str *index = kn_text(w), *along = kn_text(w), *reduction_index = kn_text(w);
     int last = kn_layout_space_operands(w->spec) - 1;
+    kn_put_part_with(w, index, "index_along", KN_NO_VALUE, "start=%s array=%d", "start", w->spec->n_arrays);
+    kn_put_part_with(w, along, "index_along", KN_NO_VALUE, "start=%s array=%d", "reduction_start", last);
+    kn_put_part_with(w, reduction_index,
+                     config_of(w)->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order",
+                     KN_NO_VALUE, "array=%d otherwise=%s", last, kn_str_text(along));
     kn_put_part_with(w, index, "index_along", -1, "start=%s array=%d", "start", w->spec->n_arrays);
     kn_put_part_with(w, along, "index_along", -1, "start=%s array=%d", "reduction_start", last);
-    kn_put_part_with(w, reduction_index,
-                     config_of(w)->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order", -1,
-                     "array=%d otherwise=%s", last, kn_str_text(along));
+    kn_put_part_with(w, reduction_index, part_of_index(w), -1, "array=%d index=%s otherwise=%s", last,
+                     index_type(w), kn_str_text(along));
+    bool is_alike = is_baseline(w) && !config_of(w)->grouped;
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(index),
-               kn_str_text(is_baseline(w) ? along : reduction_index));
+               kn_str_text(is_alike ? along : reduction_index));
 }
 
 static const char *choose_template(const kn_spec *spec)
@@ -131,7 +150,7 @@ static void fill_host_reduce(kn_writer *w)
         kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
                       config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
         kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT],
-                    kn_cost_functions(w->program) > 0 ? "calling" : "independent", -1);
+                    kn_cost_functions(w->program) > 0 ? "calling" : "independent", KN_NO_VALUE);
     }
     put_map(w);
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result, "", "");

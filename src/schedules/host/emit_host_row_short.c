@@ -74,7 +74,8 @@ static void put_tiles(kn_writer *w)
 
 static void fill(kn_writer *w)
 {
-    kn_put_part(w, &w->slot[KN_SLOT_PACKS], w->spec->schedule.baseline ? "packing_quick" : "packing", -1);
+    kn_put_part(w, &w->slot[KN_SLOT_PACKS], w->spec->schedule.baseline ? "packing_quick" : "packing",
+                KN_NO_VALUE);
     kn_host_put_held_values(w);
     put_tiles(w);
     kn_put_row_results(w, NULL);

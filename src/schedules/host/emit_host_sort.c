@@ -21,10 +21,10 @@ void kn_put_host_rows(kn_writer *w, bool one_axis, int single, int stores)
     const char *offset = one_axis ? "in_row" : "from_row";
     void (*put)(const kn_writer *, kn_str *, int) = one_axis ? put_in_row : put_anywhere;
     if (one_axis)
-        kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "move_in_row", -1, "operands=%d",
+        kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "move_in_row", KN_NO_VALUE, "operands=%d",
                          kn_layout_space_operands(w->spec));
     else
-        kn_put_part(w, &w->slot[KN_SLOT_FROM], "go_along", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "go_along", KN_NO_VALUE);
     for (int k = 0; k < kn_param_count(w) && one_axis; ++k)
         if (kn_array_of(w, k) >= 0)
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "run_pointer", k);

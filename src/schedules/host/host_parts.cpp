@@ -7,6 +7,7 @@
 #inline lane_variable kn_lane_${name}
 #inline wide kn_wide_${name}[kn_at - kn_first]
 #inline held kn_out_${name}[kn_at]
+#inline picked kn_picked_${name}[kn_at - kn_first]
 #inline by_bits kn_by_bits(${element})
 
 // Interleaved results, in front of an element and behind it.
@@ -104,3 +105,12 @@ kn_narrow(kn_out_${name} + kn_first, kn_wide_${name}, kn_stop - kn_first);
 
 #part widen
 kn_widen(kn_wide_${name}, kn_${name}_ + kn_first, kn_stop - kn_first);
+
+// Complex numbers of which compilers load no vectors, since they are three or five apart: they are put together, a piece of the range at a time.
+#part picked_piece
+typedef long long kn_pick_${name} __attribute__((${word}may_alias, aligned(${align})));
+alignas(64) ${type} kn_picked_${name}[${capacity}];
+
+#part pick
+for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at)
+    ((kn_pick_${name} *)kn_picked_${name})[kn_at - kn_first] = *(const kn_pick_${name} *)(kn_${first}_ + ${step} * kn_at + ${lane});

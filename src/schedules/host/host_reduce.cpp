@@ -28,7 +28,8 @@ enum {
     kn_series = 8,                      /* series of steps that are reduced together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are reduced in pairs, then pairs of pairs */
     kn_place_of_index = ${order},       /* the operand of `_J`; -1: no text uses it */
-    kn_orders = kn_place_of_index >= 0
+    kn_orders = kn_place_of_index >= 0,
+    kn_is_grouped = ${grouped} /* lanes are several elements of each result, which have indices of their own */
 };
 
 typedef kn_line<${type}> kn_values;
@@ -110,9 +111,14 @@ ${begin}
     /* `_J` of each lane, at the first of some steps. It is in memory, since g++ otherwise adds it up for each step; and it is stored as a vector, since a vector is slow
      * to read behind single stores. */
     typedef ${index} kn_indices __attribute__((vector_size(kn_lanes * sizeof(${index})), aligned(64))); /* as the arrays are */
-    alignas(64) ${index} kn_numbers[kn_lanes], kn_first_index[kn_lanes];
+    alignas(64) ${index} kn_numbers[kn_lanes], kn_first_index[kn_is_grouped ? kn_most : kn_lanes];
     for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
         kn_numbers[kn_k] = kn_k;
+    /* Lanes that are results have one step's, which differ from group to group. */
+    if constexpr (kn_is_grouped)
+        for (int kn_g = 0; kn_g < kn.groups; ++kn_g)
+            for (long long kn_k = kn_g * kn.width; kn_k < (kn_g + 1) * kn.width; ++kn_k)
+                kn_first_index[kn_k] = kn_g * (${index})kn.axis[0].stride[kn_is_grouped ? kn_place_of_index : 0];
 
     /* Reduces kn_n steps from kn_row on. The loop over lanes is the outer one, so that the compiler vectorises it, for structs too. */
     const auto kn_reduce_loop_of = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place kn_row, const long long kn_width,

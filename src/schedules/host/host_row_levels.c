@@ -8,7 +8,7 @@
 void kn_host_put_loops(kn_writer *w, const kn_field *loops)
 {
     static const kn_field call = KN_FIELD(kn_call, KN_HOST_CALL);
-    kn_put_part_with(w, &w->slot[KN_SLOT_LOOPS], "loops", -1, "call=%s loops=%s", call.declaration,
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOOPS], "loops", KN_NO_VALUE, "call=%s loops=%s", call.declaration,
                      loops->declaration);
 }
 
@@ -57,7 +57,7 @@ void kn_host_put_last(const kn_writer *w, kn_str *out, const kn_level *level, co
         return;
     by->put_pointers(w, pointers, level);
     put_element(w, element, level, by);
-    kn_put_part_with(w, out, by->last, -1, "pointers=%s element=%s", kn_str_text(pointers),
+    kn_put_part_with(w, out, by->last, KN_NO_VALUE, "pointers=%s element=%s", kn_str_text(pointers),
                      kn_str_text(element));
 }
 

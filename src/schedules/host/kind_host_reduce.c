@@ -103,6 +103,11 @@ static bool is_short(const kn_choice *c)
            output_extent(c->space) >= FEWEST_SHORT;
 }
 
+static bool has_index(const kn_program *program)
+{
+    return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -113,6 +118,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_host_reduce_config *config = kn_host_reduce_config_in(out);
     config->lanes_of_row = by_rows ? lanes_of(c) : 1;
     config->short_rows = by_rows && is_short(c);
+    config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
     kn_reduce_set_index_type(out, c);
@@ -128,7 +134,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- launch parameters ---- */
 
-/* For all inputs, the row's next element follows where one result more would be. */
+/* For all inputs, the row's next element follows where one result more would be. The reduction's index is no
+ * input: kernels add that of a group to it. */
 static bool runs_on(const kn_part *part)
 {
     const kn_space *s = part->space;
@@ -136,7 +143,7 @@ static bool runs_on(const kn_part *part)
     kn_spec_access(access, part->spec);
     if (s->n_reduction_axes == 0)
         return false;
-    for (int o = 0; o < s->n_operands; ++o) {
+    for (int o = 0; o < s->n_operands - has_index(part->spec->program); ++o) {
         bool is_output = o < part->spec->n_arrays && access[o].is_output;
         int outputs = s->ndim - s->n_reduction_axes - 1;
         if (!is_output && s->stride[o][s->ndim - 1] != s->stride[o][outputs] * s->extent[outputs])
@@ -147,10 +154,11 @@ static bool runs_on(const kn_part *part)
 
 static void set_steps(kn_host_reduce_field *f, const kn_part *part)
 {
-    int lanes = kn_host_reduce_config_of(&part->spec->schedule)->lanes_of_row;
+    const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
     int64_t length = row_length(part->space);
-    f->groups = lanes;
-    if (lanes == 1 && f->width < NARROW && runs_on(part))
+    bool may_group = config->grouped || !has_index(part->spec->program);
+    f->groups = config->lanes_of_row;
+    if (f->groups == 1 && f->width < NARROW && may_group && runs_on(part))
         f->groups = (int32_t)kn_most(1, kn_least(NARROW / f->width, length));
     f->steps = length / f->groups;
     f->rest = length % f->groups;

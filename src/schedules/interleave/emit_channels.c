@@ -175,7 +175,7 @@ static void put_table(kn_writer *w)
     for (int k = w->program->n_in; k < kn_param_count(w); ++k)
         kn_put_part_with(w, out, "table_of_result", k, "bytes=%d", entries * kn_item_size(w, k));
     kn_put_call(w, call, place_entry, "");
-    kn_put_part_with(w, out, "fill_table", -1, "all=%d each=%d call=%s", entries, KN_TABLE_ENTRIES,
+    kn_put_part_with(w, out, "fill_table", KN_NO_VALUE, "all=%d each=%d call=%s", entries, KN_TABLE_ENTRIES,
                      kn_str_text(call));
 }
 
@@ -197,11 +197,11 @@ static void put_part(kn_writer *w)
 {
     if (config_of(w)->through_shared) {
         kn_str_append(&w->slot[KN_SLOT_FIRST], "kn_block");
-        kn_put_part(w, &w->slot[KN_SLOT_FROM], "left_in_block", -1);
-        kn_put_part(w, &w->slot[KN_SLOT_STAGE], "whole_of_block", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "left_in_block", KN_NO_VALUE);
+        kn_put_part(w, &w->slot[KN_SLOT_STAGE], "whole_of_block", KN_NO_VALUE);
     } else {
         kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn_block * %du + threadIdx.x", w->spec->schedule.block);
-        kn_put_part(w, &w->slot[KN_SLOT_FROM], "left_of_part", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "left_of_part", KN_NO_VALUE);
     }
 }
 
@@ -219,7 +219,7 @@ static void fill_channels(kn_writer *w)
     for (int k = w->program->n_in; k < kn_param_count(w); ++k)
         are_interleaved = are_interleaved || is_interleaved(w, k);
     if (are_interleaved)
-        kn_put_part(w, &w->slot[KN_SLOT_FROM], "full", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "full", KN_NO_VALUE);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_array_of(w, k) < 0)
             continue;

@@ -171,7 +171,7 @@ static void put_next(kn_writer *w)
     const char *function = kn_str_text(&w->slot[KN_SLOT_REDUCE]);
     kn_str_append(&w->slot[KN_SLOT_NEXT], w->spec->schedule.order ? "kn_next" : function);
     if (w->spec->schedule.order)
-        kn_put_part_with(w, &w->slot[KN_SLOT_ELEMENT], "next", -1, "value_type=%s function=%s",
+        kn_put_part_with(w, &w->slot[KN_SLOT_ELEMENT], "next", KN_NO_VALUE, "value_type=%s function=%s",
                          kn_str_text(&w->slot[KN_SLOT_TYPE]), function);
 }
 
@@ -185,7 +185,7 @@ static void put_names(kn_writer *w)
     kn_put_function(w, &w->slot[KN_SLOT_REDUCE], REDUCE);
     put_next(w);
     if (reduce->identity[0])
-        kn_put_part_with(w, &w->slot[KN_SLOT_EMPTY], "empty", -1, "result=%s label=%s",
+        kn_put_part_with(w, &w->slot[KN_SLOT_EMPTY], "empty", KN_NO_VALUE, "result=%s label=%s",
                          kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
@@ -201,7 +201,7 @@ static void put_lanes(kn_writer *w, const places *from, const char *part, const 
 {
     kn_str *lane = kn_text(w), *out = &w->slot[KN_SLOT_LANES];
     put_mapped(w, lane, from->loaded, from->lane);
-    kn_put_part_with(w, out, part, -1, "value_type=%s lane=%s mapped=%s next=%s item=%s",
+    kn_put_part_with(w, out, part, KN_NO_VALUE, "value_type=%s lane=%s mapped=%s next=%s item=%s",
                      kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(lane),
                      kn_str_text(&w->slot[KN_SLOT_MAPPED]), kn_str_text(&w->slot[KN_SLOT_NEXT]), item);
 }
@@ -251,14 +251,14 @@ static void put_from(kn_writer *w, const char *part, const char *near)
     int operands = kn_layout_space_operands(w->spec);
     if (!gathers_some(w)) {
         if (part)
-            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, -1, "operands=%d", operands);
+            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, KN_NO_VALUE, "operands=%d", operands);
         return;
     }
-    kn_put_part_with(w, go, near, -1, "operands=%d", operands);
-    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", -1, "go=%s loads=%s", kn_str_text(go),
+    kn_put_part_with(w, go, near, KN_NO_VALUE, "operands=%d", operands);
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", KN_NO_VALUE, "go=%s loads=%s", kn_str_text(go),
                      kn_str_text(loads));
     kn_str_clear(loads);
-    kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", -1);
+    kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", KN_NO_VALUE);
 }
 
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
@@ -330,7 +330,7 @@ static const char *template_of_threads(const kn_spec *spec)
 static void fill_threads(kn_writer *w)
 {
     put_names(w);
-    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "results_of_thread", -1, "operands=%d",
+    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "results_of_thread", KN_NO_VALUE, "operands=%d",
                      kn_layout_space_operands(w->spec));
     if (has_short_rows(w->spec)) {
         put_loads_of_rows(w);

@@ -149,11 +149,12 @@ static const char *parameters_of_item(const kn_writer *w)
 static void put_early(const kn_writer *w, kn_str *out, kn_place_writer put)
 {
     kn_str *item = kn_text(w), *lines = kn_text(w);
-    kn_put_part(w, item, parameters_of_item(w), -1);
+    kn_put_part(w, item, parameters_of_item(w), KN_NO_VALUE);
     for (int k = 0; k < w->program->n_in; ++k)
         if (is_of_items(w, k) && is_early(w, k))
             put(w, lines, k);
-    kn_put_part_with(w, out, "load_items", -1, "item=%s lines=%s", kn_str_text(item), kn_str_text(lines));
+    kn_put_part_with(w, out, "load_items", KN_NO_VALUE, "item=%s lines=%s", kn_str_text(item),
+                     kn_str_text(lines));
 }
 
 /* True for inputs that are staged: early ones that are not broadcast. */
@@ -166,8 +167,8 @@ static bool is_copied(const kn_writer *w, int k)
 static void put_lambda(const kn_writer *w, kn_str *out, const char *more, kn_str *lines)
 {
     kn_str *item = kn_text(w);
-    kn_put_part(w, item, parameters_of_item(w), -1);
-    kn_put_part_with(w, out, "lambda", -1, "item=%s more=%s lines=%s", kn_str_text(item), more,
+    kn_put_part(w, item, parameters_of_item(w), KN_NO_VALUE);
+    kn_put_part_with(w, out, "lambda", KN_NO_VALUE, "item=%s more=%s lines=%s", kn_str_text(item), more,
                      kn_str_text(lines));
 }
 
@@ -193,7 +194,7 @@ static void put_element(const kn_writer *w, kn_str *out, const kn_level *level)
                                            "kn_e"},
                                    recomputed = {place_in_item, "", "", "kn_from.at[%d] + kn_k", NULL};
     if (w->program->uses & (KN_USES_INDEX | KN_USES_REDUCTION_INDEX) && !goes_by_places(w))
-        kn_put_part(w, out, kn_has_columns(w) ? "element_of_columns" : "element", -1);
+        kn_put_part(w, out, kn_has_columns(w) ? "element_of_columns" : "element", KN_NO_VALUE);
     kn_put_level_stages(w, out, level, goes_by_places(w) ? &recomputed : &held);
     if (!level->is_last)
         kn_put_part(w, out, "reduced_element", w->program->stage[level->end].value[0]);
@@ -213,7 +214,7 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
             put_store(w, stores, k);
     }
     put_element(w, lines, level);
-    kn_put_part_with(w, out, "item", -1, "before=%s lines=%s stores=%s", kn_str_text(before),
+    kn_put_part_with(w, out, "item", KN_NO_VALUE, "before=%s lines=%s stores=%s", kn_str_text(before),
                      kn_str_text(lines), kn_str_text(stores));
 }
 
@@ -246,7 +247,7 @@ static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level
     kn_str *items = kn_text(w);
     kn_put_declaration(w, out, result);
     put_all_items(w, items, level);
-    kn_put_part_with(w, out, "reduce_items", -1, "to=%s stage=%d items=%s function=%s",
+    kn_put_part_with(w, out, "reduce_items", KN_NO_VALUE, "to=%s stage=%d items=%s function=%s",
                      kn_text_by(w, kn_put_row_value, result), level->end, kn_str_text(items),
                      kn_text_by(w, kn_put_function, level->end));
 }
@@ -258,7 +259,7 @@ static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
     if (level->stages == 0 && (!is_staged(w) || staged.stages == 0))
         return;
     put_all_items(w, items, level);
-    kn_put_part_with(w, out, "each_item", -1, "items=%s", kn_str_text(items));
+    kn_put_part_with(w, out, "each_item", KN_NO_VALUE, "items=%s", kn_str_text(items));
 }
 
 static void put_levels(kn_writer *w)

@@ -117,7 +117,8 @@ static void put_column_values(const kn_writer *w, kn_str *out, uint32_t stages)
 static void put_for_rows(const kn_writer *w, kn_str *out, kn_str *lines)
 {
     if (kn_has_columns(w))
-        kn_put_part_with(w, out, w->is_cuda ? "rows" : "rows_beside", -1, "lines=%s", kn_str_text(lines));
+        kn_put_part_with(w, out, w->is_cuda ? "rows" : "rows_beside", KN_NO_VALUE, "lines=%s",
+                         kn_str_text(lines));
     else
         kn_str_append(out, kn_str_text(lines));
 }
@@ -146,7 +147,7 @@ static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *leve
 static void put_column_step(const kn_writer *w, kn_str *out, int array)
 {
     if (kn_has_columns(w))
-        kn_put_part_with(w, out, "column", -1, "array=%d", array);
+        kn_put_part_with(w, out, "column", KN_NO_VALUE, "array=%d", array);
 }
 
 /* "kn.start + kn_here.at[2] + kn_e * kn.axis[0].stride[2]" */

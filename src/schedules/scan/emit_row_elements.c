@@ -60,5 +60,6 @@ void kn_put_row_pointers(kn_writer *w)
 void kn_put_way_along(kn_writer *w, enum kn_slot_id slot, const kn_row_elements *elements)
 {
     if (!elements->one_axis)
-        kn_put_part_with(w, &w->slot[slot], "go_along", -1, "operands=%d", kn_layout_space_operands(w->spec));
+        kn_put_part_with(w, &w->slot[slot], "go_along", KN_NO_VALUE, "operands=%d",
+                         kn_layout_space_operands(w->spec));
 }

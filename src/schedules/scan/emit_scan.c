@@ -51,7 +51,8 @@ bool kn_scan_is_of_stage(const kn_writer *w, int stage, int k)
 static void fill(kn_writer *w)
 {
     kn_put_scan_names(w);
-    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "from", -1, "operands=%d", kn_layout_space_operands(w->spec));
+    kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "from", KN_NO_VALUE, "operands=%d",
+                     kn_layout_space_operands(w->spec));
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_MAP, put_element, "from_row");
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_element, "from_row");
 }

@@ -32,7 +32,7 @@ void kn_put_sort_names(kn_writer *w)
 void kn_put_sort_maps(kn_writer *w, bool one_axis)
 {
     const kn_row_elements *elements = kn_row_elements_of(one_axis);
-    kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d",
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", KN_NO_VALUE, "operands=%d",
                      kn_layout_space_operands(w->spec));
     kn_put_row_pointers(w);
     kn_put_way_along(w, KN_SLOT_FROM, elements);

@@ -25,7 +25,7 @@ static void put_sorted(const kn_writer *w, kn_str *out, int k)
 static void put_places(kn_writer *w)
 {
     int operands = kn_layout_space_operands(w->spec);
-    kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", -1, "operands=%d", operands);
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", KN_NO_VALUE, "operands=%d", operands);
     kn_put_way_along(w, KN_SLOT_FROM, elements_of(w));
 }
 
@@ -54,8 +54,8 @@ static void put_numbers(kn_writer *w)
                              ? THREADS
                              : THREADS_OF_WIDE);
     if (has_numbers) {
-        kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", -1);
-        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", -1);
+        kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", KN_NO_VALUE);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", KN_NO_VALUE);
     }
     kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_number_of[kn_s]" : "0");
 }

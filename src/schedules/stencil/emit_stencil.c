@@ -20,7 +20,7 @@ static bool find_input(const kn_writer *w, int k, int *row, int *column)
 static void put_down(const kn_writer *w, kn_str *out, int lines, int array)
 {
     if (lines != 0)
-        kn_put_part_with(w, out, "line_down", -1, "lines=%d array=%d", lines, array);
+        kn_put_part_with(w, out, "line_down", KN_NO_VALUE, "lines=%d array=%d", lines, array);
 }
 
 static void put_bytes(const kn_writer *w, kn_str *out, int k)
@@ -59,9 +59,9 @@ static void put_call(kn_writer *w, kn_place_writer place)
 {
     kn_str *out = &w->slot[KN_SLOT_LANE], *index = kn_text(w), *down = kn_text(w), *call = kn_text(w);
     put_down(w, down, w->result, w->spec->n_arrays);
-    kn_put_part_with(w, index, "index", -1, "down=%s", kn_str_text(down));
+    kn_put_part_with(w, index, "index", KN_NO_VALUE, "down=%s", kn_str_text(down));
     kn_put_call(w, call, place, kn_str_text(index));
-    kn_put_part_with(w, out, "block", -1, "lines=%s", kn_str_text(call));
+    kn_put_part_with(w, out, "block", KN_NO_VALUE, "lines=%s", kn_str_text(call));
 }
 
 /* Writes, for each row of results: loads of the other operands into slot `loads`, the calls, and the stores.
@@ -111,7 +111,7 @@ static void place(const kn_writer *w, kn_str *out, int k)
         return;
     }
     kn_stencil_window x = kn_stencil_window_of(&w->spec->schedule, row, w->result);
-    kn_put_part_with(w, out, "element_of_window", -1, "row=%d steps=%d column=%d", x.row, x.steps,
+    kn_put_part_with(w, out, "element_of_window", KN_NO_VALUE, "row=%d steps=%d column=%d", x.row, x.steps,
                      column - x.first);
 }
 
@@ -153,7 +153,7 @@ static void put_window_address(const kn_writer *w, kn_str *out, const kn_stencil
     find_input(w, k, &row, &column);
     kn_stencil_3d_row(&plane, &line, &w->spec->schedule, row);
     if (x->plane != plane)
-        kn_put_part_with(w, down, "plane_down", -1, "planes=%d array=%d", x->plane - plane, array);
+        kn_put_part_with(w, down, "plane_down", KN_NO_VALUE, "planes=%d array=%d", x->plane - plane, array);
     put_down(w, down, x->line - line, array);
     kn_put_part_with(w, out, "window_address", k, "place=%s down=%s forth=%d", place, kn_str_text(down),
                      (x->first - column) * kn_item_size(w, k));
@@ -180,7 +180,7 @@ static void put_prefetches(const kn_writer *w, kn_str *out, const char *part, co
     for (int k = 0; k < count; ++k)
         if (x[k].plane == x[count - 1].plane)
             put_of_window(w, lines, "ask", &x[k], "", place, planes);
-    kn_put_part_with(w, out, part, -1, "ahead=%d after=%d lines=%s", KN_STENCIL_3D_AHEAD,
+    kn_put_part_with(w, out, part, KN_NO_VALUE, "ahead=%d after=%d lines=%s", KN_STENCIL_3D_AHEAD,
                      KN_STENCIL_3D_AHEAD + 1, kn_str_text(lines));
 }
 
@@ -194,8 +194,9 @@ static void put_windows_3d(kn_writer *w)
         put_of_window(w, loads, "load_raw", &x[k], "auto ", "kn_here", "");
     put_prefetches(w, loads, "ask_first", "kn_here", "kn_k");
     for (int k = 0; k < count; ++k)
-        kn_put_part_with(w, x[k].is_fresh ? from : loads, "window_of_plane", -1, "auto=%s plane=%d line=%d",
-                         x[k].is_fresh ? "const auto " : "auto ", x[k].plane, x[k].line);
+        kn_put_part_with(w, x[k].is_fresh ? from : loads, "window_of_plane", KN_NO_VALUE,
+                         "auto=%s plane=%d line=%d", x[k].is_fresh ? "const auto " : "auto ", x[k].plane,
+                         x[k].line);
     for (int k = 0; k < count; ++k)
         if (x[k].is_fresh)
             put_of_window(w, next, "load_raw", &x[k], "", "kn_next", "");
@@ -203,8 +204,8 @@ static void put_windows_3d(kn_writer *w)
     put_prefetches(w, next, "ask_next", "kn_next", ahead);
     for (int k = 0; k < count; ++k)
         if (!x[k].is_fresh)
-            kn_put_part_with(w, &w->slot[KN_SLOT_NEXT], "next_window", -1, "plane=%d next=%d line=%d",
-                             x[k].plane, x[k].plane + 1, x[k].line);
+            kn_put_part_with(w, &w->slot[KN_SLOT_NEXT], "next_window", KN_NO_VALUE,
+                             "plane=%d next=%d line=%d", x[k].plane, x[k].plane + 1, x[k].line);
 }
 
 static void place_3d(const kn_writer *w, kn_str *out, int k)
@@ -219,7 +220,7 @@ static void place_3d(const kn_writer *w, kn_str *out, int k)
     line += w->result;
     while (at + 1 < count && (x[at].plane != plane || x[at].line != line))
         ++at;
-    kn_put_part_with(w, out, "element_of_plane", -1, "plane=%d line=%d column=%d", plane, line,
+    kn_put_part_with(w, out, "element_of_plane", KN_NO_VALUE, "plane=%d line=%d column=%d", plane, line,
                      column - x[at].first);
 }
 

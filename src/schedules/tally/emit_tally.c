@@ -67,13 +67,14 @@ static void put_operator(kn_writer *w)
     bool is_count = is_sum && !strcmp(p->stage[KN_TALLY_VALUE].body, "1");
     if (atomic) {
         kn_str wanted = KN_STR_INIT;
-        kn_put_part(w, &wanted, part_of_wanted(atomic), -1);
-        kn_put_part_with(
-            w, &w->slot[KN_SLOT_TALLY], "by_atomics", -1, "function=%s in_shared=%s word=%s wanted=%s",
-            atomic, is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info), kn_str_text(&wanted));
+        kn_put_part(w, &wanted, part_of_wanted(atomic), KN_NO_VALUE);
+        kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_atomics", KN_NO_VALUE,
+                         "function=%s in_shared=%s word=%s wanted=%s", atomic,
+                         is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info),
+                         kn_str_text(&wanted));
         kn_str_free(&wanted);
     } else {
-        kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_threads", -1, "reduce=%s",
+        kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_threads", KN_NO_VALUE, "reduce=%s",
                          kn_str_text(&w->slot[KN_SLOT_REDUCE]));
     }
     kn_str_append(&w->slot[KN_SLOT_IS_ATOMIC], atomic ? "1" : "0");

@@ -38,7 +38,7 @@ static void put_stage(kn_writer *w, int k)
                      kn_str_text(step), rows.left, rows.row, rows.carry);
     bool has_assembly = kn_put_transposed(w, assembly, vector, size, kn_str_text(from), kn_str_text(step),
                                           is_narrow(w) ? &rows : NULL, kn_str_text(to), pitch);
-    kn_put_part_with(w, out, "stage_by_compiler", -1, "assembly=%s call=%s",
+    kn_put_part_with(w, out, "stage_by_compiler", KN_NO_VALUE, "assembly=%s call=%s",
                      kn_str_text(has_assembly ? assembly : call), kn_str_text(call));
 }
 
@@ -53,8 +53,9 @@ static void put_stages(kn_writer *w)
             continue;
         kn_put_part_with(w, tiles, "tile_of", k, "before=%s", kn_str_text(before));
         kn_str_clear(before);
-        kn_put_part_with(w, bytes, "bytes_of_tile", -1, "bytes=%d", vector * vector * kn_item_size(w, k));
-        kn_put_part_with(w, before, "next_tile", -1, "bytes=%s", kn_str_text(bytes));
+        kn_put_part_with(w, bytes, "bytes_of_tile", KN_NO_VALUE, "bytes=%d",
+                         vector * vector * kn_item_size(w, k));
+        kn_put_part_with(w, before, "next_tile", KN_NO_VALUE, "bytes=%s", kn_str_text(bytes));
         put_stage(w, k);
     }
 }

@@ -25,9 +25,9 @@ static void put_lanes(const kn_writer *w, kn_str *out)
 {
     kn_str *lane = kn_text(w), *ends = kn_text(w), *words = kn_text(w);
     kn_put_gather_lane(w, lane);
-    kn_put_part(w, ends, has_short_rows(w) ? "short_row_ends" : "row_ends", -1);
+    kn_put_part(w, ends, has_short_rows(w) ? "short_row_ends" : "row_ends", KN_NO_VALUE);
     kn_put_words_of_lanes(w, words);
-    kn_put_part_with(w, out, "gather_lanes", -1, "lane=%s row_ends=%s words=%s", kn_str_text(lane),
+    kn_put_part_with(w, out, "gather_lanes", KN_NO_VALUE, "lane=%s row_ends=%s words=%s", kn_str_text(lane),
                      kn_str_text(ends), kn_str_text(words));
 }
 
@@ -42,7 +42,7 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
         kn_put_all_runs(w, are_runs);
     kn_put_gathers(w, runs, "kn_load_unaligned", NULL);
     put_lanes(w, lanes);
-    kn_put_part_with(w, out, are_runs->length > 0 ? "gather_runs_or_lanes" : "lanes_alone", -1,
+    kn_put_part_with(w, out, are_runs->length > 0 ? "gather_runs_or_lanes" : "lanes_alone", KN_NO_VALUE,
                      "are_runs=%s runs=%s lanes=%s", kn_str_text(are_runs), kn_str_text(runs),
                      kn_str_text(lanes));
     kn_put_lanes_of_words(w, out);

@@ -38,7 +38,7 @@ static int nearest_of_input(const kn_cut *c)
 /* The input's rows are short along the axis, and continue along the axis of the results' ranges. */
 static bool is_row_first(const kn_cut *c, int axis, int next)
 {
-    return next >= 0 && next == next_of_input(c, axis) && c->space->extent[axis] <= KN_MOST_CHANNELS;
+    return next == next_of_input(c, axis) && c->space->extent[axis] <= KN_MOST_CHANNELS;
 }
 
 static void find_axes(kn_cut *c, int axis)
