@@ -112,13 +112,8 @@ static void put_map(kn_writer *w)
     int last = kn_layout_space_operands(w->spec) - 1;
     kn_put_part_with(w, index, "index_along", KN_NO_VALUE, "start=%s array=%d", "start", w->spec->n_arrays);
     kn_put_part_with(w, along, "index_along", KN_NO_VALUE, "start=%s array=%d", "reduction_start", last);
-    kn_put_part_with(w, reduction_index,
-                     config_of(w)->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order",
-                     KN_NO_VALUE, "array=%d otherwise=%s", last, kn_str_text(along));
-    kn_put_part_with(w, index, "index_along", -1, "start=%s array=%d", "start", w->spec->n_arrays);
-    kn_put_part_with(w, along, "index_along", -1, "start=%s array=%d", "reduction_start", last);
-    kn_put_part_with(w, reduction_index, part_of_index(w), -1, "array=%d index=%s otherwise=%s", last,
-                     index_type(w), kn_str_text(along));
+    kn_put_part_with(w, reduction_index, part_of_index(w), KN_NO_VALUE, "array=%d index=%s otherwise=%s",
+                     last, index_type(w), kn_str_text(along));
     bool is_alike = is_baseline(w) && !config_of(w)->grouped;
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(index),
                kn_str_text(is_alike ? along : reduction_index));
