@@ -39,7 +39,7 @@ typedef struct text {
 #define SUMS "struct sums { float sum, most; };"
 #define ADDED "sums{a.sum + b.sum, kn_greatest(a.most, b.most)}"
 #define ADDED_RESULTS "y = a.sum * 2 + 1; z = a.most"
-/* A struct, combined without arithmetic: another order gives other bits, too. */
+/* Structs combined without arithmetic: another order gives other bits, too. */
 #define MIXTURE                                                                                              \
     "struct mixture { unsigned word; };\n"                                                                   \
     "__device__ mixture mixed(const mixture a, const mixture b) { return {(a.word << 3 | a.word >> 29) ^ "   \
