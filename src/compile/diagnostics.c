@@ -243,7 +243,7 @@ static bool move_to_end(diagnostic *d, const kn_compile_request *request)
             d->column = LONG_MAX;
             return true;
         }
-        above = end - line > 8 && memchr(line, '"', (size_t)(end - line)) ? line : NULL;
+        above = memchr(line, '"', (size_t)(end - line)) ? line : NULL;
         n_lines = -1;
     }
     return false;

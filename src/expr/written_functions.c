@@ -375,6 +375,7 @@ static kiln_status read_modes(int *mode, const kn_parser *p, const kn_value *giv
         return kn_parser_refuse(p, given->at, given->length,
                                 "mode: %d were given; as many as dims has, %d, were expected", given->count,
                                 count);
+    memset(mode, 0, (size_t)count * sizeof *mode);
     for (int k = 0; k < count && status == KILN_OK; ++k)
         status = kn_call_word(&mode[k], p, is_list ? &item[k] : given, index_modes, "mode");
     return status;

@@ -144,7 +144,7 @@ static void only_some_texts_are_contracted(void **state)
                 {"a * a + b", KILN_INT32, KILN_KERNEL_FAST_MATH, false},
                 {"a + b", KILN_FLOAT32, 0, true},
                 {"a + b", KILN_FLOAT64, 0, true},
-                {"a + b", KILN_COMPLEX64, 0, false},
+                {"a + b", KILN_COMPLEX64, 0, true},
                 {"a + b", KILN_FLOAT32, KILN_KERNEL_FAST_MATH, false},
                 {"a > b ? a : b", KILN_FLOAT32, 0, true},
                 {"a > b ? a : sqrt(b)", KILN_FLOAT32, 0, false}};
