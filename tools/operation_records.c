@@ -6,18 +6,21 @@
  *
  * LETTERS are the dtypes (NumPy's letters: "?lfd") that variants may have, for all inputs and outputs.
  *
- * Elementwise: contiguous arrays of one axis, small and large; a number by value in the place of each input
- * but one; a row beside a matrix. Reductions and scans: of all elements, along the last axis, along the
- * first. The baseline of elementwise operations, which takes any layout, comes with these. */
+ * Elementwise: contiguous arrays of one axis, small and large; numbers by value in the place of each input,
+ * and of all but one; a row beside a matrix. Reductions and scans: of all elements, along the last axis,
+ * along the first. The baseline, which takes any layout, comes with these: of elementwise operations, and on
+ * CUDA of most reductions. What has none comes in the layouts of `record_layouts`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <kiln/kiln.h>
 
+#include "schedules/choose.h"
+#include "schedules/spec_text.h"
 #include "types/dtype.h"
 
-enum { MOST = 8, ROWS = 1000, COLUMNS = 1024, SMALL = 100 };
+enum { MOST = 8, ROWS = 1000, COLUMNS = 1024, SMALL = 100, MOST_LINES = 512, MOST_AXES = 3 };
 
 typedef struct job {
     FILE *out;
@@ -25,10 +28,86 @@ typedef struct job {
     const char *letters; /* of dtypes; NULL: all */
     kiln_dtype in[MOST];
     int n_in, n_out;
-    long lines, left_out;
+    long calls, left_out;
+    /* of the variant */
+    char *line[MOST_LINES];
+    int n_lines;
+    bool has_baseline[KN_CUDA + 1]; /* of the call */
 } job;
 
+/* ---- lines ---- */
+
+static kn_backend_kind backend_of(const kiln_record_line *line)
+{
+    return strncmp(line->targets, "host", strlen("host")) == 0 ? KN_HOST : KN_CUDA;
+}
+
+static bool is_baseline(const kiln_record_line *line)
+{
+    char name[64];
+    size_t length = 0;
+    const char *field = kn_spec_field(line->text, "schedule", &length);
+    if (!field || (size_t)snprintf(name, sizeof name, "%.*s", (int)length, field) >= sizeof name)
+        return false;
+    const kn_schedule schedule = {.kind = kn_kind_find(backend_of(line), name)};
+    return schedule.kind && kn_schedule_is_baseline(&schedule, backend_of(line));
+}
+
+/* Each line once for a variant. */
+static void put_line(job *j, const kiln_record_line *line)
+{
+    for (int k = 0; k < j->n_lines; k++)
+        if (strcmp(j->line[k], line->text) == 0)
+            return;
+    if (j->n_lines == MOST_LINES || !(j->line[j->n_lines] = strdup(line->text))) {
+        fprintf(stderr, "operation_records: too many lines for %s\n", line->name);
+        exit(1);
+    }
+    j->n_lines++;
+    fprintf(j->out, "%s\n", line->text);
+}
+
+static bool look_for_baseline(const kiln_record_line *line, void *user)
+{
+    job *j = user;
+    j->has_baseline[backend_of(line)] |= is_baseline(line);
+    return true;
+}
+
+static bool take_all(const kiln_record_line *line, void *user)
+{
+    put_line(user, line);
+    return true;
+}
+
+/* What a baseline computes too is left out. */
+static bool take_needed(const kiln_record_line *line, void *user)
+{
+    job *j = user;
+    if (!j->has_baseline[backend_of(line)] || is_baseline(line))
+        put_line(j, line);
+    return true;
+}
+
 /* ---- calls ---- */
+
+/* The lines of a call go to take. A call that the operation refuses (a number where it wants an array) has
+ * none. */
+static void record(job *j, const kiln_arg *in, const kiln_call_options *options,
+                   bool (*take)(const kiln_record_line *line, void *user))
+{
+    kiln_array *none[MOST] = {NULL};
+    kiln_kernel *kernel = NULL;
+    char *lines = NULL;
+    memset(j->has_baseline, 0, sizeof j->has_baseline);
+    bool done = kiln_operation_kernel(&kernel, j->operation->name, j->in, j->n_in) == KILN_OK &&
+                kiln_kernel_record(&lines, kernel, none, j->n_out, in, j->n_in, options) == KILN_OK &&
+                kiln_record_read(lines, NULL, look_for_baseline, j) == KILN_OK &&
+                kiln_record_read(lines, NULL, take, j) == KILN_OK;
+    kiln_free(lines);
+    j->calls += done;
+    j->left_out += !done;
+}
 
 /* The inputs of a call: bit i of `numbers` for a number as input i, of `rows` for a row. */
 typedef struct layout {
@@ -38,11 +117,16 @@ typedef struct layout {
     bool is_small;
 } layout;
 
+static kiln_arg number_for(const job *j, int i)
+{
+    return j->in[i] == KILN_BOOL ? kiln_arg_truth(true) : kiln_arg_int(1);
+}
+
 static bool make_input(kiln_arg *out, kiln_array **array, const job *j, const layout *l, int i)
 {
     const int64_t whole[] = {ROWS, COLUMNS}, all = l->is_small ? SMALL : (int64_t)ROWS * COLUMNS;
     if (l->numbers >> i & 1) {
-        *out = j->in[i] == KILN_BOOL ? kiln_arg_truth(true) : kiln_arg_int(1);
+        *out = number_for(j, i);
         return true;
     }
     bool is_row = l->ndim == 1 || l->rows >> i & 1;
@@ -53,32 +137,109 @@ static bool make_input(kiln_arg *out, kiln_array **array, const job *j, const la
     return true;
 }
 
-/* The lines of one call. A call that the operation refuses (a number where it wants an array) has none. */
-static bool record_call(job *j, const layout *l)
+static void record_call(job *j, const layout *l)
 {
-    kiln_array *arrays[MOST] = {NULL}, *none[MOST] = {NULL};
+    kiln_array *arrays[MOST] = {NULL};
     kiln_arg in[MOST];
-    kiln_kernel *kernel = NULL;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
-    char *lines = NULL;
-    bool done = kiln_operation_kernel(&kernel, j->operation->name, j->in, j->n_in) == KILN_OK;
+    bool done = true;
     for (int i = 0; done && i < j->n_in; i++)
         done = make_input(&in[i], &arrays[i], j, l, i);
     if (j->operation->reduce && l->axis != -2) {
         options.axes = &l->axis;
         options.n_axes = 1;
     }
-    done = done && kiln_kernel_record(&lines, kernel, none, j->n_out, in, j->n_in, &options) == KILN_OK;
-    if (done) {
-        fputs(lines, j->out);
-        j->lines++;
-    } else {
-        j->left_out++;
-    }
-    kiln_free(lines);
+    if (done)
+        record(j, in, &options, take_all);
     for (int i = 0; i < j->n_in; i++)
         kiln_array_free(arrays[i]);
-    return done;
+}
+
+/* ---- layouts of reductions ---- */
+
+/* One input of a reduction, the axes from the outermost in memory on, and the axes reduced. */
+typedef struct reduced {
+    int ndim, in_memory[MOST_AXES];
+    int64_t shape[MOST_AXES];
+    int64_t step;  /* between neighbours in memory, in elements */
+    int repeated;  /* the axis of stride 0; -1: none */
+    unsigned axes; /* bits */
+} reduced;
+
+static kiln_status make_reduced(kiln_array **out, kiln_dtype dtype, const reduced *r)
+{
+    kiln_array *whole = NULL;
+    int64_t strides[MOST_AXES] = {0}, size = r->step, item = (int64_t)kiln_dtype_size(dtype);
+    for (int k = r->ndim; k-- > 0;) {
+        int axis = r->in_memory[k];
+        strides[axis] = axis == r->repeated ? 0 : size * item;
+        size *= axis == r->repeated ? 1 : r->shape[axis];
+    }
+    kiln_status status = kiln_array_empty(&whole, dtype, 1, &size, KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        status = kiln_array_as_strided(out, whole, r->ndim, r->shape, strides);
+    kiln_array_free(whole);
+    return status;
+}
+
+static void record_reduced(job *j, const reduced *r)
+{
+    kiln_array *x = NULL;
+    kiln_arg in[MOST];
+    int axes[MOST_AXES];
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.axes = axes;
+    for (int a = 0; a < r->ndim; a++)
+        if (r->axes >> a & 1)
+            axes[options.n_axes++] = a;
+    if (make_reduced(&x, j->in[0], r) == KILN_OK) {
+        in[0] = kiln_arg_array(x);
+        for (int i = 1; i < j->n_in; i++)
+            in[i] = number_for(j, i);
+        record(j, in, &options, take_needed);
+    }
+    kiln_array_free(x);
+}
+
+/* Each axis last in memory in turn, contiguous, in steps and repeated, over every set of axes. */
+static void record_shape(job *j, reduced *r)
+{
+    bool is_small = true;
+    for (int a = 0; a < r->ndim; a++)
+        is_small = is_small && r->shape[a] <= ROWS;
+    for (int first = 0; first == 0 || (first < r->ndim && r->ndim < MOST_AXES); first++) {
+        for (int k = 0; k < r->ndim; k++)
+            r->in_memory[k] = (first + k) % r->ndim;
+        for (r->axes = r->ndim > 0; r->axes < 1u << r->ndim; r->axes++) {
+            r->repeated = -1;
+            for (r->step = 1; r->step <= (is_small && r->ndim < MOST_AXES ? 2 : 1); r->step++)
+                record_reduced(j, r);
+            r->step = 1;
+            for (r->repeated = 0; is_small && r->ndim == 2 && r->repeated < r->ndim; r->repeated++)
+                record_reduced(j, r);
+        }
+    }
+}
+
+/* Extents on either side of where kinds of schedule change. */
+static void record_layouts(job *j)
+{
+    static const int64_t extents[] = {3, 40, 1, 8, ROWS, 40000, 2, 4, 16, 32, 1000000};
+    static const int counts[] = {0, 11, 6, 2}; /* by the number of axes: so many of the extents */
+    enum { MOST_ELEMENTS = 4000000 };
+    for (int ndim = 0; ndim <= MOST_AXES; ndim++) {
+        reduced r = {.ndim = ndim};
+        int shapes = 1, count = counts[ndim];
+        for (int a = 0; a < ndim; a++)
+            shapes *= count;
+        for (int number = 0; number < shapes; number++) {
+            int64_t size = 1;
+            for (int a = 0, rest = number; a < ndim; a++, rest /= count)
+                size *= r.shape[a] = extents[rest % count];
+            if (size <= MOST_ELEMENTS)
+                record_shape(j, &r);
+        }
+    }
 }
 
 static void record_reduction(job *j)
@@ -88,6 +249,7 @@ static void record_reduction(job *j)
         record_call(j, &(layout){1, numbers, 0, -2, small});
     record_call(j, &(layout){2, numbers, 0, -1, false});
     record_call(j, &(layout){2, numbers, 0, 0, false});
+    record_layouts(j);
 }
 
 static void record_elementwise(job *j)
@@ -96,6 +258,7 @@ static void record_elementwise(job *j)
         record_call(j, &(layout){1, 0, 0, -2, small});
     for (int i = 0; j->n_in > 1 && i < j->n_in; i++) {
         record_call(j, &(layout){1, 1u << i, 0, -2, false});
+        record_call(j, &(layout){1, ~(1u << i), 0, -2, false});
         record_call(j, &(layout){2, 0, 1u << i, -2, false});
     }
 }
@@ -129,8 +292,11 @@ static void record_operation(job *j)
     char types[4096];
     snprintf(types, sizeof types, "%s", j->operation->map ? j->operation->types : "");
     for (char *rest = types, *word; (word = strtok_r(rest, " ", &rest));)
-        if (read_inputs(j, word))
+        if (read_inputs(j, word)) {
             (j->operation->reduce ? record_reduction : record_elementwise)(j);
+            while (j->n_lines > 0)
+                free(j->line[--j->n_lines]);
+        }
 }
 
 /* A name that no operation has is a mistake of who wrote the list. */
@@ -166,6 +332,6 @@ int main(int argc, char **argv)
         j.operation = &o;
         record_operation(&j);
     }
-    printf("%ld calls; %ld that operations refuse\n", j.lines, j.left_out);
-    return fclose(j.out) == 0 && j.lines > 0 ? 0 : 1;
+    printf("%ld calls; %ld that operations refuse\n", j.calls, j.left_out);
+    return fclose(j.out) == 0 && j.calls > 0 ? 0 : 1;
 }

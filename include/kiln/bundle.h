@@ -10,8 +10,9 @@
  * where none has them. Bundles are those that the program attached, the last one first; then those
  * of KILN_BUNDLE_PATH (files, or folders whose *.kiln are taken in the order of their names, with
  * colons between); then those in /usr/local/share/kiln and /usr/share/kiln; then those in the
- * folder kiln beside the library's file, where it was installed with a bundle of its operations
- * (KILN_BAKE_ARCHS and KILN_BAKE_HOSTS at configure time). Where bundles have code
+ * folder kiln beside the library's file (beside the program, of one with the static library), where
+ * it was installed with a bundle of its operations (KILN_BAKE_ARCHS and KILN_BAKE_HOSTS at
+ * configure time). Where bundles have code
  * of several targets for a kernel, kiln takes the code that was made for the device, else that for
  * the highest target below it, else PTX; where two bundles have the same, that of the first. Code
  * that does not run on the device is never tried.

@@ -141,7 +141,7 @@ static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, c
 
 /* Array and storage are one allocation, owned by the storage: views may outlive the array. */
 kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout, kn_device *device,
-                                 void *stream)
+                                 void *stream, uint64_t capture)
 {
     size_t size = sizeof(kn_storage) + array_bytes(layout);
     kn_storage *s = kn_malloc(size);
@@ -149,7 +149,7 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
         return kn_error_memory("an array");
     *s = (kn_storage){.device = device, .size = (size_t)layout->bytes, .is_pooled = true, .stream = stream};
     atomic_init(&s->references, 1);
-    kiln_status status = kn_memory_alloc(&s->data, device, s->size, stream);
+    kiln_status status = kn_memory_alloc_in(&s->data, device, s->size, stream, capture);
     if (status != KILN_OK) {
         kn_free(s);
         return status;
@@ -186,6 +186,7 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
                               const int64_t *shape, const int64_t *strides)
 {
     int64_t extents[2 * KILN_MAX_NDIM];
+    uint64_t capture;
     kn_array_layout layout;
     kiln_status status = kn_array_check_shape(dtype, ndim, shape);
     if (status)
@@ -197,7 +198,8 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
     if (!strides)
         kn_shape_new_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), extents + ndim);
     kn_array_layout_make(&layout, dtype, ndim, extents);
-    return kn_array_from_layout(out, &layout, device, stream);
+    status = kn_memory_capture_of(&capture, device, stream);
+    return status == KILN_OK ? kn_array_from_layout(out, &layout, device, stream, capture) : status;
 }
 
 kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data, int ndim,

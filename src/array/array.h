@@ -47,9 +47,10 @@ typedef struct kn_array_layout {
 
 /* extents as kn_array_layout has them; they must live as long as the layout and make an array. */
 void kn_array_layout_make(kn_array_layout *out, kiln_dtype dtype, int ndim, const int64_t *extents);
-/* An array of storage from the pool, for native stream `stream`. */
+/* An array of storage from the pool, for native stream `stream`, which is in that capture
+ * (kn_memory_capture_of). */
 kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout, kn_device *device,
-                                 void *stream);
+                                 void *stream, uint64_t capture);
 /* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);

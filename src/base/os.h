@@ -159,9 +159,9 @@ size_t kn_os_library_symbol_size(void *symbol);
 void kn_os_library_close(kn_library *library);
 /* Keeps this library loaded from now on: code that stays has pointers into it. */
 void kn_os_library_pin_self(void);
-/* The folder of the file that has this code: the shared library, or a program with the archive. False where
- * its path is not known, or relative. */
-bool kn_os_library_own_folder(char *out, size_t size);
+/* The folder of the file that has this code: the shared library, or a program with the archive. By the name
+ * that it was loaded by (false if this is relative), or by its path without links. */
+bool kn_os_library_own_folder(char *out, size_t size, bool without_links);
 
 /* ---- the processor ---- */
 int kn_os_cpu_count(void);   /* usable by this process: affinity and cgroup quota respected */

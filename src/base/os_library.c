@@ -228,15 +228,48 @@ void kn_os_library_pin_self(void)
     kn_lock_leave_loader();
 }
 
-bool kn_os_library_own_folder(char *out, size_t size)
+/* The file that is mapped there, as the kernel knows it: wherever the process has gone since, and whatever
+ * links led to it. False: /proc is not mounted, or a line is longer than a path. */
+static bool find_mapped(char *out, size_t size, const void *at)
+{
+    kn_blob maps = KN_BLOB_INIT;
+    bool is_found = false;
+    if (kn_os_read_file(&maps, "/proc/self/maps") != KILN_OK)
+        return false;
+    const char *end = (const char *)maps.data + maps.size, *next;
+    for (const char *line = maps.data; !is_found && line < end; line = next + 1) {
+        unsigned long first, behind;
+        char text[PATH_MAX + 128];
+        next = memchr(line, '\n', (size_t)(end - line));
+        if (!next)
+            break;
+        snprintf(text, sizeof text, "%.*s", (int)(next - line), line);
+        const char *path = strchr(text, '/');
+        is_found = path && sscanf(text, "%lx-%lx", &first, &behind) == 2 && (uintptr_t)at >= first &&
+                   (uintptr_t)at < behind && (size_t)snprintf(out, size, "%s", path) < size;
+    }
+    kn_blob_free(&maps);
+    return is_found;
+}
+
+bool kn_os_library_own_folder(char *out, size_t size, bool without_links)
 {
     static const char here;
     Dl_info info;
+    char name[PATH_MAX], file[PATH_MAX];
     kn_lock_enter_loader();
-    bool is_known = dladdr(&here, &info) && info.dli_fname && info.dli_fname[0] == '/' &&
-                    (size_t)snprintf(out, size, "%s", info.dli_fname) < size;
+    bool is_known = dladdr(&here, &info) && info.dli_fname &&
+                    (size_t)snprintf(name, sizeof name, "%s", info.dli_fname) < sizeof name;
     kn_lock_leave_loader();
-    if (is_known)
-        *strrchr(out, '/') = '\0';
-    return is_known;
+    if (!is_known)
+        return false;
+    bool is_whole = name[0] == '/', is_found = false;
+    if (!without_links)
+        is_found = is_whole && (size_t)snprintf(file, sizeof file, "%s", name) < sizeof file;
+    else
+        is_found = is_whole ? realpath(name, file) != NULL : find_mapped(file, sizeof file, &here);
+    if (!is_found || (size_t)snprintf(out, size, "%s", file) >= size)
+        return false;
+    *strrchr(out, '/') = '\0';
+    return true;
 }

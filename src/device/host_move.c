@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <tmmintrin.h>
 #endif
 
 #include "device/host_narrow.h"
@@ -203,6 +203,33 @@ bool kn_host_moves_past_caches(int item_size)
     return item_size >= 8 || kn_host_vectors_here() == KN_HOST_VECTORS_64;
 }
 
+/* Short rows that follow each other and are read backwards, as pixels whose channels are reversed: as many at a
+ * time as 16 bytes hold. What a store writes beyond them is stored again. Returns the number of rows. */
+__attribute__((target("ssse3"))) static int64_t reverse_rows(const matrix p, int size)
+{
+    int row = (int)p.count[0] * size, together = 16 / row;
+    int64_t bytes = row * p.count[1], at = 0;
+    const char *from = p.from - (p.count[0] - 1) * size;
+    char place[16];
+    for (int b = 0; b < 16; ++b)
+        place[b] =
+            (char)(b < together * row ? b / row * row + row - size - b % row / size * size + b % size : 0);
+    const __m128i order = _mm_loadu_si128((const void *)place);
+    for (; at + 16 <= bytes; at += together * row)
+        _mm_storeu_si128((void *)(p.to + at),
+                         _mm_shuffle_epi8(_mm_loadu_si128((const void *)(from + at)), order));
+    return at / row;
+}
+
+static int64_t move_reversed(const matrix *p, int size)
+{
+    int64_t row = p->count[0] * size;
+    bool is_dense = p->to_stride[0] == size && p->from_stride[0] == -size && p->to_stride[1] == row &&
+                    p->from_stride[1] == row;
+    return is_dense && row <= 16 && kn_host_vectors_here() != KN_HOST_VECTORS_NONE ? reverse_rows(*p, size)
+                                                                                   : 0;
+}
+
 static bool move_past(const matrix *p, int log_size)
 {
     int64_t row = p->count[0] << log_size;
@@ -218,6 +245,12 @@ bool kn_host_moves_past_caches(int item_size)
 {
     (void)item_size;
     return false;
+}
+
+static int64_t move_reversed(const matrix *p, int size)
+{
+    (void)p, (void)size;
+    return 0;
 }
 
 static bool move_past(const matrix *p, int log_size)
@@ -248,8 +281,9 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A square
- * is inlined: a call takes as long as a small one. (The matrix is passed by value; see stream_rows.) */
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A
+ * square is inlined: a call takes as long as a small one. (The matrix is passed by value; see
+ * stream_rows.) */
 static inline __attribute__((always_inline)) void
 transpose_by(void (*square)(char *to, int64_t to_stride, const char *from, int64_t from_stride),
              void (*rows)(const matrix *p), const matrix p, int log_size)
@@ -364,7 +398,9 @@ static void move_matrix(matrix *p, int log_size)
         by_size[log_size].repeat(p);
         return;
     }
-    if (!move_narrow(p, log_size) || move_past(p, log_size) || move_runs(p, size))
+    int64_t reversed = move_reversed(p, (int)size);
+    *p = part(p, 0, reversed, p->count[0], p->count[1] - reversed);
+    if (p->count[1] == 0 || !move_narrow(p, log_size) || move_past(p, log_size) || move_runs(p, size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "device/host_threads.h"
+#ifdef __x86_64__
+#include "device/host_vectors.h"
+#endif
 
 enum {
     LONG_ROW = 1 << 17, /* keys that are worth several threads */
@@ -21,6 +24,7 @@ typedef struct filtering {
     const void *from;
     void *to;
     int64_t n, piece;
+    bool has_vectors;
     uint64_t least, most;
     int64_t found[PIECES], less[PIECES];
 } filtering;
@@ -40,12 +44,20 @@ typedef struct parting {
 #define NAME(of) of##_16
 #include "device/host_select_keys.h"
 
+#ifdef __x86_64__
+#include "device/host_lanes_32.h"
+#else
 #define KEY uint32_t
 #define NAME(of) of##_32
+#endif
 #include "device/host_select_keys.h"
 
+#ifdef __x86_64__
+#include "device/host_lanes_64.h"
+#else
 #define KEY uint64_t
 #define NAME(of) of##_64
+#endif
 #include "device/host_select_keys.h"
 
 static const struct {

@@ -3,6 +3,7 @@
 #ifndef KN_DEVICE_HOST_SELECT_H
 #define KN_DEVICE_HOST_SELECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Rows of unsigned keys of 1, 2, 4 or 8 bytes, of each of which the keys at some places are looked for. What
@@ -12,6 +13,7 @@ typedef struct kn_host_places {
     void *beside; /* as much memory */
     int64_t rows, length, places;
     int key_size;
+    bool has_vectors;      /* kn_host_sorts_keys */
     const uint32_t *place; /* below length */
     uint64_t *key;
     uint32_t *rank, *total; /* the place among the equal keys, and how many of those there are */
@@ -23,6 +25,7 @@ typedef struct kn_host_partition {
     const void *keys;
     int64_t rows, length;
     int key_size;
+    bool has_vectors;    /* kn_host_sorts_keys */
     const uint64_t *key; /* by row: that of place `kth`, as found */
     const uint32_t *rank, *total;
     int64_t kth;

@@ -31,21 +31,59 @@ static int64_t NAME(filter)(KEY *to, int64_t *before, const KEY *from, int64_t n
     return found;
 }
 
+#ifdef LANES
+/* The same by vectors. A whole one is stored: what is too much there has been read. */
+WITH_VECTORS static int64_t NAME(filter_vectors)(KEY *to, int64_t *before, const KEY *from, int64_t n,
+                                                 KEY least, KEY most)
+{
+    const __m512i low = LANE(set1)((NUMBER)least), width = LANE(set1)((NUMBER)(KEY)(most - least));
+    int64_t found = 0, less = 0, k = 0;
+    for (; k + LANES <= n; k += LANES) {
+        const __m512i x = _mm512_loadu_si512(from + k);
+        const MASK in = LANE_COMPARED(cmple)(LANE(sub)(x, low), width);
+        less += __builtin_popcount(LANE_COMPARED(cmplt)(x, low));
+        _mm512_storeu_si512(to + found, LANE(maskz_compress)(in, x));
+        found += __builtin_popcount(in);
+    }
+    *before += less;
+    return found + NAME(filter)(to + found, before, from + k, n - k, least, most);
+}
+#endif
+
+static int64_t NAME(filter_by)(bool has_vectors, KEY *to, int64_t *before, const KEY *from, int64_t n,
+                               KEY least, KEY most)
+{
+#ifdef LANES
+    if (has_vectors)
+        return NAME(filter_vectors)(to, before, from, n, least, most);
+#endif
+    (void)has_vectors;
+    return NAME(filter)(to, before, from, n, least, most);
+}
+
 static void NAME(filter_pieces)(void *user, int64_t begin, int64_t end)
 {
     filtering *f = user;
     for (int64_t k = begin; k < end; ++k) {
         const int64_t first = k * f->piece, left = f->n - first;
         f->less[k] = 0;
-        f->found[k] = NAME(filter)((KEY *)f->to + first, &f->less[k], (const KEY *)f->from + first,
-                                   left < f->piece ? left : f->piece, (KEY)f->least, (KEY)f->most);
+        f->found[k] =
+            NAME(filter_by)(f->has_vectors, (KEY *)f->to + first, &f->less[k], (const KEY *)f->from + first,
+                            left < f->piece ? left : f->piece, (KEY)f->least, (KEY)f->most);
     }
 }
 
 /* The same of a long row, by all threads, a piece each. */
-static int64_t NAME(filter_long)(KEY *to, int64_t *before, const KEY *from, int64_t n, KEY least, KEY most)
+static int64_t NAME(filter_long)(bool has_vectors, KEY *to, int64_t *before, const KEY *from, int64_t n,
+                                 KEY least, KEY most)
 {
-    filtering f = {.from = from, .to = to, .n = n, .piece = n / PIECES + 1, .least = least, .most = most};
+    filtering f = {.from = from,
+                   .to = to,
+                   .n = n,
+                   .piece = n / PIECES + 1,
+                   .has_vectors = has_vectors,
+                   .least = least,
+                   .most = most};
     const int64_t pieces = (n + f.piece - 1) / f.piece;
     int64_t found = 0;
     kn_host_parallel(pieces, 1, NAME(filter_pieces), &f);
@@ -106,8 +144,9 @@ static void NAME(find)(const kn_host_places *of, int64_t row, int64_t to, bool i
         if (low > high)
             low = least, high = most;
         int64_t before = 0;
-        const int64_t found = is_long && from == all ? NAME(filter_long)(few, &before, from, n, low, high)
-                                                     : NAME(filter)(few, &before, from, n, low, high);
+        const int64_t found = is_long && from == all
+                                  ? NAME(filter_long)(of->has_vectors, few, &before, from, n, low, high)
+                                  : NAME(filter_by)(of->has_vectors, few, &before, from, n, low, high);
         if (place >= before && place < before + found) {
             is_stuck = found == n && low == least && high == most;
             least = low;
@@ -146,13 +185,36 @@ static void NAME(count)(parting *p, int64_t k, const KEY *from, int64_t n, KEY o
     p->equal[k] = equal;
 }
 
+#ifdef LANES
+WITH_VECTORS static void NAME(count_vectors)(parting *p, int64_t piece, const KEY *from, int64_t n, KEY of)
+{
+    const __m512i key = LANE(set1)((NUMBER)of);
+    int64_t less = 0, equal = 0, k = 0;
+    for (; k + LANES <= n; k += LANES) {
+        const __m512i x = _mm512_loadu_si512(from + k);
+        less += __builtin_popcount(LANE_COMPARED(cmplt)(x, key));
+        equal += __builtin_popcount(LANE_COMPARED(cmpeq)(x, key));
+    }
+    NAME(count)(p, piece, from + k, n - k, of);
+    p->less[piece] += less;
+    p->equal[piece] += equal;
+}
+#endif
+
 static void NAME(count_pieces)(void *user, int64_t begin, int64_t end)
 {
     parting *p = user;
     const KEY *const keys = (const KEY *)p->of->keys + p->row * p->of->length;
     for (int64_t k = begin; k < end; ++k) {
         const int64_t first = k * p->piece, left = p->of->length - first;
-        NAME(count)(p, k, keys + first, left < p->piece ? left : p->piece, (KEY)p->of->key[p->row]);
+        const int64_t n = left < p->piece ? left : p->piece;
+#ifdef LANES
+        if (p->of->has_vectors) {
+            NAME(count_vectors)(p, k, keys + first, n, (KEY)p->of->key[p->row]);
+            continue;
+        }
+#endif
+        NAME(count)(p, k, keys + first, n, (KEY)p->of->key[p->row]);
     }
 }
 
@@ -184,9 +246,47 @@ static inline __attribute__((always_inline)) void NAME(put)(const kn_host_partit
     }
 }
 
+#ifdef LANES
+/* Elements of keys that `which` has, the next ones of theirs. */
+INLINE int64_t NAME(put_lanes)(void *to, int64_t at, MASK which, __m512i x)
+{
+    const int count = __builtin_popcount(which);
+    LANE(mask_storeu)
+    ((char *)to + at * (int64_t)sizeof(KEY), (MASK)((1u << count) - 1), LANE(maskz_compress)(which, x));
+    return at + count;
+}
+
+/* Elements alone, as put; what is left over is put as there. */
+WITH_VECTORS static void NAME(put_vectors)(const kn_host_partition *of, int64_t row, int64_t first,
+                                           int64_t last, int64_t less, int64_t equal, int64_t more)
+{
+    const KEY *const keys = (const KEY *)of->keys + row * of->length;
+    const char *const x = (const char *)of->element + row * of->length * (int64_t)sizeof(KEY);
+    char *const to = (char *)of->to + row * of->stored * (int64_t)sizeof(KEY);
+    const __m512i key = LANE(set1)((NUMBER)(KEY)of->key[row]);
+    for (; first + LANES <= last; first += LANES) {
+        const __m512i of_lanes = _mm512_loadu_si512(keys + first),
+                      elements = _mm512_loadu_si512(x + first * (int64_t)sizeof(KEY));
+        const MASK is_less = LANE_COMPARED(cmplt)(of_lanes, key),
+                   is_equal = LANE_COMPARED(cmpeq)(of_lanes, key);
+        less = NAME(put_lanes)(to, less, is_less, elements);
+        more = NAME(put_lanes)(to, more, (MASK) ~(is_less | is_equal), elements);
+        if (is_equal)
+            equal = NAME(put_lanes)(to, equal, is_equal, elements);
+    }
+    NAME(put)(of, row, first, last, less, equal, more, true, false, true);
+}
+#endif
+
 static void NAME(put_piece)(const kn_host_partition *of, int64_t row, int64_t first, int64_t last,
                             int64_t less, int64_t equal, int64_t more)
 {
+#ifdef LANES
+    if (of->has_vectors && of->stored == of->length && !of->at) {
+        NAME(put_vectors)(of, row, first, last, less, equal, more);
+        return;
+    }
+#endif
     if (of->stored < of->length)
         NAME(put)(of, row, first, last, less, equal, more, of->to, of->at, false);
     else if (of->to && of->at)
@@ -212,3 +312,11 @@ static void NAME(put_pieces)(void *user, int64_t begin, int64_t end)
 
 #undef KEY
 #undef NAME
+#undef LANES
+#undef MASK
+#undef NUMBER
+#undef NUMBERS
+#undef LANE
+#undef LANE_UNSIGNED
+#undef LANE_BY_MASK
+#undef LANE_COMPARED

@@ -9,7 +9,7 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include "device/host_vectors.h"
 
 enum {
     MOST_VECTORS = 8,    /* of a network */
@@ -19,9 +19,6 @@ enum {
     MOST_RANGES = 1 << 6 /* of a long row */
 };
 
-#define WITH_VECTORS __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi2")))
-#define INLINE static inline __attribute__((always_inline)) WITH_VECTORS
-
 /* Keys that are to be sorted. is_one: all are equal. */
 typedef struct range {
     const void *from;
@@ -30,34 +27,10 @@ typedef struct range {
     bool is_one;
 } range;
 
-#define KEY uint32_t
-#define NUMBER int
-#define LANES 16
-#define NUMBERS                                                                                              \
-    {                                                                                                        \
-        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15                                                 \
-    }
-#define MASK __mmask16
-#define NAME(of) of##_32
-#define LANE(of) _mm512_##of##_epi32
-#define LANE_UNSIGNED(of) _mm512_##of##_epu32
-#define LANE_BY_MASK(of) _mm512_mask_##of##_epu32
-#define LANE_COMPARED(of) _mm512_##of##_epu32_mask
+#include "device/host_lanes_32.h"
 #include "device/host_sort_lanes.h"
 
-#define KEY uint64_t
-#define NUMBER long long
-#define LANES 8
-#define NUMBERS                                                                                              \
-    {                                                                                                        \
-        0, 1, 2, 3, 4, 5, 6, 7                                                                               \
-    }
-#define MASK __mmask8
-#define NAME(of) of##_64
-#define LANE(of) _mm512_##of##_epi64
-#define LANE_UNSIGNED(of) _mm512_##of##_epu64
-#define LANE_BY_MASK(of) _mm512_mask_##of##_epu64
-#define LANE_COMPARED(of) _mm512_##of##_epu64_mask
+#include "device/host_lanes_64.h"
 #include "device/host_sort_lanes.h"
 
 bool kn_host_sorts_keys(const char *architecture, int key_size)

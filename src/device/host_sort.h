@@ -22,4 +22,21 @@ typedef struct kn_host_keys {
 } kn_host_keys;
 void kn_host_sort_keys(const kn_host_keys *keys);
 
+enum {
+    KN_HOST_WORDS_ROW = 1 << 15, /* elements, from which on a row is sorted by counts of all words */
+    KN_HOST_WORDS_BYTES = 4 * (1 << 16) * (int)sizeof(uint32_t)
+};
+
+/* Rows of fewer than 2^32 elements of 16 bits, on any processor. NaN comes last, and it and zeros have the
+ * order in which they came. */
+typedef struct kn_host_words {
+    const void *from; /* at any address */
+    void *to;         /* other memory */
+    uint32_t *counts; /* KN_HOST_WORDS_BYTES */
+    int64_t rows, length;
+    bool is_signed, is_float, is_descending;
+    uint16_t infinity; /* its bits, of floats */
+} kn_host_words;
+void kn_host_sort_words(const kn_host_words *words);
+
 #endif

@@ -46,12 +46,16 @@ static void run_hook(const kn_device *device, void *pointer, size_t size, bool f
 
 /* ---- pooled memory ---- */
 
+kiln_status kn_memory_capture_of(uint64_t *capture, kn_device *device, void *stream)
+{
+    *capture = 0;
+    return kn_device_is_lost(device) ? kn_device_say_lost() : kn_device_capture_of(device, stream, capture);
+}
+
 kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *stream)
 {
-    uint64_t capture = 0;
-    if (kn_device_is_lost(device))
-        return kn_device_say_lost();
-    kiln_status status = kn_device_capture_of(device, stream, &capture);
+    uint64_t capture;
+    kiln_status status = kn_memory_capture_of(&capture, device, stream);
     return status == KILN_OK ? kn_memory_alloc_in(out, device, size, stream, capture) : status;
 }
 
@@ -86,10 +90,14 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
 
 kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
 {
-    uint64_t capture = 0;
-    kiln_status status = kn_device_capture_of(device, stream, &capture);
-    if (status == KILN_OK && capture)
-        status = kn_capture_meet(device, stream, capture);
+    uint64_t capture;
+    kiln_status status = kn_memory_capture_of(&capture, device, stream);
+    return status == KILN_OK ? kn_memory_used_in(device, pointer, stream, capture) : status;
+}
+
+kiln_status kn_memory_used_in(kn_device *device, void *pointer, void *stream, uint64_t capture)
+{
+    kiln_status status = capture ? kn_capture_meet(device, stream, capture) : KILN_OK;
     if (status == KILN_OK && kn_device_is_lost(device))
         status = kn_device_say_lost();
     if (status != KILN_OK || device->backend->kind != KN_CUDA)

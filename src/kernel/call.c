@@ -30,6 +30,8 @@ typedef struct call {
     const kiln_call_options *options;
     kn_device *device;
     void *stream;
+    kn_device *asked; /* whose driver said which capture the stream is in: once for a call */
+    uint64_t capture;
     const kiln_arg *computed; /* numbers of those that are given (kn_algorithm.compute) */
     uint64_t fresh;           /* outputs (bits) that this call allocated */
     bool
@@ -245,12 +247,22 @@ static kiln_status call_with_copies(call *c, uint64_t overlaps)
 
 /* ---- running ---- */
 
+static kiln_status find_capture(call *c, kn_device *device)
+{
+    kiln_status status = c->asked == device ? KILN_OK : kn_memory_capture_of(&c->capture, device, c->stream);
+    if (status == KILN_OK)
+        c->asked = device;
+    return status;
+}
+
 static kiln_status allocate_outputs(call *c, const kn_call_plan *plan)
 {
     for (int j = 0; j < plan->n_out; ++j) {
         if (c->out[j])
             continue;
-        kiln_status status = kn_array_from_layout(&c->out[j], &plan->layout[j], plan->device, c->stream);
+        kiln_status status = find_capture(c, plan->device);
+        if (status == KILN_OK)
+            status = kn_array_from_layout(&c->out[j], &plan->layout[j], plan->device, c->stream, c->capture);
         if (status != KILN_OK)
             return status;
         c->fresh |= UINT64_C(1) << j;
@@ -271,15 +283,17 @@ static void release_fresh(call *c, int n_out)
         }
 }
 
-static kiln_status note_stream(const call *c, const kiln_array *a)
+static kiln_status note_stream(call *c, const kiln_array *a)
 {
     const kn_storage *s = a->storage;
-    return s->is_pooled && s->stream != c->stream ? kn_memory_used_on(s->device, s->data, c->stream)
-                                                  : KILN_OK;
+    if (!s->is_pooled || s->stream == c->stream)
+        return KILN_OK;
+    kiln_status status = find_capture(c, s->device);
+    return status == KILN_OK ? kn_memory_used_in(s->device, s->data, c->stream, c->capture) : status;
 }
 
 /* value[k] of each parameter, scalars converted into scalar[k]. */
-static kiln_status gather_values(const call *c, const kn_call_plan *plan, const void **value,
+static kiln_status gather_values(call *c, const kn_call_plan *plan, const void **value,
                                  unsigned char (*scalar)[SCALAR_BYTES])
 {
     kiln_status status = KILN_OK;
@@ -303,7 +317,7 @@ static kiln_status gather_values(const call *c, const kn_call_plan *plan, const 
     return status;
 }
 
-static kiln_status note_streams(const call *c, const kn_call_plan *plan)
+static kiln_status note_streams(call *c, const kn_call_plan *plan)
 {
     kiln_status status = KILN_OK;
     for (int k = 0; k < plan->n_in && status == KILN_OK; ++k)

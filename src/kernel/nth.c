@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "device/host_select.h"
+#include "device/host_sort.h"
 #include "program/program.h"
 #include "schedule/sort_tile.h"
 #include "space/shape.h"
@@ -208,12 +209,14 @@ kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_sea
 kiln_status kn_nth_begin(kn_nth_search *s, const kn_nth *nth, kn_lowered *out, const kn_lowering_call *call,
                          const kn_sort_rows *rows, int64_t ranks)
 {
-    *s = (kn_nth_search){.nth = nth,
-                         .rows = *rows,
-                         .digits = (int)kiln_dtype_size(rows->dtype),
-                         .has_keys = call->target->backend == KN_HOST,
-                         .has_ranks = ranks > 0,
-                         .ranks = ranks > 0 ? ranks : 1};
+    *s = (kn_nth_search){
+        .nth = nth,
+        .rows = *rows,
+        .digits = (int)kiln_dtype_size(rows->dtype),
+        .has_keys = call->target->backend == KN_HOST,
+        .has_vectors = kn_host_sorts_keys(call->target->architecture, (int)kiln_dtype_size(rows->dtype)),
+        .has_ranks = ranks > 0,
+        .ranks = ranks > 0 ? ranks : 1};
     if (ranks > 0) {
         memmove(s->rows.shape + 1, rows->shape, (size_t)rows->ndim * sizeof *rows->shape);
         memmove(s->rows.strides + 1, rows->strides, (size_t)rows->ndim * sizeof *rows->strides);
@@ -295,12 +298,12 @@ static kiln_status add_pick(const kn_nth_search *s, kn_lowered *out, const kn_lo
 }
 
 /* value: keys, the keys found, ranks and totals, places, memory beside the keys; rows, their length, the
- * places of each, a key's bytes. */
+ * places of each, a key's bytes, whether by vectors. */
 static kiln_status find_places(kn_device *device, const void *const *value, void *stream)
 {
     (void)device, (void)stream;
-    int64_t number[4];
-    for (int k = 0; k < 4; ++k)
+    int64_t number[5];
+    for (int k = 0; k < 5; ++k)
         memcpy(&number[k], value[6 + k], sizeof *number);
     const kn_host_places of = {.keys = value[0],
                                .key = (uint64_t *)(uintptr_t)value[1],
@@ -311,7 +314,8 @@ static kiln_status find_places(kn_device *device, const void *const *value, void
                                .rows = number[0],
                                .length = number[1],
                                .places = number[2],
-                               .key_size = (int)number[3]};
+                               .key_size = (int)number[3],
+                               .has_vectors = number[4] != 0};
     kn_host_find_places(&of);
     return KILN_OK;
 }
@@ -333,16 +337,16 @@ static kiln_status add_keys(const kn_nth_search *s, kn_lowered *out, const kn_lo
 
 static kiln_status add_step(const kn_nth_search *s, kn_lowered *out, const kn_lowering_call *call)
 {
-    const int64_t number[] = {s->rows.rows / s->ranks, s->rows.length, s->ranks, s->digits};
+    const int64_t number[] = {s->rows.rows / s->ranks, s->rows.length, s->ranks, s->digits, s->has_vectors};
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_function(&part, out, "find_places", find_places, 10);
+    kiln_status status = kn_lowered_add_function(&part, out, "find_places", find_places, 11);
     if (status == KILN_OK)
         status = kn_nth_bind_keys(part, 0, s, call);
     if (status == KILN_OK)
         status = bind_state(part, 4, s, call, KN_NTH_RANK, 0);
     if (status == KILN_OK)
         status = bind_stored(part, 5, s, call, s->beside);
-    for (int k = 0; k < 4 && status == KILN_OK; ++k) {
+    for (int k = 0; k < 5 && status == KILN_OK; ++k) {
         const kiln_arg value = kiln_arg_int64(number[k]);
         kn_lowered_bind_number(part, 6 + k, KILN_INT64, &value);
     }

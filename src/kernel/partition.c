@@ -153,13 +153,13 @@ static bool parts_by_step(const lowering *l)
     return is_topk(l->p) || is_dense(r->ndim, shape, strides, dtype);
 }
 
-/* value: keys, those found, ranks and totals; elements, results (elements, numbers; of one result it is both);
- * rows, their length, the place, how many are stored, a key's bytes, which results. */
+/* value: keys, those found, ranks and totals; elements, results (elements, numbers; one result is both);
+ * rows, their length, the place, how many are stored, a key's bytes, which results, whether by vectors. */
 static kiln_status part_rows(kn_device *device, const void *const *value, void *stream)
 {
     (void)device, (void)stream;
-    int64_t number[6];
-    for (int k = 0; k < 6; ++k)
+    int64_t number[7];
+    for (int k = 0; k < 7; ++k)
         memcpy(&number[k], value[7 + k], sizeof *number);
     const bool has_values = number[5] != KN_ARGPARTITION, has_numbers = number[5] != KN_PARTITION;
     const kn_host_partition of = {.keys = value[0],
@@ -173,7 +173,8 @@ static kiln_status part_rows(kn_device *device, const void *const *value, void *
                                   .length = number[1],
                                   .kth = number[2],
                                   .stored = number[3],
-                                  .key_size = (int)number[4]};
+                                  .key_size = (int)number[4],
+                                  .has_vectors = number[6] != 0};
     kn_host_part_rows(&of);
     return KILN_OK;
 }
@@ -187,9 +188,10 @@ static kiln_status add_parting(lowering *l)
                               l->kth,
                               is_topk(l->p) ? l->kth + 1 : r->length,
                               (int64_t)kiln_dtype_size(r->dtype),
-                              of->name};
+                              of->name,
+                              l->search.has_vectors};
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_function(&part, l->out, "part_rows", part_rows, 13);
+    kiln_status status = kn_lowered_add_function(&part, l->out, "part_rows", part_rows, 14);
     if (status == KILN_OK)
         status = kn_nth_bind_keys(part, 0, &l->search, l->call);
     if (status == KILN_OK)
@@ -198,7 +200,7 @@ static kiln_status add_parting(lowering *l)
         status = is_topk(l->p)
                      ? bind_found(part, 5 + j, l, j, j == 0 ? r->dtype : KILN_INT64)
                      : bind_result(part, 5 + j, l, 0, of->name == KN_PARTITION ? r->dtype : KILN_INT64);
-    for (int k = 0; k < 6 && status == KILN_OK; ++k) {
+    for (int k = 0; k < 7 && status == KILN_OK; ++k) {
         const kiln_arg value = kiln_arg_int64(number[k]);
         kn_lowered_bind_number(part, 7 + k, KILN_INT64, &value);
     }

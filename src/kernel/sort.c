@@ -42,6 +42,7 @@ typedef struct sorting {
     kiln_kernel *rank; /* a short row at once (CUDA); NULL: there are several keys */
     /* Keys that are the elements alone (host): to keys, and back from sorted ones. NULL: they are not. */
     kiln_kernel *exact, *element;
+    bool is_descending; /* of these */
     kiln_kernel *count_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
@@ -596,6 +597,66 @@ static kiln_status add_alone(lowering *l)
     return status == KILN_OK ? bind_user_output(part, 1, 0, l) : status;
 }
 
+/* ---- elements of 16 bits that are their own keys ---- */
+
+/* Long rows that lie one after the other, and results likewise. */
+static bool are_words_alone(const lowering *l)
+{
+    const kiln_array *x = l->call->in[0].value.array, *given = l->call->out ? l->call->out[0] : NULL;
+    int64_t dense[KILN_MAX_NDIM];
+    if (!l->s->exact || l->s->along.count != KN_SORT_ALL || l->call->target->backend != KN_HOST ||
+        kiln_dtype_size(l->in[0].dtype) != 2 || l->length < KN_HOST_WORDS_ROW || l->length > UINT32_MAX ||
+        x->ndim != l->ndim || l->axis != l->ndim - 1)
+        return false;
+    kn_shape_c_strides(l->ndim, l->shape, (int64_t)sizeof(uint16_t), dense);
+    return memcmp(dense, x->strides, (size_t)l->ndim * sizeof *dense) == 0 &&
+           (!given || memcmp(dense, given->strides, (size_t)l->ndim * sizeof *dense) == 0);
+}
+
+/* value: elements, sorted ones, counts; rows, their length, KN_KIND_*, the bits of infinity, the order. */
+static kiln_status sort_words(kn_device *device, const void *const *value, void *stream)
+{
+    (void)device, (void)stream;
+    int64_t number[5];
+    for (int k = 0; k < 5; ++k)
+        memcpy(&number[k], value[3 + k], sizeof *number);
+    const kn_host_words words = {.from = value[0],
+                                 .to = (void *)(uintptr_t)value[1],
+                                 .counts = (uint32_t *)(uintptr_t)value[2],
+                                 .rows = number[0],
+                                 .length = number[1],
+                                 .is_signed = number[2] == KN_KIND_INT,
+                                 .is_float = number[2] == KN_KIND_FLOAT,
+                                 .infinity = (uint16_t)number[3],
+                                 .is_descending = number[4] != 0};
+    kn_host_sort_words(&words);
+    return KILN_OK;
+}
+
+static kiln_status add_words(lowering *l)
+{
+    const int64_t number[] = {l->rows, l->length, alone(l)->kind,
+                              l->in[0].dtype == KILN_BFLOAT16 ? 0x7f80 : 0x7c00, l->s->is_descending},
+                  words = KN_HOST_WORDS_BYTES / (int64_t)sizeof(uint32_t);
+    int counts = 0;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_buffer(&counts, l->out, KN_HOST_WORDS_BYTES);
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = counts};
+    if (status == KILN_OK)
+        status = kn_lowered_add_function(&part, l->out, "sort_words", sort_words, 8);
+    if (status == KILN_OK)
+        status = bind_user_input(part, 0, 0, l);
+    if (status == KILN_OK)
+        status = bind_user_output(part, 1, 0, l);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 2, l->call, &source, KILN_UINT32, 1, &words, NULL);
+    for (int k = 0; k < 5 && status == KILN_OK; ++k) {
+        const kiln_arg value = kiln_arg_int64(number[k]);
+        kn_lowered_bind_number(part, 3 + k, KILN_INT64, &value);
+    }
+    return status;
+}
+
 /* Sorts by key k, the last ones first. */
 static kiln_status add_key(lowering *l, int k)
 {
@@ -654,6 +715,8 @@ static kiln_status lower_call(lowering *l)
         return add_rank(l);
     if (status == KILN_OK && are_keys_alone(l))
         return add_alone(l);
+    if (status == KILN_OK && are_words_alone(l))
+        return add_words(l);
     if (status == KILN_OK)
         status = add_buffers(l);
     if (status == KILN_OK && moved_bytes(l))
@@ -1090,6 +1153,7 @@ static kiln_status make_alone(const making *m)
     static const char *const to[] = {"key = kn_sort_exact<0, T>(x)", "key = kn_sort_exact<1, T>(x)"};
     static const char *const back[] = {"y = kn_sort_element<0, T>(key)", "y = kn_sort_element<1, T>(key)"};
     const bool is_down = m->keys[0].flags & KILN_SORT_DESCENDING;
+    m->s->is_descending = is_down;
     kiln_status status = kiln_elementwise_create(&m->s->exact, "T x", "K key", to[is_down], "keys", NULL);
     return status == KILN_OK
                ? kiln_elementwise_create(&m->s->element, "K key", "T y", back[is_down], "elements", NULL)

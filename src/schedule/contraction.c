@@ -99,7 +99,8 @@ static bool selects(const char *preamble, const char *map, const char *reduce, b
         for (size_t k = 0; k < tokens.count && is_good; ++k) {
             const kn_token *t = kn_token_at(&tokens, k);
             bool is_call = t->is_name && kn_token_is(kn_token_at(&tokens, k + 1), "(");
-            is_good = (!KN_TOKEN_IS_IN(t, products) || is_times_one(&tokens, k)) &&
+            bool is_line = kn_token_is(t, "#") && kn_token_is(kn_token_at(&tokens, k + 1), "line");
+            is_good = (!KN_TOKEN_IS_IN(t, products) || is_line || is_times_one(&tokens, k)) &&
                       (may_add || !KN_TOKEN_IS_IN(t, sums)) &&
                       (!is_call || KN_TOKEN_IS_IN(t, selecting) || (has_abs && KN_TOKEN_IS_IN(t, absolute)) ||
                        is_declared(&tokens, k));

@@ -427,8 +427,8 @@ static int64_t size_to_show(const kn_loop_nest *w)
     return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;
 }
 
-/* Results whose rows are not contiguous, that do not go past the caches and are not small, are prefetched row by
- * row. */
+/* Results whose rows are not contiguous, that do not go past the caches and are not small, are prefetched row
+ * by row. */
 static bool may_go_together(const kn_loop_nest *w)
 {
     bool may = w->rows_at >= 0 && w->has_rows;

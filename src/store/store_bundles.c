@@ -130,14 +130,26 @@ static void add_places(kn_bundles *bundles, const char *list, bool may_be_missin
     }
 }
 
-/* The bundle that was installed with the library, of its own operations, is in a folder beside it. */
-static void add_own_folder(kn_bundles *bundles)
+static bool find_own_place(char *out, char *resolved, bool without_links)
 {
-    char folder[PATH_MAX - 8], place[PATH_MAX];
-    if (!kn_os_library_own_folder(folder, sizeof folder))
-        return;
-    snprintf(place, sizeof place, "%s/kiln", folder);
-    add_place(bundles, place, true);
+    char folder[PATH_MAX - 8];
+    if (!kn_os_library_own_folder(folder, sizeof folder, without_links))
+        return false;
+    snprintf(out, PATH_MAX, "%s/kiln", folder);
+    return realpath(out, resolved) != NULL;
+}
+
+/* The bundle that was installed with the library, of its own operations, is in a folder beside it; where
+ * links lead to the library, beside these or beside their file. */
+static void add_own_places(kn_bundles *bundles)
+{
+    char place[PATH_MAX], resolved[PATH_MAX], other[PATH_MAX] = "";
+    if (find_own_place(place, resolved, true))
+        add_place(bundles, place, true);
+    else
+        resolved[0] = '\0';
+    if (find_own_place(place, other, false) && strcmp(resolved, other) != 0)
+        add_place(bundles, place, true);
 }
 
 /* ---- the store ---- */
@@ -151,7 +163,7 @@ static bool open_store(void **self)
         return false;
     kn_error_save(&before);
     unsigned shortages = kn_shortages();
-    add_own_folder(bundles);
+    add_own_places(bundles);
     add_places(bundles, system_folders, true);
     if (setting)
         add_places(bundles, setting, false);

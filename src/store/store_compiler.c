@@ -56,7 +56,8 @@ static kiln_status compile_source(kn_code_search *search, kn_code *code, const k
     kiln_status status = kn_compile(&result, compile);
     ms = kn_os_now_ms() - start;
     search->info->compile_ms += ms;
-    kn_store_count(search->counts, ms); /* failures too */
+    if (status != KILN_ERROR_NOT_FOUND) /* no compiler is no compile; a failure is one */
+        kn_store_count(search->counts, ms);
     if (status == KILN_OK)
         status = kn_compile_dependencies(&dependencies, compile, &result);
     if (status == KILN_OK)

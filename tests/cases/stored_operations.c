@@ -1,13 +1,17 @@
 /* stored_operations - the operations of the table, dtype by dtype, against results of NumPy's, which are in
  * tests/data/operations.txt (made by make_operations.py): NaN, infinities, both zeros, the ends of dtypes.
- * Floats may be off by 4 units of the last place, parts of complex numbers by 64 of the larger part's, and
- * sums by as many as there are terms more; all else is exact. A few lines are drawn, others at each run;
- * KILN_SOAK=1: all.
+ * Floats may be off by 4 units of the last place, bfloat16 (NumPy's float32, rounded) by one, parts of
+ * complex numbers by 64 of the larger part's, and sums by as many as there are terms more; all else is exact.
+ * A few lines are drawn, others at each run; KILN_SOAK=1: all.
  *
- * usage: stored_operations FILE [PART PARTS]: every line whose number has that remainder */
+ * Which variants have no results there is derived, and has to be what WITHOUT says.
+ *
+ * usage: stored_operations FILE [WITHOUT [PART PARTS]]: every line whose number has that remainder
+ *        stored_operations FILE --without     prints what WITHOUT has to say */
 #include <kiln/kiln.h>
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +19,7 @@
 
 #include "../drawn.h"
 
-enum { LISTS = 128, MOST = 64, OPERANDS = 3, SHARE = 90, ULPS = 4, COMPLEX_ULPS = 64 };
+enum { LISTS = 192, MOST = 64, OPERANDS = 3, SHARE = 90, ULPS = 4, COMPLEX_ULPS = 64 };
 
 typedef struct list {
     char name[32];
@@ -76,6 +80,14 @@ static const list *find_list(const char *name)
 
 /* ---- comparing ---- */
 
+static double brain_value(uint16_t bits)
+{
+    const uint32_t upper = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &upper, sizeof value);
+    return (double)value;
+}
+
 static double half_value(uint16_t bits)
 {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -92,9 +104,12 @@ static double value_of(const unsigned char *at, kiln_dtype dtype, int part, int 
     float single;
     double wide;
     const bool is_wide = dtype == KILN_FLOAT64 || dtype == KILN_COMPLEX128;
-    *digits = dtype == KILN_FLOAT16 ? 10 : is_wide ? 52 : 23;
+    const bool is_brain = dtype == KILN_BFLOAT16;
+    *digits = dtype == KILN_FLOAT16 ? 10 : is_brain ? 7 : is_wide ? 52 : 23;
     *least = dtype == KILN_FLOAT16 ? -14 : is_wide ? -1022 : -126;
     memcpy(&half, at, sizeof half);
+    if (is_brain)
+        return brain_value(half);
     memcpy(&single, at + (is_wide ? 0 : (size_t)part * sizeof single), sizeof single);
     if (is_wide)
         memcpy(&wide, at + (size_t)part * sizeof wide, sizeof wide);
@@ -122,7 +137,7 @@ static double element_distance(const list *right, const unsigned char *got, int 
     const unsigned char *at[] = {got + (size_t)k * size, right->bytes + (size_t)k * size};
     const bool is_complex = right->dtype == KILN_COMPLEX64 || right->dtype == KILN_COMPLEX128;
     if (!is_complex && right->dtype != KILN_FLOAT16 && right->dtype != KILN_FLOAT32 &&
-        right->dtype != KILN_FLOAT64)
+        right->dtype != KILN_FLOAT64 && right->dtype != KILN_BFLOAT16)
         return memcmp(at[0], at[1], size) == 0 ? 0 : INFINITY;
     int digits, least;
     double part[2][2] = {{0}}, far = 0;
@@ -176,6 +191,7 @@ static void compare(const char *line, const list *right, const kiln_array *got, 
     unsigned char bytes[MOST * 16];
     char message[128];
     const bool is_complex = right->dtype == KILN_COMPLEX64 || right->dtype == KILN_COMPLEX128;
+    const double most = is_complex ? allowed->of_complex : right->dtype == KILN_BFLOAT16 ? 1 : allowed->ulps;
     if (kiln_array_dtype(got) != right->dtype || kiln_array_size(got) != right->count) {
         snprintf(message, sizeof message, "%" PRId64 " of %s, not %d of %s", kiln_array_size(got),
                  kiln_dtype_name(kiln_array_dtype(got)), right->count, kiln_dtype_name(right->dtype));
@@ -188,7 +204,7 @@ static void compare(const char *line, const list *right, const kiln_array *got, 
     }
     for (int k = 0; k < right->count; k++) {
         const double off = right->is_open[k] ? 0 : element_distance(right, bytes, k);
-        if (off <= (is_complex ? allowed->of_complex : allowed->ulps))
+        if (off <= most)
             continue;
         snprintf(message, sizeof message, "element %d is off by %.1f units of the last place", k, off);
         fail(line, message);
@@ -230,6 +246,93 @@ static void call(const char *line, const char *name, char *operands, int columns
         kiln_array_free(out[k]);
 }
 
+/* ---- variants without results ---- */
+
+/* "name letters\n" of each line, of the dtypes of its lists. */
+static char stored[1 << 17];
+static size_t n_stored;
+
+static char letter_of(kiln_dtype dtype)
+{
+    static const struct {
+        kiln_dtype dtype;
+        char letter;
+    } letters[] = {{KILN_BOOL, '?'},    {KILN_INT8, 'b'},      {KILN_INT16, 'h'},     {KILN_INT32, 'i'},
+                   {KILN_INT64, 'l'},   {KILN_UINT8, 'B'},     {KILN_UINT16, 'H'},    {KILN_UINT32, 'I'},
+                   {KILN_UINT64, 'L'},  {KILN_FLOAT16, 'e'},   {KILN_BFLOAT16, 'E'},  {KILN_FLOAT32, 'f'},
+                   {KILN_FLOAT64, 'd'}, {KILN_COMPLEX64, 'F'}, {KILN_COMPLEX128, 'D'}};
+    for (size_t k = 0; k < sizeof letters / sizeof letters[0]; k++)
+        if (letters[k].dtype == dtype)
+            return letters[k].letter;
+    return 0;
+}
+
+static void note_stored(const char *name, const char *operands)
+{
+    char copy[128], text[OPERANDS + 1] = "", *rest = copy;
+    snprintf(copy, sizeof copy, "%s", operands);
+    for (int k = 0; k < OPERANDS && rest; k++) {
+        const list *found = find_list(strsep(&rest, ","));
+        text[k] = found ? letter_of(found->dtype) : 0;
+    }
+    n_stored += (size_t)snprintf(stored + n_stored, sizeof stored - n_stored, "\n%s %s\n", name, text);
+}
+
+/* Appends " letters" for each variant of the operation that no line has. */
+static void list_missing(char *out, size_t size, const kiln_operation *operation)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (const char *at = operation->types; *at; at += strspn(at, " ")) {
+        char sought[96];
+        const int inputs = (int)strcspn(at, "-");
+        snprintf(sought, sizeof sought, "\n%s %.*s\n", operation->name, inputs, at);
+        if (!strstr(stored, sought))
+            used += (size_t)snprintf(out + used, size - used, " %.*s", inputs, at);
+        at += strcspn(at, " ");
+    }
+}
+
+/* One line for each row of the table of which something is missing: "name letters ...". */
+static void write_missing(FILE *out)
+{
+    static char letters[8192];
+    for (int k = 0; k < kiln_operation_count(); k++) {
+        kiln_operation operation = KILN_OPERATION_INIT;
+        if (kiln_operation_at(&operation, k) != KILN_OK || !operation.map)
+            continue;
+        list_missing(letters, sizeof letters, &operation);
+        if (letters[0])
+            fprintf(out, "%s%s\n", operation.name, letters);
+    }
+}
+
+/* Line by line; those that begin with # are for readers. */
+static void compare_missing(const char *path)
+{
+    static char said[1 << 14], derived[1 << 14];
+    FILE *file = fopen(path, "r"), *now = tmpfile();
+    if (!file || !now) {
+        fail(path, "it cannot be read");
+        return;
+    }
+    write_missing(now);
+    rewind(now);
+    for (bool more = true; more;) {
+        do
+            more = fgets(said, sizeof said, file);
+        while (more && said[0] == '#');
+        const bool is_derived = fgets(derived, sizeof derived, now);
+        if (more == is_derived && (!more || strcmp(said, derived) == 0))
+            continue;
+        said[strcspn(said, "\n")] = 0;
+        fail(more ? said : "the end", "is said of variants without results, which are others: --without");
+        more = false;
+    }
+    fclose(file);
+    fclose(now);
+}
+
 /* ---- lines ---- */
 
 static void read_line(char *line, size_t number)
@@ -246,8 +349,11 @@ static void read_line(char *line, size_t number)
         snprintf(bounds[n_bounds].name, sizeof bounds[0].name, "%s", name);
         bounds[n_bounds].ulps = atof(strtok_r(NULL, " \n", &words));
         bounds[n_bounds++].of_complex = atof(strtok_r(NULL, " \n", &words));
-    } else if ((long)number % parts == part && is_drawn(number, SHARE)) {
+    } else {
         char *operands = strtok_r(NULL, " \n", &words);
+        note_stored(name, operands);
+        if ((long)number % parts != part || !is_drawn(number, SHARE))
+            return;
         const bool is_map = strcmp(kind, "map") == 0;
         const int columns = is_map ? 0 : atoi(strtok_r(NULL, " \n", &words));
         call(shown, name, operands, columns, &words);
@@ -258,9 +364,10 @@ int main(int argc, char **argv)
 {
     static char line[1 << 16];
     FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
-    if (argc > 3) {
-        part = atol(argv[2]);
-        parts = atol(argv[3]) > 0 ? atol(argv[3]) : 1;
+    const bool prints = argc > 2 && strcmp(argv[2], "--without") == 0;
+    if (argc > 4) {
+        part = atol(argv[3]);
+        parts = atol(argv[4]) > 0 ? atol(argv[4]) : 1;
     }
     kiln_device device;
     if (kiln_device_current(&device) != KILN_OK) {
@@ -269,9 +376,15 @@ int main(int argc, char **argv)
     }
     if (!file)
         return printf("%s: no such file\n", argc > 1 ? argv[1] : "FILE"), 1;
+    parts = prints ? LONG_MAX : parts; /* nothing is called */
+    part = prints ? -1 : part;
     for (size_t number = 0; fgets(line, sizeof line, file); number++)
         read_line(line, number);
     fclose(file);
+    if (prints)
+        return write_missing(stdout), 0;
+    if (argc > 2)
+        compare_missing(argv[2]);
     printf("%d calls, %d failed\n", checked, failed);
     return failed > 0 || n_lists == 0;
 }

@@ -684,6 +684,24 @@ static int use_fakes(void **state)
     return 0;
 }
 
+/* Inputs of another stream and an output of its own: the driver says once whether the stream is captured. */
+static void a_call_asks_once(void **state)
+{
+    world *w = *state;
+    long before = 0;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
+    options.stream = w->stream;
+    for (int round = 0; round < 3; round++) {
+        kiln_array *out = NULL;
+        before = fake_calls_of("cuStreamIsCapturing");
+        OK(kiln_kernel_call(w->sum, &out, 1, in, 2, &options));
+        kiln_array_free(out);
+    }
+    assert_int_equal(fake_calls_of("cuStreamIsCapturing") - before, 1);
+    OK(kiln_stream_synchronize(w->stream));
+}
+
 static void expect_zeros(kiln_array *a)
 {
     float values[COUNT];
@@ -749,6 +767,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(scans_and_selections_are_captured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sorts_are_captured, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_call_asks_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_new_is_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_left_is_cleared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_a_global_capture, set_up, tear_down),

@@ -4,8 +4,9 @@
  * Its modules are text: a line `kernel NAME SIZE...` for each function with the sizes of its parameters,
  * `global NAME SIZE` for each variable; `kernel NAME! SIZE...` is a kernel that breaks its device when it
  * runs; `emulated NAME PATH` is one in a library of the processor, which computes, as fake_libnvrtc.c makes
- * them. Cubins of the real NVRTC are modules too, whose kernels compute nothing. Environment: FAKE_CUDA_DEVICES (2), FAKE_CUDA_MEMORY (bytes a device, 256 MiB), FAKE_CUDA_INIT (what
- * cuInit returns), FAKE_CUDA_NO_PEERS, FAKE_CUDA_NO_PAGES (none can be mapped), FAKE_CUDA_CAPABILITY (90). */
+ * them. Cubins of the real NVRTC are modules too, whose kernels compute nothing. Environment:
+ * FAKE_CUDA_DEVICES (2), FAKE_CUDA_MEMORY (bytes a device, 256 MiB), FAKE_CUDA_INIT (what cuInit returns),
+ * FAKE_CUDA_NO_PEERS, FAKE_CUDA_NO_PAGES (none can be mapped), FAKE_CUDA_CAPABILITY (90). */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 

@@ -103,16 +103,18 @@ static bool size_of_struct(const char *source, const char *name, size_t *size)
     return true;
 }
 
-/* "__device__ unsigned char kn_value[sizeof(NAME)]": an object as large as the struct of the preamble. */
+/* "__device__ unsigned char kn_value[sizeof(NAME)]": an object as large as the struct of the preamble; of
+ * types that the preamble names, as large as four doubles. */
 static void write_value(program *p)
 {
+    enum { UNKNOWN = 32 };
     static const char object[] = "__device__ unsigned char kn_value[sizeof(";
     const char *at = strstr(p->source, object);
     char name[32];
     size_t size, used = strlen(p->code);
-    if (at && sscanf(at + sizeof object - 1, "%31[a-z_]", name) == 1 &&
-        size_of_struct(p->source, name, &size))
-        snprintf(p->code + used, sizeof p->code - used, "global kn_value %zu\n", size);
+    if (at && sscanf(at + sizeof object - 1, "%31[a-z_]", name) == 1)
+        snprintf(p->code + used, sizeof p->code - used, "global kn_value %zu\n",
+                 size_of_struct(p->source, name, &size) ? size : (size_t)UNKNOWN);
 }
 
 /* The kernel's name, if it has the one struct as its parameter. */

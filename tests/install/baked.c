@@ -1,11 +1,14 @@
 /* baked NAME...: calls operations on small arrays, and says what that took; 1 where anything was compiled.
- * baked COUNT: the first operations of the table that take float64, as a program calls them. */
+ * baked COUNT: the first operations of the table that take float64, as a program calls them.
+ * baked drawn COUNT NAME...: so many calls in layouts that are drawn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <kiln/kiln.h>
+
+#include "drawn.h"
 
 enum { MOST = 4 /* inputs, or results */ };
 
@@ -33,12 +36,11 @@ static int find_variant(int *n_in, int *n_out, const kiln_operation *operation)
     return 0;
 }
 
-static int find_operation(int *n_in, int *n_out, const char *name)
+static int find_operation(kiln_operation *out, int *n_in, int *n_out, const char *name)
 {
-    kiln_operation operation = KILN_OPERATION_INIT;
     for (int k = 0; k < kiln_operation_count(); k++)
-        if (kiln_operation_at(&operation, k) == KILN_OK && strcmp(operation.name, name) == 0 &&
-            find_variant(n_in, n_out, &operation))
+        if (kiln_operation_at(out, k) == KILN_OK && strcmp(out->name, name) == 0 &&
+            find_variant(n_in, n_out, out))
             return 1;
     fprintf(stderr, "%s: no variant takes float64\n", name);
     return 0;
@@ -88,15 +90,95 @@ static int call_first(int count)
     return called == count;
 }
 
+/* ---- drawn layouts ---- */
+
+static unsigned long long state;
+
+static unsigned draw(unsigned below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
+}
+
+/* An array in either order of its axes in memory, of neighbours or of every second element. */
+static kiln_status make_array(kiln_array **out, int ndim, const int64_t *shape)
+{
+    const int64_t step = 1 + (int64_t)draw(2), item = (int64_t)sizeof(double);
+    const int last = ndim > 0 ? (int)draw((unsigned)ndim) : 0;
+    int64_t strides[2] = {step * item, step * item}, size = step;
+    for (int a = 0; a < ndim; a++)
+        size *= shape[a];
+    if (ndim == 2)
+        strides[1 - last] *= shape[last];
+    kiln_array *whole = NULL;
+    kiln_status status = kiln_array_zeros(&whole, KILN_FLOAT64, 1, &size, KILN_DEVICE_DEFAULT);
+    if (status == KILN_OK)
+        status = kiln_array_as_strided(out, whole, ndim, shape, strides);
+    kiln_array_free(whole);
+    return status;
+}
+
+static int call_drawn(const char *name, int n_in, int n_out, int is_reduction)
+{
+    static const int64_t extents[] = {1, 3, 8, 40, 1000};
+    const int ndim = (int)draw(3), axis = ndim > 0 ? (int)draw((unsigned)ndim) : 0;
+    const unsigned number = draw(2) ? draw((unsigned)n_in) : (unsigned)n_in; /* by value */
+    const int64_t shape[] = {extents[draw(5)], extents[draw(5)]};
+    kiln_array *x[MOST] = {NULL}, *out[MOST] = {NULL};
+    kiln_arg in[MOST];
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < n_in && status == KILN_OK; k++) {
+        if (n_in > 1 && number == (unsigned)k) {
+            in[k] = kiln_arg_float(2);
+            continue;
+        }
+        status = make_array(&x[k], ndim, shape);
+        in[k] = kiln_arg_array(x[k]);
+    }
+    if (is_reduction && ndim > 0 && draw(3) > 0) {
+        options.axes = &axis;
+        options.n_axes = 1;
+    }
+    if (status == KILN_OK)
+        status = kiln_operation_call(out, n_out, name, in, n_in, &options);
+    if (status != KILN_OK)
+        fprintf(stderr, "%s of %d axes, %lld and %lld: %s\n", name, ndim, (long long)shape[0],
+                (long long)shape[1], kiln_error_message());
+    for (int k = 0; k < MOST; k++) {
+        kiln_array_free(x[k]);
+        kiln_array_free(out[k]);
+    }
+    return status == KILN_OK;
+}
+
+static int call_all_drawn(int count, int n_names, char **names)
+{
+    state = drawn_seed();
+    for (int k = 0; k < count; k++) {
+        const char *name = names[draw((unsigned)n_names)];
+        kiln_operation operation = KILN_OPERATION_INIT;
+        int n_in, n_out;
+        if (!find_operation(&operation, &n_in, &n_out, name) ||
+            !call_drawn(name, n_in, n_out, operation.reduce != NULL))
+            return 0;
+    }
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     double start = now_ms();
+    const int is_drawn_mode = argc > 3 && strcmp(argv[1], "drawn") == 0;
     int n_in, n_out, count = argc == 2 ? atoi(argv[1]) : 0;
+    kiln_operation operation = KILN_OPERATION_INIT;
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     if (count > 0 && !call_first(count))
         return 1;
-    for (int i = 1; i < argc && count == 0; i++)
-        if (!find_operation(&n_in, &n_out, argv[i]) || !call(argv[i], n_in, n_out))
+    if (is_drawn_mode && !call_all_drawn(atoi(argv[2]), argc - 3, argv + 3))
+        return 1;
+    for (int i = 1; i < argc && count == 0 && !is_drawn_mode; i++)
+        if (!find_operation(&operation, &n_in, &n_out, argv[i]) || !call(argv[i], n_in, n_out))
             return 1;
     if (kiln_cache_get_stats(&stats) != KILN_OK)
         return 1;

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Writes folder/kernel.cpp, and compiles it to folder/kernel.so, whose function `emulated_launch` runs the kernel
- * `entry` of one struct kn_args; what the compiler says stands in folder/log. False: it failed. */
+/* Writes folder/kernel.cpp, and compiles it to folder/kernel.so, whose function `emulated_launch` runs the
+ * kernel `entry` of one struct kn_args; what the compiler says stands in folder/log. False: it failed. */
 bool emulated_source_compile(const char *folder, const char *source, const char *entry, const char *flags);
 
 #endif

@@ -11,10 +11,13 @@
 #include <string.h>
 
 #include <kiln/kernel.h>
+#include <kiln/operation.h>
 
 enum { MOST_AXES = 4, MOST_INPUTS = 2, MOST_ELEMENTS = 1 << 17, LAYOUTS = 8 /* of a text */ };
 
 static uint64_t state;
+/* NULL: kernels are emulated. */
+static const char *target;
 
 static uint64_t draw(uint64_t below)
 {
@@ -36,7 +39,7 @@ typedef struct text {
 #define SUMS "struct sums { float sum, most; };"
 #define ADDED "sums{a.sum + b.sum, kn_greatest(a.most, b.most)}"
 #define ADDED_RESULTS "y = a.sum * 2 + 1; z = a.most"
-/* Of a struct, without arithmetic: another order gives other bits, too. */
+/* Structs combined without arithmetic: another order gives other bits, too. */
 #define MIXTURE                                                                                              \
     "struct mixture { unsigned word; };\n"                                                                   \
     "__device__ mixture mixed(const mixture a, const mixture b) { return {(a.word << 3 | a.word >> 29) ^ "   \
@@ -67,8 +70,12 @@ static const text texts[] = {
     {"T x", "float32 y, float32 z", "sums{(float)x * (float)x, (float)x}", ADDED, ADDED_RESULTS, "", "sums",
      SUMS, 1, 2, true},
     {"T x", "complex64 z", "complex<float>{(float)x, 1.0f} * 3.0f", "a + b", "z = a", "0", "complex64", "", 1,
-     1, true}};
-enum { TEXTS = sizeof texts / sizeof texts[0] };
+     1, true},
+    /* operations, by their names */
+    {"argmin", "int64 y", "argmin", NULL, "", "", "", "", 1, 1, false},
+    {"argmax", "int64 y", "argmax", NULL, "", "", "", "", 1, 1, false},
+    {"ptp", "T y", "ptp", NULL, "", "", "", "", 1, 1, false}};
+enum { TEXTS = sizeof texts / sizeof texts[0], OPERATIONS = 3 };
 
 static const kiln_dtype dtypes[] = {KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT16,
                                     KILN_INT8,    KILN_FLOAT64, KILN_INT32};
@@ -182,8 +189,8 @@ static void draw_shape(problem *p)
 
 static void describe(const problem *p)
 {
-    printf("%s: %s: %s of %s, shape", emulated_kind, p->text->map, p->text->reduce,
-           kiln_dtype_name(p->dtype));
+    printf("%s: %s: %s of %s, shape", emulated_kind, p->text->map,
+           p->text->reduce ? p->text->reduce : "the operation", kiln_dtype_name(p->dtype));
     for (int a = 0; a < p->ndim; ++a)
         printf(" %lld", (long long)p->shape[a]);
     printf(", axes");
@@ -192,13 +199,23 @@ static void describe(const problem *p)
     printf("\n");
 }
 
-static kiln_status create(kiln_kernel **out, const text *t)
+static kiln_status create(kiln_kernel **out, const problem *p)
 {
+    const text *t = p->text;
+    if (!t->reduce)
+        return kiln_operation_kernel(out, t->map, &p->dtype, 1);
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.preamble = t->preamble[0] ? t->preamble : NULL;
     options.reduce_type = t->reduce_type[0] ? t->reduce_type : NULL;
     return kiln_reduction_create(out, t->in, t->out, t->map, t->reduce, t->post,
                                  t->identity[0] ? t->identity : NULL, "drawn", &options);
+}
+
+/* An operation's kernel is the library's. */
+static void release(kiln_kernel *kernel, const problem *p)
+{
+    if (p->text->reduce)
+        kiln_kernel_free(kernel);
 }
 
 static kiln_dtype dtype_of_result(const problem *p, int j)
@@ -234,9 +251,6 @@ static kiln_array *make_result(const problem *p, int j)
     return result;
 }
 
-/* NULL: kernels are emulated. */
-static const char *target;
-
 /* The input on the device, in the same layout. */
 static kiln_status move(kiln_array **buffer, kiln_array **moved, const input *x, kiln_device device)
 {
@@ -266,7 +280,7 @@ static kiln_status call_target(const problem *p, bool is_baseline, kiln_array **
     kiln_array *buffer[MOST_INPUTS] = {NULL}, *moved[MOST_INPUTS] = {NULL}, *result[2] = {NULL};
     kiln_arg arg[MOST_INPUTS];
     kiln_kernel *kernel = NULL;
-    kiln_status status = create(&kernel, p->text);
+    kiln_status status = create(&kernel, p);
     if (status == KILN_OK)
         status = kiln_device_parse(&device, target);
     for (int k = 0; k < p->text->n_in && status == KILN_OK; ++k) {
@@ -289,7 +303,7 @@ static kiln_status call_target(const problem *p, bool is_baseline, kiln_array **
         kiln_array_free(buffer[k]);
         kiln_array_free(result[k]);
     }
-    kiln_kernel_free(kernel);
+    release(kernel, p);
     return status;
 }
 
@@ -332,7 +346,7 @@ static int run(const problem *p)
         make(&x[k], p->dtype, p->ndim, p->shape);
         in[k] = kiln_arg_array(x[k].array);
     }
-    if (create(&kernel, p->text) != KILN_OK)
+    if (create(&kernel, p) != KILN_OK)
         failed = printf("FAILED: %s\n", kiln_error_message());
     else
         failed = compare(p, kernel, in, x);
@@ -342,7 +356,7 @@ static int run(const problem *p)
         printf("without a list of levels: ");
     if (failed || (!p->text->is_contracted && emulated_baselines == before))
         describe(p);
-    kiln_kernel_free(kernel);
+    release(kernel, p);
     for (int k = 0; k < p->text->n_in; ++k) {
         kiln_array_free(x[k].array);
         free(x[k].memory);
@@ -361,7 +375,7 @@ int main(int argc, char **argv)
     problem p = {.text = NULL};
     for (long k = 0; k < count; ++k) {
         if (k % LAYOUTS == 0) {
-            p.text = &texts[draw(TEXTS)];
+            p.text = &texts[draw(target ? TEXTS - OPERATIONS : TEXTS)]; /* those remember their plans */
             p.dtype = dtypes[draw(DTYPES)];
         }
         if (draw(2))

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/target.h"
 #include "device/host_select.h"
+#include "device/host_sort.h"
 
-enum { TURNS = 160, SHORT = 3000, LONG = 300000, MOST_ROWS = 4, MOST_PLACES = 3 };
+enum { TURNS = 80, SHORT = 3000, LONG = 200000, MOST_ROWS = 4, MOST_PLACES = 3 };
 
 static uint64_t state_of_dice;
 
@@ -53,6 +55,7 @@ static int compare(const void *a, const void *b)
 typedef struct rows {
     int size;
     int64_t rows, length, places;
+    bool has_vectors;
     void *keys, *beside;
     uint32_t place[MOST_ROWS * MOST_PLACES], rank[MOST_ROWS * MOST_PLACES], total[MOST_ROWS * MOST_PLACES];
     uint64_t key[MOST_ROWS * MOST_PLACES];
@@ -105,6 +108,7 @@ static void check_partition(rows *r)
                                   .rows = r->rows,
                                   .length = r->length,
                                   .key_size = r->size,
+                                  .has_vectors = r->has_vectors,
                                   .key = r->key,
                                   .rank = r->rank,
                                   .total = r->total,
@@ -135,6 +139,9 @@ static void check_partition(rows *r)
 static void check_rows(int size, int64_t longest)
 {
     rows r = {.size = size, .rows = 1 + (int64_t)dice(MOST_ROWS), .places = 1 + (int64_t)dice(MOST_PLACES)};
+    kn_target host;
+    kn_target_host(&host);
+    r.has_vectors = kn_host_sorts_keys(host.architecture, size) && dice(4) > 0;
     r.length = 1 + (int64_t)dice((uint64_t)longest);
     r.keys = malloc((size_t)(r.rows * r.length * size));
     r.beside = malloc((size_t)(r.rows * r.length * size));
@@ -150,6 +157,7 @@ static void check_rows(int size, int64_t longest)
                                .length = r.length,
                                .places = r.places,
                                .key_size = size,
+                               .has_vectors = r.has_vectors,
                                .place = r.place,
                                .key = r.key,
                                .rank = r.rank,

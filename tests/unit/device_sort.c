@@ -1,5 +1,6 @@
-/* kn_host_sort_keys against qsort: keys of both sizes, few and many, all alike, in order, with zeros and NaN,
- * which keep the order in which they come; short and long rows, and bytes behind the last one. */
+/* kn_host_sort_keys and kn_host_sort_words against qsort: keys of all sizes, few and many, all alike, in
+ * order, with zeros and NaN, which keep the order in which they come; short and long rows, and bytes behind
+ * the last one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +123,63 @@ static void keys_are_sorted(void **state)
     }
 }
 
+/* A number for the order of words: NaN last, zeros are equal. */
+static uint64_t order_of(const kn_host_words *w, uint16_t word)
+{
+    const uint16_t size = word & 0x7fff;
+    if (w->is_float && size > w->infinity)
+        return UINT64_MAX;
+    const int64_t number = w->is_float    ? word >> 15 ? -(int64_t)size : size
+                           : w->is_signed ? (int16_t)word
+                                          : word;
+    return (uint64_t)((w->is_descending ? -number : number) + (1 << 20));
+}
+
+static void sort_words_once(int64_t rows, int64_t length)
+{
+    const size_t odd = (size_t)dice(2), bytes = (size_t)(rows * length) * 2;
+    char *from = malloc(bytes + 1), *to = malloc(bytes + 1 + GUARD);
+    placed *all = malloc((size_t)(length + 1) * sizeof *all);
+    kn_host_words w = {.from = from + odd, .to = to + odd, .rows = rows, .length = length};
+    w.counts = malloc(KN_HOST_WORDS_BYTES);
+    assert_true(from && to && all && w.counts);
+    w.is_float = dice(2);
+    w.is_signed = dice(2);
+    w.is_descending = dice(2);
+    w.infinity = dice(2) ? 0x7c00 : 0x7f80;
+    const uint64_t sides = dice(2) ? 1 << 16 : 1 + dice(5);
+    for (int64_t k = 0; k < rows * length; ++k) {
+        const uint64_t special[] = {0, 0x8000, 0x7fff, 0xffff, w.infinity, w.infinity + 1u};
+        const uint16_t word = (uint16_t)(dice(9) ? dice(sides) : special[dice(6)]);
+        memcpy(from + odd + 2 * k, &word, 2);
+    }
+    kn_host_sort_words(&w);
+    for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t k = 0; k < length; ++k) {
+            uint16_t word;
+            memcpy(&word, from + odd + 2 * (row * length + k), 2);
+            all[k] = (placed){order_of(&w, word), word, k};
+        }
+        qsort(all, (size_t)length, sizeof *all, compare);
+        for (int64_t k = 0; k < length; ++k) {
+            uint16_t word;
+            memcpy(&word, to + odd + 2 * (row * length + k), 2);
+            assert_int_equal(word, all[k].key);
+        }
+    }
+    free(from);
+    free(to);
+    free(all);
+    free(w.counts);
+}
+
+static void words_are_sorted(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 24; ++turn)
+        sort_words_once(1 + (int64_t)dice(3), (int64_t)dice(turn % 8 ? SHORT : LONG / 4));
+}
+
 static void others_are_refused(void **state)
 {
     (void)state;
@@ -132,7 +190,7 @@ static void others_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_are_sorted),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_are_sorted), cmocka_unit_test(words_are_sorted),
                                        cmocka_unit_test(others_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

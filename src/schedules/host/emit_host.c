@@ -365,7 +365,8 @@ KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
                                              .is_seen_place = is_widened,                                    \
                                              .preludes = word,                                               \
                                              .parts = "schedules/host/host_parts.cpp"}
-/* Compilers make vectors of loops that store the parts of complex numbers, none of loops that store structs. */
+/* Compilers make vectors of loops that store the parts of complex numbers, none of loops that store
+ * structs. */
 #define BY_PARTS "kn_by_parts"
 RECIPE(runs, BY_PARTS);
 RECIPE(interleaved, BY_PARTS " kn_interleaved");

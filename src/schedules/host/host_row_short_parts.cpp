@@ -15,20 +15,25 @@ ${type} kn_${name}_now = ${element};
 
 // The passes over elements of all rows.
 #part reduce_rows
+alignas(64) unsigned char kn_apart_${level}[kn_across * sizeof(${value_type})];
+const bool kn_is_struct_${level} = kn_member_count<${value_type}>() > 0;
+const kn_line<${value_type}> kn_side_${level}(kn_is_struct_${level} ? (void *)kn_apart_${level} : (void *)${value}_of, kn_across);
 const auto kn_level_${level} = [&](const long long kn_j, const auto kn_is_first) __attribute__((always_inline)) {
 ${pointers}
 KN_INDEPENDENT
     for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
 ${element}
         if constexpr (kn_is_first.is)
-            ${value}_of[kn_k] = ${reduced};
+            kn_side_${level}.put(kn_k, ${reduced});
         else
-            ${value}_of[kn_k] = ${function}(${value}_of[kn_k], ${reduced});
+            kn_side_${level}.put(kn_k, ${function}(kn_side_${level}.get(kn_k), ${reduced}));
     }
 };
 kn_level_${level}(0, kn_bool<true>());
 for (long long kn_j = 1; kn_j < kn_length; ++kn_j)
     kn_level_${level}(kn_j, kn_bool<false>());
+for (int kn_k = 0; kn_is_struct_${level} && kn_k < kn_count; ++kn_k)
+    ${value}_of[kn_k] = kn_side_${level}.get(kn_k);
 
 // The baseline tier's.
 #part reduce_rows_quick

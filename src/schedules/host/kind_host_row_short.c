@@ -11,11 +11,12 @@
 #include "schedules/host/host_kinds.h"
 
 enum {
-    BESIDE = 128,         /* rows side by side: so many that a tile's stores are done when it is loaded */
-    LONGEST_ROW = 16,     /* elements of a row, at most, and */
-    SHORTEST_ROW = 2,     /* at least */
-    FEWEST_ROWS = 16,     /* neighbours: with fewer, most lanes of a vector would be empty */
-    MOST_ITEM = 8,        /* bytes of an element in a tile: squares of wider ones are single elements */
+    BESIDE = 128,     /* rows side by side: so many that a tile's stores are done when it is loaded */
+    LONGEST_ROW = 16, /* elements of a row, at most, and */
+    SHORTEST_ROW = 2, /* at least */
+    FEWEST_ROWS = 16, /* neighbours: with fewer, most lanes of a vector would be empty */
+    STRUCT_ITEM = 4,  /* bytes of an input whose structs are reduced side by side; wider ones are slower so */
+    MOST_ITEM = 8,    /* bytes of an element in a tile: squares of wider ones are single elements */
     HELD_BYTES = 1 << 16, /* of such rows that a thread holds */
     GRAIN = 1 << 15       /* elements for a further thread */
 };
@@ -29,14 +30,27 @@ typedef struct row_short_field {
     MEMBERS
 } row_short_field;
 
-/* Some stage reduces structs, which compilers vectorise poorly. */
+static bool is_struct(const kn_program *p, const kn_stage *s)
+{
+    return s->kind == KN_REDUCE && p->param[s->value[s->n_read]].type == KN_TYPE_STRUCT;
+}
+
 static bool reduces_structs(const kn_program *p)
 {
-    bool is_struct = false;
+    bool reduces = false;
     for (int t = 0; t < p->n_stages; ++t)
-        is_struct = is_struct || (p->stage[t].kind == KN_REDUCE &&
-                                  p->param[p->stage[t].value[p->stage[t].n_read]].type == KN_TYPE_STRUCT);
-    return is_struct;
+        reduces = reduces || is_struct(p, &p->stage[t]);
+    return reduces;
+}
+
+/* Some stage reduces structs by functions of the preamble (a variance), of which compilers make poor vectors, and
+ * not member by member (a minimum and a maximum). */
+static bool calls_for_structs(const kn_program *p)
+{
+    bool calls = false;
+    for (int t = 0; t < p->n_stages; ++t)
+        calls = calls || (is_struct(p, &p->stage[t]) && strstr(p->stage[t].body, "::"));
+    return calls;
 }
 
 static char access_of(const kn_choice *c, int o)
@@ -53,7 +67,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int across = s->ndim - 2;
     if (s->n_reduction_axes != 1 || length < SHORTEST_ROW || length > LONGEST_ROW || across < 0 ||
         s->extent[across] < FEWEST_ROWS || length * BESIDE * kn_row_given_across(c) > HELD_BYTES ||
-        reduces_structs(c->program))
+        (reduces_structs(c->program) && kn_choice_widest(c, false) > STRUCT_ITEM) ||
+        calls_for_structs(c->program))
         return false;
     for (int o = 0; o < c->count; ++o)
         if (access_of(c, o) == KN_GATHER && c->access[o].item_size > MOST_ITEM)

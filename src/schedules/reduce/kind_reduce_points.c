@@ -161,6 +161,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 /* A thread has all elements of a result. */
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
+    if (part->space->size > KN_LEVELS_MOST_TIMES)
+        return false;
     int64_t rows = kn_reduce_size(part->space);
     const kn_level_threads threads = {.items = rows,
                                       .chunk = rows,

@@ -358,7 +358,8 @@ static bool list_levels(kn_levels *levels, const kn_part *part)
     const int64_t length = kn_reduce_size(s), row = s->extent[axis_of_steps(s)],
                   step = INT64_C(1) << f.k_bits;
     const int64_t each = row < step ? row : step; /* elements of a step */
-    if (f.m_bits + f.n_bits < THREAD_BITS || (length > row && row % each != 0))
+    if (s->size > KN_LEVELS_MOST_TIMES || f.m_bits + f.n_bits < THREAD_BITS ||
+        (length > row && row % each != 0))
         return false;
     const kn_level_threads threads = {.items = length,
                                       .chunk = f.chunk * each,
