@@ -442,7 +442,7 @@ kiln_status kn_call_multi_index(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const name[] = {"multi_index", "dims", "mode", "order"};
     names n = {.count = 0};
     kn_value slot[4] = {{0}};
-    int n_indices = 0, n_dims = 0, order = 0, mode[MOST_INDICES];
+    int n_indices = 0, n_dims = 0, order = 0, mode[MOST_INDICES] = {0};
     kiln_status status = kn_call_match(slot, p, c, name, 4, 4, 2);
     if (status == KILN_OK)
         status = add_items(&n, &n_indices, 'i', p, &slot[0], name[0]);

@@ -100,23 +100,19 @@ static void of_columns(void **state)
 {
     const float x[] = {0, 1, 2, 3, 3}, y[] = {5, 5, 9, 9, 6};
     const int64_t bins[] = {3, 2}, none = 0;
-    const double counts[] = {1, 0, 1, 0, 1, 2}, sums[] = {5, 0, 5, 0, 6, 18}, edges[] = {0, 1, 2, 3},
-                 of_y[] = {5, 7, 9}, range[] = {0, 6, -1, 9, 1, 0}, wide[] = {0, 2, 4, 6};
-    kiln_array *a[] = {array_of(x, KILN_FLOAT32, 5), array_of(y, KILN_FLOAT32, 5)}, *out[9] = {NULL};
+    const double sums[] = {5, 0, 5, 0, 6, 18}, edges[] = {0, 1, 2, 3}, of_y[] = {5, 7, 9},
+                 range[] = {0, 3, 5, 9, 1, 0};
+    kiln_array *a[] = {array_of(x, KILN_FLOAT32, 5), array_of(y, KILN_FLOAT32, 5)}, *out[3] = {NULL};
     const kiln_arg in[] = {kiln_arg_array(a[0]), kiln_arg_array(a[1])}, no = kiln_arg_none();
     (void)state;
-    OK(kiln_histogramdd(out, in, 2, bins, NULL, no));
+    OK(kiln_histogramdd(out, in, 2, bins, range, in[1]));
     assert_int_equal(kiln_array_ndim(out[0]), 2);
-    assert_memory_equal(kiln_array_data(out[0]), counts, sizeof counts);
+    assert_memory_equal(kiln_array_data(out[0]), sums, sizeof sums);
     assert_memory_equal(kiln_array_data(out[1]), edges, sizeof edges);
     assert_memory_equal(kiln_array_data(out[2]), of_y, sizeof of_y);
-    OK(kiln_histogramdd(out + 3, in, 2, bins, NULL, in[1]));
-    assert_memory_equal(kiln_array_data(out[3]), sums, sizeof sums);
-    OK(kiln_histogramdd(out + 6, in, 1, bins, range, no));
-    assert_memory_equal(kiln_array_data(out[7]), wide, sizeof wide);
-    free_all(out, 9);
+    free_all(out, 3);
     out[0] = NULL;
-    FAILS(kiln_histogramdd(out, in, 2, bins, range + 2, no), KILN_ERROR_INVALID,
+    FAILS(kiln_histogramdd(out, in, 1, bins, range + 4, no), KILN_ERROR_INVALID,
           "histogramdd: range: 1 and 0");
     FAILS(kiln_histogramdd(out, in, 1, &none, NULL, no), KILN_ERROR_INVALID,
           "histogramdd: bins: 0 was given");

@@ -43,8 +43,8 @@ static bool reduces_structs(const kn_program *p)
     return reduces;
 }
 
-/* Some stage reduces structs by functions of the preamble (a variance), of which compilers make poor vectors, and
- * not member by member (a minimum and a maximum). */
+/* Some stage reduces structs by functions of the preamble (a variance), of which compilers make poor vectors,
+ * and not member by member (a minimum and a maximum). */
 static bool calls_for_structs(const kn_program *p)
 {
     bool calls = false;
