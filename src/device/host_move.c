@@ -203,8 +203,9 @@ bool kn_host_moves_past_caches(int item_size)
     return item_size >= 8 || kn_host_vectors_here() == KN_HOST_VECTORS_64;
 }
 
-/* Short rows that follow each other and are read backwards, as interleaved channels in reverse order: as many
- * at a time as 16 bytes hold. What a store writes beyond them is stored again. Returns the number of rows. */
+/* Short rows that follow each other and are read backwards, as interleaved channels are that are reversed: as
+ * many at a time as 16 bytes hold. A store's bytes beyond them are stored again. Returns the number of
+ * rows. */
 __attribute__((target("ssse3"))) static int64_t reverse_rows(const matrix p, int size)
 {
     int row = (int)p.count[0] * size, together = 16 / row;

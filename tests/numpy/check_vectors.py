@@ -4,7 +4,7 @@ reductions. Speed depends on it tenfold, and nothing else tells where one branch
     python3 check_vectors.py LIBRARY [--count N] [--seed S] [--verbose]
 
 What is left out is what processors without AVX-512 have no vectors of: quotients and remainders of whole numbers, 64-bit integers beside floats; and what
-calls a C library for each element (floor_divide and remainder of floats, complex products). Arithmetic of whole numbers stands by itself: beside it
+calls a C library for each element (floor_divide and remainder of floats). Arithmetic of whole numbers stands by itself: beside it
 g++ is told to mind floating-point exceptions (codegen/trapping.c), and leaves some selects of floats scalar."""
 import argparse
 import ctypes
@@ -46,6 +46,8 @@ MAPS = {
     "where(b & (x > 0), x, i)": "b:bool x:float32 i:int32", "floor(x)": "x:float32", "sign(x)": "x:float32", "clip(x, 0, 1)": "x:float32",
     "minimum(x, y)": "x:float16 y:float16", "fmax(x, y)": "x:float32 y:float32", "isnan(h)": "h:float16", "x * (x > 0)": "x:float32",
     "x.astype('uint8')": "x:float32", "x.astype('float16')": "x:float32", "i.astype('float32') / 255": "i:uint8", "where(x > 0, x, 0)": "x:float32",
+    "z * w": "z:complex64 w:complex64", "z * 2 + 1": "z:complex128", "z * conj(w) - z": "z:complex64 w:complex64", "where(b, z, w)": "b:bool z:complex64 w:complex64",
+    "abs(z) * 2": "z:complex64", "z + x": "z:complex64 x:float32",
     "(h > 0) * 1.0": "h:float16", "logical_and(x, y)": "x:float32 y:float32", "x ** 2 + sqrt(y)": "x:float32 y:float32",
 }
 FOLDS = ["sum", "min", "max", "argmax", "mean", "std"]
@@ -134,7 +136,7 @@ for k in range(options.count):
     used = {n: a for n, a in body.arrays.items() if re.search(rf"\b{n}\b", expression)}
     expect(expression, used, MAP_LOOP)
 WIDE_LOOP = r"for \(long long kn_k = 0; kn_k < kn_width"
-WAYS = [(1, 60, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2), (1, 1000, WIDE_LOOP, 1), (0, 1000, WIDE_LOOP, 1)]
+WAYS = [(1, 60, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2), (1, 1000, WIDE_LOOP, 1), (0, 1000, WIDE_LOOP, 1), (0, 5, WIDE_LOOP, 1)]
 for fold, dtype, (axis, length, pattern, least) in drawn(itertools.product(FOLDS, ("float32", "float64", "int32"), WAYS), 12):
     expect(f"{fold}(x, axis={axis})", {"x": np.ones((64, length), dtype)}, pattern, least)
 print(f"{count} kernels, {len(failed)} with loops that are no vectors")
