@@ -1,5 +1,5 @@
 # A bundle of the registered operations, installed in the folder kiln beside the library, where the library finds it: programs that call these
-# operations load no compiler. Off unless targets are named: a kernel takes 25 to 150 ms of a processor for each target.
+# operations load no compiler. Off unless targets are named: a kernel takes 25 to 250 ms of a processor for each target.
 set(KILN_BAKE_ARCHS "" CACHE STRING "CUDA targets of the installed bundle of operations: sm_80;sm_90;ptx")
 set(KILN_BAKE_HOSTS "" CACHE STRING "Host targets of it: x86-64-v2;x86-64-v3;x86-64-v4")
 set(KILN_BAKE_DTYPES "?ilfd" CACHE STRING "Dtypes of it, by NumPy's letters: variants that have others are left out; empty: all")

@@ -1408,6 +1408,19 @@ static const char *text_of_image(const char *image, bool *is_relocatable)
     return image + 64;
 }
 
+/* The lines of a module of these tests. */
+static bool is_module_text(const char *text)
+{
+    return strncmp(text, "kernel ", 7) == 0 || strncmp(text, "global ", 7) == 0 ||
+           strncmp(text, "emulated ", 9) == 0;
+}
+
+/* The compiler's own code, behind whose header no such lines are. */
+static bool is_real_cubin(const char *image, const char *text)
+{
+    return text == image + 64 && ((const Elf64_Ehdr *)image)->e_machine == EM_CUDA && !is_module_text(text);
+}
+
 EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned count, int *options,
                               void **values)
 {
@@ -1418,9 +1431,8 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
     const char *text = text_of_image(image, &is_relocatable);
     if (is_relocatable)
         return leave(INVALID_IMAGE);
-    bool is_cubin = text == (const char *)image + 64 && ((const Elf64_Ehdr *)image)->e_machine == EM_CUDA;
-    if (!is_cubin && strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0 &&
-        strncmp(text, "emulated ", 9) != 0) {
+    bool is_cubin = is_real_cubin(image, text);
+    if (!is_cubin && !is_module_text(text)) {
         for (unsigned i = 0; i < count; i++)
             if (options[i] == 5)
                 strcpy(values[i], "ptxas: the text makes no sense");
@@ -1486,7 +1498,7 @@ EXPORT int cuLinkAddData_v2(fake_link *link, int kind, void *data, size_t size, 
     const char *text = text_of_image(data, &is_relocatable);
     if (kind != (text == data))
         return leave(INVALID_IMAGE);
-    if (text != data && ((const Elf64_Ehdr *)data)->e_machine == EM_CUDA) {
+    if (is_real_cubin(data, text)) {
         link->cubin = memcpy(malloc(size), data, size);
         link->cubin_size = size;
         ((Elf64_Ehdr *)(void *)link->cubin)->e_type = ET_EXEC;

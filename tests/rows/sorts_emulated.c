@@ -151,8 +151,11 @@ static bool run_search(void)
     char text[80];
     input x = {0};
     kiln_kernel *kernel = NULL;
+    /* Those of a row so long that each of its parts has the few elements that are looked for. */
+    const bool has_parts = searches[s].n_out == 2 && draw(2);
     for (int a = 0; a < AXES; ++a)
-        shape[a] = a == axis ? 4097 + (int64_t)draw(6000) : 1 + (int64_t)draw(3);
+        shape[a] = a == axis ? (has_parts ? 32768 + (int64_t)draw(9000) : 4097 + (int64_t)draw(6000))
+                             : 1 + (int64_t)draw(has_parts ? 2 : 3);
     if (!kiln_dtype_name((kiln_dtype)dtype))
         return true;
     snprintf(text, sizeof text, searches[s].text, axis);

@@ -18,6 +18,7 @@ enum {
     MOST_RESULTS = 4,  /* of a thread */
     HELD_WORDS = 32,   /* registers for what a thread keeps of all its results */
     VECTOR_BYTES = 16,
+    MOST_PAIRS = 1 << 28,
     CHUNK = 64 /* elements that a thread reduces at a time: src/schedules/reduce/reduce_points.cu */
 };
 
@@ -158,10 +159,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* A thread has all elements of a result. */
+/* A thread has all elements of a result. Levels read coordinates again for each pair: of more pairs they take
+ * longer than the kernel's compile. */
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
-    if (part->space->size > KN_LEVELS_MOST_TIMES)
+    if (part->space->size > MOST_PAIRS)
         return false;
     int64_t rows = kn_reduce_size(part->space);
     const kn_level_threads threads = {.items = rows,

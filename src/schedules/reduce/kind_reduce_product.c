@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "schedule/choice.h"
-#include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
@@ -24,7 +23,6 @@ enum {
     WIDEST_TILE = 256,    /* results along an axis */
     FEWEST_STEP_BITS = 2, /* elements of a step along the reduction axis, log2 */
     MOST_STEP_BITS = 8,   /* the same */
-    TERMS = 512,          /* of a sum that is added to the others: src/schedules/reduce/reduce_product.cu */
     MOST_SPLITS = 64,     /* blocks that share a tile */
     FEWEST_RESULTS = 3,   /* along each axis: fewer share too little of what is read */
     SHORTEST = 16,        /* elements of a result: of fewer the results are what takes the time */
@@ -348,34 +346,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* A thread has all elements of the steps of its block, unless several groups share a step. Sums of so many
- * terms end with a step. */
-static bool list_levels(kn_levels *levels, const kn_part *part)
-{
-    const kn_space *s = part->space;
-    product_field f;
-    memcpy(&f, kn_levels_field(levels), sizeof f);
-    const int64_t length = kn_reduce_size(s), row = s->extent[axis_of_steps(s)],
-                  step = INT64_C(1) << f.k_bits;
-    const int64_t each = row < step ? row : step; /* elements of a step */
-    if (s->size > KN_LEVELS_MOST_TIMES || f.m_bits + f.n_bits < THREAD_BITS ||
-        (length > row && row % each != 0))
-        return false;
-    const kn_level_threads threads = {.items = length,
-                                      .chunk = f.chunk * each,
-                                      .sets = f.by.extent,
-                                      .threads = 1,
-                                      .last = 1,
-                                      .lanes = 1,
-                                      .turn = (int)(kn_divide_up(TERMS, each) * each),
-                                      .are_results_near = true};
-    kn_levels_number_along(levels, axis_of_steps(s));
-    kn_level_values values = kn_levels_threads(levels, &threads, f.by.extent == 1);
-    if (f.by.extent > 1)
-        kn_levels_strided(levels, kn_levels_join_sets(values), 1, true);
-    return true;
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     product_field f;
@@ -391,7 +361,6 @@ const kn_kind kn_kind_reduce_product = {.name = "reduce_product",
                                         .config = &kn_reduce_product_config_table,
                                         .revision = 1,
                                         .field = KN_FIELD(product_field, MEMBERS),
-                                        .list_levels = list_levels,
                                         .cut = kn_reduce_cut_beside,
                                         .takes_any_layout = true,
                                         .contracts = true,

@@ -10,9 +10,6 @@
 #include "schedule/kind.h"
 
 enum { KN_LEVELS_CHAIN = 16 }; /* turns of a chain: kn_chain of src/codegen/prelude/cuda_reduce.cu */
-/* The most elements of a space for kinds that read each input many times, from faster memory: a launch of
- * levels takes longer there than their compile. */
-#define KN_LEVELS_MOST_TIMES (INT64_C(1) << 28)
 
 /* Single elements, one of each of neighbouring threads of the last set: the thread of the first one, and that
  * element. */
