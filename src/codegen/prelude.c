@@ -221,11 +221,14 @@ static void count_names(lines *list, const char *text, const char *end)
             l->is_wanted = l->is_wanted || is_called(l, text, length);
 }
 
-/* Headers may use any name. */
+/* Headers may use any name, but for those that only generated text has. */
 static void want_all(lines *list)
 {
     for (line *l = list->item; l < list->item + list->n; l++)
-        l->is_wanted = true;
+        for (const char *at = l->words + strspn(l->words, " "); at < l->end; at += strspn(at, " ")) {
+            l->is_wanted |= strncmp(at, "kn_", 3) != 0;
+            at += strcspn(at, " \n");
+        }
 }
 
 /* The names of a line count if the line itself is wanted. */
