@@ -30,12 +30,11 @@ static kiln_status compile(launcher *out, const char *source, const char *entry)
     void *library = failed ? NULL : dlopen(text, RTLD_NOW | RTLD_LOCAL);
     if (library)
         *(void **)out = dlsym(library, "emulated_launch");
+    if (failed)
+        return kn_error(KILN_ERROR_COMPILE, "the compiler failed: %s/log", folder);
     snprintf(text, sizeof text, "rm -rf %s", folder);
-    if (!failed && system(text) != 0)
-        failed = true;
-    return library && *out
-               ? KILN_OK
-               : kn_error(KILN_ERROR_COMPILE, "%s: %s", folder, failed ? "the compiler" : dlerror());
+    return library && *out && system(text) == 0 ? KILN_OK
+                                                : kn_error(KILN_ERROR_COMPILE, "%s: %s", folder, dlerror());
 }
 
 /* Equal sources are compiled once. */

@@ -100,8 +100,7 @@ bool emulated_source_compile(const char *folder, const char *source, const char 
     fclose(to);
     /* Hidden, since variables of templates would else be those of the kernel that was loaded first. */
     snprintf(text, sizeof text,
-             EMULATED_COMPILER " -shared %s -o %s/kernel.so %s/kernel.cpp -lpthread 2> "
-                               "%s/log || { cat %s/log >&2; exit 1; }",
-             flags, folder, folder, folder, folder);
+             EMULATED_COMPILER " -shared %s -o %s/kernel.so %s/kernel.cpp -lpthread 2> %s/log", flags, folder,
+             folder, folder);
     return system(text) == 0;
 }
