@@ -537,7 +537,7 @@ static void none_on_the_host(void)
 
 const test_case graph_cases[] = {
     {"hundred_mixed_calls", hundred_mixed_calls, CASE_CUDA},
-    {"new_in_a_capture", new_in_a_capture, CASE_CUDA | CASE_NVRTC},
+    {"new_in_a_capture", new_in_a_capture, CASE_CUDA | CASE_DEVICE},
     {"new_beside_a_capture", new_beside_a_capture, CASE_CUDA},
     {"prepared", prepared, CASE_CUDA},
     {"all_in_one", all_in_one, CASE_CUDA},

@@ -411,8 +411,8 @@ const test_case half_cases[] = {
     {"comparisons", comparisons, 0},
     {"functions", functions, 0},
     {"mixed_with_float32", mixed, 0},
-    {"rounding_as_stored", rounding_as_stored, CASE_NVRTC},
+    {"rounding_as_stored", rounding_as_stored, CASE_DEVICE},
     {"rounding_of_each", rounding_of_each, 0},
-    {"rounding_by_the_environment", rounding_by_the_environment, CASE_NVRTC},
+    {"rounding_by_the_environment", rounding_by_the_environment, CASE_DEVICE},
     {NULL, NULL, 0},
 };

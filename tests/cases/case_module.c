@@ -148,9 +148,9 @@ static void native_handles(void)
 }
 
 const test_case module_cases[] = {
-    {"types_of_name_expressions", types_of_name_expressions, CASE_CUDA | CASE_NVRTC},
-    {"kernels_that_launch_kernels", kernels_that_launch_kernels, CASE_CUDA | CASE_NVRTC},
-    {"weak_integers", weak_integers, CASE_CUDA | CASE_NVRTC},
+    {"types_of_name_expressions", types_of_name_expressions, CASE_CUDA | CASE_DEVICE},
+    {"kernels_that_launch_kernels", kernels_that_launch_kernels, CASE_CUDA | CASE_DEVICE},
+    {"weak_integers", weak_integers, CASE_CUDA | CASE_DEVICE},
     {"native_handles", native_handles, CASE_CUDA},
     {NULL, NULL, 0},
 };

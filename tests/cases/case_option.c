@@ -258,10 +258,10 @@ static void no_compile(void)
 
 const test_case option_cases[] = {
     {"defines", defines, 0},
-    {"headers_in_memory", headers_in_memory, CASE_NVRTC},
-    {"headers_that_change", headers_that_change, CASE_NVRTC},
+    {"headers_in_memory", headers_in_memory, CASE_DEVICE},
+    {"headers_that_change", headers_that_change, CASE_DEVICE},
     {"no_fma", no_fma, 0},
-    {"fma_on_cuda", fma_on_cuda, CASE_CUDA | CASE_NVRTC},
+    {"fma_on_cuda", fma_on_cuda, CASE_CUDA | CASE_DEVICE},
     {"fast_math", fast_math, 0},
     {"ieee_division", ieee_division, 0},
     {"blocks", blocks, 0},

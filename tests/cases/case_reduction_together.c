@@ -377,8 +377,8 @@ static void graphs_replayed(void)
 }
 
 const test_case reduction_together_cases[] = {
-    {"two_streams", two_streams, 0},
-    {"threads_with_one_kernel", threads_with_one_kernel, 0},
-    {"graphs_replayed", graphs_replayed, CASE_CUDA},
+    {"two_streams", two_streams, CASE_DEVICE},
+    {"threads_with_one_kernel", threads_with_one_kernel, CASE_DEVICE},
+    {"graphs_replayed", graphs_replayed, CASE_CUDA | CASE_DEVICE},
     {NULL, NULL, 0},
 };

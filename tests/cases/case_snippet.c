@@ -384,7 +384,7 @@ const test_case snippet_cases[] = {
     {"awkward_text", awkward_text, 0},
     {"switch_inside", switch_inside, 0},
     {"common_names", common_names, 0},
-    {"borrowed_names", borrowed_names, CASE_NVRTC},
+    {"borrowed_names", borrowed_names, CASE_DEVICE},
     {"literals", literals, 0},
     {NULL, NULL, 0},
 };

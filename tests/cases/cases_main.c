@@ -112,7 +112,7 @@ static void run_case(run_options *o, const case_list *list, const test_case *c)
     int targets = c->when & (CASE_HOST | CASE_CUDA);
     if ((o->filter && !strstr(name, o->filter)) || (targets && !(targets & here)) ||
         (c->when & CASE_LONG && !getenv("KILN_SOAK")) ||
-        (here == CASE_CUDA && c->when & CASE_NVRTC && getenv("CASES_EMULATED")))
+        (here == CASE_CUDA && c->when & CASE_DEVICE && getenv("CASES_EMULATED")))
         return;
     if (o->list) {
         puts(name);
