@@ -220,8 +220,8 @@ static void an_element_a_byte(void)
 }
 
 const test_case reduction_large_cases[] = {
-    {"a_row_that_stands_still", a_row_that_stands_still, CASE_CUDA},
+    {"a_row_that_stands_still", a_row_that_stands_still, CASE_CUDA | CASE_DEVICE},
     {"a_row_that_stands_still", a_row_that_stands_still, CASE_HOST | CASE_LONG}, /* seconds */
-    {"an_element_a_byte", an_element_a_byte, CASE_CUDA},
+    {"an_element_a_byte", an_element_a_byte, CASE_CUDA | CASE_DEVICE},
     {NULL, NULL, 0},
 };
