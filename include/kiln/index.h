@@ -40,7 +40,7 @@ typedef enum kiln_index_kind {
 typedef struct kiln_index {
     kiln_index_kind kind;      /* of the item */
     int64_t start, stop, step; /* KILN_INDEX_SLICE; start: KILN_INDEX_NUMBER */
-    kiln_array *array; /* KILN_INDEX_ARRAY: the caller's */
+    kiln_array *array;         /* KILN_INDEX_ARRAY: the caller's */
 } kiln_index;
 
 /* start:stop:step */

@@ -27,12 +27,9 @@ static uint64_t draw(uint64_t below)
 /* All weights are whole, so that sums of floats are exact in any order. */
 static const struct way {
     const char *out, *value, *reduce, *identity;
-} ways[WAYS] = {{"int64 z", NULL, NULL, NULL},
-                {"int32 z", "w", NULL, NULL},
-                {"float32 z", "w", NULL, NULL},
-                {"float64 z", "(float64)w", "a > b ? a : b", "-1"},
-                {"uint32 z", "1u << w", "a | b", "0u"},
-                {"uint32 z", "w + 3u", "a * b", "1u"}};
+} ways[WAYS] = {{"int64 z", NULL, NULL, NULL},          {"int32 z", "w", NULL, NULL},
+                {"float32 z", "w", NULL, NULL},         {"float64 z", "(float64)w", "a > b ? a : b", "-1"},
+                {"uint32 z", "1u << w", "a | b", "0u"}, {"uint32 z", "w + 3u", "a * b", "1u"}};
 
 static const kiln_dtype dtypes[] = {KILN_INT8, KILN_UINT8, KILN_INT16, KILN_INT32, KILN_INT64};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes, MISALIGNED = 16 /* elements before the first, at most */ };

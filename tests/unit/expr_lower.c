@@ -770,7 +770,7 @@ int main(void)
                                        cmocka_unit_test(few_elements_are_reduced_without_a_loop),
                                        cmocka_unit_test(ranges_are_read_on_the_host),
                                        cmocka_unit_test(views_at_offsets_are_one_array),
-        cmocka_unit_test(stored_results_lie_as_their_inputs),
+                                       cmocka_unit_test(stored_results_lie_as_their_inputs),
                                        cmocka_unit_test(single_elements_are_not_reduced),
                                        cmocka_unit_test(reshapes_of_inputs),
                                        cmocka_unit_test(shapes_share_code),
