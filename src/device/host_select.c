@@ -75,16 +75,13 @@ static void find_rows(void *user, int64_t begin, int64_t end)
     const kn_host_places *of = user;
     for (int64_t row = begin; row < end; ++row)
         for (int64_t k = 0; k < of->places; ++k)
-            sizes[of->key_size].find(of, row, k * of->rows + row, false);
+            sizes[of->key_size].find(of, row, k * of->rows + row, of->length >= LONG_ROW);
 }
 
 void kn_host_find_places(const kn_host_places *of)
 {
     kn_host_places o = *of;
-    if (o.length < LONG_ROW)
-        kn_host_parallel(o.rows, 1 + LONG_ROW / 4 / (o.length + 1), find_rows, &o);
-    for (int64_t to = 0; to < o.rows * o.places && o.length >= LONG_ROW; ++to)
-        sizes[o.key_size].find(&o, to % o.rows, to, true);
+    kn_host_parallel_rows(o.rows, o.length, LONG_ROW, find_rows, find_rows, &o);
 }
 
 static void part_rows(void *user, int64_t begin, int64_t end)
@@ -112,11 +109,14 @@ static void part_long_row(const kn_host_partition *of, int64_t row)
     kn_host_parallel(pieces, 1, sizes[of->key_size].put, &p);
 }
 
+static void part_long_rows(void *user, int64_t begin, int64_t end)
+{
+    for (int64_t row = begin; row < end; ++row)
+        part_long_row(user, row);
+}
+
 void kn_host_part_rows(const kn_host_partition *of)
 {
     kn_host_partition o = *of;
-    if (o.length < LONG_ROW)
-        kn_host_parallel(o.rows, 1 + LONG_ROW / 4 / (o.length + 1), part_rows, &o);
-    for (int64_t row = 0; row < o.rows && o.length >= LONG_ROW; ++row)
-        part_long_row(&o, row);
+    kn_host_parallel_rows(o.rows, o.length, LONG_ROW, part_rows, part_long_rows, &o);
 }

@@ -114,13 +114,16 @@ static void sort_long_row(const kn_host_keys *k, int64_t row)
     mend_row(k, row);
 }
 
+static void sort_long_rows(void *user, int64_t begin, int64_t end)
+{
+    for (int64_t row = begin; row < end; ++row)
+        sort_long_row(user, row);
+}
+
 void kn_host_sort_keys(const kn_host_keys *keys)
 {
     kn_host_keys k = *keys;
-    if (k.length < LONG_ROW)
-        kn_host_parallel(k.rows, 1 + LONG_ROW / 4 / (k.length + 1), sort_rows, &k);
-    for (int64_t row = 0; row < k.rows && k.length >= LONG_ROW; ++row)
-        sort_long_row(&k, row);
+    kn_host_parallel_rows(k.rows, k.length, LONG_ROW, sort_rows, sort_long_rows, &k);
 }
 
 #else

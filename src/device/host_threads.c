@@ -262,6 +262,16 @@ void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int
     kn_lock_give(KN_LOCK_HOST_JOB);
 }
 
+void kn_host_parallel_rows(int64_t rows, int64_t length, int64_t least,
+                           void (*short_rows)(void *user, int64_t begin, int64_t end),
+                           void (*long_rows)(void *user, int64_t begin, int64_t end), void *user)
+{
+    if (length < least)
+        kn_host_parallel(rows, 1 + least / 4 / (length + 1), short_rows, user);
+    else
+        long_rows(user, 0, rows);
+}
+
 /* The library may be unloaded: its code must not be running in threads then. An exit from inside a job leaves
  * them alone. */
 __attribute__((destructor(KN_UNLOAD_THREADS))) static void stop_workers(void)

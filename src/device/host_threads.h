@@ -11,5 +11,10 @@ kiln_status kn_host_threads_check(void);
  * calling thread alone for small counts or one core. Survives fork (a child starts its own threads). */
 void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int64_t begin, int64_t end),
                       void *user);
+/* Rows of fewer than `least` elements are shared by the threads; longer ones come one after the other, and
+ * long_rows shares each. */
+void kn_host_parallel_rows(int64_t rows, int64_t length, int64_t least,
+                           void (*short_rows)(void *user, int64_t begin, int64_t end),
+                           void (*long_rows)(void *user, int64_t begin, int64_t end), void *user);
 
 #endif

@@ -110,6 +110,11 @@ kiln_status kn_lowered_bind_output(kn_lowered_part *part, int k, const kn_loweri
 /* Binds parameter k of the part to a number that follows from the call's shapes. The caller checks that the
  * dtype holds it. */
 void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, const kiln_arg *number);
+/* The same of an int64, and of several, for the parameters from k on; a function reads these back from their
+ * places. */
+void kn_lowered_bind_integer(kn_lowered_part *part, int k, int64_t number);
+void kn_lowered_bind_integers(kn_lowered_part *part, int k, int count, const int64_t *number);
+void kn_step_integers(int64_t *number, int count, const void *const *value);
 /* Sets the shape of the launch if no array has it. */
 void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape);
 

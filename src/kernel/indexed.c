@@ -196,12 +196,6 @@ static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l,
     return kn_lowered_bind(part, at, l->call, &source, KILN_INT64, 1, &count, NULL);
 }
 
-static void bind_whole(kn_lowered_part *part, int at, int64_t number)
-{
-    const kiln_arg arg = kiln_arg_int64(number);
-    kn_lowered_bind_number(part, at, KILN_INT64, &arg);
-}
-
 /* A view of an array with x's shape, behind the slices and numbers; strides: of x's axes. */
 static kiln_status bind_places(kn_lowered_part *part, int at, const lowering *l, const kn_source *from,
                                kiln_dtype dtype, const int64_t *strides)
@@ -302,8 +296,8 @@ static kiln_status add_count(lowering *l)
     if (status != KILN_OK)
         return status;
     int at = 0;
-    bind_whole(part, at++, o->length);
-    bind_whole(part, at++, late_values(l));
+    kn_lowered_bind_integer(part, at++, o->length);
+    kn_lowered_bind_integer(part, at++, late_values(l));
     for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k)
         if (o->array[k].is_mask)
             status = bind_buffer(part, at++, l, l->found[k], 1);
@@ -415,7 +409,7 @@ static kiln_status bind_indices(kn_lowered_part *part, int *at, const lowering *
     const kn_index_axes *o = &l->axes;
     for (int d = o->ndim; d-- > 1 && needs_place(o, is_raw);)
         if (!l->is_held[d])
-            bind_whole(part, (*at)++, o->shape[d]);
+            kn_lowered_bind_integer(part, (*at)++, o->shape[d]);
     kiln_status status = o->late >= 0 ? bind_buffer(part, (*at)++, l, l->count, 1) : KILN_OK;
     for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k) {
         if (!o->array[k].is_mask) {
@@ -452,9 +446,9 @@ static void bind_number(kn_lowered_part *part, int *at, const lowering *l)
         origin += o->fixed[a] > 0 ? o->fixed[a] * apart[a] : 0;
     for (int a = 0; a < o->n_axes; ++a)
         origin += o->axis[a].start * apart[o->axis[a].of];
-    bind_whole(part, (*at)++, origin);
+    kn_lowered_bind_integer(part, (*at)++, origin);
     for (int a = 0; a < o->n_axes; ++a)
-        bind_whole(part, (*at)++, apart[o->axis[a].of] * o->axis[a].step);
+        kn_lowered_bind_integer(part, (*at)++, apart[o->axis[a].of] * o->axis[a].step);
 }
 
 /* ---- ranges of bytes ---- */
@@ -734,11 +728,11 @@ static kiln_status add_basic(lowering *l)
         return status;
     for (int a = 0; a < l->in->ndim; ++a)
         if (o->fixed[a] >= 0)
-            bind_whole(part, at++, o->fixed[a]);
+            kn_lowered_bind_integer(part, at++, o->fixed[a]);
     for (int a = 0; a < o->n_axes; ++a) {
-        bind_whole(part, at++, o->axis[a].start);
-        bind_whole(part, at++, o->axis[a].step);
-        bind_whole(part, at++, o->axis[a].extent);
+        kn_lowered_bind_integer(part, at++, o->axis[a].start);
+        kn_lowered_bind_integer(part, at++, o->axis[a].step);
+        kn_lowered_bind_integer(part, at++, o->axis[a].extent);
     }
     if (has_values(l))
         status = bind_values(part, at++, l);
@@ -839,8 +833,8 @@ static kiln_status add_scatter(lowering *l, const last_numbers *last, const plac
     if (status != KILN_OK)
         return status;
     if (!range->is_all) {
-        bind_whole(part, at++, range->low);
-        bind_whole(part, at++, range->high);
+        kn_lowered_bind_integer(part, at++, range->low);
+        kn_lowered_bind_integer(part, at++, range->high);
     }
     kn_lowered_set_shape(part, o->ndim, o->shape);
     return bind_places(part, at, l, &last->source, last->dtype, strides);
@@ -934,7 +928,7 @@ static kiln_status add_assigned(lowering *l, const last_numbers *last)
         return status;
     for (int d = o->ndim; d-- > 1 && needs_place;)
         if (!l->is_held[d])
-            bind_whole(part, at++, o->shape[d]);
+            kn_lowered_bind_integer(part, at++, o->shape[d]);
     if (has_values(l))
         status = bind_values(part, at++, l);
     return status == KILN_OK ? bind_results(part, at, l) : status;

@@ -186,6 +186,24 @@ void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, cons
     part->source[k] = (kn_source){.kind = KN_FROM_NUMBER, .number = *number};
 }
 
+void kn_lowered_bind_integer(kn_lowered_part *part, int k, int64_t number)
+{
+    const kiln_arg arg = kiln_arg_int64(number);
+    kn_lowered_bind_number(part, k, KILN_INT64, &arg);
+}
+
+void kn_lowered_bind_integers(kn_lowered_part *part, int k, int count, const int64_t *number)
+{
+    for (int n = 0; n < count; ++n)
+        kn_lowered_bind_integer(part, k + n, number[n]);
+}
+
+void kn_step_integers(int64_t *number, int count, const void *const *value)
+{
+    for (int n = 0; n < count; ++n)
+        memcpy(&number[n], value[n], sizeof *number);
+}
+
 void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape)
 {
     memcpy(part->shape, shape, (size_t)ndim * sizeof *shape);
@@ -196,26 +214,24 @@ void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape)
 /* value: the first word, what it is filled with, and how many there are. */
 static kiln_status fill(kn_device *device, const void *const *value, void *stream)
 {
-    int64_t number, words;
-    memcpy(&number, value[1], sizeof number);
-    memcpy(&words, value[2], sizeof words);
-    const uint32_t word = (uint32_t)number;
-    return device->backend->fill(device, (void *)(uintptr_t)value[0], &word, sizeof word, (size_t)words,
+    int64_t number[2];
+    kn_step_integers(number, 2, value + 1);
+    const uint32_t word = (uint32_t)number[0];
+    return device->backend->fill(device, (void *)(uintptr_t)value[0], &word, sizeof word, (size_t)number[1],
                                  stream);
 }
 
 kiln_status kn_lowered_add_fill(kn_lowered *out, const kn_lowering_call *call, const kn_source *to,
                                 uint32_t value, int64_t words)
 {
-    const kiln_arg number = kiln_arg_int64(value), count = kiln_arg_int64(words);
+    const int64_t number[] = {value, words};
     kn_lowered_part *part = NULL;
     kiln_status status = kn_lowered_add_function(&part, out, value ? "fill" : "clear", fill, 3);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, call, to, KILN_UINT32, 1, &words, NULL);
     if (status != KILN_OK)
         return status;
-    kn_lowered_bind_number(part, 1, KILN_INT64, &number);
-    kn_lowered_bind_number(part, 2, KILN_INT64, &count);
+    kn_lowered_bind_integers(part, 1, 2, number);
     return KILN_OK;
 }
 

@@ -143,10 +143,8 @@ static kiln_status bind_selected(kn_lowered_part *part, const nonzero *z, const 
     const int64_t one = 1;
     int at = 0;
     kiln_status status = kn_lowered_bind_input(part, at++, call, 0, x->dtype);
-    for (int a = x->ndim; a-- > 1;) {
-        const kiln_arg extent = kiln_arg_int64(x->shape[a]);
-        kn_lowered_bind_number(part, at++, KILN_INT64, &extent);
-    }
+    for (int a = x->ndim; a-- > 1;)
+        kn_lowered_bind_integer(part, at++, x->shape[a]);
     for (int a = x->ndim; a-- > 0 && status == KILN_OK;)
         if (z->axis < 0 || z->axis == a)
             status = bind_indices(part, at++, z, call, a);

@@ -303,8 +303,7 @@ static kiln_status find_places(kn_device *device, const void *const *value, void
 {
     (void)device, (void)stream;
     int64_t number[5];
-    for (int k = 0; k < 5; ++k)
-        memcpy(&number[k], value[6 + k], sizeof *number);
+    kn_step_integers(number, 5, value + 6);
     const kn_host_places of = {.keys = value[0],
                                .key = (uint64_t *)(uintptr_t)value[1],
                                .rank = (uint32_t *)(uintptr_t)value[2],
@@ -346,10 +345,8 @@ static kiln_status add_step(const kn_nth_search *s, kn_lowered *out, const kn_lo
         status = bind_state(part, 4, s, call, KN_NTH_RANK, 0);
     if (status == KILN_OK)
         status = bind_stored(part, 5, s, call, s->beside);
-    for (int k = 0; k < 5 && status == KILN_OK; ++k) {
-        const kiln_arg value = kiln_arg_int64(number[k]);
-        kn_lowered_bind_number(part, 6 + k, KILN_INT64, &value);
-    }
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, 6, 5, number);
     return status;
 }
 

@@ -159,8 +159,7 @@ static kiln_status part_rows(kn_device *device, const void *const *value, void *
 {
     (void)device, (void)stream;
     int64_t number[7];
-    for (int k = 0; k < 7; ++k)
-        memcpy(&number[k], value[7 + k], sizeof *number);
+    kn_step_integers(number, 7, value + 7);
     const bool has_values = number[5] != KN_ARGPARTITION, has_numbers = number[5] != KN_PARTITION;
     const kn_host_partition of = {.keys = value[0],
                                   .key = value[1],
@@ -200,10 +199,8 @@ static kiln_status add_parting(lowering *l)
         status = is_topk(l->p)
                      ? bind_found(part, 5 + j, l, j, j == 0 ? r->dtype : KILN_INT64)
                      : bind_result(part, 5 + j, l, 0, of->name == KN_PARTITION ? r->dtype : KILN_INT64);
-    for (int k = 0; k < 7 && status == KILN_OK; ++k) {
-        const kiln_arg value = kiln_arg_int64(number[k]);
-        kn_lowered_bind_number(part, 7 + k, KILN_INT64, &value);
-    }
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, 7, 7, number);
     return status;
 }
 
@@ -375,10 +372,7 @@ static kiln_status add_places(lowering *l, const parts *p)
         status = kn_lowered_bind(part, 1, l->call, &p->at, KILN_INT64, 1, &all, NULL);
     if (status != KILN_OK)
         return status;
-    for (int n = 0; n < 3; ++n) {
-        const kiln_arg number = kiln_arg_int64(numbers[n]);
-        kn_lowered_bind_number(part, 2 + n, KILN_INT64, &number);
-    }
+    kn_lowered_bind_integers(part, 2, 3, numbers);
     return bind_result(part, 5, l, 1, KILN_INT64);
 }
 

@@ -170,19 +170,13 @@ static int list_axes(int64_t *shape, int64_t *strides, const lowering *l, uint64
     return count;
 }
 
-static void bind_count(kn_lowered_part *part, int at, int64_t count)
-{
-    const kiln_arg number = kiln_arg_int64(count);
-    kn_lowered_bind_number(part, at, KILN_INT64, &number);
-}
-
 /* The elements of rows that are searched: of each its own where NaNs are skipped. */
 static kiln_status bind_length(kn_lowered_part *part, int at, const lowering *l)
 {
     if (l->q->of.skips_nan && l->is_searched)
         return kn_lowered_bind(part, at, l->call, &l->counts, KILN_INT64, l->rows.ndim - 1, l->rows.shape,
                                NULL);
-    bind_count(part, at, l->rows.length);
+    kn_lowered_bind_integer(part, at, l->rows.length);
     return KILN_OK;
 }
 
@@ -233,7 +227,7 @@ static kiln_status add_pick(lowering *l, int64_t k, int64_t shift, int ndim, con
     kn_lowered_set_shape(part, ndim, shape);
     if (!l->is_searched) {
         status = kn_lowered_bind(part, at++, l->call, &sorted, l->rows.dtype, 1, &elements, NULL);
-        bind_count(part, at++, l->rows.rows);
+        kn_lowered_bind_integer(part, at++, l->rows.rows);
     }
     for (int w = 0; w < 3 && l->is_searched && status == KILN_OK; ++w)
         status = kn_nth_bind_rank(part, at++, &l->search, l->call, words[w], true, k);

@@ -275,10 +275,8 @@ static kiln_status add_combination(row_lowering *l)
     if (status == KILN_OK)
         status = bind_values(part, at++, l);
     for (int d = l->axes.ndim; d-- > 0 && status == KILN_OK && !l->in[1].is_number;)
-        if (!l->is_held[d]) {
-            const kiln_arg extent = kiln_arg_int64(l->axes.shape[d]);
-            kn_lowered_bind_number(part, at++, KILN_INT64, &extent);
-        }
+        if (!l->is_held[d])
+            kn_lowered_bind_integer(part, at++, l->axes.shape[d]);
     return status == KILN_OK
                ? kn_lowered_bind_output(part, at, l->call, 0, l->in->dtype, l->in->ndim, l->in->shape)
                : status;

@@ -257,9 +257,8 @@ static int64_t results(const lowering *l)
 /* The number of results, which the last pass of such a sort has. */
 static void bind_results(kn_lowered_part *part, int *at, const lowering *l)
 {
-    const kiln_arg count = kiln_arg_int64(l->s->along.count);
     if (l->s->along.count != KN_SORT_ALL)
-        kn_lowered_bind_number(part, (*at)++, KILN_INT64, &count);
+        kn_lowered_bind_integer(part, (*at)++, l->s->along.count);
 }
 
 static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const lowering *l)
@@ -535,8 +534,7 @@ static kiln_status sort_keys(kn_device *device, const void *const *value, void *
 {
     (void)device, (void)stream;
     int64_t number[4];
-    for (int k = 0; k < 4; ++k)
-        memcpy(&number[k], value[3 + k], sizeof *number);
+    kn_step_integers(number, 4, value + 3);
     const kn_host_keys keys = {.from = value[0],
                                .to = (void *)(uintptr_t)value[1],
                                .beside = (void *)(uintptr_t)value[2],
@@ -565,10 +563,8 @@ static kiln_status add_sort_keys(lowering *l, kiln_dtype bits)
     kiln_status status = kn_lowered_add_function(&part, l->out, "sort_keys", sort_keys, 7);
     for (int k = 0; k < 3 && status == KILN_OK; ++k)
         status = bind_buffer(part, k, l, buffer[k], bits);
-    for (int k = 0; k < 4 && status == KILN_OK; ++k) {
-        const kiln_arg value = kiln_arg_int64(number[k]);
-        kn_lowered_bind_number(part, 3 + k, KILN_INT64, &value);
-    }
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, 3, 4, number);
     return status;
 }
 
@@ -618,8 +614,7 @@ static kiln_status sort_words(kn_device *device, const void *const *value, void 
 {
     (void)device, (void)stream;
     int64_t number[5];
-    for (int k = 0; k < 5; ++k)
-        memcpy(&number[k], value[3 + k], sizeof *number);
+    kn_step_integers(number, 5, value + 3);
     const kn_host_words words = {.from = value[0],
                                  .to = (void *)(uintptr_t)value[1],
                                  .counts = (uint32_t *)(uintptr_t)value[2],
@@ -650,10 +645,8 @@ static kiln_status add_words(lowering *l)
         status = bind_user_output(part, 1, 0, l);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 2, l->call, &source, KILN_UINT32, 1, &words, NULL);
-    for (int k = 0; k < 5 && status == KILN_OK; ++k) {
-        const kiln_arg value = kiln_arg_int64(number[k]);
-        kn_lowered_bind_number(part, 3 + k, KILN_INT64, &value);
-    }
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, 3, 5, number);
     return status;
 }
 

@@ -1292,6 +1292,24 @@ static void read_global(fake_module *module, const char *rest)
     memset(g->memory, 0, g->size);
 }
 
+typedef struct symbol_table {
+    const Elf64_Sym *first, *end;
+    const char *names;
+} symbol_table;
+
+static symbol_table symbols_of(const char *image)
+{
+    const Elf64_Ehdr *head = (const void *)image;
+    const Elf64_Shdr *section = (const void *)(image + head->e_shoff);
+    for (int i = 0; i < head->e_shnum; i++)
+        if (section[i].sh_type == SHT_SYMTAB) {
+            const Elf64_Sym *first = (const void *)(image + section[i].sh_offset);
+            return (symbol_table){first, first + section[i].sh_size / sizeof *first,
+                                  image + section[section[i].sh_link].sh_offset};
+        }
+    return (symbol_table){NULL, NULL, NULL};
+}
+
 /* The variables of a library, whose symbols are hidden ones: its file says where they lie. */
 static void read_variables(fake_module *module, const char *path, const char *base)
 {
@@ -1302,23 +1320,19 @@ static void read_variables(fake_module *module, const char *path, const char *ba
     rewind(file);
     size = fread(image, 1, size, file);
     fclose(file);
-    const Elf64_Ehdr *head = (const void *)image;
-    const Elf64_Shdr *section = (const void *)(image + head->e_shoff);
-    for (int i = 0; i < head->e_shnum; i++) {
-        const Elf64_Sym *symbol = (const void *)(image + section[i].sh_offset);
-        for (size_t k = 0; section[i].sh_type == SHT_SYMTAB && k < section[i].sh_size / sizeof *symbol; k++) {
-            const char *name = image + section[section[i].sh_link].sh_offset + symbol[k].st_name;
-            if (ELF64_ST_TYPE(symbol[k].st_info) != STT_OBJECT || strncmp(name, "kn_", 3) != 0 ||
-                module->global_count == KERNELS_MAX)
-                continue;
-            fake_global *g = &module->globals[module->global_count++];
-            snprintf(g->name, sizeof g->name, "%s", name);
-            g->size = symbol[k].st_size;
-            g->memory = (void *)(uintptr_t)(base + symbol[k].st_value);
-            allocation *a = malloc(sizeof *a);
-            *a = (allocation){fake.allocations, g->memory, g->size, module->context->device, false};
-            fake.allocations = a;
-        }
+    const symbol_table symbols = symbols_of(image);
+    for (const Elf64_Sym *symbol = symbols.first; symbol < symbols.end; symbol++) {
+        const char *name = symbols.names + symbol->st_name;
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || strncmp(name, "kn_", 3) != 0 ||
+            module->global_count == KERNELS_MAX)
+            continue;
+        fake_global *g = &module->globals[module->global_count++];
+        snprintf(g->name, sizeof g->name, "%s", name);
+        g->size = symbol->st_size;
+        g->memory = (void *)(uintptr_t)(base + symbol->st_value);
+        allocation *a = malloc(sizeof *a);
+        *a = (allocation){fake.allocations, g->memory, g->size, module->context->device, false};
+        fake.allocations = a;
     }
     free(image);
 }
@@ -1367,14 +1381,11 @@ static void read_parameters(fake_kernel *k, const char *info, size_t size)
 static void read_cubin(fake_module *module, const char *image)
 {
     const Elf64_Ehdr *head = (const void *)image;
-    const Elf64_Shdr *section = (const void *)(image + head->e_shoff), *symbols = NULL;
+    const Elf64_Shdr *section = (const void *)(image + head->e_shoff);
     const char *names = image + section[head->e_shstrndx].sh_offset;
-    for (int i = 0; i < head->e_shnum; i++)
-        if (section[i].sh_type == SHT_SYMTAB)
-            symbols = &section[i];
-    for (size_t i = 0; symbols && i < symbols->sh_size / sizeof(Elf64_Sym); i++) {
-        const Elf64_Sym *symbol = (const Elf64_Sym *)(const void *)(image + symbols->sh_offset) + i;
-        const char *name = image + section[symbols->sh_link].sh_offset + symbol->st_name;
+    const symbol_table symbols = symbols_of(image);
+    for (const Elf64_Sym *symbol = symbols.first; symbol < symbols.end; symbol++) {
+        const char *name = symbols.names + symbol->st_name;
         int type = ELF64_ST_TYPE(symbol->st_info);
         if (symbol->st_shndx == SHN_UNDEF)
             continue;

@@ -514,6 +514,20 @@ kn_level_values kn_levels_join_sets(kn_level_values in)
     return in;
 }
 
+void kn_levels_one_thread(kn_levels *l, int turn)
+{
+    const int64_t rows = kn_reduce_size(l->own->space);
+    const kn_level_threads threads = {.items = rows,
+                                      .chunk = rows,
+                                      .sets = 1,
+                                      .threads = 1,
+                                      .last = 1,
+                                      .lanes = 1,
+                                      .turn = turn,
+                                      .are_results_near = true};
+    kn_levels_threads(l, &threads, true);
+}
+
 /* ---- the kind whose levels are listed ---- */
 
 const unsigned char *kn_levels_field(kn_levels *l)

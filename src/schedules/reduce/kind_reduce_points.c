@@ -165,16 +165,7 @@ static bool list_levels(kn_levels *levels, const kn_part *part)
 {
     if (part->space->size > MOST_PAIRS)
         return false;
-    int64_t rows = kn_reduce_size(part->space);
-    const kn_level_threads threads = {.items = rows,
-                                      .chunk = rows,
-                                      .sets = 1,
-                                      .threads = 1,
-                                      .last = 1,
-                                      .lanes = 1,
-                                      .turn = CHUNK,
-                                      .are_results_near = true};
-    kn_levels_threads(levels, &threads, true);
+    kn_levels_one_thread(levels, CHUNK);
     return true;
 }
 

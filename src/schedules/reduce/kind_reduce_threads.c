@@ -147,18 +147,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    int64_t rows = kn_reduce_size(part->space);
-    const kn_level_threads threads = {.items = rows,
-                                      .chunk = rows,
-                                      .sets = 1,
-                                      .threads = 1,
-                                      .last = 1,
-                                      .lanes = 1,
-                                      .turn = kn_reduce_threads_config_of(s)->narrow_row > 0 ? 0
-                                              : s->vector > 1                                ? STEPS
-                                                                                             : SINGLE_STEPS,
-                                      .are_results_near = true};
-    kn_levels_threads(levels, &threads, true);
+    const bool has_short_rows = kn_reduce_threads_config_of(s)->narrow_row > 0;
+    kn_levels_one_thread(levels, has_short_rows ? 0 : s->vector > 1 ? STEPS : SINGLE_STEPS);
     return true;
 }
 

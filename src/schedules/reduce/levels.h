@@ -43,6 +43,8 @@ typedef struct kn_level_values {
 /* The values left of each set: as many as there are threads. is_last: of each result one, which is
  * written. */
 kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool is_last);
+/* A thread has all elements of a result. */
+void kn_levels_one_thread(kn_levels *l, int turn);
 /* Neighbours two by two until one is left of each set: as warps and blocks combine the values of their
  * threads. */
 kn_level_values kn_levels_pairs(kn_levels *l, kn_level_values in, bool is_last);
