@@ -17,7 +17,7 @@ struct kn_function {
     kn_device *device;
     kn_module *module;
     kn_cu_function native;
-    _Atomic unsigned shared_allowed; /* dynamic shared memory that may be asked for */
+    _Atomic unsigned shared_allowed; /* dynamic shared memory that may be asked for; 0: unknown yet */
     _Atomic bool has_large_clusters;
     char name[];
 };
@@ -144,7 +144,7 @@ kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_func
         return kn_error_memory("a function");
     function->device = module->device;
     function->module = module;
-    atomic_init(&function->shared_allowed, SHARED_WITHOUT_ASKING);
+    atomic_init(&function->shared_allowed, 0);
     strcpy(function->name, name);
     kiln_status status = find_function(module, name, &function->native);
     if (status != KILN_OK) {
@@ -196,12 +196,31 @@ static kiln_status set_attribute(kn_function *f, int attribute, int value)
     return KN_CU_RELAXED(&scope, f->device, FuncSetAttribute, f->native, attribute, value);
 }
 
+static unsigned shared_allowed(const kn_function *f)
+{
+    return atomic_load_explicit(&f->shared_allowed, memory_order_relaxed);
+}
+
+/* A block has so many bytes without asking, those of the function's own variables among them. */
+static kiln_status find_shared_allowed(kn_function *f)
+{
+    int own = 0;
+    kn_cuda_scope scope;
+    kiln_status status =
+        KN_CU_RELAXED(&scope, f->device, FuncGetAttribute, &own, KN_CU_FUNC_SHARED_SIZE_BYTES, f->native);
+    if (status == KILN_OK && own < SHARED_WITHOUT_ASKING)
+        atomic_store_explicit(&f->shared_allowed, SHARED_WITHOUT_ASKING - (unsigned)own,
+                              memory_order_relaxed);
+    return status;
+}
+
 /* Sets the attributes that a function needs before its first launch with more shared memory. */
 static kiln_status allow_shared(kn_function *f, unsigned bytes)
 {
-    if (bytes <= atomic_load_explicit(&f->shared_allowed, memory_order_relaxed))
-        return KILN_OK;
-    kiln_status status = set_attribute(f, KN_CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
+    kiln_status status = bytes > 0 && !shared_allowed(f) ? find_shared_allowed(f) : KILN_OK;
+    if (status != KILN_OK || bytes <= shared_allowed(f))
+        return status;
+    status = set_attribute(f, KN_CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
     if (status == KILN_OK)
         atomic_store_explicit(&f->shared_allowed, bytes, memory_order_relaxed);
     return status;
@@ -262,7 +281,7 @@ static kiln_status launch_here(kn_function *f, const kn_launch *launch, void *st
 {
     void *block = (void *)(uintptr_t)launch->block_data, **params = launch->params ? launch->params : &block;
     bool is_plain = !launch->is_cooperative && !launch->cluster[0];
-    if (launch->shared_bytes > SHARED_WITHOUT_ASKING || launch->cluster[0]) {
+    if (launch->shared_bytes > shared_allowed(f) || launch->cluster[0]) {
         kiln_status status = allow(f, launch);
         if (status != KILN_OK)
             return status;

@@ -117,7 +117,6 @@ bool no_trouble(void); /* returns true: a value that a statement may ignore */
 /* Returns false. */
 __attribute__((format(printf, 1, 2))) bool trouble(const char *format, ...);
 bool in_trouble(void);
-bool trouble_is_of_status(void); /* of a call that failed, by succeeded */
 const char *trouble_text(void);
 void trouble_clear(void);
 /* kiln's status, with its message. */

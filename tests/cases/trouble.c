@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char text[8192];
@@ -13,9 +14,16 @@ bool no_trouble(void)
     return true;
 }
 
+/* Over a driver that computes nothing results are wrong, and only calls that fail are trouble: a case goes on
+ * through all that the host does for a device. */
+static bool is_compared(void)
+{
+    return !getenv("CASES_WITHOUT_VALUES");
+}
+
 bool trouble(const char *format, ...)
 {
-    if (text[0])
+    if (text[0] || !(is_of_status || is_compared()))
         return false;
     va_list arguments;
     va_start(arguments, format);
@@ -40,11 +48,6 @@ void trouble_clear(void)
 {
     text[0] = '\0';
     is_of_status = false;
-}
-
-bool trouble_is_of_status(void)
-{
-    return is_of_status;
 }
 
 bool succeeded(kiln_status status, const char *what)

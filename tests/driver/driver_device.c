@@ -2,7 +2,8 @@
  * modules, late errors. */
 #include "driver_common.h"
 
-static const char text[] = "kernel scale 24\nkernel pair 8 4\nkernel crash! 8\nglobal table 64\n";
+static const char text[] =
+    "kernel scale 24\nkernel roomy 24 shared:20000\nkernel pair 8 4\nkernel crash! 8\nglobal table 64\n";
 
 static kn_module *load(kn_device *device)
 {
@@ -196,6 +197,31 @@ static void test_launch_much_shared_memory(void **state)
     assert_int_equal(cuda(0)->backend->launch(f, &launch, NULL), KILN_ERROR_DEVICE);
     MESSAGE_HAS(
         "launching \"scale\" (grid 1 1 1, block 64 1 1, 307200 bytes shared): cuFuncSetAttribute failed");
+    cuda(0)->backend->module_unload(module);
+}
+
+/* The function's own variables and what a launch adds share what needs no asking. */
+static void test_launch_beside_own_shared_memory(void **state)
+{
+    char args[24] = {0};
+    (void)state;
+    kn_module *module = load(cuda(0));
+    kn_function *f = function(module, "roomy");
+    kn_launch launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}, .block_data = args};
+    long before = fake_calls_of("cuFuncSetAttribute"), asked = fake_calls_of("cuFuncGetAttribute");
+    OK(cuda(0)->backend->launch(f, &launch, NULL));
+    assert_int_equal(fake_calls_of("cuFuncGetAttribute"), asked);
+    launch.shared_bytes = (48 << 10) - 20000;
+    OK(cuda(0)->backend->launch(f, &launch, NULL));
+    assert_int_equal(fake_calls_of("cuFuncSetAttribute"), before);
+    launch.shared_bytes += 16;
+    OK(cuda(0)->backend->launch(f, &launch, NULL));
+    OK(cuda(0)->backend->launch(f, &launch, NULL));
+    assert_int_equal(fake_calls_of("cuFuncSetAttribute"), before + 1);
+    assert_int_equal(fake_calls_of("cuFuncGetAttribute"), asked + 1);
+    launch.shared_bytes = 232448 - 16384;
+    assert_int_equal(cuda(0)->backend->launch(f, &launch, NULL), KILN_ERROR_DEVICE);
+    MESSAGE_HAS("cuFuncSetAttribute failed");
     cuda(0)->backend->module_unload(module);
 }
 
@@ -533,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_launch_parameter_list),
         cmocka_unit_test(test_launch_attributes),
         cmocka_unit_test(test_launch_much_shared_memory),
+        cmocka_unit_test(test_launch_beside_own_shared_memory),
         cmocka_unit_test(test_launch_is_lean),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_broken_module),

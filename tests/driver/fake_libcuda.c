@@ -37,6 +37,8 @@ enum {
     CAPTURE_WRONG_THREAD = 908
 };
 enum { DEVICES_MAX = 8, STACK_MAX = 64, KERNELS_MAX = 32, LOG_MAX = 4096 };
+/* Bytes of shared memory of a block, a kernel's own variables among them: without an attribute, with one. */
+enum { SHARED_UNASKED = 48 << 10, SHARED_MOST = 232448 };
 
 typedef struct fake_context {
     int device; /* -1: the foreign one */
@@ -100,8 +102,8 @@ typedef struct fake_kernel {
     char name[64];
     size_t sizes[16];
     int count;
-    bool breaks, is_loaded; /* lazily, at the first use */
-    int max_shared;
+    bool breaks, is_loaded;     /* lazily, at the first use */
+    int max_shared, own_shared; /* dynamic bytes that a launch may ask for; those of the kernel's variables */
     launcher run;
     struct fake_module *module;
 } fake_kernel;
@@ -1268,20 +1270,29 @@ EXPORT int cuEventElapsedTime(float *milliseconds, fake_event *start_event, fake
 
 /* ---- modules ---- */
 
+static void own_shared_memory(fake_kernel *k, size_t bytes)
+{
+    k->own_shared = (int)bytes;
+    k->max_shared = SHARED_UNASKED - (int)bytes;
+}
+
 static void read_kernel(fake_module *module, char *rest)
 {
     fake_kernel *k = &module->kernels[module->kernel_count++];
     char *save = NULL, *word = strtok_r(rest, " ", &save);
     snprintf(k->name, sizeof k->name, "%s", word);
     k->module = module;
-    k->max_shared = 48 << 10;
+    own_shared_memory(k, 0);
     size_t length = strlen(k->name);
     if (k->name[length - 1] == '!') {
         k->name[length - 1] = 0;
         k->breaks = true;
     }
     while ((word = strtok_r(NULL, " ", &save)) && k->count < 16)
-        k->sizes[k->count++] = strtoul(word, NULL, 10);
+        if (strncmp(word, "shared:", 7) == 0)
+            own_shared_memory(k, strtoul(word + 7, NULL, 10));
+        else
+            k->sizes[k->count++] = strtoul(word, NULL, 10);
 }
 
 static void read_global(fake_module *module, const char *rest)
@@ -1378,6 +1389,12 @@ static void read_parameters(fake_kernel *k, const char *info, size_t size)
     }
 }
 
+static bool is_section_of(const char *section, const char *prefix, const char *kernel)
+{
+    size_t length = strlen(prefix);
+    return strncmp(section, prefix, length) == 0 && strcmp(section + length, kernel) == 0;
+}
+
 static void read_cubin(fake_module *module, const char *image)
 {
     const Elf64_Ehdr *head = (const void *)image;
@@ -1398,11 +1415,12 @@ static void read_cubin(fake_module *module, const char *image)
             continue;
         snprintf(line, sizeof line, "%.60s", name);
         read_kernel(module, line);
+        fake_kernel *kernel = &module->kernels[module->kernel_count - 1];
         for (int k = 0; k < head->e_shnum; k++)
-            if (strncmp(names + section[k].sh_name, ".nv.info.", 9) == 0 &&
-                strcmp(names + section[k].sh_name + 9, name) == 0)
-                read_parameters(&module->kernels[module->kernel_count - 1], image + section[k].sh_offset,
-                                section[k].sh_size);
+            if (is_section_of(names + section[k].sh_name, ".nv.info.", name))
+                read_parameters(kernel, image + section[k].sh_offset, section[k].sh_size);
+            else if (is_section_of(names + section[k].sh_name, ".nv.shared.", name))
+                own_shared_memory(kernel, section[k].sh_size);
     }
 }
 
@@ -1619,7 +1637,11 @@ EXPORT int cuFuncGetAttribute(int *value, int attribute, fake_kernel *kernel)
     ENTER_CONTEXT();
     if ((result = load_function(kernel)) != OK)
         return leave(result);
-    *value = attribute == 0 ? 1024 : attribute == 8 ? kernel->max_shared : attribute == 6 ? 90 : attribute;
+    *value = attribute == 0   ? 1024
+             : attribute == 1 ? kernel->own_shared
+             : attribute == 8 ? kernel->max_shared
+             : attribute == 6 ? 90
+                              : attribute;
     return leave(OK);
 }
 
@@ -1628,7 +1650,7 @@ EXPORT int cuFuncSetAttribute(fake_kernel *kernel, int attribute, int value)
     ENTER_CONTEXT();
     if ((result = load_function(kernel)) != OK)
         return leave(result);
-    if (attribute == 8 && value > 232448)
+    if (attribute == 8 && value > SHARED_MOST - kernel->own_shared)
         return leave(INVALID_VALUE);
     if (attribute == 8)
         kernel->max_shared = value;
