@@ -487,8 +487,9 @@ static bool read_letters(letters *l, const char *text, const char *dotted)
     return is_good;
 }
 
-/* Equal letters become one axis; then axes stand in the order of all letters. */
-static void write_factor(kn_str *text, const letters *l, int k)
+/* Equal letters become one axis; then axes stand in the order of all letters. Elements have the common dtype
+ * before any product. */
+static void write_factor(kn_str *text, const letters *l, int k, kiln_dtype from, kiln_dtype to)
 {
     char own[MOST_LETTERS + 1];
     snprintf(own, sizeof own, "%s", l->of[k]);
@@ -505,7 +506,10 @@ static void write_factor(kn_str *text, const letters *l, int k)
         own[length - 1] = '\0';
         a = -1;
     }
-    kn_str_printf(text, "x%d = x%d", k, k);
+    if (from == to)
+        kn_str_printf(text, "x%d = x%d", k, k);
+    else
+        kn_str_printf(text, "x%d = x%d.astype(%s)", k, k, kiln_dtype_name(to));
     if (own[0] && own[1]) {
         const char *between = ".transpose(";
         for (const char *c = l->all; *c; ++c)
@@ -524,7 +528,7 @@ static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn
 {
     letters l;
     ellipsis e = {"", ""};
-    kiln_dtype dtype = in->dtype;
+    const kiln_dtype dtype = kn_promote_all(&in->dtype, sizeof *in, own->count);
     kiln_status status = KILN_OK;
     const bool has_dots = strchr(own->word[0], '.') != NULL;
     if ((has_dots && !write_ellipsis(&e, own->word[0], in, own->count)) ||
@@ -537,8 +541,7 @@ static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn
         if ((int)strlen(l.of[k]) != in[k].ndim)
             return kn_error(KILN_ERROR_SHAPE, "einsum: operand %d has %d axes; its subscripts are '%s'", k,
                             in[k].ndim, l.of[k]);
-        status = kiln_dtype_promote(&dtype, dtype, in[k].dtype);
-        write_factor(text, &l, k);
+        write_factor(text, &l, k, in[k].dtype, dtype);
     }
     const int n_summed = (int)strlen(l.all) - l.n_out;
     const bool is_bool = dtype == KILN_BOOL;

@@ -33,10 +33,8 @@ static kiln_status describe_joined(kn_described *out, const arranged *a, const k
               axis = given + (given < 0 ? ndim : 0);
     if (axis < 0 || axis >= ndim)
         return refuse_axis(a, given, ndim);
+    out->dtype = kn_promote_all(&in->dtype, sizeof *in, a->n_in);
     for (int k = 1; k < a->n_in; ++k) {
-        kiln_status status = kiln_dtype_promote(&out->dtype, out->dtype, in[k].dtype);
-        if (status != KILN_OK)
-            return status;
         for (int d = 0; d < ndim; ++d)
             if (in[k].ndim != ndim || (d != axis && in[k].shape[d] != in->shape[d]))
                 return kn_error(KILN_ERROR_SHAPE,

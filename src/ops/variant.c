@@ -136,16 +136,11 @@ static kiln_dtype weak_beside(kiln_dtype common, const kiln_arg *arg)
 
 void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *array, int n_in)
 {
-    kiln_dtype common = KILN_DTYPE_NONE;
-    for (int k = 0; k < n_in; ++k) {
+    for (int k = 0; k < n_in; ++k)
         out[k] = in[k].kind == KILN_ARG_ARRAY   ? array[k]
                  : in[k].kind == KILN_ARG_TYPED ? (kiln_dtype)in[k].dtype
                                                 : KILN_DTYPE_NONE;
-        if (out[k] && !common)
-            common = out[k];
-        else if (out[k])
-            KILN_IGNORE(kiln_dtype_promote(&common, common, out[k])); /* both are dtypes */
-    }
+    const kiln_dtype common = kn_promote_all(out, sizeof *out, n_in);
     for (int k = 0; k < n_in; ++k)
         if (!out[k])
             out[k] = weak_beside(common, &in[k]);

@@ -71,6 +71,11 @@ kiln_arg kn_bound_number(kn_bound bound, const kiln_arg *number, kiln_dtype dtyp
 unsigned kn_weak_class(const kiln_arg *arg);
 /* A whole number of that class; a dtype that holds it holds all numbers of the class. */
 kiln_arg kn_weak_of_class(unsigned number_class);
+/* The common dtype of several that lie so many bytes apart, as numpy.result_type finds it: integers promote
+ * with the floats, not with each other first (int16, uint16 and float32 have float32). Those that are
+ * KILN_DTYPE_NONE do not count; of none it is that. */
+kiln_dtype kn_promote_all(const kiln_dtype *dtype, size_t apart, int count);
+
 /* NumPy 2: the dtype of an array of `dtype` combined with a weak scalar of this kind. */
 kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
 

@@ -62,6 +62,19 @@ kiln_status kiln_dtype_promote(kiln_dtype *out, kiln_dtype a, kiln_dtype b)
     return KILN_OK;
 }
 
+kiln_dtype kn_promote_all(const kiln_dtype *dtype, size_t apart, int count)
+{
+    const kn_dtype_info *common = NULL;
+    for (int integers = 0; integers < 2; ++integers)
+        for (int k = 0; k < count; ++k) {
+            const kn_dtype_info *info = kn_dtype_info_of(
+                *(const kiln_dtype *)(const void *)((const char *)dtype + apart * (size_t)k));
+            if (info && (info->kind <= KN_KIND_UINT) == (integers == 1))
+                common = kn_dtype_info_of(common ? promote(common, info) : info->dtype);
+        }
+    return common ? common->dtype : KILN_DTYPE_NONE;
+}
+
 bool kiln_dtype_can_cast(kiln_dtype from, kiln_dtype to)
 {
     const kn_dtype_info *f = kn_dtype_info_of(from), *t = kn_dtype_info_of(to);

@@ -13,6 +13,8 @@ DTYPES = "float16 float32 float64 int8 uint16 int64 bool".split()
 ULPS = {name: (8, 8) for name in ("i0e", "i1", "i1e")}
 # Near their zeros these are as exact as numbers of this size are.
 ABSOLUTE = {"digamma": 8, "j0": 4, "j1": 4, "kl_div": 64, "polygamma": 64, "rel_entr": 16, "y0": 4, "y1": 4}
+# CUDA's manual: j0, j1, y0 and y1 are off by so much at most where |x| is 8 or more.
+BESSEL, FAR_ON_CUDA = ("j0", "j1", "y0", "y1"), {"f2": 2.2e-6, "f4": 2.2e-6, "f8": 5e-12}
 ABSOLUTE_ON_CUDA = {"gammaln": 4}  # CUDA's manual leaves out lgamma from -10.001 to -2.264, where it has zeros
 
 
@@ -56,6 +58,8 @@ def check_case(kiln, points, target, seed, index):
         step = np.spacing(abs(rounded)).astype("f8")
         off = abs(got.astype("f8") - right)
         slack = np.finfo(wanted).eps * max(ABSOLUTE.get(name, 0), ABSOLUTE_ON_CUDA.get(name, 0) * (target != "host"))
+        if name in BESSEL and target != "host":
+            slack = np.where(abs(arguments[0].astype("f8")) >= 8, np.maximum(slack, FAR_ON_CUDA[wanted.str[1:]]), slack)
         same = (got == rounded) | np.isnan(got) & np.isnan(rounded) | np.isfinite(rounded) & (rounded != 0) & (off <= limit * step + slack)
     wrong = [f"{name}({', '.join(str(float(a[k])) for a in arguments)}) = {got[k]!r}, not {values[k]} ({off[k] / step[k]:.1f} ulp)" for k in np.flatnonzero(~same)]
     assert not wrong, f"{what}: " + "; ".join(wrong[:8])

@@ -29,6 +29,7 @@ PROGRAMS = {
     "(x - min(x, {k})) / (max(x, {k}) - min(x, {k}) + 1)": lambda x, m, k: (x - x.min(**k)) / (x.max(**k) - x.min(**k) + 1),
     "d = x - mean(x, {k}); mean(d * d, {k}) + m": lambda x, m, k: ((x - x.mean(**k)) ** 2).mean(**k) + m,
     "log(sum(exp(x), {k}))": lambda x, m, k: np.log(np.exp(x).sum(**k)),
+    "x * m - mean(x * m, {k})": lambda x, m, k: x * m - (x * m).mean(**k),
     "min(x * m, {k})": lambda x, m, k: (x * m).min(**k),
     "argmax(x, {a})": lambda x, m, k: x.argmax(axis=k["axis"][0]),
 }
@@ -115,9 +116,11 @@ class Programs(Arrays):
         text = rng.choice(ONLY.get(dtype) or list(PROGRAMS))
         if "argmax" in text:
             axes = axes[:1]
-        (x, x_room), (m, m_room) = laid(rng, values_of(numbers, shape, dtype)), laid(rng, numbers.random(shape) < 0.5)
+        # A mask of all elements, or broadcast along some axes, reduced ones or others.
+        mask_shape = shape if rng.random() < 0.6 else [n if rng.random() < 0.6 else 1 for n in shape]
+        (x, x_room), (m, m_room) = laid(rng, values_of(numbers, shape, dtype)), laid(rng, numbers.random(mask_shape) < 0.5)
         said = text.format(k=f"axis={axes}, keepdims=True", a=f"axis={axes[0]}")
-        where = f"case {index}: {said} of {dtype}{shape} strides {x.strides}, mask strides {m.strides}"
+        where = f"case {index}: {said} of {dtype}{shape} strides {x.strides}, mask {mask_shape} strides {m.strides}"
         if verbose:
             print(where, flush=True)
         lent = [self.lent(x, x_room), self.lent(m, m_room)]

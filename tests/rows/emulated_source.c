@@ -98,9 +98,11 @@ bool emulated_source_compile(const char *folder, const char *source, const char 
         return false;
     write_source(to, source, entry);
     fclose(to);
-    /* Hidden, since variables of templates would else be those of the kernel that was loaded first. */
+    /* Hidden, since variables of templates would else be those of the kernel that was loaded first. An access
+     * that is misaligned ends the program, as it ends a kernel. */
     snprintf(text, sizeof text,
-             EMULATED_COMPILER " -shared %s -o %s/kernel.so %s/kernel.cpp -lpthread 2> %s/log", flags, folder,
-             folder, folder);
+             EMULATED_COMPILER " -fsanitize=alignment -fsanitize-undefined-trap-on-error -shared %s -o "
+                               "%s/kernel.so %s/kernel.cpp -lpthread 2> %s/log",
+             flags, folder, folder, folder);
     return system(text) == 0;
 }

@@ -110,6 +110,32 @@ static void promotion_is_numpys(void **state)
     assert_int_equal(each_row("promote", check_promote), 14 * 14);
 }
 
+/* numpy.result_type of several, which is not what promoting one by one gives, in any order. */
+static void several_promote_as_numpys(void **state)
+{
+    static const struct {
+        kiln_dtype of[3], common;
+    } rows[] = {
+        {{KILN_INT8, KILN_UINT8, KILN_FLOAT16}, KILN_FLOAT16},
+        {{KILN_INT16, KILN_UINT16, KILN_FLOAT32}, KILN_FLOAT32},
+        {{KILN_INT8, KILN_UINT16, KILN_FLOAT16}, KILN_FLOAT32},
+        {{KILN_INT16, KILN_UINT16, KILN_COMPLEX64}, KILN_COMPLEX64},
+        {{KILN_INT16, KILN_UINT16, KILN_BOOL}, KILN_INT32},
+        {{KILN_INT64, KILN_UINT64, KILN_INT8}, KILN_FLOAT64},
+        {{KILN_BOOL, KILN_DTYPE_NONE, KILN_BOOL}, KILN_BOOL},
+        {{KILN_DTYPE_NONE, KILN_DTYPE_NONE, KILN_DTYPE_NONE}, KILN_DTYPE_NONE},
+    };
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r)
+        for (size_t o = 0; o < sizeof orders / sizeof orders[0]; ++o) {
+            const kiln_dtype *of = rows[r].of;
+            const int *k = orders[o];
+            const kiln_dtype ordered[] = {of[k[0]], of[k[1]], of[k[2]]};
+            assert_int_equal(kn_promote_all(ordered, sizeof ordered[0], 3), rows[r].common);
+        }
+}
+
 static void safe_casts_are_numpys(void **state)
 {
     (void)state;
@@ -131,9 +157,8 @@ static void conversions_are_numpys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotion_is_numpys),
-        cmocka_unit_test(safe_casts_are_numpys),
-        cmocka_unit_test(weak_scalars_are_numpys),
+        cmocka_unit_test(promotion_is_numpys),    cmocka_unit_test(several_promote_as_numpys),
+        cmocka_unit_test(safe_casts_are_numpys),  cmocka_unit_test(weak_scalars_are_numpys),
         cmocka_unit_test(conversions_are_numpys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
-    for (int o = 0; o < c->count; ++o) /* single elements have one letter */
-        out->access[o] = out->access[o] == KN_DENSE ? KN_GATHER : out->access[o];
+    /* Single elements have one letter, and so have those that are repeated, since items go by places. */
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] = out->access[o] == KN_DENSE    ? KN_GATHER
+                         : out->access[o] == KN_STAGED ? KN_BROADCAST
+                                                       : out->access[o];
     return true;
 }
 
