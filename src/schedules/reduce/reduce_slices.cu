@@ -37,7 +37,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${element}
 
     extern __shared__ __align__(16) unsigned char kn_buffer[];
-    __shared__ __align__(16) unsigned char kn_values[sizeof(${type}) * ${block}];
+    /* Values of all threads at a time, or of as many as fit. */
+    constexpr unsigned kn_fitting = (40 << 10) / sizeof(${type}), kn_slots = kn_fitting < ${block} ? kn_fitting : ${block};
+    static_assert(kn_slots >= 8, "the reduce type is too large: the lanes of a result share 40 KiB");
+    __shared__ __align__(16) unsigned char kn_values[sizeof(${type}) * kn_slots];
     ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_values);
 
     /* A block has kn.tile_results results, and kn.lanes threads for each; kn.splits blocks share the slices of these results' rows. */
@@ -107,16 +110,26 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     for (bool kn_again = kn.splits > 1;; kn_again = false) {
         kn_held = kn_held < kn.lanes ? kn_held : kn.lanes;
         if (kn_held > 1) {
-            __syncthreads();
-            kn_shared[threadIdx.x] = ${result};
-            __syncthreads();
+            const unsigned kn_at_a_time = kn_slots / kn.lanes; /* results */
 #pragma unroll 1
-            for (unsigned kn_by = 1; kn_by < kn_held; kn_by *= 2) {
-                if (kn_is_here && kn_lane % (2 * kn_by) == 0 && kn_lane + kn_by < kn_held)
-                    kn_shared[threadIdx.x] = ${reduce}(kn_shared[threadIdx.x], kn_shared[threadIdx.x + kn_by * kn_apart]);
+            for (unsigned kn_done = 0;; kn_done += kn_at_a_time) {
+                const bool kn_is_among = kn_slots == ${block} || kn_own - kn_done < kn_at_a_time;
+                const unsigned kn_slot = kn_slots == ${block} ? threadIdx.x : (kn_own - kn_done) * kn.lanes + kn_lane;
                 __syncthreads();
+                if (kn_is_among)
+                    kn_shared[kn_slot] = ${result};
+                __syncthreads();
+#pragma unroll 1
+                for (unsigned kn_by = 1; kn_by < kn_held; kn_by *= 2) {
+                    if (kn_is_among && kn_is_here && kn_lane % (2 * kn_by) == 0 && kn_lane + kn_by < kn_held)
+                        kn_shared[kn_slot] = ${reduce}(kn_shared[kn_slot], kn_shared[kn_slot + kn_by * (kn_slots == ${block} ? kn_apart : 1)]);
+                    __syncthreads();
+                }
+                if (kn_is_among)
+                    ${result} = kn_shared[kn_slot];
+                if (kn_slots == ${block} || kn_done + kn_at_a_time >= kn.tile_results)
+                    break;
             }
-            ${result} = kn_shared[threadIdx.x];
         }
         if (!kn_again)
             break;
