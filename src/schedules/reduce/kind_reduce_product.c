@@ -249,7 +249,7 @@ static int side_of(const kn_choice *c, const product *p)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    product_params f = {.rows_axis = -1};
+    product_params f = {0};
     if (c->block != 0 || s->n_reduction_axes == 0 || s->size < LEAST_SIZE || kn_reduce_size(s) < SHORTEST ||
         kn_reduce_size(s) >= KN_REDUCE_STEPS || !find_sides(&f, c))
         return false;
