@@ -11,8 +11,8 @@
  * along the first. The baseline, which takes any layout, comes with these: of elementwise operations, and on
  * CUDA of most reductions. What has none comes in the layouts of `record_layouts`.
  *
- * Besides, the kernels by which arrays of these dtypes are converted to each other and, on CUDA, copied, filled
- * and counted up: programs that call operations do so, too. */
+ * Besides, the kernels by which arrays of these dtypes are converted to each other and, on CUDA, copied,
+ * filled and counted up: programs that call operations do so, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -305,8 +305,8 @@ static kiln_status convert_inputs(kiln_arg *to, kiln_array **made, int *count, c
     return status;
 }
 
-/* Without a compiler there is code for arrays of the variant's dtypes, in bundles, but not for each mixture of
- * dtypes that it takes: these are converted first. The error is that of the call as it was made. */
+/* Without a compiler there is code for arrays of the variant's dtypes, in bundles, but not for each mixture
+ * of dtypes that it takes: these are converted first. The error is that of the call as it was made. */
 static kiln_status call_converted(const known *k, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
                                   const kiln_call_options *options, kiln_status failure)
 {

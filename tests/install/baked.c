@@ -1,7 +1,8 @@
 /* baked NAME...: calls operations on small arrays, and says what that took; 1 where anything was compiled.
  * baked COUNT: the first operations of the table that take float64, as a program calls them.
  * baked drawn COUNT NAME...: so many calls in layouts that are drawn.
- * baked arrays: arrays of float64 are made, copied, filled and converted to booleans, in layouts that are drawn.
+ * baked arrays: arrays of float64 are made, copied, filled and converted to booleans, in layouts that are
+ * drawn.
  * baked mixed: operations of float64 take booleans. */
 #include <stdio.h>
 #include <stdlib.h>
