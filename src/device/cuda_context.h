@@ -59,8 +59,8 @@ static inline void kn_cuda_leave(bool pushed)
  * the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
 kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what);
 
-/* Before work is queued on a stream: on the default stream that would spoil the capture of a stream that waits
- * for it; this is checked only while there are captures, since every launch passes here. */
+/* Before work is queued on a stream: on the default stream that would spoil the capture of a stream that
+ * waits for it; this is checked only while there are captures, since every launch passes here. */
 static inline kiln_status kn_cuda_check_queue(kn_device *device, void *stream)
 {
     return __builtin_expect(kn_capture_is_any_open(), 0) && !stream
