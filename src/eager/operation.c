@@ -317,6 +317,8 @@ static kiln_status call_converted(const known *k, kiln_array **out, int n_out, c
     int count = 0;
     kn_error_save(&before);
     kiln_status status = kn_call_options_read(&o, options);
+    if (status == KILN_OK && o.flags & KILN_CALL_NO_COMPILE) /* converting might compile */
+        status = failure;
     if (status == KILN_OK)
         status = convert_inputs(converted, made, &count, k, in, n_in, o.stream);
     if (status == KILN_OK)

@@ -223,6 +223,7 @@ static int mix(void)
     const bool truths[] = {true, false, true};
     const int64_t shape = 3;
     double sums[2][3] = {{0}};
+    kiln_call_options never = KILN_CALL_OPTIONS_INIT;
     kiln_array *x = NULL, *truth = NULL, *sum[2] = {NULL};
     kiln_status status = kiln_array_from_host(&x, twos, KILN_FLOAT64, 1, &shape, KILN_DEVICE_DEFAULT);
     if (status == KILN_OK)
@@ -233,7 +234,11 @@ static int mix(void)
         if (status == KILN_OK)
             status = kiln_array_to_host(sum[k], sums[k], sizeof sums[k]);
         kiln_array_free(sum[k]);
+        sum[k] = NULL;
     }
+    never.flags = KILN_CALL_NO_COMPILE; /* what converts might be compiled */
+    if (status == KILN_OK && kiln_operation_call(&sum[0], 1, "add", in, 2, &never) != KILN_ERROR_FORBIDDEN)
+        status = KILN_ERROR_INTERNAL;
     if (status != KILN_OK)
         fprintf(stderr, "mixed: %s\n", kiln_error_message());
     printf("%g %g %g %g\n", sums[0][0], sums[0][1], sums[1][1], sums[1][2]);
