@@ -9,13 +9,17 @@
  * Elementwise: contiguous arrays of one axis, small and large; numbers by value in the place of each input,
  * and of all but one; a row beside a matrix. Reductions and scans: of all elements, along the last axis,
  * along the first. The baseline, which takes any layout, comes with these: of elementwise operations, and on
- * CUDA of most reductions. What has none comes in the layouts of `record_layouts`. */
+ * CUDA of most reductions. What has none comes in the layouts of `record_layouts`.
+ *
+ * Besides, the kernels by which arrays of these dtypes are converted to each other and, on CUDA, copied,
+ * filled and counted up: programs that call operations do so, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <kiln/kiln.h>
 
+#include "kernel/kernel.h"
 #include "schedules/choose.h"
 #include "schedules/spec_text.h"
 #include "types/dtype.h"
@@ -91,22 +95,30 @@ static bool take_needed(const kiln_record_line *line, void *user)
 
 /* ---- calls ---- */
 
-/* The lines of a call go to take. A call that the operation refuses (a number where it wants an array) has
- * none. */
-static void record(job *j, const kiln_arg *in, const kiln_call_options *options,
-                   bool (*take)(const kiln_record_line *line, void *user))
+/* The lines of a call go to take. */
+static void record_kernel(job *j, kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in,
+                          int n_in, const kiln_call_options *options,
+                          bool (*take)(const kiln_record_line *line, void *user))
 {
-    kiln_array *none[MOST] = {NULL};
-    kiln_kernel *kernel = NULL;
     char *lines = NULL;
     memset(j->has_baseline, 0, sizeof j->has_baseline);
-    bool done = kiln_operation_kernel(&kernel, j->operation->name, j->in, j->n_in) == KILN_OK &&
-                kiln_kernel_record(&lines, kernel, none, j->n_out, in, j->n_in, options) == KILN_OK &&
+    bool done = kernel && kiln_kernel_record(&lines, kernel, out, n_out, in, n_in, options) == KILN_OK &&
                 kiln_record_read(lines, NULL, look_for_baseline, j) == KILN_OK &&
                 kiln_record_read(lines, NULL, take, j) == KILN_OK;
     kiln_free(lines);
     j->calls += done;
     j->left_out += !done;
+}
+
+/* A call that the operation refuses (a number where it wants an array) has no lines. */
+static void record(job *j, const kiln_arg *in, const kiln_call_options *options,
+                   bool (*take)(const kiln_record_line *line, void *user))
+{
+    kiln_array *none[MOST] = {NULL};
+    kiln_kernel *kernel = NULL;
+    if (kiln_operation_kernel(&kernel, j->operation->name, j->in, j->n_in) != KILN_OK)
+        kernel = NULL;
+    record_kernel(j, kernel, none, j->n_out, in, j->n_in, options, take);
 }
 
 /* The inputs of a call: bit i of `numbers` for a number as input i, of `rows` for a row. */
@@ -299,6 +311,96 @@ static void record_operation(job *j)
         }
 }
 
+/* ---- arrays ---- */
+
+/* The host copies, fills and counts by itself. */
+static bool take_of_cuda(const kiln_record_line *line, void *user)
+{
+    if (backend_of(line) == KN_CUDA)
+        put_line(user, line);
+    return true;
+}
+
+/* One axis, by steps of one element or two, or the transpose of a matrix. */
+enum { STEPS_OF_ONE, STEPS_OF_TWO, TRANSPOSED, PLACINGS };
+
+static kiln_array *place(kiln_dtype dtype, int placing)
+{
+    const int64_t shape[] = {ROWS, COLUMNS}, count = ROWS * COLUMNS;
+    kiln_array *whole = NULL, *out = NULL;
+    kiln_status status = placing == TRANSPOSED ? kiln_array_empty(&whole, dtype, 2, shape, KILN_DEVICE_HOST)
+                                               : kiln_array_empty(&whole, dtype, 1, &count, KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        status = placing == TRANSPOSED
+                     ? kiln_array_transpose(&out, whole, NULL)
+                     : kiln_array_slice(&out, whole, 0, 0, count, placing == STEPS_OF_TWO ? 2 : 1);
+    kiln_array_free(whole);
+    return status == KILN_OK ? out : NULL;
+}
+
+static void record_copies(job *j, kiln_dtype bits)
+{
+    const unsigned char zero[16] = {0};
+    kiln_kernel *kernel = NULL;
+    for (int placing = 0; placing < PLACINGS; placing++) {
+        kiln_array *x = place(bits, placing), *none = NULL;
+        const kiln_arg in = kiln_arg_array(x), number = kiln_arg_typed(bits, zero);
+        if (x && kn_array_kernel_copying(&kernel) == KILN_OK)
+            record_kernel(j, kernel, &none, 1, &in, 1, NULL, take_of_cuda);
+        if (x && kn_array_kernel_filling(&kernel) == KILN_OK)
+            record_kernel(j, kernel, &x, 1, &number, 1, NULL, take_of_cuda);
+        kiln_array_free(x);
+    }
+}
+
+static void record_range(job *j, kiln_dtype dtype)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    const bool is_whole = info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT;
+    const kiln_arg whole[] = {kiln_arg_uint(0), kiln_arg_uint(1)},
+                   real[] = {kiln_arg_float(0), kiln_arg_float(1), kiln_arg_float(1)};
+    kiln_array *x = place(dtype, STEPS_OF_ONE);
+    kiln_kernel *kernel = NULL;
+    if (x && kn_array_kernel_counting(&kernel, is_whole, dtype != KILN_FLOAT64) == KILN_OK)
+        record_kernel(j, kernel, &x, 1, is_whole ? whole : real, is_whole ? 2 : 3, NULL, take_of_cuda);
+    kiln_array_free(x);
+}
+
+static void record_conversion(job *j, kiln_dtype from, kiln_dtype to)
+{
+    kiln_array *x = place(from, STEPS_OF_ONE), *none = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_kernel *kernel = NULL;
+    if (x && from != to && kn_array_kernel_converting(&kernel, from, to) == KILN_OK)
+        record_kernel(j, kernel, &none, 1, &in, 1, NULL, take_all);
+    kiln_array_free(x);
+}
+
+static bool is_wanted_dtype(const job *j, kiln_dtype dtype)
+{
+    return !j->letters || strchr(j->letters, kn_dtype_info_of(dtype)->letter);
+}
+
+static void record_arrays(job *j)
+{
+    unsigned sizes = 0;
+    for (int from = KILN_BOOL; from < KN_DTYPE_END; from++) {
+        if (!is_wanted_dtype(j, (kiln_dtype)from))
+            continue;
+        const kiln_dtype bits = kn_dtype_of_bits((int)kiln_dtype_size((kiln_dtype)from));
+        if (!(sizes >> bits & 1))
+            record_copies(j, bits);
+        sizes |= 1u << bits;
+        if (from != KILN_BOOL)
+            record_range(j, (kiln_dtype)from);
+        for (int to = KILN_BOOL; to < KN_DTYPE_END; to++)
+            if (is_wanted_dtype(j, (kiln_dtype)to))
+                record_conversion(j, (kiln_dtype)from, (kiln_dtype)to);
+        while (j->n_lines > 0)
+            free(j->line[--j->n_lines]);
+    }
+}
+
 /* A name that no operation has is a mistake of who wrote the list. */
 static bool are_known(const char *names)
 {
@@ -332,6 +434,7 @@ int main(int argc, char **argv)
         j.operation = &o;
         record_operation(&j);
     }
+    record_arrays(&j);
     printf("%ld calls; %ld that operations refuse\n", j.calls, j.left_out);
     return fclose(j.out) == 0 && j.calls > 0 ? 0 : 1;
 }

@@ -10,6 +10,7 @@
 #include "codegen/templates.h"
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
+#include "program/draws.h"
 #include "program/operators.h"
 
 enum { MOST_DRAWN = 4 /* blocks of random numbers that a thread keeps, of six registers or more each */ };
@@ -165,22 +166,13 @@ static void put_lines(kn_writer *w, enum kn_slot_id slot, int text, const char *
         kn_put_user_text(w, &w->slot[slot], text, label, true);
 }
 
-/* Each kn_drawn of a text gets a block of its own, kn_drawn_0 and so on (prelude/both_random.cpp), as long as
- * registers suffice. */
-static void number_drawn(kn_writer *w, int t)
+/* Calls that draw random numbers share blocks with their thread's next ones, as long as registers suffice. */
+static void number_draws(kn_writer *w, int t)
 {
-    static const char word[] = "kn_drawn";
     kn_str *numbered = kn_text(w);
-    const char *text = kn_str_text(&w->user[t]);
-    size_t length;
-    if (!w->is_cuda || !kn_text_has_word(text, word))
+    if (!w->is_cuda || t == KN_TEXT_PREAMBLE)
         return;
-    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
-        kn_str_append_n(numbered, text, length);
-        if (kind == KN_TOKEN_NAME && length == strlen(word) && memcmp(text, word, length) == 0 &&
-            w->n_drawn < MOST_DRAWN)
-            kn_str_printf(numbered, "_%d", w->n_drawn++);
-    }
+    kn_draws_number(numbered, w->program, kn_str_text(&w->user[t]), &w->n_drawn, MOST_DRAWN);
     kn_str_clear(&w->user[t]);
     kn_str_append(&w->user[t], kn_str_text(numbered));
 }
@@ -198,7 +190,7 @@ static kiln_status guard_texts(kn_writer *w)
             kn_str_append(&w->user[t], p->text[t]);
         else
             kn_operators_guard(&w->user[t], p->text[t], in_macros);
-        number_drawn(w, t);
+        number_draws(w, t);
         status = kn_str_status(&w->user[t], "generated source");
     }
     return status;

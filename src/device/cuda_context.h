@@ -39,6 +39,16 @@ static inline kiln_status kn_cuda_enter(kn_device *device, bool *pushed)
     return kn_cuda_push(device, pushed);
 }
 
+/* The same within KN_UNCANCELLED. */
+static inline kiln_status kn_cuda_enter_held(kn_device *device, bool *pushed)
+{
+    kn_cu_context current = NULL;
+    *pushed = false;
+    if (KN_CU_HELD(CtxGetCurrent, &current) == KN_CU_SUCCESS && current == kn_cuda_device_of(device)->context)
+        return KILN_OK;
+    return kn_cuda_push(device, pushed);
+}
+
 static inline void kn_cuda_leave(bool pushed)
 {
     if (pushed)
@@ -49,17 +59,19 @@ static inline void kn_cuda_leave(bool pushed)
  * the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
 kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what);
 
-/* Enters to queue work on a stream. On the default stream that would spoil the capture of a stream that waits
- * for it; this is checked only while there are captures, since every launch passes here. */
+/* Before work is queued on a stream: on the default stream that would spoil the capture of a stream that
+ * waits for it; this is checked only while there are captures, since every launch passes here. */
+static inline kiln_status kn_cuda_check_queue(kn_device *device, void *stream)
+{
+    return __builtin_expect(kn_capture_is_any_open(), 0) && !stream
+               ? kn_cuda_check_stream(device, stream, "work cannot be queued on a stream")
+               : KILN_OK;
+}
 static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, bool *pushed)
 {
     *pushed = false;
-    if (__builtin_expect(kn_capture_is_any_open(), 0) && !stream) {
-        kiln_status status = kn_cuda_check_stream(device, stream, "work cannot be queued on a stream");
-        if (status != KILN_OK)
-            return status;
-    }
-    return kn_cuda_enter(device, pushed);
+    kiln_status status = kn_cuda_check_queue(device, stream);
+    return status == KILN_OK ? kn_cuda_enter(device, pushed) : status;
 }
 
 /* kn_cuda_enter in the relaxed mode of captures. While a stream is captured the driver refuses calls that

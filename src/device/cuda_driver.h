@@ -317,7 +317,9 @@ static inline kn_cu_result kn_cuda_called(kn_cu_result result)
 /* KN_CU_CALL(MemAlloc, &address, size): calls the driver. It locks, waits and reads files, so no thread is
  * cancelled inside; tools/check_layers refuses calls that go past this. */
 #define KN_CU_CALL(name, ...) kn_cuda_called((kn_cancel_hold(), kn_cuda.name(__VA_ARGS__)))
-/* ... gives a status. */
+/* The same where the thread is not cancelled anyway (KN_UNCANCELLED): for what every launch asks. */
+#define KN_CU_HELD(name, ...) (kn_cuda.name(__VA_ARGS__))
+/* KN_CU_CALL gives a status. */
 #define KN_CU(name, ...) kn_cuda_check(KN_CU_CALL(name, __VA_ARGS__), "cu" #name)
 
 #ifdef __cplusplus

@@ -245,7 +245,7 @@ static kiln_status launch_config(kn_function *f, const kn_launch *launch, void *
     kn_cu_launch_config config = {
         launch->grid[0],  launch->grid[1],      launch->grid[2], launch->block[0], launch->block[1],
         launch->block[2], launch->shared_bytes, stream,          attributes,       count};
-    return KN_CU(LaunchKernelEx, &config, f->native, params, NULL);
+    return kn_cuda_check(KN_CU_HELD(LaunchKernelEx, &config, f->native, params, NULL), "cuLaunchKernelEx");
 }
 
 static unsigned add_flag(kn_cu_attribute *attributes, unsigned count, int id)
@@ -293,15 +293,19 @@ static kiln_status launch_here(kn_function *f, const kn_launch *launch, void *st
     if (!is_plain) /* a dependent launch without the attribute is merely not early */
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s launches need a driver of CUDA 11.8 or later",
                         launch->is_cooperative ? "cooperative" : "cluster");
-    return KN_CU(LaunchKernel, f->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-                 launch->block[1], launch->block[2], launch->shared_bytes, stream, params, NULL);
+    return kn_cuda_check(KN_CU_HELD(LaunchKernel, f->native, launch->grid[0], launch->grid[1],
+                                    launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
+                                    launch->shared_bytes, stream, params, NULL),
+                         "cuLaunchKernel");
 }
 
 kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream)
 {
     KN_UNCANCELLED; /* once for all calls of the driver below */
     bool pushed;
-    kiln_status status = kn_cuda_enter_queue(function->device, stream, &pushed);
+    kiln_status status = kn_cuda_check_queue(function->device, stream);
+    if (status == KILN_OK)
+        status = kn_cuda_enter_held(function->device, &pushed);
     if (status != KILN_OK)
         return status;
     status = launch_here(function, launch, stream);

@@ -54,10 +54,11 @@ kiln_status kn_cuda_stream_is_capturing(kn_device *device, void *stream, bool *c
     *capturing = false;
     if (!stream)
         return KILN_OK;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    KN_UNCANCELLED; /* once: every call with a result asks this */
+    kiln_status status = kn_cuda_enter_held(device, &pushed);
     if (status != KILN_OK)
         return status;
-    status = KN_CU(StreamIsCapturing, stream, &state);
+    status = kn_cuda_check(KN_CU_HELD(StreamIsCapturing, stream, &state), "cuStreamIsCapturing");
     if (status == KILN_OK && state == KN_CU_CAPTURE_ACTIVE && id)
         status = KN_CU(StreamGetCaptureInfo, stream, &state, &number, NULL, NULL, NULL);
     if (id)

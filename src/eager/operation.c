@@ -32,7 +32,7 @@ typedef struct known {
     int n_out;
     bool scans;             /* its results have the shape of its inputs */
     bool is_clip, is_truth; /* is_clip: it has bounds; is_truth: its result counts booleans */
-    kiln_dtype out[KN_MAX_PARAMS];
+    kiln_dtype in[KN_MAX_PARAMS], out[KN_MAX_PARAMS]; /* of the variant */
     unsigned char byte[];
 } known;
 
@@ -230,6 +230,7 @@ static kiln_status add_known(const known **out, const call_name *call, const cha
     k->is_clip = traits & KN_OP_BOUNDS;
     /* NumPy's sum and product of booleans, stored as booleans, are any and all */
     k->is_truth = traits & KN_OP_TRUTH && v->dtype[0] == KILN_BOOL;
+    memcpy(k->in, v->dtype, (size_t)v->n_in * sizeof *k->in);
     memcpy(k->out, v->dtype + v->n_in, (size_t)v->n_out * sizeof *k->out);
     memcpy(k->byte, call->byte, call->size);
     _Atomic(known *) *chain = &chains[call->hash % CHAINS];
@@ -282,6 +283,62 @@ static kiln_status check_stores(const known *k, const char *name, kiln_array *co
     return KILN_OK;
 }
 
+/* ---- calls of code that is nowhere ---- */
+
+/* Converts arrays to the dtypes of the variant, on the call's stream. *count: how many. */
+static kiln_status convert_inputs(kiln_arg *to, kiln_array **made, int *count, const known *k,
+                                  const kiln_arg *in, int n_in, kiln_stream *stream)
+{
+    kiln_stream *before = stream ? kiln_stream_set_current(stream) : NULL;
+    kiln_status status = KILN_OK;
+    *count = 0;
+    for (int j = 0; j < n_in && status == KILN_OK; ++j) {
+        to[j] = in[j];
+        if (in[j].kind != KILN_ARG_ARRAY || in[j].value.array->dtype == k->in[j])
+            continue;
+        status = kiln_array_astype(&made[*count], in[j].value.array, k->in[j]);
+        if (status == KILN_OK)
+            to[j] = kiln_arg_array(made[(*count)++]);
+    }
+    if (stream)
+        kiln_stream_set_current(before);
+    return status;
+}
+
+/* Without a compiler there is code for arrays of the variant's dtypes, in bundles, but not for each mixture
+ * of dtypes that it takes: these are converted first. The error is that of the call as it was made. */
+static kiln_status call_converted(const known *k, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
+                                  const kiln_call_options *options, kiln_status failure)
+{
+    kiln_arg converted[KN_MAX_PARAMS];
+    kiln_array *made[KN_MAX_PARAMS] = {NULL};
+    kiln_call_options o;
+    kn_error_state before;
+    int count = 0;
+    kn_error_save(&before);
+    kiln_status status = kn_call_options_read(&o, options);
+    if (status == KILN_OK && o.flags & KILN_CALL_NO_COMPILE) /* converting might compile */
+        status = failure;
+    if (status == KILN_OK)
+        status = convert_inputs(converted, made, &count, k, in, n_in, o.stream);
+    if (status == KILN_OK)
+        status = count > 0 ? kiln_kernel_call(k->kernel, out, n_out, converted, n_in, options) : failure;
+    for (int j = 0; j < count; ++j)
+        kiln_array_free(made[j]);
+    if (status != KILN_OK)
+        kn_error_restore(&before);
+    return status == KILN_OK ? KILN_OK : failure;
+}
+
+static kiln_status call_kernel(const known *k, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
+                               const kiln_call_options *options)
+{
+    const kiln_status status = kiln_kernel_call(k->kernel, out, n_out, in, n_in, options);
+    return status == KILN_ERROR_NOT_FOUND || status == KILN_ERROR_FORBIDDEN
+               ? call_converted(k, out, n_out, in, n_in, options, status)
+               : status;
+}
+
 /* A missing bound becomes the end of the result's dtype. */
 static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
                              const kiln_call_options *options)
@@ -292,7 +349,7 @@ static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const 
                                                    : kn_weak_dtype(&in[0]);
     for (int j = 0; j < n_in; ++j)
         within[j] = kn_bound_number(kn_clip_bound(j, of), &in[j], k->out[0]);
-    return kiln_kernel_call(k->kernel, out, n_out, within, n_in, options);
+    return call_kernel(k, out, n_out, within, n_in, options);
 }
 
 /* ---- scans of all elements: as NumPy's without an axis they have a result of one axis ---- */
@@ -333,7 +390,7 @@ static kiln_status call_into_flat(const known *k, kiln_array *given, const char 
             name, given->ndim, (long long)given->size, (long long)size);
     kiln_status status = kiln_array_reshape(&view, given, x ? x->ndim : 0, x ? x->shape : NULL);
     if (status == KILN_OK)
-        status = kiln_kernel_call(k->kernel, &view, 1, in, n_in, options);
+        status = call_kernel(k, &view, 1, in, n_in, options);
     kiln_array_free(view);
     return status;
 }
@@ -344,12 +401,12 @@ static kiln_status call_flat(const known *k, kiln_array **out, int n_out, const 
     static const int64_t all = -1;
     kiln_array *result = NULL;
     if (n_out != 1 || !out || n_in < 1)
-        return kiln_kernel_call(k->kernel, out, n_out, in, n_in, options);
+        return call_kernel(k, out, n_out, in, n_in, options);
     if (out[0])
         return call_into_flat(k, out[0], name, in, n_in, options);
     kiln_call_options in_order = *options;
     in_order.order = KILN_ORDER_C;
-    kiln_status status = kiln_kernel_call(k->kernel, &result, 1, in, n_in, &in_order);
+    kiln_status status = call_kernel(k, &result, 1, in, n_in, &in_order);
     if (status == KILN_OK)
         status = kiln_array_reshape(out, result, 1, &all);
     kiln_array_free(result);
@@ -378,7 +435,7 @@ static kiln_status call_scan(const known *k, kiln_array **out, int n_out, const 
     kiln_status status = kn_call_options_read(&o, options);
     if (status != KILN_OK)
         return status;
-    return o.axes ? kiln_kernel_call(k->kernel, out, n_out, in, n_in, options)
+    return o.axes ? call_kernel(k, out, n_out, in, n_in, options)
                   : call_flat(k, out, n_out, name, in, n_in, &o);
 }
 
@@ -399,7 +456,7 @@ kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, c
     if (k->is_clip)
         return call_clip(k, out, n_out, in, n_in, options);
     return k->scans ? call_scan(k, out, n_out, name, in, n_in, options)
-                    : kiln_kernel_call(k->kernel, out, n_out, in, n_in, options);
+                    : call_kernel(k, out, n_out, in, n_in, options);
 }
 
 kiln_status kiln_apply(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,

@@ -17,6 +17,8 @@ static inline bool kn_call_is(const kn_called *c, const char *name)
 
 /* True: a function of that file has the name, and has been called. */
 bool kn_call_own(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c);
+/* Number k of their names; NULL: there are no more. */
+const char *kn_call_own_name(int k);
 kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype, bool is_python);
 
 /* An error about the whole call. */

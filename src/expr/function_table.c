@@ -10,6 +10,9 @@
 #include "kernel/random.h"
 #include "kernel/sort.h"
 
+/* A bit of functions that kiln's own texts call: nobody has meant these. */
+enum { INNER = 1 << 20 };
+
 /* Functions in files of their own. */
 static const struct {
     const char *name;
@@ -32,7 +35,7 @@ static const struct {
                  {"concat", kn_call_concatenate, 0},
                  {"concatenate", kn_call_concatenate, 0},
                  {"convolve", kn_call_convolve, 0},
-                 {"convolved", kn_call_reading, 0},
+                 {"convolved", kn_call_reading, INNER},
                  {"correlate", kn_call_convolve, 1},
                  {"delete", kn_call_delete, 0},
                  {"diag", kn_call_diag, 0},
@@ -41,9 +44,9 @@ static const struct {
                  {"dsplit", kn_call_split_along, 2},
                  {"dstack", kn_call_stacked, 0},
                  {"einsum", kn_call_einsum, 0},
-                 {"evaluated", kn_call_reading, 0},
+                 {"evaluated", kn_call_reading, INNER},
                  {"fftshift", kn_call_shift, 0},
-                 {"filled_diagonal", kn_call_reading, 0},
+                 {"filled_diagonal", kn_call_reading, INNER},
                  {"flip", kn_call_flip, 0},
                  {"gradient", kn_call_gradient, 0},
                  {"histogram", kn_call_histogram, 0},
@@ -55,8 +58,8 @@ static const struct {
                  {"indices", kn_call_indices, 0},
                  {"inner", kn_call_shaped_pair, 0},
                  {"insert", kn_call_insert, 0},
-                 {"hypergeometric_of", kn_call_reading, 0},
-                 {"interpolated", kn_call_reading, 0},
+                 {"hypergeometric_of", kn_call_reading, INNER},
+                 {"interpolated", kn_call_reading, INNER},
                  {"kron", kn_call_shaped_pair, 0},
                  {"lexsort", kn_call_lexsort, 0},
                  {"matmul", kn_call_shaped_pair, 0},
@@ -69,14 +72,14 @@ static const struct {
                  {"nanquantile", kn_call_quantile, KN_SKIPS_NAN},
                  {"nonzero", kn_call_argwhere, 1},
                  {"packbits", kn_call_packbits, 0},
-                 {"numbered", kn_call_reading, 0},
-                 {"packed", kn_call_reading, 0},
+                 {"numbered", kn_call_reading, INNER},
+                 {"packed", kn_call_reading, INNER},
                  {"pad", kn_call_pad, 0},
                  {"partition", kn_call_partition, KN_PARTITION},
                  {"percentile", kn_call_quantile, KN_OF_PERCENT},
-                 {"placed_by", kn_call_put_mask, 1},
-                 {"places_along", kn_call_take_along_axis, 1},
-                 {"places_of", kn_call_places_of, 0},
+                 {"placed_by", kn_call_put_mask, INNER | 1},
+                 {"places_along", kn_call_take_along_axis, INNER | 1},
+                 {"places_of", kn_call_places_of, INNER},
                  {"putmask", kn_call_put_mask, 0},
                  {"quantile", kn_call_quantile, 0},
                  {"ravel_multi_index", kn_call_multi_index, 0},
@@ -84,18 +87,18 @@ static const struct {
                  {"resize", kn_call_resize, 0},
                  {"roll", kn_call_roll, 0},
                  {"rollaxis", kn_call_rollaxis, 0},
-                 {"root_of", kn_call_root, 0},
+                 {"root_of", kn_call_root, INNER},
                  {"rot90", kn_call_rot90, 0},
                  {"row_stack", kn_call_stacked, 0},
-                 {"runs_of", kn_call_runs, 0},
-                 {"scattered_add", kn_call_scattered, KN_ADDED},
-                 {"scattered_and", kn_call_scattered, KN_ANDED},
-                 {"scattered_last", kn_call_scattered_last, 0},
-                 {"scattered_max", kn_call_scattered, KN_GREATEST},
-                 {"scattered_min", kn_call_scattered, KN_LEAST},
-                 {"scattered_multiply", kn_call_scattered, KN_MULTIPLIED},
-                 {"scattered_or", kn_call_scattered, KN_ORED},
-                 {"scattered_xor", kn_call_scattered, KN_XORED},
+                 {"runs_of", kn_call_runs, INNER},
+                 {"scattered_add", kn_call_scattered, INNER | KN_ADDED},
+                 {"scattered_and", kn_call_scattered, INNER | KN_ANDED},
+                 {"scattered_last", kn_call_scattered_last, INNER},
+                 {"scattered_max", kn_call_scattered, INNER | KN_GREATEST},
+                 {"scattered_min", kn_call_scattered, INNER | KN_LEAST},
+                 {"scattered_multiply", kn_call_scattered, INNER | KN_MULTIPLIED},
+                 {"scattered_or", kn_call_scattered, INNER | KN_ORED},
+                 {"scattered_xor", kn_call_scattered, INNER | KN_XORED},
                  {"segment_max", kn_call_segments, KN_GREATEST},
                  {"segment_min", kn_call_segments, KN_LEAST},
                  {"segment_prod", kn_call_segments, KN_MULTIPLIED},
@@ -115,13 +118,27 @@ static const struct {
                  {"trim_zeros", kn_call_trim_zeros, 0},
                  {"unique", kn_call_unique, 0},
                  {"unpackbits", kn_call_packbits, 1},
-                 {"unpacked", kn_call_reading, 0},
+                 {"unpacked", kn_call_reading, INNER},
                  {"unravel_index", kn_call_unravel_index, 0},
                  {"vdot", kn_call_shaped_pair, 0},
                  {"vecdot", kn_call_shaped_pair, 0},
                  {"vecmat", kn_call_shaped_pair, 0},
                  {"vsplit", kn_call_split_along, 0},
                  {"vstack", kn_call_stacked, 0}};
+
+const char *kn_function_name(int k)
+{
+    const kn_law *law;
+    const char *own;
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
+        if (!(functions[f].which & INNER) && k-- == 0)
+            return functions[f].name;
+    for (int j = 0; (own = kn_call_own_name(j)) != NULL; ++j)
+        if (k-- == 0)
+            return own;
+    law = kn_law_at(k);
+    return law ? law->name : NULL;
+}
 
 static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
 {
@@ -147,7 +164,7 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
         if (kn_call_is(c, functions[f].name)) {
             kn_called called = *c;
-            called.which = functions[f].which;
+            called.which = functions[f].which & ~INNER;
             return functions[f].call(out, p, &called);
         }
     const kn_law *law = kn_law_find(c->name, c->name_length);

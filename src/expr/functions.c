@@ -866,6 +866,11 @@ static const struct {
                  {"transpose", call_transpose, 0},
                  {"trapezoid", call_trapezoid, 0}};
 
+const char *kn_call_own_name(int k)
+{
+    return (size_t)k < sizeof functions / sizeof functions[0] ? functions[k].name : NULL;
+}
+
 bool kn_call_own(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_called called = *c;

@@ -8,6 +8,9 @@
  * among functions that are no operations (reshape, astype, arange ...), dtypes, operations. */
 kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *called);
 
+/* Number k of the names of functions that are no operations and that users call; NULL: there are no more. */
+const char *kn_function_name(int k);
+
 /* x.shape[k] */
 kiln_status kn_parser_extent(kn_value *out, kn_parser *p, int node, int64_t axis, size_t at, size_t length);
 /* x.size, x.ndim, x.T; false: there is no attribute of that name. */

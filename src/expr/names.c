@@ -121,49 +121,6 @@ bool kn_find_operation(kn_known_operation *out, const char *name, size_t length)
 
 /* ---- what may have been meant ---- */
 
-/* The names of functions that are no operations; NULL beyond the last. */
-static const char *const other_functions[] = {"append",       "arange",
-                                              "argpartition", "argsort",
-                                              "argwhere",     "array_split",
-                                              "astype",       "atleast_1d",
-                                              "atleast_2d",   "atleast_3d",
-                                              "bincount",     "broadcast_to",
-                                              "clip",         "column_stack",
-                                              "concat",       "concatenate",
-                                              "diagonal",     "compress",
-                                              "diff",         "digitize",
-                                              "dsplit",       "dstack",
-                                              "expand_dims",  "extract",
-                                              "flatnonzero",  "flatten",
-                                              "flip",         "full",
-                                              "full_like",    "histogram",
-                                              "histogramdd",  "histogram_bin_edges",
-                                              "hsplit",       "hstack",
-                                              "len",          "lexsort",
-                                              "median",       "moveaxis",
-                                              "nanmedian",    "nanpercentile",
-                                              "nanquantile",  "ndim",
-                                              "nonzero",      "ones",
-                                              "ones_like",    "pad",
-                                              "partition",    "percentile",
-                                              "permute_dims", "putmask",
-                                              "quantile",     "ravel",
-                                              "repeat",       "reshape",
-                                              "roll",         "rollaxis",
-                                              "rot90",        "row_stack",
-                                              "searchsorted", "segment_max",
-                                              "segment_min",  "segment_prod",
-                                              "segment_sum",  "shape",
-                                              "size",         "sort",
-                                              "split",        "squeeze",
-                                              "stack",        "swapaxes",
-                                              "take",         "take_along_axis",
-                                              "tile",         "topk",
-                                              "transpose",    "trapezoid",
-                                              "unique",       "vsplit",
-                                              "vstack",       "zeros",
-                                              "zeros_like",   NULL};
-
 /* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {
     const char *name, *text;
@@ -188,8 +145,8 @@ static void consider_all(kn_nearest *n, const kn_parser *p)
         kn_nearest_consider(n, p->variable[v].name, p->variable[v].length);
     for (int k = 0; k < p->n_kernels; ++k)
         kn_nearest_consider(n, kiln_kernel_name(p->kernel[k]), strlen(kiln_kernel_name(p->kernel[k])));
-    for (int k = 0; other_functions[k]; ++k)
-        kn_nearest_consider(n, other_functions[k], strlen(other_functions[k]));
+    for (int k = 0; p->function_name(k); ++k)
+        kn_nearest_consider(n, p->function_name(k), strlen(p->function_name(k)));
     for (int k = 0; kn_composed_at(k); ++k)
         kn_nearest_consider(n, kn_composed_at(k)->name, strlen(kn_composed_at(k)->name));
     for (int c = 0; c < CONSTANTS; ++c)

@@ -873,7 +873,7 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
-    kn_parser p = {.read = read_text, .parse = kn_graph_parse};
+    kn_parser p = {.read = read_text, .parse = kn_graph_parse, .function_name = kn_function_name};
     kiln_status status = kn_require_texts("expression", text, "params", params, NULL);
     if (status != KILN_OK)
         return kn_error_context("expression");

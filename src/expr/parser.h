@@ -56,6 +56,7 @@ typedef struct kn_parser {
     /* kn_graph_parse, for kernels that are made of a text when they are called. */
     kiln_status (*parse)(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
                          const kiln_kernel_options *options);
+    const char *(*function_name)(int k); /* kn_function_name, for suggestions */
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
 } kn_parser;

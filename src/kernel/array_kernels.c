@@ -101,13 +101,32 @@ static kiln_status get_converting(kiln_kernel **out, bool is_complex, kiln_dtype
     return status;
 }
 
+kiln_status kn_array_kernel_converting(kiln_kernel **out, kiln_dtype from, kiln_dtype to)
+{
+    return get_converting(out, kn_dtype_info_of(from)->kind == KN_KIND_COMPLEX, to);
+}
+
+kiln_status kn_array_kernel_copying(kiln_kernel **out)
+{
+    return get_kernel(out, COPY);
+}
+
+kiln_status kn_array_kernel_filling(kiln_kernel **out)
+{
+    return get_kernel(out, FILL);
+}
+
+kiln_status kn_array_kernel_counting(kiln_kernel **out, bool is_whole, bool is_narrow)
+{
+    return get_kernel(out, is_whole ? RANGE_WHOLE : is_narrow ? RANGE_NARROW : RANGE_DOUBLE);
+}
+
 static kiln_status convert(kiln_array **out, const kiln_array *from, kiln_dtype dtype)
 {
     kiln_kernel *kernel = NULL;
     kiln_array *made = NULL;
     const kiln_arg in = kiln_arg_array(from);
-    bool is_complex = kn_dtype_info_of(from->dtype)->kind == KN_KIND_COMPLEX;
-    kiln_status status = get_converting(&kernel, is_complex, dtype);
+    kiln_status status = kn_array_kernel_converting(&kernel, from->dtype, dtype);
     if (status == KILN_OK)
         status = call_unseen(kernel, &made, &in, 1, NULL);
     if (status == KILN_OK)

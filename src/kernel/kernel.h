@@ -210,6 +210,13 @@ void kn_call_plan_free(kn_call_plan *plan);
 /* The inputs (bits) that a call would copy first, because an output partly covers them. */
 uint64_t kn_binding_overlaps(const kn_binding *b);
 
+/* ---- array_kernels.c: kernels of our own by which arrays of devices are copied and filled, all of them as
+ * unsigned integers of the same size, counted up, and converted; for records ---- */
+kiln_status kn_array_kernel_copying(kiln_kernel **out);
+kiln_status kn_array_kernel_filling(kiln_kernel **out);
+kiln_status kn_array_kernel_counting(kiln_kernel **out, bool is_whole, bool is_narrow);
+kiln_status kn_array_kernel_converting(kiln_kernel **out, kiln_dtype from, kiln_dtype to);
+
 /* ---- memo.c: plans by key, read without a lock ---- */
 kn_call_memo *kn_call_memo_create(void);
 void kn_call_memo_free(kn_call_memo *memo);

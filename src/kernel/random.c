@@ -161,7 +161,7 @@ static void put_at(kn_str *body, const kn_law_use *use, int k)
     if (use->n_shared > 0)
         kn_str_printf(body, "at | %d", k);
     else
-        kn_str_append(body, use->counts ? "first + i" : use->law->shares ? "kn_drawn(at)" : "at");
+        kn_str_append(body, use->counts ? "first + i" : "at");
 }
 
 static void put_texts(kn_str *ins, kn_str *outs, kn_str *body, const kn_law_use *use)
@@ -176,7 +176,7 @@ static void put_texts(kn_str *ins, kn_str *outs, kn_str *body, const kn_law_use 
         kn_str_printf(outs, "%s%s y%d", k > 0 ? ", " : "", kn_dtype_info_of(use->dtype)->name, k);
         kn_str_printf(body, "%sy%d = ", k > 0 ? "; " : "", k);
         put_function(body, use);
-        kn_str_append(body, "(key, ");
+        kn_str_append(body, use->n_shared > 0 ? "(kn_alone(key), " : "(key, ");
         put_at(body, use, k);
         for (int j = 0; j < use->law->n_params; ++j)
             kn_str_printf(body, ", %s_", use->law->param[j].name);

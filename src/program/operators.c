@@ -13,7 +13,9 @@ enum { DEPTH_MAX = 256, NARROWEST = 32 /* bits of the type to which integers are
 /* Division takes a word that binds more tightly than itself, a shift one that takes a sum, an assignment one
  * that takes the whole expression to its right. The last needs its blank: `+ +y` is no `++y`. */
 static const char divide_mark[] = " kn_by()->*", shift_mark[] = " kn_by() + ", assign_mark[] = " kn_by() =";
-static const char *const marks[] = {divide_mark, shift_mark, assign_mark};
+static const char *const marks[] = {
+    divide_mark,     shift_mark,      assign_mark,    "kn_drawn_0 = ",
+    "kn_drawn_1 = ", "kn_drawn_2 = ", "kn_drawn_3 = "}; /* the last: draws.h */
 
 /* ---- tokens ---- */
 
@@ -357,7 +359,7 @@ void kn_operators_unguard(kn_str *log, const char *source)
 {
     kn_str clean = KN_STR_INIT;
     const char *above = NULL, *text = kn_str_text(log);
-    if (!strstr(source, "kn_by()"))
+    if (!strstr(source, "kn_by()") && !strstr(source, "kn_drawn_0 = "))
         return;
     for (const char *line = text; *line; line = next_line(line)) {
         const char *end = line + strcspn(line, "\n");

@@ -20,7 +20,8 @@ bool kn_text_has_conditions(const char *text);
  * afterwards. Lines stay where they are. */
 void kn_operators_guard(kn_str *out, const char *text, bool in_macros);
 
-/* Takes the words out of a compiler's messages about such a source, and puts its columns and carets right. */
+/* Takes the words, and those of draws.h, out of a compiler's messages about such a source, and puts its
+ * columns and carets right. */
 void kn_operators_unguard(kn_str *log, const char *source);
 
 /* Appends the text that #line calls by that file in such a source, as it was before the words were put in;

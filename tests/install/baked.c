@@ -1,6 +1,9 @@
 /* baked NAME...: calls operations on small arrays, and says what that took; 1 where anything was compiled.
  * baked COUNT: the first operations of the table that take float64, as a program calls them.
- * baked drawn COUNT NAME...: so many calls in layouts that are drawn. */
+ * baked drawn COUNT NAME...: so many calls in layouts that are drawn.
+ * baked arrays: arrays of float64 are made, copied, filled and converted to booleans, in layouts that are
+ * drawn.
+ * baked mixed: operations of float64 take booleans. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +169,84 @@ static int call_all_drawn(int count, int n_names, char **names)
     return 1;
 }
 
+/* ---- arrays ---- */
+
+static kiln_status change_array(kiln_array *x)
+{
+    const double three = 3;
+    kiln_array *copy = NULL, *truth = NULL;
+    bool differ[4] = {false};
+    double first = 0;
+    kiln_status status = kiln_array_fill(x, &three);
+    if (status == KILN_OK)
+        status = kiln_array_copy(&copy, x);
+    if (status == KILN_OK)
+        status = kiln_array_astype(&truth, copy, KILN_BOOL);
+    if (status == KILN_OK && kiln_array_size(x) == 1) {
+        status = kiln_array_to_host(copy, &first, sizeof first);
+        if (status == KILN_OK)
+            status = kiln_array_to_host(truth, differ, 1);
+        printf("%g %d\n", first, differ[0]);
+    }
+    kiln_array_free(truth);
+    kiln_array_free(copy);
+    return status;
+}
+
+static int use_arrays(int count)
+{
+    static const int64_t extents[] = {1, 3, 8, 40, 300};
+    kiln_array *range = NULL, *back = NULL;
+    state = drawn_seed();
+    kiln_status status = kiln_array_arange(&range, 0, 1000, 0.5, KILN_FLOAT64, KILN_DEVICE_DEFAULT);
+    if (status == KILN_OK)
+        status = kiln_array_astype(&back, range, KILN_BOOL);
+    for (int k = 0; k < count && status == KILN_OK; k++) {
+        const int64_t shape[] = {extents[draw(5)], extents[draw(5)]};
+        kiln_array *x = NULL;
+        status = make_array(&x, (int)draw(3), shape);
+        if (status == KILN_OK)
+            status = change_array(x);
+        kiln_array_free(x);
+    }
+    if (status != KILN_OK)
+        fprintf(stderr, "arrays: %s\n", kiln_error_message());
+    kiln_array_free(back);
+    kiln_array_free(range);
+    return status == KILN_OK;
+}
+
+/* Sums of float64 and booleans, of which add has no variant. */
+static int mix(void)
+{
+    const double twos[] = {2, 2, 2};
+    const bool truths[] = {true, false, true};
+    const int64_t shape = 3;
+    double sums[2][3] = {{0}};
+    kiln_call_options never = KILN_CALL_OPTIONS_INIT;
+    kiln_array *x = NULL, *truth = NULL, *sum[2] = {NULL};
+    kiln_status status = kiln_array_from_host(&x, twos, KILN_FLOAT64, 1, &shape, KILN_DEVICE_DEFAULT);
+    if (status == KILN_OK)
+        status = kiln_array_from_host(&truth, truths, KILN_BOOL, 1, &shape, KILN_DEVICE_DEFAULT);
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(truth), kiln_arg_array(x)};
+    for (int k = 0; k < 2 && status == KILN_OK; k++) {
+        status = kiln_operation_call(&sum[k], 1, "add", in + k, 2, NULL);
+        if (status == KILN_OK)
+            status = kiln_array_to_host(sum[k], sums[k], sizeof sums[k]);
+        kiln_array_free(sum[k]);
+        sum[k] = NULL;
+    }
+    never.flags = KILN_CALL_NO_COMPILE; /* what converts might be compiled */
+    if (status == KILN_OK && kiln_operation_call(&sum[0], 1, "add", in, 2, &never) != KILN_ERROR_FORBIDDEN)
+        status = KILN_ERROR_INTERNAL;
+    if (status != KILN_OK)
+        fprintf(stderr, "mixed: %s\n", kiln_error_message());
+    printf("%g %g %g %g\n", sums[0][0], sums[0][1], sums[1][1], sums[1][2]);
+    kiln_array_free(truth);
+    kiln_array_free(x);
+    return status == KILN_OK;
+}
+
 int main(int argc, char **argv)
 {
     double start = now_ms();
@@ -175,9 +256,15 @@ int main(int argc, char **argv)
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     if (count > 0 && !call_first(count))
         return 1;
+    const int is_mixed = argc == 2 && strcmp(argv[1], "mixed") == 0;
+    if (is_mixed && !mix())
+        return 1;
+    const int is_of_arrays = argc == 2 && strcmp(argv[1], "arrays") == 0;
+    if (is_of_arrays && !use_arrays(40))
+        return 1;
     if (is_drawn_mode && !call_all_drawn(atoi(argv[2]), argc - 3, argv + 3))
         return 1;
-    for (int i = 1; i < argc && count == 0 && !is_drawn_mode; i++)
+    for (int i = 1; i < argc && count == 0 && !is_drawn_mode && !is_of_arrays && !is_mixed; i++)
         if (!find_operation(&operation, &n_in, &n_out, argv[i]) || !call(argv[i], n_in, n_out))
             return 1;
     if (kiln_cache_get_stats(&stats) != KILN_OK)

@@ -9,8 +9,8 @@ from host_kernels import in_threads, random_cases
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data/special.txt"
 DTYPES = "float16 float32 float64 int8 uint16 int64 bool".split()
-# Units of the last place on the host and on a GPU, where they are other than 4 and 8; CUDA's manual has the bounds of its own functions.
-ULPS = {name: (8, 8) for name in ("i0e", "i1", "i1e")}
+# Units of the last place on the host and on a GPU, where they are other than 4 and 8; CUDA's manual has the bounds of its own functions. tools/numpy_page lists these.
+ULPS = {"i0e": (8, 8), "i1": (8, 8), "i1e": (8, 8)}
 # Near their zeros these are as exact as numbers of this size are.
 ABSOLUTE = {"digamma": 8, "j0": 4, "j1": 4, "kl_div": 64, "polygamma": 64, "rel_entr": 16, "y0": 4, "y1": 4}
 # CUDA's manual: j0, j1, y0 and y1 are off by so much at most where |x| is 8 or more.

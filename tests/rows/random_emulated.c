@@ -1,7 +1,7 @@
 /* random_emulated - distributions by the kernels that a GPU would run, against the host's, which
  * tests/numpy/check_random.py compares with NumPy: the same bits, but for functions of mathematics, whose
- * last bits differ, so that one of many attempts may end otherwise; and one kernel of a whole Monte Carlo
- * program.
+ * last bits differ, so that one of many attempts may end otherwise; one kernel of a whole Monte Carlo
+ * program; and a user's kernel that draws.
  * A fifth of the distributions, other ones at each run; KILN_SOAK=1: all.
  *
  * usage: random_emulated [COUNT [SEED]] */
@@ -111,6 +111,87 @@ static bool run(const char *text, bool exactly, int64_t allowed)
     return right;
 }
 
+/* ---- texts of a user ---- */
+
+/* x: numbers of elements, consecutive, backwards or drawn, which are keys as well. Results are exact. */
+static const struct {
+    const char *out, *map, *reduce, *post, *preamble;
+    bool is_scan, shares;
+} drawing[] = {
+    {"float32 y", "y = random<float>(1, x)", NULL, NULL, NULL, false, true},
+    {"float32 y, float64 z", "y = normal<float>(5, x), z = uniform(x % 3, i, -1, 3)", NULL, NULL, NULL, false,
+     true},
+    {"float32 y", "y = 0; for (int k = 0; k < 5; ++k) y += exponential<float>(k / 3, 5 * x + k)", NULL, NULL,
+     NULL, false, true},
+    {"float64 y",
+     "const auto two = [&](auto t) { using R = decltype(t); return normal<R>(1, x) + t; };"
+     "y = two(1.0f) + two(2.0)",
+     NULL, NULL, NULL, false, true},
+    {"int64 y", "const auto random = [](int64 a, int64 b) { return a - b; }; y = random(x, 3)", NULL, NULL,
+     NULL, false, false},
+    {"int64 y", "y = integers(x, 3)", NULL, NULL,
+     "__device__ inline long long integers(int a, int b) { return a - b; }", false, false},
+    {"int64 y", "random<float>(1, x) * random<float>(2, x) < 0.25f", "a + b", "y = a", NULL, false, true},
+    {"float64 y", "normal(1, x)", "a > b ? a : b", "y = a + uniform(2, _out_ind.size())", NULL, false, true},
+    {"int64 y", "integers<int>(3, x, 0, 100)", "a + b", "y = a + integers<int>(4, i, 0, 3)", NULL, true,
+     true},
+};
+enum { DRAWING = sizeof drawing / sizeof drawing[0] };
+
+static kiln_status define(kiln_kernel **out, int k)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = drawing[k].preamble;
+    return !drawing[k].reduce
+               ? kiln_elementwise_create(out, "int64 x", drawing[k].out, drawing[k].map, "drawing", &options)
+           : drawing[k].is_scan
+               ? kiln_scan_create(out, "int64 x", drawing[k].out, drawing[k].map, drawing[k].reduce,
+                                  drawing[k].post, "0", "drawing", &options)
+               : kiln_reduction_create(out, "int64 x", drawing[k].out, drawing[k].map, drawing[k].reduce,
+                                       drawing[k].post, "-9", "drawing", &options);
+}
+
+static kiln_array *make_numbers(void)
+{
+    static int64_t number[4000];
+    const int64_t n = 1 + (int64_t)draw(3999), first = (int64_t)draw(6), order = (int64_t)draw(3);
+    kiln_array *out = NULL;
+    for (int64_t k = 0; k < n; ++k)
+        number[k] = order == 0 ? first + k : order == 1 ? first + n - k : (int64_t)draw(50);
+    return kiln_array_from_host(&out, number, KILN_INT64, 1, &n, KILN_DEVICE_HOST) == KILN_OK ? out : NULL;
+}
+
+/* Its source for a GPU has blocks that a thread keeps, or, where a name is the user's own, none. */
+static bool run_drawing(int k)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_array *host[2] = {NULL}, *cuda[2] = {NULL}, *x = make_numbers();
+    const kiln_arg in = kiln_arg_array(x);
+    const kiln_call_options usual = KILN_CALL_OPTIONS_INIT;
+    const int n_out = strchr(drawing[k].out, ',') ? 2 : 1;
+    char *source = NULL;
+    bool right = x && define(&kernel, k) == KILN_OK &&
+                 kiln_kernel_source(&source, kernel, host, n_out, &in, 1, NULL, "sm_90") == KILN_OK &&
+                 kiln_kernel_call(kernel, host, n_out, &in, 1, NULL) == KILN_OK &&
+                 emulated_call("sm_90", kernel, cuda, n_out, &in, 1, &usual) == KILN_OK;
+    if (!right)
+        printf("FAILED: %s: %s\n", drawing[k].map, kiln_error_message());
+    for (int j = 0; j < n_out && right; ++j)
+        right = differences(host[j], cuda[j], true) == 0 ||
+                !printf("FAILED: %s: result %d is not as on the host\n", drawing[k].map, j);
+    if (right && !strstr(source, "kn_drawn_block kn_drawn_0;") == drawing[k].shares)
+        right = !printf("FAILED: %s: its source shares %s\n", drawing[k].map,
+                        drawing[k].shares ? "nothing" : "blocks");
+    for (int j = 0; j < n_out; ++j) {
+        kiln_array_free(host[j]);
+        kiln_array_free(cuda[j]);
+    }
+    kiln_free(source);
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     long count = argc > 1 ? atol(argv[1]) : 1, failed = 0, all = 0;
@@ -139,6 +220,8 @@ int main(int argc, char **argv)
     const int program = (int)draw(3), first = (int)draw(5);
     snprintf(text, sizeof text, programs[program], first, first + 1 + (int)draw(program == 0 ? 60 : 20000));
     failed += !run(text, true, 0);
+    for (int k = 0; k < DRAWING; ++k)
+        failed += is_drawn_of((size_t)k, DRAWING, 3) && !run_drawing(k);
     printf("%ld distributions, %ld failed\n", all, failed);
     return failed > 0;
 }

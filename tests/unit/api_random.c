@@ -8,7 +8,10 @@
 
 #include <cmocka.h>
 
+#include "drawn.h"
+#include "kernel/random.h"
 #include "ok.h"
+#include "program/draws.h"
 
 static kiln_array *empty(kiln_dtype dtype, int64_t rows, int64_t columns)
 {
@@ -123,6 +126,110 @@ static void arrays_as_parameters(void **state)
     kiln_random_free(source);
 }
 
+enum { DRAWN = 1003 };
+
+static kiln_array *numbers_from(int64_t first)
+{
+    kiln_array *at = NULL;
+    OK(kiln_array_arange(&at, (double)first, (double)(first + DRAWN), 1, KILN_INT64, KILN_DEVICE_HOST));
+    return at;
+}
+
+/* The kernel's result has the bits of a source with the same key and position. */
+static void assert_draws(kiln_kernel *kernel, const kiln_arg *in, int n_in, const char *name,
+                         const kiln_arg *params, int n_params)
+{
+    kiln_random *source = source_of(77, 0);
+    kiln_array *got = NULL, *right = NULL;
+    OK(kiln_kernel_call(kernel, &got, 1, in, n_in, NULL));
+    OK(kiln_array_empty(&right, kiln_array_dtype(got), 1, (const int64_t[]){DRAWN}, KILN_DEVICE_HOST));
+    kiln_random_set_position(source, 8);
+    OK(kiln_random_fill(source, right, name, params, n_params));
+    assert_memory_equal(kiln_array_data(got), kiln_array_data(right), kiln_array_nbytes(right));
+    kiln_array_free(right);
+    kiln_array_free(got);
+    kiln_random_free(source);
+}
+
+/* Texts of a user's kernel, an expression that calls the kernel, and a trace of it. */
+static void texts(void **state)
+{
+    (void)state;
+    const struct {
+        const char *body, *out, *name;
+        kiln_arg params[2];
+        int n_params;
+    } drawn[] = {
+        {"y = random<float>(77, at)", "float32 y", "random", {{0}}, 0},
+        {"y = uniform(77, at, -1, 2)", "float64 y", "uniform", {kiln_arg_int(-1), kiln_arg_int(2)}, 2},
+        {"y = normal<float>(77, at, 3, 2)", "float32 y", "normal", {kiln_arg_int(3), kiln_arg_int(2)}, 2},
+        {"y = integers(77, at, -5, 100)", "int64 y", "integers", {kiln_arg_int(-5), kiln_arg_int(100)}, 2}};
+    kiln_array *at = numbers_from(8);
+    const kiln_arg in = kiln_arg_array(at);
+    for (size_t k = 0; k < sizeof drawn / sizeof drawn[0]; ++k) {
+        if (!is_drawn_of(k, sizeof drawn / sizeof drawn[0], 4))
+            continue;
+        kiln_kernel *kernel = NULL, *called = NULL, *traced = NULL;
+        kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+        kiln_trace *trace = NULL;
+        kiln_array *x = NULL, *y = NULL;
+        OK(kiln_elementwise_create(&kernel, "int64 at", drawn[k].out, drawn[k].body, "drawn", NULL));
+        options.kernels = &kernel;
+        options.n_kernels = 1;
+        OK(kiln_expression_create(&called, "at", "drawn(at + 1 - 1)", &options));
+        OK(kiln_trace_begin(&trace, NULL));
+        OK(kiln_trace_input(&x, trace, NULL, KILN_INT64, 1, (const int64_t[]){DRAWN}));
+        OK(kiln_kernel_call(kernel, &y, 1, &(kiln_arg){.kind = KILN_ARG_ARRAY, .value.array = x}, 1, NULL));
+        OK(kiln_trace_end(&traced, trace, &y, 1, NULL));
+        kiln_trace_free(trace);
+        assert_draws(kernel, &in, 1, drawn[k].name, drawn[k].params, drawn[k].n_params);
+        assert_draws(called, &in, 1, drawn[k].name, drawn[k].params, drawn[k].n_params);
+        assert_draws(traced, &in, 1, drawn[k].name, drawn[k].params, drawn[k].n_params);
+        kiln_array_free(x);
+        kiln_array_free(y);
+        kiln_kernel_free(traced);
+        kiln_kernel_free(called);
+        kiln_kernel_free(kernel);
+    }
+    kiln_array_free(at);
+}
+
+/* A reduction of numbers that it draws: as many are below a half as of the source's. */
+static void reductions(void **state)
+{
+    (void)state;
+    kiln_random *source = source_of(77, 0);
+    kiln_kernel *count = NULL;
+    kiln_array *out = NULL, *x = empty(KILN_FLOAT32, 1, DRAWN);
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    int64_t below = 0;
+    options.size = DRAWN;
+    OK(kiln_random_random(source, x));
+    for (int k = 0; k < DRAWN; ++k)
+        below += ((const float *)kiln_array_data(x))[k] < 0.5f;
+    OK(kiln_reduction_create(&count, "", "int64 y", "random<float>(77, i) < 0.5f", "a + b", "y = a", "0",
+                             NULL, NULL));
+    OK(kiln_kernel_call(count, &out, 1, NULL, 0, &options));
+    assert_int_equal(*(const int64_t *)kiln_array_data(out), below);
+    kiln_array_free(out);
+    kiln_array_free(x);
+    kiln_kernel_free(count);
+    kiln_random_free(source);
+}
+
+/* Functions of which neighbours share a block are those of the table, and two of kiln's own. */
+static void names_of_draws(void **state)
+{
+    (void)state;
+    int shared = 0, known = 0;
+    for (; kn_draw_name(known); ++known)
+        if (strncmp(kn_draw_name(known), "kn_", 3) != 0)
+            assert_true(kn_law_find(kn_draw_name(known), strlen(kn_draw_name(known)))->shares);
+    for (int k = 0; kn_law_at(k); ++k)
+        shared += kn_law_at(k)->shares;
+    assert_int_equal(known, shared + 2);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -155,8 +262,10 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(positions), cmocka_unit_test(streams),
-                                       cmocka_unit_test(functions), cmocka_unit_test(arrays_as_parameters),
-                                       cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(positions),      cmocka_unit_test(streams),
+        cmocka_unit_test(functions),      cmocka_unit_test(arrays_as_parameters),
+        cmocka_unit_test(texts),          cmocka_unit_test(reductions),
+        cmocka_unit_test(names_of_draws), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

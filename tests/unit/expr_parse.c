@@ -14,6 +14,7 @@
 #include "drawn.h"
 #include "each_allocation.h"
 #include "expr/composed_table.h"
+#include "expr/functions.h"
 
 static kiln_kernel *squared, *sum_of, *pair_of, *raw_one;
 
@@ -566,6 +567,21 @@ static void near_names_are_suggested(void **state)
     assert_refused("a_name_that_is_longer_than_any_other_that_there_is_or_could_be(x)", "could_be'\n");
 }
 
+/* Each function, those that draw random numbers too, is found by a name that is nearly its own. */
+static void suggested_functions(void **state)
+{
+    (void)state;
+    char text[64], hint[64];
+    int count = 0;
+    for (const char *name; (name = kn_function_name(count)) != NULL; ++count) {
+        snprintf(text, sizeof text, "%s_(x)", name);
+        snprintf(hint, sizeof hint, "did you mean '%s'?", name);
+        assert_refused(text, hint);
+    }
+    assert_true(count > 100);
+    assert_refused("scattered_las(x)", "there is no function 'scattered_las'\n");
+}
+
 static void numbers_without_a_result(void **state)
 {
     kn_graph *g = NULL;
@@ -883,6 +899,7 @@ static void names_of_numpy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suggested_functions),
         cmocka_unit_test(operators),
         cmocka_unit_test(numbers),
         cmocka_unit_test(calls),

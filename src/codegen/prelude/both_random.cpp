@@ -25,41 +25,42 @@ static __device__ __forceinline__ kn_philox kn_philox_block(kn_word64 key, kn_wo
 }
 #undef KN_PHILOX_ROUND
 
-// The number of an element, and the block that the thread computed last: that of a neighbour may have its words too. kn_drawn(i) of a text is such a number:
-// codegen gives each place in a kernel of CUDA a block, kn_drawn_0 and so on. On the host, where neighbours are computed at once, it is the number alone.
+// A key, and the block that the thread computed last: that of a neighbour may have an element's words too. codegen puts `kn_drawn_0 = ` in front of the key where a
+// text for CUDA draws: each place has a block. On the host, where neighbours are computed at once, and behind kn_alone, a key is the number alone.
 struct kn_drawn_block;
-struct kn_drawn_at {
-    kn_word64 i;
+struct kn_drawn_key {
+    kn_word64 key;
     kn_drawn_block *last; // NULL: there is none
-    __device__ __forceinline__ kn_drawn_at(kn_word64 of, kn_drawn_block *block = nullptr) : i(of), last(block) {}
-    __device__ __forceinline__ operator kn_word64() const { return i; }
+    __device__ __forceinline__ kn_drawn_key(kn_word64 of, kn_drawn_block *block = nullptr) : key(of), last(block) {}
+    __device__ __forceinline__ operator kn_word64() const { return key; }
 };
 struct kn_drawn_block {
-    kn_word64 key, low = ~0ull, pair = ~0ull; // no block's numbers
+    kn_word64 key, low = ~0ull; // no block's number
+    unsigned pair = 0;          // of normal numbers: none
     kn_philox block;
     float first, second; // a pair's normal numbers
     double first64, second64;
-    __device__ __forceinline__ kn_drawn_at operator()(kn_word64 i) { return {i, this}; }
-    __device__ __forceinline__ bool is_other_pair(kn_word64 number) { return pair != number && (pair = number, true); }
+    __device__ __forceinline__ kn_drawn_key operator=(kn_word64 of) { return {of, this}; }
+    __device__ __forceinline__ bool is_other_pair(unsigned number) { return pair != number && (pair = number, true); }
 };
-static __device__ __forceinline__ kn_word64 kn_drawn(kn_word64 i) { return i; }
+static __device__ __forceinline__ kn_word64 kn_alone(kn_word64 key) { return key; }
 
 // The block of an element, of which there are 2^Shift.
-template <int Shift> __device__ __forceinline__ kn_philox kn_philox_of(kn_word64 key, kn_drawn_at at) {
-    const kn_word64 low = at.i >> Shift;
-    if (!at.last)
+template <int Shift> __device__ __forceinline__ kn_philox kn_philox_of(kn_drawn_key key, kn_word64 i) {
+    const kn_word64 low = i >> Shift;
+    if (!key.last)
         return kn_philox_block(key, low, 0);
-    if (at.last->low != low || at.last->key != key)
-        at.last->block = kn_philox_block(key, low, 0), at.last->key = key, at.last->low = low, at.last->pair = ~0ull;
-    return at.last->block;
+    if (key.last->low != low || key.last->key != key.key)
+        key.last->block = kn_philox_block(key, low, 0), key.last->key = key, key.last->low = low, key.last->pair = 0;
+    return key.last->block;
 }
 
-static __device__ __forceinline__ unsigned kn_random_word(kn_word64 key, kn_drawn_at i) {
+static __device__ __forceinline__ unsigned kn_random_word(kn_drawn_key key, kn_word64 i) {
     const kn_philox r = kn_philox_of<2>(key, i);
     const unsigned even = i & 2 ? r.word[2] : r.word[0], odd = i & 2 ? r.word[3] : r.word[1];
     return i & 1 ? odd : even;
 }
-static __device__ __forceinline__ kn_word64 kn_random_word64(kn_word64 key, kn_drawn_at i) {
+static __device__ __forceinline__ kn_word64 kn_random_word64(kn_drawn_key key, kn_word64 i) {
     const kn_philox r = kn_philox_of<1>(key, i);
     return i & 1 ? (kn_word64)r.word[3] << 32 | r.word[2] : (kn_word64)r.word[1] << 32 | r.word[0];
 }
@@ -67,7 +68,7 @@ static __device__ __forceinline__ kn_word64 kn_random_word64(kn_word64 key, kn_d
 // Numbers from words, computed in float or double: `fraction` is in [0, 1), `positive` in (0, 1), or up to 1 where a float cannot tell.
 template <class R> struct kn_random {
     typedef float real;
-    static __device__ __forceinline__ unsigned word(kn_word64 key, kn_drawn_at i) { return kn_random_word(key, i); }
+    static __device__ __forceinline__ unsigned word(kn_drawn_key key, kn_word64 i) { return kn_random_word(key, i); }
     static __device__ __forceinline__ float fraction(unsigned w) { return (float)(w >> 8) * 0x1p-24f; }
     static __device__ __forceinline__ float positive(unsigned w) { return fmaf((float)w, 0x1p-32f, 0x1p-33f); }
     // The logarithm of x in (0, 1]: a polynomial of the mantissa less 1, where that is from sqrt(1/2) to sqrt(2).
@@ -94,21 +95,21 @@ template <class R> struct kn_random {
     static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
         return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
     }
-    static __device__ __forceinline__ float normal_at(kn_word64 key, kn_drawn_at i) {
+    static __device__ __forceinline__ float normal_at(kn_drawn_key key, kn_word64 i) {
         const kn_philox r = kn_philox_of<2>(key, i);
         const unsigned radius = i & 2 ? r.word[2] : r.word[0], angle = i & 2 ? r.word[3] : r.word[1];
-        if (!i.last)
+        if (!key.last)
             return normal(radius, angle, i & 1);
-        if (i.last->is_other_pair(i >> 1))
-            i.last->first = normal(radius, angle, false), i.last->second = normal(radius, angle, true);
-        return i & 1 ? i.last->second : i.last->first;
+        if (key.last->is_other_pair(1 + (i >> 1 & 1)))
+            key.last->first = normal(radius, angle, false), key.last->second = normal(radius, angle, true);
+        return i & 1 ? key.last->second : key.last->first;
     }
     static __device__ __forceinline__ float normal_of(const kn_philox &r) { return normal(r.word[0], r.word[1], false); }
     static __device__ __forceinline__ void two(const kn_philox &r, float *u, float *v) { *u = positive(r.word[0]), *v = positive(r.word[1]); }
 };
 template <> struct kn_random<double> {
     typedef double real;
-    static __device__ __forceinline__ kn_word64 word(kn_word64 key, kn_drawn_at i) { return kn_random_word64(key, i); }
+    static __device__ __forceinline__ kn_word64 word(kn_drawn_key key, kn_word64 i) { return kn_random_word64(key, i); }
     static __device__ __forceinline__ double fraction(kn_word64 w) { return (double)(long long)(w >> 11) * 0x1p-53; }
     static __device__ __forceinline__ double positive(kn_word64 w) { return fma((double)(long long)(w >> 12), 0x1p-52, 0x1p-53); }
     // By the series of the inverse hyperbolic tangent.
@@ -140,13 +141,13 @@ template <> struct kn_random<double> {
     static __device__ __forceinline__ double normal_pair(const kn_philox &r, bool is_second) {
         return normal((kn_word64)r.word[1] << 32 | r.word[0], (kn_word64)r.word[3] << 32 | r.word[2], is_second);
     }
-    static __device__ __forceinline__ double normal_at(kn_word64 key, kn_drawn_at i) {
+    static __device__ __forceinline__ double normal_at(kn_drawn_key key, kn_word64 i) {
         const kn_philox r = kn_philox_of<1>(key, i);
-        if (!i.last)
+        if (!key.last)
             return normal_pair(r, i & 1);
-        if (i.last->is_other_pair(i >> 1))
-            i.last->first64 = normal_pair(r, false), i.last->second64 = normal_pair(r, true);
-        return i & 1 ? i.last->second64 : i.last->first64;
+        if (key.last->is_other_pair(3)) // a block is one pair
+            key.last->first64 = normal_pair(r, false), key.last->second64 = normal_pair(r, true);
+        return i & 1 ? key.last->second64 : key.last->first64;
     }
     static __device__ __forceinline__ double normal_of(const kn_philox &r) { return normal_pair(r, false); }
     static __device__ __forceinline__ void two(const kn_philox &r, double *u, double *v) {
@@ -164,7 +165,7 @@ template <class R> struct kn_random_source {
 };
 
 // Numbers below `count`, each as likely (0: 2^64 of them): the upper half of a product, unless the lower half is one that some have once more than others (Lemire).
-static __device__ __forceinline__ kn_word64 kn_random_below(kn_word64 key, kn_drawn_at i, kn_word64 count) {
+static __device__ __forceinline__ kn_word64 kn_random_below(kn_drawn_key key, kn_word64 i, kn_word64 count) {
     if (count - 1 < 0xffffffffu) {
         const unsigned n = (unsigned)count;
         kn_word64 product = (kn_word64)kn_random_word(key, i) * n;
@@ -196,10 +197,10 @@ static __device__ __forceinline__ kn_word64 kn_random_below(kn_word64 key, kn_dr
 
 // Bits: all of an integer's, which has its own word, or two.
 template <class T, int Size> struct kn_random_bits {
-    static __device__ __forceinline__ T at(kn_word64 key, kn_drawn_at i) { return (T)kn_random_word(key, i); }
+    static __device__ __forceinline__ T at(kn_drawn_key key, kn_word64 i) { return (T)kn_random_word(key, i); }
 };
 template <class T> struct kn_random_bits<T, 8> {
-    static __device__ __forceinline__ T at(kn_word64 key, kn_drawn_at i) { return (T)kn_random_word64(key, i); }
+    static __device__ __forceinline__ T at(kn_drawn_key key, kn_word64 i) { return (T)kn_random_word64(key, i); }
 };
 
 // Functions for snippets. Functions of the user's that bear such a name come first: these are templates, with parameters to spare.
@@ -207,47 +208,47 @@ template <class T> struct kn_random_bits<T, 8> {
 template <class... Spare> __device__ __forceinline__ kn_philox philox(kn_word64 key, kn_word64 low, kn_word64 high, Spare...) { return kn_philox_block(key, low, high); }
 #endif
 #ifndef random_bits
-template <class T = unsigned, class... Spare> __device__ __forceinline__ T random_bits(kn_word64 key, kn_drawn_at i, Spare...) { return kn_random_bits<T, sizeof(T)>::at(key, i); }
+template <class T = unsigned, class... Spare> __device__ __forceinline__ T random_bits(kn_drawn_key key, kn_word64 i, Spare...) { return kn_random_bits<T, sizeof(T)>::at(key, i); }
 #endif
 #ifndef random
-template <class R = double, class... Spare> __device__ __forceinline__ R random(kn_word64 key, kn_drawn_at i, Spare...) {
+template <class R = double, class... Spare> __device__ __forceinline__ R random(kn_drawn_key key, kn_word64 i, Spare...) {
     return (R)kn_random<R>::fraction(kn_random<R>::word(key, i));
 }
 #endif
 #ifndef uniform
-template <class R = double> __device__ __forceinline__ R uniform(kn_word64 key, kn_drawn_at i, typename kn_random<R>::real low = 0, typename kn_random<R>::real high = 1) {
+template <class R = double> __device__ __forceinline__ R uniform(kn_drawn_key key, kn_word64 i, typename kn_random<R>::real low = 0, typename kn_random<R>::real high = 1) {
     return (R)fma(high - low, kn_random<R>::fraction(kn_random<R>::word(key, i)), low);
 }
 #endif
 #ifndef integers
-template <class T = long long> __device__ __forceinline__ T integers(kn_word64 key, kn_drawn_at i, T low, T high) {
+template <class T = long long> __device__ __forceinline__ T integers(kn_drawn_key key, kn_word64 i, T low, T high) {
     return (T)((kn_word64)low + (low < high ? kn_random_below(key, i, (kn_word64)high - (kn_word64)low) : 0));
 }
 #endif
-template <class T> __device__ __forceinline__ T kn_random_integers_to(kn_word64 key, kn_drawn_at i, T low, T last) {
+template <class T> __device__ __forceinline__ T kn_random_integers_to(kn_drawn_key key, kn_word64 i, T low, T last) {
     return (T)((kn_word64)low + (low < last ? kn_random_below(key, i, (kn_word64)last - (kn_word64)low + 1) : 0));
 }
 #ifndef standard_normal
-template <class R = double, class... Spare> __device__ __forceinline__ R standard_normal(kn_word64 key, kn_drawn_at i, Spare...) { return (R)kn_random<R>::normal_at(key, i); }
+template <class R = double, class... Spare> __device__ __forceinline__ R standard_normal(kn_drawn_key key, kn_word64 i, Spare...) { return (R)kn_random<R>::normal_at(key, i); }
 #endif
 #ifndef normal
-template <class R = double> __device__ __forceinline__ R normal(kn_word64 key, kn_drawn_at i, typename kn_random<R>::real mean = 0, typename kn_random<R>::real deviation = 1) {
+template <class R = double> __device__ __forceinline__ R normal(kn_drawn_key key, kn_word64 i, typename kn_random<R>::real mean = 0, typename kn_random<R>::real deviation = 1) {
     return (R)fma(kn_random<R>::normal_at(key, i), deviation, mean);
 }
 #endif
 // Numbers whose logarithm is not far from 0 have all of their bits.
-template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_log(kn_word64 key, kn_drawn_at i) {
+template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_log(kn_drawn_key key, kn_word64 i) {
     return kn_random<R>::log_of(kn_random<R>::positive(kn_random<R>::word(key, i)));
 }
 #ifndef standard_exponential
-template <class R = double, class... Spare> __device__ __forceinline__ R standard_exponential(kn_word64 key, kn_drawn_at i, Spare...) { return (R)-kn_random_log<R>(key, i); }
+template <class R = double, class... Spare> __device__ __forceinline__ R standard_exponential(kn_drawn_key key, kn_word64 i, Spare...) { return (R)-kn_random_log<R>(key, i); }
 #endif
 #ifndef exponential
-template <class R = double> __device__ __forceinline__ R exponential(kn_word64 key, kn_drawn_at i, typename kn_random<R>::real scale = 1) {
+template <class R = double> __device__ __forceinline__ R exponential(kn_drawn_key key, kn_word64 i, typename kn_random<R>::real scale = 1) {
     return (R)(-scale * kn_random_log<R>(key, i));
 }
 #endif
 // As many bits of a word as a short float has.
-template <int Bits> __device__ __forceinline__ float kn_random_short(kn_word64 key, kn_drawn_at i) {
+template <int Bits> __device__ __forceinline__ float kn_random_short(kn_drawn_key key, kn_word64 i) {
     return (float)(kn_random_word(key, i) >> (32 - Bits)) * (1.0f / (1 << Bits));
 }

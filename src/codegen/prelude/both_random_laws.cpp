@@ -9,72 +9,72 @@
 #define KN_REAL typename kn_random<R>::real // of a parameter: nothing is deduced from its argument
 
 // A uniform number in (0, 1).
-template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_positive(kn_word64 key, kn_drawn_at i) {
+template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_positive(kn_drawn_key key, kn_word64 i) {
     return kn_random<R>::positive(kn_random<R>::word(key, i));
 }
 template <class real> __device__ __forceinline__ real kn_random_nan() { return (real)kn_cast_bits<float>(0x7fc00000u); }
 
 #ifndef lognormal
-KN_LAW lognormal(kn_word64 key, kn_drawn_at i, KN_REAL mean = 0, KN_REAL sigma = 1) {
+KN_LAW lognormal(kn_drawn_key key, kn_word64 i, KN_REAL mean = 0, KN_REAL sigma = 1) {
     return (R)(sigma >= 0 ? exp(fma(kn_random<R>::normal_at(key, i), sigma, mean)) : kn_random_nan<real>());
 }
 #endif
 // Symmetric ones take a bit as their side, or a word and its complement, so that both tails are as long.
-template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_half(kn_word64 key, kn_drawn_at i, typename kn_random<R>::real *side) {
+template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_half(kn_drawn_key key, kn_word64 i, typename kn_random<R>::real *side) {
     const auto w = kn_random<R>::word(key, i);
     *side = w >> (8 * sizeof w - 1) ? (typename kn_random<R>::real)1 : (typename kn_random<R>::real)-1;
     return kn_random<R>::positive(w << 1);
 }
 #ifndef laplace
-KN_LAW laplace(kn_word64 key, kn_drawn_at i, KN_REAL mean = 0, KN_REAL scale = 1) {
+KN_LAW laplace(kn_drawn_key key, kn_word64 i, KN_REAL mean = 0, KN_REAL scale = 1) {
     real side;
     const real u = kn_random_half<R>(key, i, &side);
     return (R)fma(side * -scale, kn_random<R>::log_of(u), mean);
 }
 #endif
 #ifndef logistic
-KN_LAW logistic(kn_word64 key, kn_drawn_at i, KN_REAL mean = 0, KN_REAL scale = 1) {
+KN_LAW logistic(kn_drawn_key key, kn_word64 i, KN_REAL mean = 0, KN_REAL scale = 1) {
     const auto w = kn_random<R>::word(key, i);
     return (R)fma(scale, kn_random<R>::log_of(kn_random<R>::positive(w)) - kn_random<R>::log_of(kn_random<R>::positive(~w)), mean);
 }
 #endif
 #ifndef gumbel
-KN_LAW gumbel(kn_word64 key, kn_drawn_at i, KN_REAL mode = 0, KN_REAL scale = 1) {
+KN_LAW gumbel(kn_drawn_key key, kn_word64 i, KN_REAL mode = 0, KN_REAL scale = 1) {
     const auto w = kn_random<R>::word(key, i);
     const real u = kn_random<R>::positive(w), size = u < (real)0.5 ? -kn_random<R>::log_of(u) : -log1p(-kn_random<R>::positive(~w));
     return (R)fma(-scale, log(size), mode);
 }
 #endif
 #ifndef rayleigh
-KN_LAW rayleigh(kn_word64 key, kn_drawn_at i, KN_REAL scale = 1) {
+KN_LAW rayleigh(kn_drawn_key key, kn_word64 i, KN_REAL scale = 1) {
     return (R)(scale >= 0 ? scale * sqrt(-2 * kn_random_log<R>(key, i)) : kn_random_nan<real>());
 }
 #endif
 #ifndef weibull
-KN_LAW weibull(kn_word64 key, kn_drawn_at i, KN_REAL shape) {
+KN_LAW weibull(kn_drawn_key key, kn_word64 i, KN_REAL shape) {
     const real size = -kn_random_log<R>(key, i);
     return (R)(shape > 0 ? pow(size, 1 / shape) : shape == 0 ? (real)0 : kn_random_nan<real>());
 }
 #endif
 #ifndef pareto
-KN_LAW pareto(kn_word64 key, kn_drawn_at i, KN_REAL shape) {
+KN_LAW pareto(kn_drawn_key key, kn_word64 i, KN_REAL shape) {
     return (R)(shape > 0 ? expm1(-kn_random_log<R>(key, i) / shape) : kn_random_nan<real>());
 }
 #endif
 #ifndef random_power
-KN_LAW random_power(kn_word64 key, kn_drawn_at i, KN_REAL shape) {
+KN_LAW random_power(kn_drawn_key key, kn_word64 i, KN_REAL shape) {
     return (R)(shape > 0 ? exp(kn_random_log<R>(key, i) / shape) : kn_random_nan<real>());
 }
 #endif
 #ifndef standard_cauchy
-KN_LAW standard_cauchy(kn_word64 key, kn_drawn_at i) {
+KN_LAW standard_cauchy(kn_drawn_key key, kn_word64 i) {
     real side;
     const real u = kn_random_half<R>(key, i, &side);
     return (R)(side / tan(u * (real)1.57079632679489661923));
 }
 #endif
 #ifndef triangular
-KN_LAW triangular(kn_word64 key, kn_drawn_at i, KN_REAL left, KN_REAL mode, KN_REAL right) {
+KN_LAW triangular(kn_drawn_key key, kn_word64 i, KN_REAL left, KN_REAL mode, KN_REAL right) {
     const real u = kn_random_positive<R>(key, i), whole = right - left, first = mode - left, last = right - mode;
     if (!(first >= 0 && last >= 0 && whole > 0))
         return (R)kn_random_nan<real>();
@@ -301,7 +301,7 @@ KN_COUNT negative_binomial(kn_word64 key, kn_word64 i, double n, double p, Spare
 }
 #endif
 #ifndef geometric
-KN_COUNT geometric(kn_word64 key, kn_drawn_at i, double p, Spare...) {
+KN_COUNT geometric(kn_drawn_key key, kn_word64 i, double p, Spare...) {
     if (!(p > 0 && p <= 1))
         return (T)-1;
     const double k = ceil(kn_random_log<double>(key, i) / log1p(-p));

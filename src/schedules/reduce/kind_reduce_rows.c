@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "program/draws.h"
 #include "schedule/choice.h"
 #include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
@@ -46,7 +47,7 @@ static bool is_whole(const kn_choice *c, int vector)
 /* True for a map that reads nothing and draws random numbers, of which neighbours share a block. */
 static bool draws_alone(const kn_choice *c)
 {
-    return kn_choice_widest(c, false) == 0 && kn_text_has_word(c->program->stage[0].body, "kn_drawn");
+    return kn_choice_widest(c, false) == 0 && kn_text_draws(c->program, c->program->stage[0].body);
 }
 
 /* Rows that are not whole vectors are read by vectors too if a result has one row. If inputs are misaligned
