@@ -3,6 +3,7 @@
 // at the same time. What an assembly statement does is told by its text.
 #undef _FORTIFY_SOURCE // Ubuntu compilers define it; glibc then takes a jump to another stack for a fault
 #include <dlfcn.h>
+#include <link.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -439,6 +440,30 @@ static void emulated_take(const char *text, const emulated_operand *o)
         memcpy(o[k].at, from + k * bits / 8, bits / 8);
 }
 
+// Where this thread's copies of the kernel's shared variables lie, among others of the library's.
+struct emulated_range {
+    const char *first, *end;
+};
+static int emulated_find_range(struct dl_phdr_info *info, size_t, void *out)
+{
+    const char *const at = (const char *)info->dlpi_tls_data;
+    for (int k = 0; at && k < info->dlpi_phnum; ++k)
+        if (info->dlpi_phdr[k].p_type == PT_TLS && &emulated_base >= at &&
+            &emulated_base < at + info->dlpi_phdr[k].p_memsz)
+            *(emulated_range *)out = {at, at + info->dlpi_phdr[k].p_memsz};
+    return ((emulated_range *)out)->first != nullptr;
+}
+
+// Instructions of global memory end a kernel that gives them an address of shared memory.
+static void emulated_check_global(const char *at)
+{
+    static thread_local emulated_range shared;
+    if (!shared.first)
+        dl_iterate_phdr(emulated_find_range, &shared);
+    if (at >= shared.first && at < shared.end)
+        abort();
+}
+
 static void emulated_do(const char *text, const emulated_operand *o)
 {
     const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
@@ -450,6 +475,7 @@ static void emulated_do(const char *text, const emulated_operand *o)
                   size = is("st.global.b16") ? 2 : 4;
         if ((size_t)to % (words * size) != 0)
             abort();
+        emulated_check_global(to);
         for (int k = 0; k < words; ++k)
             memcpy(to + k * size, &o[1 + k].value, size);
     } else if (is("cp.async.ca") || is("cp.async.cg")) {
@@ -457,6 +483,7 @@ static void emulated_do(const char *text, const emulated_operand *o)
         char *const into = emulated_shared((unsigned)o[0].value & 0x0fffffff, false);
         if ((size_t)into % size != 0 || o[1].value % size != 0)
             abort();
+        emulated_check_global((const char *)o[1].value);
         // Not memcpy, which sanitizers watch: bytes beside those that are used are read, too.
         for (int k = 0; k < size; ++k)
             into[k] = ((const char *)o[1].value)[k];
