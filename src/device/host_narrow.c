@@ -144,7 +144,7 @@ READS_MORE WITH_WIDE static void run_wide(const mix *m, const streams *s)
 
 #define WITH_NARROW __attribute__((target("ssse3")))
 
-/* Of few channels the counts are known where this is inlined: shuffles stay in registers. */
+/* The counts of few channels are known where this is inlined: shuffles stay in registers. */
 WITH_NARROW READS_MORE static inline __attribute__((always_inline)) void
 run_narrow_of(const mix *m, const streams s, int n_in, int n_out)
 {

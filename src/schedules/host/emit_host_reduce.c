@@ -25,12 +25,12 @@ static bool is_baseline(const kn_writer *w)
  * would gather it. */
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
-    bool are_results = config_of(w)->lanes_of_row == 1;
+    bool goes_across = config_of(w)->lanes_of_row == 1 || config_of(w)->short_rows == KN_HOST_REDUCE_RUNS;
     char access = kn_access_of(w, k);
     kn_put_part(w, out,
                 access == KN_BROADCAST ? "lane_shared"
                 : access != KN_DENSE   ? "lane_along"
-                : are_results          ? "dense_lane"
+                : goes_across          ? "dense_lane"
                                        : "dense_lane_of_row",
                 k);
 }

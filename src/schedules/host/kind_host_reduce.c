@@ -28,11 +28,14 @@ enum {
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 256,   /* the same, up to which many rows are reduced at a time, */
     FEWEST_SHORT = 8,   /* if there are as many as this */
-    NARROW = 256,       /* lanes: with fewer results, a step has several elements of each */
-    CHUNK = 1 << 15,    /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256,  /* steps at least, so that partials are few beside the elements */
-    GRAIN = 1 << 14,    /* elements for a further thread: 1 us for threads that are awake */
-    MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
+    MOST_RUN = 64,      /* elements of rows of several axes, up to which steps go from row to row, and */
+    SHORT_RUN = 7,      /* up to which lanes are results if these are neighbours; of structs */
+    STRUCT_RUN = 15,
+    NARROW = 256,      /* lanes: with fewer results, a step has several elements of each */
+    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256, /* steps at least, so that partials are few beside the elements */
+    GRAIN = 1 << 14,   /* elements for a further thread: 1 us for threads that are awake */
+    MOST_UNITS = 4096  /* of results that are neighbours, whose rows are cut */
 };
 
 /* ---- which way ---- */
@@ -77,6 +80,13 @@ static int64_t short_row(const kn_choice *c)
     return kn_reduce_is_bool(c) || is_mixed ? SHORT_TRUTHS : SHORT_ROW;
 }
 
+/* Results are of several axes, whose rows are short runs: to begin a row takes longer than its elements. */
+static bool are_short_runs(const kn_choice *c)
+{
+    int64_t length = row_length(c->space);
+    return c->space->n_reduction_axes > 1 && length > 1 && length <= MOST_RUN && kn_reduce_size(c->space) > 0;
+}
+
 /* Lanes are elements of a row rather than results. */
 static bool goes_by_rows(const kn_choice *c)
 {
@@ -86,7 +96,8 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduction_axes > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
         return false;
-    return length > short_row(c) || outputs < length;
+    return length > short_row(c) || outputs < length ||
+           (are_short_runs(c) && length > (kn_reduce_is_struct(c) ? STRUCT_RUN : SHORT_RUN));
 }
 
 static int lanes_of(const kn_choice *c)
@@ -96,7 +107,7 @@ static int lanes_of(const kn_choice *c)
 }
 
 /* Rows are so short that the work per row would dominate. */
-static bool is_short(const kn_choice *c)
+static bool are_short_rows(const kn_choice *c)
 {
     int64_t length = row_length(c->space);
     return c->space->n_reduction_axes == 1 && length > 1 && length <= MOST_SHORT &&
@@ -117,13 +128,14 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_choice_rank(s->ndim);
     kn_host_reduce_config *config = kn_host_reduce_config_in(out);
     config->lanes_of_row = by_rows ? lanes_of(c) : 1;
-    config->short_rows = by_rows && is_short(c);
+    config->short_rows = !by_rows ? 0 : are_short_runs(c) ? KN_HOST_REDUCE_RUNS : are_short_rows(c);
     config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
     kn_reduce_set_index_type(out, c);
     for (int o = 0; o < c->count; ++o) {
-        bool is_result = c->access[o].is_output, is_beside = config->short_rows && is_result;
+        bool is_result = c->access[o].is_output;
+        bool is_beside = is_result && config->short_rows && s->ndim > s->n_reduction_axes;
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
         bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
         bool is_broadcast = !is_result && s->stride[o][along] == 0; /* the same for all lanes */
@@ -183,17 +195,23 @@ static void set_chunks(kn_host_reduce_field *f, int64_t units)
     }
 }
 
+/* Neighbouring results of a task, of so many elements each. */
+static int64_t most_wide(const kn_host_reduce_config *config, int64_t elements)
+{
+    if (config->short_rows)
+        return kn_most(1, kn_least(KN_HOST_REDUCE_BATCH, CHUNK / kn_most(elements, 1)));
+    return config->lanes_of_row > 1 ? 1 : KN_HOST_REDUCE_WIDE;
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
     kn_host_reduce_field f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
     const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
-    f.width = kn_least(run, config->short_rows         ? KN_HOST_REDUCE_BATCH
-                            : config->lanes_of_row > 1 ? 1
-                                                       : KN_HOST_REDUCE_WIDE);
     for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
+    f.width = kn_least(run, most_wide(config, length * f.rows));
     set_steps(&f, part);
     int64_t units = outputs / (f.width > 1 ? run : 1) * (f.width > 1 ? (run + f.width - 1) / f.width : 1);
     set_chunks(&f, units);
