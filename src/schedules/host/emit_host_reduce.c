@@ -143,7 +143,8 @@ static void fill_host_reduce(kn_writer *w)
         put_loops(w);
     } else {
         kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
-                      config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
+                      config_of(w)->short_rows || config_of(w)->beside ? KN_HOST_REDUCE_BATCH
+                                                                       : KN_HOST_REDUCE_WIDE);
         kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT],
                     kn_cost_functions(w->program) > 0 ? "calling" : "independent", KN_NO_VALUE);
     }

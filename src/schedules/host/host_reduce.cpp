@@ -21,10 +21,13 @@ enum {
     kn_by_rows = kn_lanes > 1,
     kn_is_short = ${short_rows},              /* rows are short: this many are reduced at a time, with some lanes for each; */
     kn_are_runs = kn_is_short == 2,     /* rows of several axes: steps go along the second one */
+    kn_run = ${beside},                       /* results lie in runs of so many; 0: they do not; */
+    kn_copies = ${short_rows} ? 8 : 1,        /* and vectors have so many elements of each */
+    kn_vector = kn_run ? kn_run * kn_copies : kn_lanes, /* lanes of one row, or of one run */
     kn_batch = ${wide},
     kn_are_beside = !kn_by_rows || kn_is_short, /* and results are neighbours in memory too */
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
-    kn_most = kn_by_rows ? kn_lanes : ${wide},
+    kn_most = kn_by_rows ? kn_lanes : kn_run ? (kn_batch + 1) * kn_vector : kn_batch,
     kn_few = kn_lanes < 8 ? kn_lanes : 8, /* lanes that are reduced one by one: parts of a stored vector are slow to read */
     kn_series = 8,                      /* series of steps that are reduced together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are reduced in pairs, then pairs of pairs */
@@ -256,7 +259,7 @@ KN_INDEPENDENT
             const auto kn_order = kn_bool<false>();
 KN_INDEPENDENT
 KN_ROLLED
-            for (int kn_k = 0; kn_k < kn_lanes; ++kn_k) {
+            for (int kn_k = 0; kn_k < kn_vector; ++kn_k) {
                 const auto kn_one = [&](${type} &kn_x, const long long kn_step) __attribute__((always_inline)) {
                     const long long kn_j = kn_from + kn_step;
                     ${loads}
@@ -299,26 +302,26 @@ KN_ROLLED
                 kn_row.at[kn_o] += kn_n * kn_by.at[kn_o];
         };
         for (long long kn_r = 0; kn_are_runs && kn_r < kn_count; ++kn_r) {
-            const long long kn_to = kn_r * kn_lanes, kn_beyond = kn_batch * kn_lanes, kn_spared = kn_lanes - kn_rest;
+            const long long kn_to = kn_r * kn_vector, kn_beyond = kn_batch * kn_vector, kn_spared = kn_vector - kn_rest;
             kn_reduce_runs(kn_to);
             for (long long kn_v = 1; kn_v < kn_steps + (kn_rest > 0); ++kn_v) {
                 const long long kn_spare = kn_v < kn_steps ? 0 : kn_spared;
-                kn_go_along(kn_along, kn_v * kn_lanes - kn_spare);
+                kn_go_along(kn_along, kn_v * kn_vector - kn_spare);
                 kn_reduce_runs(kn_beyond);
-                kn_go_along(kn_along, kn_spare - kn_v * kn_lanes);
+                kn_go_along(kn_along, kn_spare - kn_v * kn_vector);
 KN_INDEPENDENT
 KN_ROLLED
-                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
                     kn_side.put(kn_beyond + kn_k, ${reduce}(kn_side.get(kn_to + kn_k), kn_side.get(kn_beyond + kn_k)));
 KN_INDEPENDENT
 KN_ROLLED
-                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
                     kn_side.choose(kn_to + kn_k, kn_beyond + kn_k, kn_k >= kn_spare);
             }
             kn_go_along(kn_beside, 1);
         }
         for (long long kn_r = 0; !kn_are_runs && kn_r < kn_count; ++kn_r) {
-            const long long kn_to = kn_r * kn_lanes;
+            const long long kn_to = kn_r * kn_vector;
             long long kn_step = 1;
             if (kn_steps < 4)
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
@@ -328,14 +331,14 @@ KN_ROLLED
                 kn_reduce_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
             for (; kn_step < kn_steps; ++kn_step)
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_to, kn_step);
-            const int kn_spared = kn_lanes - kn_rest;
+            const int kn_spared = kn_vector - kn_rest;
             kn_go_along(kn_along, -kn_spared);
             if (kn_rest > 0) {
-                const long long kn_beyond = kn_batch * kn_lanes;
+                const long long kn_beyond = kn_batch * kn_vector;
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_beyond, kn_steps);
 KN_INDEPENDENT
 KN_ROLLED
-                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
                     kn_side.choose(kn_to + kn_k, kn_beyond + kn_k, kn_k >= kn_spared);
             }
             kn_go_along(kn_along, kn_spared);
@@ -361,13 +364,50 @@ KN_INDEPENDENT
         return kn_from;
     };
 
-    for (long long kn_task = kn_begin; kn_task < kn_end; ++kn_task) {
+    /* Elements of each result, of kn_count runs: the first half with the second one. What is stored lies in front of what is still to be read. */
+    const auto kn_reduce_copies = [&](const kn_values kn_in, const long long kn_count, auto kn_half) __attribute__((noinline)) {
+        constexpr int kn_n = kn_half.count * (kn_run ? kn_run : 1);
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_in.put(kn_r * kn_n + kn_k, ${reduce}(kn_in.get(kn_r * 2 * kn_n + kn_k), kn_in.get((kn_r * 2 + 1) * kn_n + kn_k)));
+        }
+    };
+    for (long long kn_task = kn_begin; kn_run > 0 && kn_task < kn_end; ++kn_task) {
+        /* kn_count runs, from one on. */
+        const kn_axis &kn_runs = kn.axis[kn_run > 0 ? kn.reduction_rank + 1 : 0];
+        const long long kn_blocks = (kn_runs.extent + kn.width - 1) / kn.width, kn_outer = kn_task / kn_blocks;
+        const long long kn_from = (kn_task - kn_outer * kn_blocks) * kn.width;
+        const long long kn_count = kn_runs.extent - kn_from < kn.width ? kn_runs.extent - kn_from : kn.width;
+        kn_place kn_here = {}, kn_next = {};
+        kn_move(kn_here, kn, kn.reduction_rank + 2, kn.rank, kn_outer);
+        for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
+            kn_next.at[kn_o] = kn_runs.stride[kn_o];
+            kn_here.at[kn_o] += kn_from * kn_next.at[kn_o];
+        }
+        kn_reduce_short(kn_here, kn_down, kn_along, kn_next, kn_side, kn_count, kn.steps, (int)kn.rest * kn_run, 0, 0);
+        if constexpr (kn_copies > 1) {
+            kn_reduce_copies(kn_side, kn_count, kn_some_steps<4>());
+            kn_reduce_copies(kn_side, kn_count, kn_some_steps<2>());
+            kn_reduce_copies(kn_side, kn_count, kn_some_steps<1>());
+        }
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+            for (int kn_k = 0; kn_k < kn_run; ++kn_k) {
+                ${type} ${result} = kn_side.get(kn_r * kn_run + kn_k);
+                ${stores}
+            }
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_here.at[kn_o] += kn_next.at[kn_o];
+        }
+    }
+    for (long long kn_task = kn_begin; kn_run == 0 && kn_task < kn_end; ++kn_task) {
         /* kn_count results from kn_first on, and one chunk of their elements. */
         const long long kn_result = kn_task / kn.chunks, kn_chunk = kn_task - kn_result * kn.chunks;
-        const long long kn_run = kn_has_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_run + kn.width - 1) / kn.width;
+        const long long kn_extent = kn_has_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_extent + kn.width - 1) / kn.width;
         const long long kn_outer = kn_are_beside ? kn_result / kn_blocks : kn_result, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
-        const long long kn_count = kn_run - kn_from < kn.width ? kn_run - kn_from : kn.width;
-        const long long kn_first = kn_outer * kn_run + kn_from;
+        const long long kn_count = kn_extent - kn_from < kn.width ? kn_extent - kn_from : kn.width;
+        const long long kn_first = kn_outer * kn_extent + kn_from;
         kn_place kn_here = {};
         kn_move(kn_here, kn, kn_are_beside ? kn.reduction_rank + 1 : kn.reduction_rank, kn.rank, kn_outer);
         for (int kn_o = 0; kn_o < ${operands}; ++kn_o)

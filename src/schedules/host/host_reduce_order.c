@@ -149,9 +149,9 @@ static void reduce_piece_of_results(work *w, kn_host_place *row, long long left,
 
 /* Each lane of `count` rows. The rest of a row is loaded as its last lanes; those of them that were counted
  * before are left out. */
-static void reduce_lanes_of_rows(work *w, kn_host_place row, long long count)
+static void reduce_lanes_of_rows(work *w, kn_host_place row, long long count, int lanes, int rest)
 {
-    int lanes = w->l->lanes, item = w->l->item_size, spared = lanes - (int)w->f->rest;
+    int item = w->l->item_size, spared = lanes - rest;
     unsigned char *beyond = value(w, (long long)KN_HOST_REDUCE_BATCH * lanes);
     for (long long r = 0; r < count; ++r) {
         unsigned char *to = value(w, r * lanes);
@@ -160,9 +160,9 @@ static void reduce_lanes_of_rows(work *w, kn_host_place row, long long count)
         for (long long step = first; step < w->f->steps; step += step + 4 <= w->f->steps ? 4 : 1)
             reduce_steps(w, to, to, &row, step, step + 4 <= w->f->steps ? 4 : 1, false, lanes);
         kn_host_move_steps(&row, &w->along, -spared, w->axes.operands);
-        if (w->f->rest > 0) {
+        if (rest > 0) {
             reduce_steps(w, beyond, to, &row, w->f->steps, 1, false, lanes);
-            memcpy(to + spared * item, beyond + spared * item, (size_t)w->f->rest * (size_t)item);
+            memcpy(to + spared * item, beyond + spared * item, (size_t)rest * (size_t)item);
         }
         kn_host_move_steps(&row, &w->along, spared, w->axes.operands);
         kn_host_move_steps(&row, &w->beside, 1, w->axes.operands);
@@ -216,7 +216,7 @@ static unsigned char *reduce_short_rows(work *w, const kn_host_place *here, long
     if (w->l->is_short == KN_HOST_REDUCE_RUNS)
         reduce_lanes_of_runs(w, *here, count, first_run, last_run);
     else
-        reduce_lanes_of_rows(w, *here, count);
+        reduce_lanes_of_rows(w, *here, count, w->l->lanes, (int)w->f->rest);
     for (int half = w->l->lanes / 2; half > 0; half /= 2) {
         unsigned char *last = from;
         combine(w, to, from, from + w->l->item_size, 2, count * half);
@@ -224,6 +224,33 @@ static unsigned char *reduce_short_rows(work *w, const kn_host_place *here, long
         to = last;
     }
     return from;
+}
+
+/* ---- runs of results ---- */
+
+/* Task `task` has `count` runs, which are along the second axis of results. */
+static void compute_runs(work *w, long long task)
+{
+    const kn_host_reduce_field *f = w->f;
+    int copies = w->l->is_short ? KN_HOST_REDUCE_COPIES : 1, run = w->l->beside, item = w->l->item_size,
+        axis = f->reduction_rank + 1;
+    long long runs = kn_host_extent(&w->axes, axis), blocks = (runs + f->width - 1) / f->width;
+    long long from = task % blocks * f->width, count = runs - from < f->width ? runs - from : f->width;
+    kn_host_place here = {{0}}, next;
+    kn_host_move(&here, &w->axes, axis + 1, w->l->rank, task / blocks);
+    for (int o = 0; o < w->l->operands; ++o)
+        next.at[o] = w->beside.at[o] = kn_host_stride(&w->axes, axis, o);
+    kn_host_move_steps(&here, &next, from, w->axes.operands);
+    reduce_lanes_of_rows(w, here, count, run * copies, run * (int)f->rest);
+    for (int half = copies / 2; half > 0; half /= 2)
+        for (long long r = 0; r < count; ++r) {
+            const unsigned char *both = value(w, 2 * r * half * run);
+            combine(w, value(w, r * half * run), both, both + half * run * item, 1, half * run);
+        }
+    for (long long r = 0; r < count; ++r) {
+        finish(w, value(w, r * run), &here, run, true);
+        kn_host_move_steps(&here, &next, 1, w->axes.operands);
+    }
 }
 
 /* ---- a task ---- */
@@ -352,5 +379,5 @@ void kn_host_reduce_in_order(const void *loops)
     }
     w.is_ordered = are_in_order(&w);
     for (long long task = w.l->begin; task < w.l->end; ++task)
-        compute_task(&w, task);
+        (w.l->beside ? compute_runs : compute_task)(&w, task);
 }

@@ -54,7 +54,7 @@ ${begin}
     };
     const kn_loops kn_all = {&kn_loop, [](const void *kn_of, const kn_call *kn_c) { (*(decltype(&kn_loop))kn_of)(*kn_c); },
                              (int)sizeof(${type}), ${operands}, (int)kn.rank, &kn.reduction_rank, kn.axis,
-                             kn_lanes, ${short_rows}, ${depth}, ${order}, kn.counters, kn.partials, kn_begin, kn_end};
+                             kn_lanes, ${short_rows}, ${beside}, ${depth}, ${order}, kn.counters, kn.partials, kn_begin, kn_end};
     kn.in_order(&kn_all);
     ${after_loop}
 }
