@@ -330,7 +330,7 @@ static void put_streamed(kn_writer *w, const char *index)
     }
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
     kn_str_append(&w->slot[KN_SLOT_UNTIL],
-                  has_widened(w->spec) || has_picked(w->spec) ? "" : "kn_streams && ");
+                  has_widened(w->spec) || has_picked(w->spec) ? "true" : "kn_streams");
     for (int k = 0; k < kn_param_count(w); ++k) {
         put_widened(w, k, STREAMED_PIECE / largest);
         put_picked(w, k, STREAMED_PIECE / largest);
