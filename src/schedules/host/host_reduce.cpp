@@ -364,6 +364,17 @@ KN_INDEPENDENT
         return kn_from;
     };
 
+    /* Results side by side, of which a stored byte could alias nothing that was not passed by value. */
+    const auto kn_store = [&](const kn_values kn_in, const long long kn_done, const kn_place kn_here, const kn_place kn_beside, const long long kn_count,
+                              const bool kn_some) __attribute__((always_inline)) {
+        const kn_args kn = *kn_given;
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
+            ${type} ${result} = kn_in.get(kn_done + kn_k);
+            ${empty}
+            ${stores}
+        }
+    };
     /* Elements of each result, of kn_count runs: the first half with the second one. What is stored lies in front of what is still to be read. */
     const auto kn_reduce_copies = [&](const kn_values kn_in, const long long kn_count, auto kn_half) __attribute__((noinline)) {
         constexpr int kn_n = kn_half.count * (kn_run ? kn_run : 1);
@@ -393,10 +404,7 @@ KN_ROLLED
             kn_reduce_copies(kn_side, kn_count, kn_some_steps<1>());
         }
         for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
-            for (int kn_k = 0; kn_k < kn_run; ++kn_k) {
-                ${type} ${result} = kn_side.get(kn_r * kn_run + kn_k);
-                ${stores}
-            }
+            kn_store(kn_side, kn_r * kn_run, kn_here, kn_beside, kn_run, true);
             for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
                 kn_here.at[kn_o] += kn_next.at[kn_o];
         }
@@ -456,11 +464,7 @@ KN_ROLLED
             kn_reduce_groups(kn_results, 0, kn.chunks, kn_count);
             kn_done = 0;
         }
-        for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
-            ${type} ${result} = kn_results.get(kn_done + kn_k);
-            ${empty}
-            ${stores}
-        }
+        kn_store(kn_results, kn_done, kn_here, kn_beside, kn_count, kn_some);
     }
     ${after_loop}
 }
