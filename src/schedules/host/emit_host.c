@@ -61,10 +61,11 @@ static int step_of(const kn_writer *w, int k)
 {
     char access = kn_access_of(w, k);
     bool is_stepped = access == KN_GATHER || (access == KN_STAGED && !is_interleaved(w, k));
-    return access == KN_BROADCAST ? 0
-           : access == KN_VECTOR  ? kn_host_config_of(&w->spec->schedule)->other_step
-           : is_stepped           ? step_between(w)
-                                  : 1;
+    int step = access == KN_BROADCAST ? 0
+               : access == KN_VECTOR  ? kn_host_config_of(&w->spec->schedule)->other_step
+               : is_stepped           ? step_between(w)
+                                      : 1;
+    return step == KN_HOST_BACKWARD ? -1 : step;
 }
 
 /* A part of host_parts.cpp for operand k; number: of the operand in the loop nest. */

@@ -6,8 +6,9 @@
 #include "schedule/kind.h"
 
 /* step: of interleaved operands, those at one place; of inputs that are read in place, elements from one to
- * the next; other_step: likewise, of those with another stride. */
-#define KN_HOST_CONFIG(X) X(step, 8) X(other_step, 8)
+ * the next, or KN_HOST_BACKWARD; other_step: likewise, of those with another stride. */
+#define KN_HOST_CONFIG(X) X(step, 9) X(other_step, 9)
+enum { KN_HOST_BACKWARD = 9 /* each element is one before the last */ };
 KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
 /* lanes_of_row: elements of a row in a vector; 1: lanes are results.
  * short_rows: this many are reduced at a time, with some lanes for each; 2: rows of several axes, whose steps
