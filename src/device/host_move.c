@@ -32,10 +32,12 @@ typedef void mover(const matrix *p);
 
 /* ---- squares of 16 or 8 bytes a side, transposed in registers by interleaving halves ---- */
 
+#define INLINED inline __attribute__((always_inline)) /* a call takes as long as a small square */
 #if defined(__clang__) || __GNUC__ >= 12
 #define INTERLEAVE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
-    static void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from, int64_t from_stride) \
+    static INLINED void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 int64_t from_stride)                                        \
     {                                                                                                        \
         typedef type lane_vector __attribute__((vector_size(bytes * lanes)));                                \
         lane_vector v[lanes], w[lanes];                                                                      \
@@ -62,7 +64,8 @@ typedef void mover(const matrix *p);
 #define HIGH_2 1, 3
 #else
 #define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
-    static void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from, int64_t from_stride) \
+    static INLINED void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 int64_t from_stride)                                        \
     {                                                                                                        \
         for (int k = 0; k < lanes; ++k)                                                                      \
             for (int j = 0; j < lanes; ++j)                                                                  \
