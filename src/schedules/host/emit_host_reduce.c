@@ -27,6 +27,11 @@ static void put_element(const kn_writer *w, kn_str *out, int k)
 {
     bool goes_across = config_of(w)->lanes_of_row == 1 || config_of(w)->short_rows == KN_HOST_REDUCE_RUNS;
     char access = kn_access_of(w, k);
+    if (access == KN_VECTOR || access == KN_STAGED) {
+        kn_put_part_with(w, out, goes_across ? "apart_lane" : "apart_lane_of_row", k, "step=%d",
+                         access == KN_VECTOR ? 2 : 4);
+        return;
+    }
     kn_put_part(w, out,
                 access == KN_BROADCAST ? "lane_shared"
                 : access != KN_DENSE   ? "lane_along"

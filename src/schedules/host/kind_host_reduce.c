@@ -122,6 +122,16 @@ static bool has_index(const kn_program *program)
     return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
 }
 
+/* Inputs of which lanes have every second or fourth element: compilers load vectors where they know the step,
+ * and keep what they need of them. Structs are not such. */
+static char access_apart(const kn_choice *c, int o, int along)
+{
+    int64_t stride = c->space->stride[o][along], item = c->access[o].item_size;
+    if (kn_reduce_is_struct(c))
+        return KN_GATHER;
+    return stride == 2 * item ? KN_VECTOR : stride == 4 * item ? KN_STAGED : KN_GATHER;
+}
+
 /* For all inputs, the row's next element follows where one result more would be. The reduction's index is no
  * input: kernels add that of a group to it. */
 static bool runs_on(const kn_space *s, int n_operands, const kn_access *access)
@@ -172,7 +182,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
         bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
         bool is_broadcast = !is_result && s->stride[o][along] == 0; /* the same for all lanes */
-        out->access[o] = is_run ? KN_DENSE : is_broadcast ? KN_BROADCAST : KN_GATHER;
+        out->access[o] = is_run         ? KN_DENSE
+                         : is_broadcast ? KN_BROADCAST
+                         : is_result    ? KN_GATHER
+                                        : access_apart(c, o, along);
     }
     return true;
 }
