@@ -17,7 +17,8 @@ enum {
     AHEAD = 16,          /* rows */
     LEAST_REPEATED = 8,  /* bytes of a row, below which a loop over rows stores less often */
     MOST_REPEATED = 256, /* elements */
-    SHORT_RUN = 256      /* bytes of a row, up to which a call of memcpy takes longer than the copy */
+    SHORT_RUN = 256,     /* bytes of a row, up to which a call of memcpy takes longer than the copy */
+    SMALL_MATRIX = 256   /* elements, up to which looking for a way takes as long as the copy */
 };
 
 /* A rectangle of two axes. */
@@ -27,18 +28,21 @@ typedef struct matrix {
     int64_t count[2], to_stride[2], from_stride[2];
     bool past_caches;
 } matrix;
+typedef void mover(const matrix *p);
 
-/* ---- squares of 16 bytes a side, transposed in registers by interleaving halves ---- */
+/* ---- squares of 16 or 8 bytes a side, transposed in registers by interleaving halves ---- */
 
+#define INLINED inline __attribute__((always_inline)) /* a call takes as long as a small square */
 #if defined(__clang__) || __GNUC__ >= 12
 #define INTERLEAVE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
-    static void square_##bytes(char *to, int64_t to_stride, const char *from, int64_t from_stride)           \
+    static INLINED void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 int64_t from_stride)                                        \
     {                                                                                                        \
-        typedef type lane_vector __attribute__((vector_size(16)));                                           \
+        typedef type lane_vector __attribute__((vector_size(bytes * lanes)));                                \
         lane_vector v[lanes], w[lanes];                                                                      \
         for (int k = 0; k < lanes; ++k)                                                                      \
-            memcpy(&v[k], from + k * from_stride, 16);                                                       \
+            memcpy(&v[k], from + k * from_stride, bytes * lanes);                                            \
         for (int round = 0; round < ROUNDS; ++round) {                                                       \
             for (int k = 0; k < lanes / 2; ++k) {                                                            \
                 w[2 * k] = INTERLEAVE(v[k], v[k + lanes / 2], LOW);                                          \
@@ -48,29 +52,32 @@ typedef struct matrix {
                 v[k] = w[k];                                                                                 \
         }                                                                                                    \
         for (int k = 0; k < lanes; ++k)                                                                      \
-            memcpy(to + k * to_stride, &v[k], 16);                                                           \
+            memcpy(to + k * to_stride, &v[k], bytes * lanes);                                                \
     }
-#define LOW_1 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH_1 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define LOW_2 0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH_2 4, 12, 5, 13, 6, 14, 7, 15
+#define LOW_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define LOW_8 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
 #define LOW_4 0, 4, 1, 5
 #define HIGH_4 2, 6, 3, 7
-#define LOW_8 0, 2
-#define HIGH_8 1, 3
+#define LOW_2 0, 2
+#define HIGH_2 1, 3
 #else
 #define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
-    static void square_##bytes(char *to, int64_t to_stride, const char *from, int64_t from_stride)           \
+    static INLINED void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 int64_t from_stride)                                        \
     {                                                                                                        \
         for (int k = 0; k < lanes; ++k)                                                                      \
             for (int j = 0; j < lanes; ++j)                                                                  \
                 memcpy(to + j * to_stride + k * bytes, from + k * from_stride + j * bytes, bytes);           \
     }
 #endif
-SQUARE(1, uint8_t, 16, 4, LOW_1, HIGH_1)
-SQUARE(2, uint16_t, 8, 3, LOW_2, HIGH_2)
+SQUARE(1, uint8_t, 16, 4, LOW_16, HIGH_16)
+SQUARE(1, uint8_t, 8, 3, LOW_8, HIGH_8)
+SQUARE(2, uint16_t, 8, 3, LOW_8, HIGH_8)
+SQUARE(2, uint16_t, 4, 2, LOW_4, HIGH_4)
 SQUARE(4, uint32_t, 4, 2, LOW_4, HIGH_4)
-SQUARE(8, uint64_t, 2, 1, LOW_8, HIGH_8)
+SQUARE(8, uint64_t, 2, 1, LOW_2, HIGH_2)
 
 /* ---- loops over one axis and over two, for each size of elements ---- */
 
@@ -145,16 +152,35 @@ LOOPS(4, uint32_t)
 LOOPS(8, uint64_t)
 LOOPS(16, wide)
 
-/* Rows that are runs on both sides, in words; the last word of each ends with it. */
-static inline __attribute__((always_inline)) void move_words(const matrix p, int64_t row, int word)
+/* Rows that are runs on both sides, in words; the last word of each ends with it. Most rows are two words at
+ * most. */
+static inline __attribute__((always_inline)) void move_words(const matrix p, int word)
 {
-    for (int64_t k = 0; k < p.count[1]; ++k) {
-        char *to = p.to + k * p.to_stride[1];
-        const char *from = p.from + k * p.from_stride[1];
-        for (int64_t at = 0; at < row - word; at += word)
-            memcpy(to + at, from + at, (size_t)word);
-        memcpy(to + row - word, from + row - word, (size_t)word);
+    int64_t row = p.count[0] * p.to_stride[0], last = row - word;
+    char *to = p.to;
+    const char *from = p.from;
+    for (int64_t k = 0; k < p.count[1]; ++k, to += p.to_stride[1], from += p.from_stride[1]) {
+        memcpy(to, from, (size_t)word);
+        if (last > word)
+            for (int64_t at = word; at < last; at += word)
+                memcpy(to + at, from + at, (size_t)word);
+        memcpy(to + last, from + last, (size_t)word);
     }
+}
+#define WORDS(bytes)                                                                                         \
+    static void words_##bytes(const matrix *p)                                                               \
+    {                                                                                                        \
+        move_words(*p, bytes);                                                                               \
+    }
+WORDS(2)
+WORDS(4)
+WORDS(8)
+WORDS(16)
+
+/* The function for rows of so many bytes, at least two. */
+static mover *words_of(int64_t row)
+{
+    return row >= 16 ? words_16 : row >= 8 ? words_8 : row >= 4 ? words_4 : words_2;
 }
 
 static bool move_runs(const matrix *p, int64_t size)
@@ -163,14 +189,7 @@ static bool move_runs(const matrix *p, int64_t size)
     if (p->to_stride[0] != size || p->from_stride[0] != size || row > SHORT_RUN || row < 2 ||
         p->count[1] == 1)
         return false;
-    if (row >= 16)
-        move_words(*p, row, 16);
-    else if (row >= 8)
-        move_words(*p, row, 8);
-    else if (row >= 4)
-        move_words(*p, row, 4);
-    else
-        move_words(*p, row, 2);
+    words_of(row)(p);
     return true;
 }
 
@@ -282,46 +301,67 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
+typedef void square_mover(char *to, int64_t to_stride, const char *from, int64_t from_stride);
+
+/* Squares of rows from a on. The last one ends with the row, and copies some elements again. */
+static inline __attribute__((always_inline)) void transpose_rows(square_mover *square, const matrix p,
+                                                                 int64_t a, int side)
+{
+    char *to = p.to + a * p.to_stride[0];
+    const char *from = p.from + a * p.from_stride[0];
+    int64_t b = 0, last = p.count[1] - side;
+    for (; b <= last; b += side)
+        square(to + b * p.to_stride[1], p.to_stride[1], from + b * p.from_stride[1], p.from_stride[0]);
+    if (b < p.count[1])
+        square(to + last * p.to_stride[1], p.to_stride[1], from + last * p.from_stride[1], p.from_stride[0]);
+}
+
 /* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. A
  * square is inlined: a call takes as long as a small one. (The matrix is passed by value; see
  * stream_rows.) */
-static inline __attribute__((always_inline)) void
-transpose_by(void (*square)(char *to, int64_t to_stride, const char *from, int64_t from_stride),
-             void (*rows)(const matrix *p), const matrix p, int log_size)
+static inline __attribute__((always_inline)) void transpose_by(square_mover *square, const matrix p, int side,
+                                                               int size)
 {
-    int side = 16 >> log_size;
-    int64_t width = p.count[0] / side * side, height = p.count[1] / side * side;
-    for (int64_t a = 0; a < width; a += side) {
-        if (width > AHEAD) /* beyond the rows of channels is other memory */
-            fetch(&p, a + AHEAD, side, height << log_size);
-        for (int64_t b = 0; b < height; b += side)
-            square(p.to + a * p.to_stride[0] + b * p.to_stride[1], p.to_stride[1],
-                   p.from + a * p.from_stride[0] + b * p.from_stride[1], p.from_stride[0]);
+    int64_t a = 0, last = p.count[0] - side;
+    for (; a <= last; a += side) {
+        if (last >= AHEAD) /* beyond the rows of channels is other memory */
+            fetch(&p, a + AHEAD, side, p.count[1] * size);
+        transpose_rows(square, p, a, side);
     }
-    matrix right = part(&p, width, 0, p.count[0] - width, p.count[1]),
-           below = part(&p, 0, height, width, p.count[1] - height);
-    rows(&right);
-    rows(&below);
+    if (a < p.count[0])
+        transpose_rows(square, p, last, side);
 }
-#define TRANSPOSE(bytes, log_size)                                                                           \
-    static void transpose_##bytes(const matrix *p)                                                           \
+#define TRANSPOSE(bytes, lanes)                                                                              \
+    static void transpose_##bytes##x##lanes(const matrix *p)                                                 \
     {                                                                                                        \
-        transpose_by(square_##bytes, rows_##bytes, *p, log_size);                                            \
+        transpose_by(square_##bytes##x##lanes, *p, lanes, bytes);                                            \
     }
-TRANSPOSE(1, 0)
-TRANSPOSE(2, 1)
-TRANSPOSE(4, 2)
-TRANSPOSE(8, 3)
+TRANSPOSE(1, 16)
+TRANSPOSE(1, 8)
+TRANSPOSE(2, 8)
+TRANSPOSE(2, 4)
+TRANSPOSE(4, 4)
+TRANSPOSE(8, 2)
 
-/* By the size's logarithm. */
+/* By the size's logarithm: loops, and squares, those of 16 bytes a side and those of 8. */
 static const struct {
-    void (*rows)(const matrix *p);
-    void (*repeat)(const matrix *p);
-    void (*transpose)(const matrix *p);
+    mover *rows, *repeat, *transpose[2];
 } by_size[] = {
-    {rows_1, repeat_1, transpose_1}, {rows_2, repeat_2, transpose_2}, {rows_4, repeat_4, transpose_4},
-    {rows_8, repeat_8, transpose_8}, {rows_16, NULL, NULL},
+    {rows_1, repeat_1, {transpose_1x16, transpose_1x8}},
+    {rows_2, repeat_2, {transpose_2x8, transpose_2x4}},
+    {rows_4, repeat_4, {transpose_4x4, NULL}},
+    {rows_8, repeat_8, {transpose_8x2, NULL}},
+    {rows_16, NULL, {NULL, NULL}},
 };
+
+/* The function that transposes such a matrix by squares; NULL: it is too narrow, or lies otherwise. */
+static mover *transposing(const matrix *p, int log_size)
+{
+    int64_t size = INT64_C(1) << log_size, narrow = kn_least(p->count[0], p->count[1]) * size;
+    if (p->to_stride[0] != size || p->from_stride[1] != size || narrow < 8)
+        return NULL;
+    return by_size[log_size].transpose[narrow < 16];
+}
 
 static void exchange(int64_t *values, int a, int b)
 {
@@ -394,7 +434,7 @@ static bool is_repeated(const matrix *p, int log_size)
 
 static void move_matrix(matrix *p, int log_size)
 {
-    int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
+    int64_t size = INT64_C(1) << log_size;
     if (is_repeated(p, log_size)) {
         by_size[log_size].repeat(p);
         return;
@@ -403,9 +443,9 @@ static void move_matrix(matrix *p, int log_size)
     *p = part(p, 0, reversed, p->count[0], p->count[1] - reversed);
     if (p->count[1] == 0 || !move_narrow(p, log_size) || move_past(p, log_size) || move_runs(p, size))
         return;
-    if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
-        p->count[1] >= side) {
-        by_size[log_size].transpose(p);
+    mover *transpose = transposing(p, log_size);
+    if (transpose) {
+        transpose(p);
         return;
     }
     if (p->count[0] <= KN_HOST_PITCH && p->count[1] > p->count[0]) { /* the longer loop inside */
@@ -491,6 +531,75 @@ static int join_run(rectangle *r, int size)
     return (int)bytes;
 }
 
+static matrix matrix_at(const rectangle *r, char *to, const char *from)
+{
+    return (matrix){to,
+                    from,
+                    {r->count[0], r->ndim > 1 ? r->count[1] : 1},
+                    {r->to_stride[0], r->ndim > 1 ? r->to_stride[1] : 0},
+                    {r->from_stride[0], r->ndim > 1 ? r->from_stride[1] : 0},
+                    r->past_caches};
+}
+
+static void exchange_axes(rectangle *r, int a, int b)
+{
+    exchange(r->count, a, b);
+    exchange(r->to_stride, a, b);
+    exchange(r->from_stride, a, b);
+}
+
+static int longest_axis(const rectangle *r, int first)
+{
+    int longest = first;
+    for (int a = first + 1; a < r->ndim; ++a)
+        longest = r->count[a] > r->count[longest] ? a : longest;
+    return longest;
+}
+
+/* Positions along the axis are interleaved on one side, as move_interleaved has them, and fill a vector. */
+static bool is_narrow(const matrix *p, int along, int64_t size)
+{
+    int across = 1 - along, to_pitch = pitch_of(p->to_stride[along], size);
+    bool splits = p->to_stride[along] == size && p->count[across] <= pitch_of(p->from_stride[along], size) &&
+                  kn_magnitude(p->from_stride[across]) == size;
+    bool joins = p->from_stride[along] == size && p->count[across] == to_pitch &&
+                 kn_magnitude(p->to_stride[across]) == size;
+    return (splits || joins) && p->count[along] * size >= 16;
+}
+
+/* The way in which all matrices of small rows and columns are moved: what is looked up for each would take
+ * longer than they do. NULL: they are not so small. The longest axis becomes that of the inner loop. */
+static mover *choose_small(rectangle *r, int log_size)
+{
+    int64_t size = INT64_C(1) << log_size;
+    if (r->ndim < 3 || r->count[0] * r->count[1] > SMALL_MATRIX)
+        return NULL;
+    const matrix p = matrix_at(r, NULL, NULL);
+    mover *transpose = transposing(&p, log_size);
+    if (is_repeated(&p, log_size))
+        return by_size[log_size].repeat;
+    if (transpose || is_narrow(&p, 0, size) || is_narrow(&p, 1, size))
+        return transpose;
+    bool are_runs = r->to_stride[0] == size && r->from_stride[0] == size && r->count[0] * size >= 2;
+    exchange_axes(r, are_runs, longest_axis(r, are_runs));
+    if (are_runs)
+        return words_of(r->count[0] * size);
+    exchange_axes(r, 1, longest_axis(r, 1));
+    return by_size[log_size].rows;
+}
+
+static void move_alike(const rectangle *r, char *to, const char *from, int ndim, mover *move)
+{
+    if (ndim > 2) {
+        for (int64_t k = 0; k < r->count[ndim - 1]; ++k)
+            move_alike(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
+                       move);
+        return;
+    }
+    const matrix p = matrix_at(r, to, from);
+    move(&p);
+}
+
 static void move_matrices(const rectangle *r, char *to, const char *from, int ndim, int log_size)
 {
     if (ndim > 2) {
@@ -499,12 +608,7 @@ static void move_matrices(const rectangle *r, char *to, const char *from, int nd
                           log_size);
         return;
     }
-    matrix p = {to,
-                from,
-                {r->count[0], ndim > 1 ? r->count[1] : 1},
-                {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
-                {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
-                r->past_caches};
+    matrix p = matrix_at(r, to, from);
     move_matrix(&p, log_size);
 }
 
@@ -521,5 +625,10 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     item_size = join_run(&r, item_size);
     if (r.ndim > 2)
         choose_matrix(&r, item_size);
+    mover *small = choose_small(&r, log_of(item_size));
+    if (small) {
+        move_alike(&r, to, from, r.ndim, small);
+        return;
+    }
     move_matrices(&r, to, from, r.ndim, log_of(item_size));
 }

@@ -142,17 +142,49 @@ READS_MORE WITH_WIDE static void run_wide(const mix *m, const streams *s)
 
 /* ---- narrow ones: a shuffle of each, which leaves zeros where bytes come from another ---- */
 
-READS_MORE __attribute__((target("ssse3"))) static void run_narrow(const mix *m, const streams *s)
+#define WITH_NARROW __attribute__((target("ssse3")))
+
+/* The counts of few channels are known where this is inlined: shuffles stay in registers. */
+WITH_NARROW READS_MORE static inline __attribute__((always_inline)) void
+run_narrow_of(const mix *m, const streams s, int n_in, int n_out)
 {
-    for (int64_t iteration = 0; iteration < s->iterations; ++iteration)
-        for (int j = 0; j < m->n_out; ++j) {
-            const char *from = s->from + iteration * s->from_advance;
-            __m128i made = _mm_setzero_si128();
-            for (int k = 0; k < m->n_in; ++k, from += s->from_step)
-                made = _mm_or_si128(made, _mm_shuffle_epi8(_mm_loadu_si128((const void *)from),
-                                                           _mm_load_si128((const void *)m->shuffle[j][k])));
-            _mm_storeu_si128((void *)(s->to + iteration * s->to_advance + j * s->to_step), made);
+    __m128i shuffle[MOST_NARROW][MOST_NARROW];
+    for (int j = 0; j < n_out; ++j)
+        for (int k = 0; k < n_in; ++k)
+            shuffle[j][k] = _mm_load_si128((const void *)m->shuffle[j][k]);
+    for (int64_t iteration = 0; iteration < s.iterations; ++iteration) {
+        const char *from = s.from + iteration * s.from_advance;
+        char *to = s.to + iteration * s.to_advance;
+        __m128i in[MOST_NARROW];
+        for (int k = 0; k < n_in; ++k)
+            in[k] = _mm_loadu_si128((const void *)(from + k * s.from_step));
+        for (int j = 0; j < n_out; ++j) {
+            __m128i made = _mm_shuffle_epi8(in[0], shuffle[j][0]);
+            for (int k = 1; k < n_in; ++k)
+                made = _mm_or_si128(made, _mm_shuffle_epi8(in[k], shuffle[j][k]));
+            _mm_storeu_si128((void *)(to + j * s.to_step), made);
         }
+    }
+}
+
+READS_MORE WITH_NARROW static void run_narrow(const mix *m, const streams *s)
+{
+#define KNOWN(in, out)                                                                                       \
+    case (in)*MOST_NARROW + (out):                                                                           \
+        run_narrow_of(m, *s, in, out);                                                                       \
+        break
+    switch (m->n_in * MOST_NARROW + m->n_out) {
+        KNOWN(2, 1);
+        KNOWN(2, 2);
+        KNOWN(3, 1);
+        KNOWN(3, 3);
+        KNOWN(4, 1);
+        KNOWN(4, 3);
+        KNOWN(4, 4);
+    default:
+        run_narrow_of(m, *s, m->n_in, m->n_out);
+    }
+#undef KNOWN
 }
 
 kn_host_vectors kn_host_vectors_here(void)
@@ -164,13 +196,14 @@ kn_host_vectors kn_host_vectors_here(void)
 }
 
 /* The bytes of a vector; 0: there are too few positions for one, or squares of 16 bytes a side are faster. */
-static int width_of(kn_host_vectors vectors, int pitch, int64_t count, int log_size)
+static int width_of(kn_host_vectors vectors, int channels, int pitch, int64_t count, int log_size)
 {
     if (pitch > MOST_NARROW && pitch % (NARROW >> log_size) == 0)
         return 0;
     if (vectors == KN_HOST_VECTORS_64 && pitch <= WIDE >> log_size && count >= WIDE >> log_size)
         return WIDE;
-    if (vectors >= KN_HOST_VECTORS_16 && pitch <= MOST_NARROW && log_size < 3 && count >= NARROW >> log_size)
+    if (vectors >= KN_HOST_VECTORS_16 && pitch <= MOST_NARROW && channels < NARROW >> log_size &&
+        log_size < 3 && count >= NARROW >> log_size)
         return NARROW;
     return 0;
 }
@@ -188,7 +221,7 @@ int64_t kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_str
                       int channels, int pitch, int64_t count, int log_size, bool past_caches)
 {
     int64_t whole = channels < pitch ? count - 1 : count; /* positions that may be read up to the next one */
-    int width = width_of(vectors, pitch, whole, log_size);
+    int width = width_of(vectors, channels, pitch, whole, log_size);
     bool is_past = past_caches && ((uintptr_t)planar | (uintptr_t)channel_stride) % WIDE == 0;
     streams s = {planar, interleaved, channel_stride, width, width, (int64_t)width * pitch, 0, is_past};
     return width ? run((mix_key){1, channels, pitch, log_size, width}, s, whole) : 0;
@@ -197,7 +230,7 @@ int64_t kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_str
 int64_t kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar, int64_t channel_stride,
                      int pitch, int64_t count, int log_size, bool past_caches)
 {
-    int width = width_of(vectors, pitch, count, log_size);
+    int width = width_of(vectors, pitch, pitch, count, log_size);
     bool is_past = past_caches && (uintptr_t)interleaved % WIDE == 0;
     streams s = {interleaved, planar, width, channel_stride, (int64_t)width * pitch, width, 0, is_past};
     return width ? run((mix_key){0, pitch, pitch, log_size, width}, s, count) : 0;

@@ -142,15 +142,18 @@ enum {
     FUNCTION = 600,         /* a function of an element, in vectors */
     ROW = 20000,            /* one kernel of all reductions: a row, for each reduction, twice that where it
                                reduces structs (its lanes are combined), */
-    STRUCT = 200,           /* and an element of these */
+    STRUCT = 200,           /* and an element of these; */
+    PIECE = 12000,          /* a row of several axes: a contiguous piece, in each pass */
     BESIDE = 150,           /* rows side by side: an element that goes to a tile, or comes from one, */
     GROUP = 20000,          /* and a group of them, for each reduction */
     LONG_REDUCTION = 30000, /* a kernel for each reduction: a row that it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
     SHORT = 256,            /* the most elements of a short row */
-    SHORT_ELEMENT = 250,    /* an element of a short row */
-    STRUCT_ELEMENT = 200,   /* the same of a struct, of which each member is a vector of its own */
-    RESULT_RANGE = 1500,    /* a contiguous range of results that a reduction accumulates into */
+    SHORT_ELEMENT = 250,    /* an element of a short row, */
+    SHORT_PIECE = 64,       /* and one of pieces of so many elements, whose steps go from piece to piece */
+    PIECE_ELEMENT = 100,
+    STRUCT_ELEMENT = 200, /* the same of a struct, of which each member is a vector of its own */
+    RESULT_RANGE = 1500,  /* a contiguous range of results that a reduction accumulates into */
     RESULT = 1000,
     RUN_OF_MAP = 4000, /* a contiguous range of a map */
     START = 2000000,   /* the launch of one more kernel */
@@ -228,6 +231,7 @@ static int64_t fused_on_host(const kn_fusion *f)
         bytes += bytes_of_pass(f, pass);
     time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
     time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
+    time += f->piece < f->length ? size / f->piece * PIECE * f->n_passes : 0;
     time = kn_most(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
     return START + (f->rows < FEW_ROWS ? 2 * time : time);
 }
@@ -240,6 +244,9 @@ static int64_t time_of_reduction(const kn_fusion *f, int pass)
     for (int o = 0; o < f->n_operands; ++o)
         if (is_in(&f->operand[o], pass) && f->operand[o].moves)
             is_along = is_along && !f->operand[o].is_across;
+    bool are_pieces = f->piece < f->length && f->piece <= SHORT_PIECE;
+    if (is_along && are_pieces)
+        return f->rows * RESULT + size * PIECE_ELEMENT;
     int64_t along = f->piece > SHORT ? LONG_REDUCTION : kn_least(SHORT_REDUCTION, f->piece * SHORT_ELEMENT);
     return f->rows * RESULT + (is_along ? size / f->piece * along : size / f->run * RESULT_RANGE);
 }

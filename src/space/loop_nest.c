@@ -11,11 +11,12 @@ enum {
     TRANSPOSED_BYTES =
         4 * KN_LOOP_LINE, /* of an operand that is contiguous along another axis, read at a time */
     MOST_CHANNELS = 16,
-    LONG_RANGE = 256,       /* elements: worth blocks of one range although something is broadcast along it */
-    SHORT_RANGE = 64,       /* elements of a range, below which ranges are put together */
-    MOST_BUFFERED = 1024,   /* elements of a block, where nothing is transposed */
-    MOST_DIRECT = 16384,    /* elements of a block without buffers */
-    NARROW_BYTES = 4 << 10, /* of buffers of a block of interleaved channels: reads and stores past the
+    LONG_RANGE = 256,     /* elements: worth blocks of one range although something is broadcast along it */
+    SHORT_RANGE = 64,     /* elements of a range, below which ranges are put together */
+    MOST_BUFFERED = 1024, /* elements of a block, where nothing is transposed */
+    BUFFERED_BYTES = 8 << 10, /* of such a block, where that is more */
+    MOST_DIRECT = 16384,      /* elements of a block without buffers */
+    NARROW_BYTES = 4 << 10,   /* of buffers of a block of interleaved channels: reads and stores past the
                                  caches alternate */
     JOINED_BYTES = 16 << 10,  /* of a block whose channels are interleaved without a buffer */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
@@ -105,7 +106,7 @@ static int64_t even_step(int64_t extent, int64_t most)
     if (extent <= most)
         return extent;
     int64_t parts = (extent + most - 1) / most, step = (extent + parts - 1) / parts;
-    return most < KN_LOOP_LINE ? most : kn_least(most, (step + 15) / 16 * 16);
+    return most < KN_LOOP_LINE ? step : kn_least(most, (step + 15) / 16 * 16);
 }
 
 /* Sets the block's extents along the first `axes` axes, together at most `elements`. */
@@ -280,6 +281,19 @@ static bool has_in_place(const kn_loop_nest *w)
     return has;
 }
 
+/* Blocks of whole axes, as many as make up a range of some length. The last one is cut, unless all of it
+ * makes no more than twice as much. */
+static void plan_joined(kn_loop_nest *w)
+{
+    int axes = 1, bytes = packed_bytes(w, w->ndim, w->extent);
+    int64_t length = w->extent[0], most = kn_most(MOST_BUFFERED, bytes > 0 ? BUFFERED_BYTES / bytes : 0);
+    for (; axes < w->ndim && length < most; ++axes)
+        length *= w->extent[axes];
+    w->contiguous_axes = w->block_axes = axes;
+    most = length <= 2 * most ? length : most;
+    set_steps(w, axes, kn_least(most_elements(packed_bytes(w, axes, w->extent)), most));
+}
+
 static void plan_plain(kn_loop_nest *w)
 {
     bool is_one_axis = has_in_place(w);
@@ -300,11 +314,7 @@ static void plan_plain(kn_loop_nest *w)
             take_rows(w, MOST_DIRECT / inner);
         return;
     }
-    int axes = 1;
-    for (int64_t length = inner; axes < w->ndim && length < MOST_BUFFERED; ++axes)
-        length *= w->extent[axes];
-    w->contiguous_axes = w->block_axes = axes;
-    set_steps(w, axes, kn_least(most_elements(packed_bytes(w, axes, w->extent)), MOST_BUFFERED));
+    plan_joined(w);
 }
 
 /* Rows too short to be worth a call each become one range, in buffers where they are not contiguous. */
@@ -452,10 +462,24 @@ static void settle(kn_loop_nest *w)
     w->is_together = may_go_together(w);
 }
 
+/* The axes up to this one are so short that a block has all of them. Large copies go past the caches. */
+static bool fits_in_block(const kn_loop_nest *w, int axis)
+{
+    int64_t length = 1, size = 1;
+    for (int a = 0; a < w->ndim; ++a) {
+        size *= w->extent[a];
+        length *= a <= axis ? w->extent[a] : 1;
+    }
+    return length <= MOST_BUFFERED / 2 &&
+           (w->n_operands != 2 || size * w->operand[1].item_size < SCATTERED_BYTES);
+}
+
 static void plan(kn_loop_nest *w)
 {
     int transposed = find_transposed(w), channels = find_channels(w);
-    if (transposed > 0 && channels == transposed && w->extent[0] >= LONG_RANGE) {
+    if (transposed > 0 && fits_in_block(w, transposed)) {
+        plan_joined(w);
+    } else if (transposed > 0 && channels == transposed && w->extent[0] >= LONG_RANGE) {
         plan_channels(w, channels);
     } else if (transposed > 0) {
         int place = place_transposed(w, transposed);

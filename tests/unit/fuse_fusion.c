@@ -71,6 +71,19 @@ static void short_rows_of_the_host(void **state)
     assert_false(is_split(centred(true, 1 << 14, 1000, 1, 4)));
 }
 
+/* Interiors of images: one kernel begins each of their short runs anew in every pass. */
+static void rows_in_pieces(void **state)
+{
+    (void)state;
+    kn_fusion f = centred(true, 512, 196, 1, 4);
+    assert_false(is_split(f));
+    f.piece = 14;
+    assert_true(is_split(f));
+    f = centred(true, 16, 1 << 16, 1, 4);
+    f.piece = 1 << 12;
+    assert_false(is_split(f));
+}
+
 static void few_rows_leave_threads_idle(void **state)
 {
     (void)state;
@@ -271,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_gathers_no_rows),
         cmocka_unit_test(short_rows_of_the_host),
+        cmocka_unit_test(rows_in_pieces),
         cmocka_unit_test(few_rows_leave_threads_idle),
         cmocka_unit_test(cuda_loads_whole_sectors),
         cmocka_unit_test(cuda_spares_passes),

@@ -61,10 +61,11 @@ static int step_of(const kn_writer *w, int k)
 {
     char access = kn_access_of(w, k);
     bool is_stepped = access == KN_GATHER || (access == KN_STAGED && !is_interleaved(w, k));
-    return access == KN_BROADCAST ? 0
-           : access == KN_VECTOR  ? kn_host_config_of(&w->spec->schedule)->other_step
-           : is_stepped           ? step_between(w)
-                                  : 1;
+    int step = access == KN_BROADCAST ? 0
+               : access == KN_VECTOR  ? kn_host_config_of(&w->spec->schedule)->other_step
+               : is_stepped           ? step_between(w)
+                                      : 1;
+    return step == KN_HOST_BACKWARD ? -1 : step;
 }
 
 /* A part of host_parts.cpp for operand k; number: of the operand in the loop nest. */
@@ -330,7 +331,7 @@ static void put_streamed(kn_writer *w, const char *index)
     }
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
     kn_str_append(&w->slot[KN_SLOT_UNTIL],
-                  has_widened(w->spec) || has_picked(w->spec) ? "" : "kn_streams && ");
+                  has_widened(w->spec) || has_picked(w->spec) ? "true" : "kn_streams");
     for (int k = 0; k < kn_param_count(w); ++k) {
         put_widened(w, k, STREAMED_PIECE / largest);
         put_picked(w, k, STREAMED_PIECE / largest);

@@ -25,12 +25,17 @@ static bool is_baseline(const kn_writer *w)
  * would gather it. */
 static void put_element(const kn_writer *w, kn_str *out, int k)
 {
-    bool are_results = config_of(w)->lanes_of_row == 1;
+    bool goes_across = config_of(w)->lanes_of_row == 1 || config_of(w)->short_rows == KN_HOST_REDUCE_RUNS;
     char access = kn_access_of(w, k);
+    if (access == KN_VECTOR || access == KN_STAGED) {
+        kn_put_part_with(w, out, goes_across ? "apart_lane" : "apart_lane_of_row", k, "step=%d",
+                         access == KN_VECTOR ? 2 : 4);
+        return;
+    }
     kn_put_part(w, out,
                 access == KN_BROADCAST ? "lane_shared"
                 : access != KN_DENSE   ? "lane_along"
-                : are_results          ? "dense_lane"
+                : goes_across          ? "dense_lane"
                                        : "dense_lane_of_row",
                 k);
 }
@@ -143,7 +148,8 @@ static void fill_host_reduce(kn_writer *w)
         put_loops(w);
     } else {
         kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
-                      config_of(w)->short_rows ? KN_HOST_REDUCE_BATCH : KN_HOST_REDUCE_WIDE);
+                      config_of(w)->short_rows || config_of(w)->beside ? KN_HOST_REDUCE_BATCH
+                                                                       : KN_HOST_REDUCE_WIDE);
         kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT],
                     kn_cost_functions(w->program) > 0 ? "calling" : "independent", KN_NO_VALUE);
     }

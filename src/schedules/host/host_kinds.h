@@ -6,13 +6,18 @@
 #include "schedule/kind.h"
 
 /* step: of interleaved operands, those at one place; of inputs that are read in place, elements from one to
- * the next; other_step: likewise, of those with another stride. */
-#define KN_HOST_CONFIG(X) X(step, 8) X(other_step, 8)
+ * the next, or KN_HOST_BACKWARD; other_step: likewise, of those with another stride. */
+#define KN_HOST_CONFIG(X) X(step, 9) X(other_step, 9)
+enum { KN_HOST_BACKWARD = 9 /* each element is one before the last */ };
 KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
 /* lanes_of_row: elements of a row in a vector; 1: lanes are results.
- * short_rows: this many are reduced at a time, with some lanes for each.
- * grouped: lanes are several elements of each result, which have indices of their own. */
-#define KN_HOST_REDUCE_CONFIG(X) X(lanes_of_row, 64) X(short_rows, 1) X(grouped, 1)
+ * short_rows: this many are reduced at a time, with some lanes for each; 2: rows of several axes, whose steps
+ * go along the second.
+ * grouped: lanes are several elements of each result, which have indices of their own.
+ * beside: so many results lie side by side, and such runs are reduced as short rows are, many at a time;
+ * with short_rows, the elements of each follow each other, and vectors have KN_HOST_REDUCE_COPIES of each
+ * result. */
+#define KN_HOST_REDUCE_CONFIG(X) X(lanes_of_row, 64) X(short_rows, 2) X(grouped, 1) X(beside, 8)
 KN_CONFIG(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 /* multipass: values of elements are computed again for each pass, rather than held. */
 #define KN_HOST_ROW_CONFIG(X) X(multipass, 1)

@@ -19,11 +19,15 @@ constexpr int kn_steps_of(const int kn_all, const int kn_each) {
 enum {
     kn_lanes = ${lanes_of_row},                /* elements of a row in a vector; 1: lanes are results */
     kn_by_rows = kn_lanes > 1,
-    kn_is_short = ${short_rows},              /* rows are short: this many are reduced at a time, with some lanes for each, */
+    kn_is_short = ${short_rows},              /* rows are short: this many are reduced at a time, with some lanes for each; */
+    kn_are_runs = kn_is_short == 2,     /* rows of several axes: steps go along the second one */
+    kn_run = ${beside},                       /* results lie in runs of so many; 0: they do not; */
+    kn_copies = ${short_rows} ? 8 : 1,        /* and vectors have so many elements of each */
+    kn_vector = kn_run ? kn_run * kn_copies : kn_lanes, /* lanes of one row, or of one run */
     kn_batch = ${wide},
     kn_are_beside = !kn_by_rows || kn_is_short, /* and results are neighbours in memory too */
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
-    kn_most = kn_by_rows ? kn_lanes : ${wide},
+    kn_most = kn_by_rows ? kn_lanes : kn_run ? (kn_batch + 1) * kn_vector : kn_batch,
     kn_few = kn_lanes < 8 ? kn_lanes : 8, /* lanes that are reduced one by one: parts of a stored vector are slow to read */
     kn_series = 8,                      /* series of steps that are reduced together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are reduced in pairs, then pairs of pairs */
@@ -85,12 +89,13 @@ template <int kn_n> struct kn_some_values {
 
 ${begin}
 
-    /* Strides from lane to lane, from result to result, and from step to step. */
+    /* Strides from lane to lane, from result to result (of one there are none), and from step to step. */
+    const bool kn_has_beside = kn_are_beside && (!kn_are_runs || kn.reduction_rank < (int)kn.rank);
     kn_place kn_along, kn_beside, kn_down;
     for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
         kn_along.at[kn_o] = kn.axis[kn_by_rows ? 0 : kn.reduction_rank].stride[kn_o];
-        kn_beside.at[kn_o] = kn.axis[kn_are_beside ? kn.reduction_rank : 0].stride[kn_o];
-        kn_down.at[kn_o] = kn.axis[0].stride[kn_o] * kn.groups;
+        kn_beside.at[kn_o] = kn.axis[kn_has_beside ? kn.reduction_rank : 0].stride[kn_o];
+        kn_down.at[kn_o] = kn_are_runs ? kn.axis[1].stride[kn_o] : kn.axis[0].stride[kn_o] * kn.groups;
     }
     static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
     alignas(64) unsigned char kn_storage[kn_deep * kn_most * sizeof(${type})];
@@ -246,14 +251,15 @@ KN_INDEPENDENT
 
     /* Reduces each lane of kn_count short rows. The rest of a row is loaded as its last lanes; those of them that were counted before are left out. */
     const auto kn_reduce_short = [&](kn_place kn_row, const kn_place kn_down, const kn_place kn_along, const kn_place kn_beside, const kn_values kn_side,
-                                   const long long kn_count, const long long kn_steps, const int kn_rest) __attribute__((noinline)) {
+                                   const long long kn_count, const long long kn_steps, const int kn_rest, const long long kn_first_run,
+                                   const long long kn_last_run) __attribute__((noinline)) {
         const kn_args kn = *kn_given;
         const auto kn_reduce_step = [&](auto kn_n, auto kn_before, const long long kn_in, const long long kn_to, const long long kn_from)
                                       __attribute__((always_inline)) {
             const auto kn_order = kn_bool<false>();
 KN_INDEPENDENT
 KN_ROLLED
-            for (int kn_k = 0; kn_k < kn_lanes; ++kn_k) {
+            for (int kn_k = 0; kn_k < kn_vector; ++kn_k) {
                 const auto kn_one = [&](${type} &kn_x, const long long kn_step) __attribute__((always_inline)) {
                     const long long kn_j = kn_from + kn_step;
                     ${loads}
@@ -267,8 +273,55 @@ KN_ROLLED
                 kn_side.put(kn_to + kn_k, kn_all);
             }
         };
-        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
-            const long long kn_to = kn_r * kn_lanes;
+        /* A vector of all rows from kn_row on. */
+        const auto kn_reduce_runs = [&](const long long kn_to) __attribute__((always_inline)) {
+            const long long kn_runs = kn.axis[1].extent;
+            const kn_place kn_start = kn_row;
+            for (long long kn_r = kn_first_run, kn_next; kn_r < kn_last_run; kn_r = kn_next) {
+                const long long kn_outer = kn_r / kn_runs;
+                kn_next = (kn_outer + 1) * kn_runs < kn_last_run ? (kn_outer + 1) * kn_runs : kn_last_run;
+                long long kn_step = kn_r - kn_outer * kn_runs;
+                const long long kn_stop = kn_step + kn_next - kn_r;
+                kn_row = kn_start;
+                kn_move(kn_row, kn, 2, kn.reduction_rank, kn_outer);
+                if (kn_r == kn_first_run && kn_stop - kn_step < 4)
+                    kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, kn_step), kn_step += 1;
+                else if (kn_r == kn_first_run)
+                    kn_reduce_step(kn_some_steps<4>(), kn_bool<false>(), kn_to, kn_to, kn_step), kn_step += 4;
+                for (; kn_step + 4 <= kn_stop; kn_step += 4)
+                    kn_reduce_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
+                if (kn_step + 2 <= kn_stop)
+                    kn_reduce_step(kn_some_steps<2>(), kn_bool<true>(), kn_to, kn_to, kn_step), kn_step += 2;
+                if (kn_step < kn_stop)
+                    kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_to, kn_step);
+            }
+            kn_row = kn_start;
+        };
+        const auto kn_go_along = [&](const kn_place &kn_by, const long long kn_n) __attribute__((always_inline)) {
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_row.at[kn_o] += kn_n * kn_by.at[kn_o];
+        };
+        for (long long kn_r = 0; kn_are_runs && kn_r < kn_count; ++kn_r) {
+            const long long kn_to = kn_r * kn_vector, kn_beyond = kn_batch * kn_vector, kn_spared = kn_vector - kn_rest;
+            kn_reduce_runs(kn_to);
+            for (long long kn_v = 1; kn_v < kn_steps + (kn_rest > 0); ++kn_v) {
+                const long long kn_spare = kn_v < kn_steps ? 0 : kn_spared;
+                kn_go_along(kn_along, kn_v * kn_vector - kn_spare);
+                kn_reduce_runs(kn_beyond);
+                kn_go_along(kn_along, kn_spare - kn_v * kn_vector);
+KN_INDEPENDENT
+KN_ROLLED
+                for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
+                    kn_side.put(kn_beyond + kn_k, ${reduce}(kn_side.get(kn_to + kn_k), kn_side.get(kn_beyond + kn_k)));
+KN_INDEPENDENT
+KN_ROLLED
+                for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
+                    kn_side.choose(kn_to + kn_k, kn_beyond + kn_k, kn_k >= kn_spare);
+            }
+            kn_go_along(kn_beside, 1);
+        }
+        for (long long kn_r = 0; !kn_are_runs && kn_r < kn_count; ++kn_r) {
+            const long long kn_to = kn_r * kn_vector;
             long long kn_step = 1;
             if (kn_steps < 4)
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
@@ -278,19 +331,18 @@ KN_ROLLED
                 kn_reduce_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
             for (; kn_step < kn_steps; ++kn_step)
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_to, kn_step);
-            const int kn_spared = kn_lanes - kn_rest;
-            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
-                kn_row.at[kn_o] -= kn_spared * kn_along.at[kn_o];
+            const int kn_spared = kn_vector - kn_rest;
+            kn_go_along(kn_along, -kn_spared);
             if (kn_rest > 0) {
-                const long long kn_beyond = kn_batch * kn_lanes;
+                const long long kn_beyond = kn_batch * kn_vector;
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_beyond, kn_steps);
 KN_INDEPENDENT
 KN_ROLLED
-                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
                     kn_side.choose(kn_to + kn_k, kn_beyond + kn_k, kn_k >= kn_spared);
             }
-            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
-                kn_row.at[kn_o] += kn_spared * kn_along.at[kn_o] + kn_beside.at[kn_o];
+            kn_go_along(kn_along, kn_spared);
+            kn_go_along(kn_beside, 1);
         }
     };
     /* Reduces neighbours in pairs: lanes of many rows, one row behind the other. */
@@ -312,68 +364,107 @@ KN_INDEPENDENT
         return kn_from;
     };
 
-    for (long long kn_task = kn_begin; kn_task < kn_end; ++kn_task) {
+    /* Results side by side, of which a stored byte could alias nothing that was not passed by value. */
+    const auto kn_store = [&](const kn_values kn_in, const long long kn_done, const kn_place kn_here, const kn_place kn_beside, const long long kn_count,
+                              const bool kn_some) __attribute__((always_inline)) {
+        const kn_args kn = *kn_given;
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
+            ${type} ${result} = kn_in.get(kn_done + kn_k);
+            ${empty}
+            ${stores}
+        }
+    };
+    /* Elements of each result, of kn_count runs: the first half with the second one. What is stored lies in front of what is still to be read. */
+    const auto kn_reduce_copies = [&](const kn_values kn_in, const long long kn_count, auto kn_half) __attribute__((noinline)) {
+        constexpr int kn_n = kn_half.count * (kn_run ? kn_run : 1);
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_n; ++kn_k)
+                kn_in.put(kn_r * kn_n + kn_k, ${reduce}(kn_in.get(kn_r * 2 * kn_n + kn_k), kn_in.get((kn_r * 2 + 1) * kn_n + kn_k)));
+        }
+    };
+    for (long long kn_task = kn_begin; kn_run > 0 && kn_task < kn_end; ++kn_task) {
+        /* kn_count runs, from one on. */
+        const kn_axis &kn_runs = kn.axis[kn_run > 0 ? kn.reduction_rank + 1 : 0];
+        const long long kn_blocks = (kn_runs.extent + kn.width - 1) / kn.width, kn_outer = kn_task / kn_blocks;
+        const long long kn_from = (kn_task - kn_outer * kn_blocks) * kn.width;
+        const long long kn_count = kn_runs.extent - kn_from < kn.width ? kn_runs.extent - kn_from : kn.width;
+        kn_place kn_here = {}, kn_next = {};
+        kn_move(kn_here, kn, kn.reduction_rank + 2, kn.rank, kn_outer);
+        for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
+            kn_next.at[kn_o] = kn_runs.stride[kn_o];
+            kn_here.at[kn_o] += kn_from * kn_next.at[kn_o];
+        }
+        kn_reduce_short(kn_here, kn_down, kn_along, kn_next, kn_side, kn_count, kn.steps, (int)kn.rest * kn_run, 0, 0);
+        if constexpr (kn_copies > 1) {
+            kn_reduce_copies(kn_side, kn_count, kn_some_steps<4>());
+            kn_reduce_copies(kn_side, kn_count, kn_some_steps<2>());
+            kn_reduce_copies(kn_side, kn_count, kn_some_steps<1>());
+        }
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+            kn_store(kn_side, kn_r * kn_run, kn_here, kn_beside, kn_run, true);
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_here.at[kn_o] += kn_next.at[kn_o];
+        }
+    }
+    for (long long kn_task = kn_begin; kn_run == 0 && kn_task < kn_end; ++kn_task) {
         /* kn_count results from kn_first on, and one chunk of their elements. */
         const long long kn_result = kn_task / kn.chunks, kn_chunk = kn_task - kn_result * kn.chunks;
-        const long long kn_run = kn_are_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_run + kn.width - 1) / kn.width;
+        const long long kn_extent = kn_has_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_extent + kn.width - 1) / kn.width;
         const long long kn_outer = kn_are_beside ? kn_result / kn_blocks : kn_result, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
-        const long long kn_count = kn_run - kn_from < kn.width ? kn_run - kn_from : kn.width;
-        const long long kn_first = kn_outer * kn_run + kn_from;
+        const long long kn_count = kn_extent - kn_from < kn.width ? kn_extent - kn_from : kn.width;
+        const long long kn_first = kn_outer * kn_extent + kn_from;
         kn_place kn_here = {};
         kn_move(kn_here, kn, kn_are_beside ? kn.reduction_rank + 1 : kn.reduction_rank, kn.rank, kn_outer);
         for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
             kn_here.at[kn_o] += kn_from * kn_beside.at[kn_o];
-        if constexpr (kn_is_short) {
-            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_side, kn_count, kn.steps, (int)kn.rest);
-            const long long kn_done = kn_reduce_rows(kn_count);
-            for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
-                ${type} ${result} = kn_side.get(kn_done + kn_k);
-                ${stores}
-            }
-            continue;
-        }
-
-        kn_top = 0;
-        kn_turn = 0;
-        kn_live = !kn_by_rows ? kn_count * kn.groups : kn.steps > 0 ? kn_lanes : kn.rest;
         const long long kn_whole = kn.rows * kn.pieces, kn_stop = kn_chunk + 1 < kn.chunks ? (kn_chunk + 1) * kn.chunk : kn_whole;
-        for (long long kn_p = kn_chunk * kn.chunk; kn_p < kn_stop; ++kn_p) {
-            const long long kn_r = kn_p / kn.pieces, kn_part = kn_p - kn_r * kn.pieces;
-            const long long kn_start = kn_part * kn.piece, kn_left = kn.steps - kn_start < kn.piece ? kn.steps - kn_start : kn.piece;
-            const long long kn_rest = kn_part + 1 < kn.pieces ? 0 : kn.rest;
-            kn_place kn_row = kn_here;
-            kn_move(kn_row, kn, 1, kn.reduction_rank, kn_r);
-            kn_go_down(kn_row, kn_start);
-            if (kn_by_rows)
-                kn_reduce_piece_of_row(kn_row, kn_left, kn_rest);
-            else
-                kn_reduce_piece_of_results(kn_row, kn_left, kn_rest, kn_count);
+        long long kn_done = 0; /* the place of the first result */
+        bool kn_some = true;
+        if constexpr (kn_is_short) {
+            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_side, kn_count, kn.steps, (int)kn.rest, kn_chunk * kn.chunk, kn_stop);
+            kn_done = kn_reduce_rows(kn_count);
+        } else {
+            kn_top = 0;
+            kn_turn = 0;
+            kn_live = !kn_by_rows ? kn_count * kn.groups : kn.steps > 0 ? kn_lanes : kn.rest;
+            for (long long kn_p = kn_chunk * kn.chunk; kn_p < kn_stop; ++kn_p) {
+                const long long kn_r = kn_p / kn.pieces, kn_part = kn_p - kn_r * kn.pieces;
+                const long long kn_start = kn_part * kn.piece, kn_left = kn.steps - kn_start < kn.piece ? kn.steps - kn_start : kn.piece;
+                const long long kn_rest = kn_part + 1 < kn.pieces ? 0 : kn.rest;
+                kn_place kn_row = kn_here;
+                kn_move(kn_row, kn, 1, kn.reduction_rank, kn_r);
+                kn_go_down(kn_row, kn_start);
+                if (kn_by_rows)
+                    kn_reduce_piece_of_row(kn_row, kn_left, kn_rest);
+                else
+                    kn_reduce_piece_of_results(kn_row, kn_left, kn_rest, kn_count);
+            }
+            while (kn_top > 1) {
+                --kn_top;
+                kn_reduce_pair(kn_side, (kn_top - 1) * kn_most, kn_top * kn_most, kn_live);
+            }
+            kn_some = kn_top > 0;
+            if (kn_by_rows && kn_live == kn_lanes)
+                kn_reduce_lanes();
+            else if (kn_some)
+                kn_reduce_groups(kn_side, 0, kn_live / kn_count, kn_count);
         }
-        while (kn_top > 1) {
-            --kn_top;
-            kn_reduce_pair(kn_side, (kn_top - 1) * kn_most, kn_top * kn_most, kn_live);
-        }
-        const bool kn_some = kn_top > 0;
-        if (kn_by_rows && kn_live == kn_lanes)
-            kn_reduce_lanes();
-        else if (kn_some)
-            kn_reduce_groups(kn_side, 0, kn_live / kn_count, kn_count);
 
         kn_values kn_results = kn_side;
         if (kn.chunks > 1) {
             kn_results = kn_values(kn.partials + kn_first * kn.chunks * (long long)sizeof(${type}), kn_count * kn.chunks);
             for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
-                kn_results.put(kn_chunk * kn_count + kn_k, kn_side.get(kn_k));
+                kn_results.put(kn_chunk * kn_count + kn_k, kn_side.get(kn_done + kn_k));
             if (__atomic_add_fetch(&kn.counters[kn_result], 1u, __ATOMIC_ACQ_REL) < kn.chunks)
                 continue;
             kn.counters[kn_result] = 0;
             kn_reduce_groups(kn_results, 0, kn.chunks, kn_count);
+            kn_done = 0;
         }
-        for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
-            ${type} ${result} = kn_results.get(kn_k);
-            ${empty}
-            ${stores}
-        }
+        kn_store(kn_results, kn_done, kn_here, kn_beside, kn_count, kn_some);
     }
     ${after_loop}
 }

@@ -149,9 +149,9 @@ static void reduce_piece_of_results(work *w, kn_host_place *row, long long left,
 
 /* Each lane of `count` rows. The rest of a row is loaded as its last lanes; those of them that were counted
  * before are left out. */
-static void reduce_lanes_of_rows(work *w, kn_host_place row, long long count)
+static void reduce_lanes_of_rows(work *w, kn_host_place row, long long count, int lanes, int rest)
 {
-    int lanes = w->l->lanes, item = w->l->item_size, spared = lanes - (int)w->f->rest;
+    int item = w->l->item_size, spared = lanes - rest;
     unsigned char *beyond = value(w, (long long)KN_HOST_REDUCE_BATCH * lanes);
     for (long long r = 0; r < count; ++r) {
         unsigned char *to = value(w, r * lanes);
@@ -160,35 +160,111 @@ static void reduce_lanes_of_rows(work *w, kn_host_place row, long long count)
         for (long long step = first; step < w->f->steps; step += step + 4 <= w->f->steps ? 4 : 1)
             reduce_steps(w, to, to, &row, step, step + 4 <= w->f->steps ? 4 : 1, false, lanes);
         kn_host_move_steps(&row, &w->along, -spared, w->axes.operands);
-        if (w->f->rest > 0) {
+        if (rest > 0) {
             reduce_steps(w, beyond, to, &row, w->f->steps, 1, false, lanes);
-            memcpy(to + spared * item, beyond + spared * item, (size_t)w->f->rest * (size_t)item);
+            memcpy(to + spared * item, beyond + spared * item, (size_t)rest * (size_t)item);
         }
         kn_host_move_steps(&row, &w->along, spared, w->axes.operands);
         kn_host_move_steps(&row, &w->beside, 1, w->axes.operands);
     }
 }
 
-static void finish_short_rows(work *w, const kn_host_place *here, long long count)
+/* A vector of rows from `first` up to `last`, from its element of the first row on. */
+static void reduce_runs(work *w, unsigned char *to, const kn_host_place *from, long long first,
+                        long long last)
+{
+    long long runs = kn_host_extent(&w->axes, 1);
+    for (long long r = first, next; r < last; r = next) {
+        long long outer = r / runs, step = r % runs, stop;
+        kn_host_place row = *from;
+        next = (outer + 1) * runs < last ? (outer + 1) * runs : last;
+        stop = step + next - r;
+        kn_host_move(&row, &w->axes, 2, w->f->reduction_rank, outer);
+        int count;
+        for (bool is_first = r == first; step < stop; step += count, is_first = false) {
+            count = stop - step >= 4 ? 4 : stop - step >= 2 && !is_first ? 2 : 1;
+            reduce_steps(w, to, is_first ? NULL : to, &row, step, count, false, w->l->lanes);
+        }
+    }
+}
+
+/* The same for rows of several axes: each vector of lanes along all of them, then the next one. */
+static void reduce_lanes_of_runs(work *w, kn_host_place row, long long count, long long first, long long last)
+{
+    int lanes = w->l->lanes, item = w->l->item_size, spared = lanes - (int)w->f->rest;
+    unsigned char *beyond = value(w, (long long)KN_HOST_REDUCE_BATCH * lanes);
+    for (long long r = 0; r < count; ++r) {
+        unsigned char *to = value(w, r * lanes);
+        reduce_runs(w, to, &row, first, last);
+        for (long long v = 1; v < w->f->steps + (w->f->rest > 0); ++v) {
+            int spare = v < w->f->steps ? 0 : spared;
+            kn_host_place from = row;
+            kn_host_move_steps(&from, &w->along, v * lanes - spare, w->axes.operands);
+            reduce_runs(w, beyond, &from, first, last);
+            combine(w, beyond, to, beyond, 1, lanes);
+            memcpy(to + spare * item, beyond + spare * item, (size_t)(lanes - spare) * (size_t)item);
+        }
+        kn_host_move_steps(&row, &w->beside, 1, w->axes.operands);
+    }
+}
+
+/* Lanes of `count` rows to their values; returns these. */
+static unsigned char *reduce_short_rows(work *w, const kn_host_place *here, long long count,
+                                        long long first_run, long long last_run)
 {
     unsigned char *from = w->side, *to = value(w, (long long)KN_HOST_REDUCE_BATCH * w->l->lanes);
-    reduce_lanes_of_rows(w, *here, count);
+    if (w->l->is_short == KN_HOST_REDUCE_RUNS)
+        reduce_lanes_of_runs(w, *here, count, first_run, last_run);
+    else
+        reduce_lanes_of_rows(w, *here, count, w->l->lanes, (int)w->f->rest);
     for (int half = w->l->lanes / 2; half > 0; half /= 2) {
         unsigned char *last = from;
         combine(w, to, from, from + w->l->item_size, 2, count * half);
         from = to;
         to = last;
     }
-    finish(w, from, here, count, true);
+    return from;
+}
+
+/* ---- runs of results ---- */
+
+/* Task `task` has `count` runs, which are along the second axis of results. */
+static void compute_runs(work *w, long long task)
+{
+    const kn_host_reduce_field *f = w->f;
+    int copies = w->l->is_short ? KN_HOST_REDUCE_COPIES : 1, run = w->l->beside, item = w->l->item_size,
+        axis = f->reduction_rank + 1;
+    long long runs = kn_host_extent(&w->axes, axis), blocks = (runs + f->width - 1) / f->width;
+    long long from = task % blocks * f->width, count = runs - from < f->width ? runs - from : f->width;
+    kn_host_place here = {{0}}, next;
+    kn_host_move(&here, &w->axes, axis + 1, w->l->rank, task / blocks);
+    for (int o = 0; o < w->l->operands; ++o)
+        next.at[o] = w->beside.at[o] = kn_host_stride(&w->axes, axis, o);
+    kn_host_move_steps(&here, &next, from, w->axes.operands);
+    reduce_lanes_of_rows(w, here, count, run * copies, run * (int)f->rest);
+    for (int half = copies / 2; half > 0; half /= 2)
+        for (long long r = 0; r < count; ++r) {
+            const unsigned char *both = value(w, 2 * r * half * run);
+            combine(w, value(w, r * half * run), both, both + half * run * item, 1, half * run);
+        }
+    for (long long r = 0; r < count; ++r) {
+        finish(w, value(w, r * run), &here, run, true);
+        kn_host_move_steps(&here, &next, 1, w->axes.operands);
+    }
 }
 
 /* ---- a task ---- */
+
+static long long end_of_chunk(const kn_host_reduce_field *f, long long chunk)
+{
+    return chunk + 1 < f->chunks ? (chunk + 1) * f->chunk : f->rows * f->pieces;
+}
 
 /* Chunk number `chunk` of `count` results: their values are the first ones of `side`. */
 static void reduce_chunk(work *w, const kn_host_place *here, long long chunk, long long count)
 {
     const kn_host_reduce_field *f = w->f;
-    long long stop = chunk + 1 < f->chunks ? (chunk + 1) * f->chunk : f->rows * f->pieces;
+    long long stop = end_of_chunk(f, chunk);
     w->top = 0;
     w->turn = 0;
     w->live = !w->by_rows ? count * f->groups : f->steps > 0 ? w->l->lanes : f->rest;
@@ -221,14 +297,14 @@ static void reduce_lanes(work *w, long long count)
 }
 
 /* The values of `count` results, when the last of their chunks is there; NULL before. */
-static unsigned char *join_chunks(work *w, long long first, long long result, long long chunk,
-                                  long long count)
+static unsigned char *join_chunks(work *w, unsigned char *values, long long first, long long result,
+                                  long long chunk, long long count)
 {
     size_t bytes = (size_t)count * (size_t)w->l->item_size;
     unsigned char *partials = w->l->partials + first * w->f->chunks * w->l->item_size;
     if (w->f->chunks == 1)
-        return w->side;
-    memcpy(partials + (size_t)chunk * bytes, w->side, bytes);
+        return values;
+    memcpy(partials + (size_t)chunk * bytes, values, bytes);
     if (__atomic_add_fetch(&w->l->counters[result], 1U, __ATOMIC_ACQ_REL) < w->f->chunks)
         return NULL;
     w->l->counters[result] = 0;
@@ -248,15 +324,16 @@ static void compute_task(work *w, long long task)
     kn_host_place here = {{0}};
     kn_host_move(&here, &w->axes, behind, w->l->rank, outer);
     kn_host_move_steps(&here, &w->beside, from, w->axes.operands);
+    unsigned char *values = w->side;
     if (w->l->is_short) {
-        finish_short_rows(w, &here, count);
-        return;
+        values = reduce_short_rows(w, &here, count, chunk * f->chunk, end_of_chunk(f, chunk));
+    } else {
+        reduce_chunk(w, &here, chunk, count);
+        reduce_lanes(w, count);
     }
-    reduce_chunk(w, &here, chunk, count);
-    reduce_lanes(w, count);
-    const unsigned char *values = join_chunks(w, outer * run + from, result, chunk, count);
+    values = join_chunks(w, values, outer * run + from, result, chunk, count);
     if (values)
-        finish(w, values, &here, count, w->top > 0);
+        finish(w, values, &here, count, w->l->is_short || w->top > 0);
 }
 
 /* Steps are in the order of the index: it counts up by ones along a row, and a result gets all of its
@@ -291,15 +368,16 @@ void kn_host_reduce_in_order(const void *loops)
     w.f = w.l->field;
     w.axes = (kn_host_axes){w.l->axis, w.l->operands};
     w.by_rows = w.l->lanes > 1;
-    w.are_beside = !w.by_rows || w.l->is_short;
+    w.are_beside = (!w.by_rows || w.l->is_short) && w.f->reduction_rank < w.l->rank;
+    bool are_runs = w.l->is_short == KN_HOST_REDUCE_RUNS;
     w.depth = depth_of(w.l);
     w.most = w.by_rows ? w.l->lanes : KN_HOST_REDUCE_WIDE;
     for (int o = 0; o < w.l->operands; ++o) {
         w.along.at[o] = kn_host_stride(&w.axes, w.by_rows ? 0 : w.f->reduction_rank, o);
         w.beside.at[o] = kn_host_stride(&w.axes, w.are_beside ? w.f->reduction_rank : 0, o);
-        w.down.at[o] = kn_host_stride(&w.axes, 0, o) * w.f->groups;
+        w.down.at[o] = are_runs ? kn_host_stride(&w.axes, 1, o) : kn_host_stride(&w.axes, 0, o) * w.f->groups;
     }
     w.is_ordered = are_in_order(&w);
     for (long long task = w.l->begin; task < w.l->end; ++task)
-        compute_task(&w, task);
+        (w.l->beside ? compute_runs : compute_task)(&w, task);
 }

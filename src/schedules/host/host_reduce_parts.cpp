@@ -2,6 +2,8 @@
 #inline lane_shared (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}])))
 #inline lane_along (*((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}] + kn_k * kn_along.at[${array}])))
 #inline dense_lane ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}]))[kn_k]
+#inline apart_lane ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_j * kn_down.at[${array}]))[${step} * kn_k]
+#inline apart_lane_of_row ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}]))[${step} * (kn_j * kn_lanes + kn_k)]
 #inline dense_lane_of_row ((const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}]))[kn_j * kn_lanes + kn_k]
 
 // Result k, from the first one on, or an input with one element for each result.

@@ -11,8 +11,8 @@ ${begin}
     kn_place kn_along, kn_beside, kn_down;
     for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
         kn_along.at[kn_o] = kn.axis[kn_lanes > 1 ? 0 : kn.reduction_rank].stride[kn_o];
-        kn_beside.at[kn_o] = kn.axis[kn_lanes == 1 || ${short_rows} ? kn.reduction_rank : 0].stride[kn_o];
-        kn_down.at[kn_o] = kn.axis[0].stride[kn_o] * kn.groups;
+        kn_beside.at[kn_o] = kn.axis[(kn_lanes == 1 || ${short_rows}) && kn.reduction_rank < (int)kn.rank ? kn.reduction_rank : 0].stride[kn_o];
+        kn_down.at[kn_o] = ${short_rows} == 2 ? kn.axis[1].stride[kn_o] : kn.axis[0].stride[kn_o] * kn.groups;
     }
 
     const auto kn_loop = [&](const kn_call &kn_c) __attribute__((always_inline)) {
@@ -54,7 +54,7 @@ ${begin}
     };
     const kn_loops kn_all = {&kn_loop, [](const void *kn_of, const kn_call *kn_c) { (*(decltype(&kn_loop))kn_of)(*kn_c); },
                              (int)sizeof(${type}), ${operands}, (int)kn.rank, &kn.reduction_rank, kn.axis,
-                             kn_lanes, ${short_rows}, ${depth}, ${order}, kn.counters, kn.partials, kn_begin, kn_end};
+                             kn_lanes, ${short_rows}, ${beside}, ${depth}, ${order}, kn.counters, kn.partials, kn_begin, kn_end};
     kn.in_order(&kn_all);
     ${after_loop}
 }

@@ -84,14 +84,27 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
      * stores. */
     ${packs}
     long long kn_in_group = kn.row_group;
-    for (long long kn_row = 1;; ++kn_row) {
+    const bool kn_in_pieces = ${until};
+    /* Short rows take as long as what is done around them, so that their loop is apart. */
+    for (long long kn_row = 1; !kn_in_pieces; ++kn_row) {
+        [[maybe_unused]] const long long kn_first = kn_begin;
+        ${stage}
+${independent}
+        for (long long kn_at = kn_begin; kn_at < kn_end; ++kn_at) {
+            ${single}
+        }
+        if (kn_row >= kn.rows)
+            break;
+        ${next}
+    }
+    for (long long kn_row = 1; kn_in_pieces; ++kn_row) {
         if (kn_streams) {
             ${step_packs}
         }
         for (long long kn_first = kn_begin; kn_first < kn_end;) {
             long long kn_stop = kn_end;
             ${stage}
-            if (${until}kn_end - kn_first > ${order})
+            if (kn_end - kn_first > ${order})
                 kn_stop = kn_first + ${order};
             if (kn_streams) {
                 [[maybe_unused]] const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;

@@ -20,9 +20,10 @@ enum {
     GRAIN = 1 << 16, /* fewest elements for a further thread if a body is cheap */
     MOST_WORD = 8,   /* bytes of the interleaved elements at one place */
     MOST_IN_PLACE =
-        3,          /* inputs that are broadcast, or read with a stride: each choice of them is one binary */
-    MOST_STEP = 8,  /* elements of that stride: compilers load vectors and take what they need of them */
-    MANY = 1 << 21, /* elements of an outer product, whose results are stored past the caches */
+        3,         /* inputs that are broadcast, or read with a stride: each choice of them is one binary */
+    MOST_STEP = 8, /* elements of that stride: compilers load vectors and take what they need of them */
+    LEAST_BACKWARD = 4, /* bytes of an element that is read backward: halves are converted in buffers */
+    MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
     SHORT_RUN =
         32, /* elements of a range, below which buffers are faster than beginning each range; for bodies */
     EXPENSIVE_RUN = 256 /* that call functions, since the vectors at the end of a range are partial */
@@ -77,9 +78,11 @@ static char access_in_place(kn_host_config *config, const kn_choice *c, int o)
         return KN_DENSE;
     if (c->access[o].is_output || stride == 0)
         return c->access[o].is_output ? 0 : KN_BROADCAST;
-    if (stride < 0 || stride > MOST_STEP * item || stride % item != 0 || is_nearer_elsewhere(c, o))
+    bool is_backward = stride == -item && item >= LEAST_BACKWARD;
+    if ((stride < 0 && !is_backward) || stride > MOST_STEP * item || stride % item != 0 ||
+        is_nearer_elsewhere(c, o))
         return 0;
-    int own = (int)(stride / item);
+    int own = is_backward ? KN_HOST_BACKWARD : (int)(stride / item);
     config->step = config->step ? config->step : own;
     if (config->step == own)
         return KN_GATHER;
@@ -93,7 +96,8 @@ static int join_interleaved(char *access, int step, const kn_choice *c)
 {
     int count = 0;
     for (int o = 0, joined = 1; o < c->count; o += joined, joined = 1) {
-        while (access[o] == KN_GATHER && joined < step && o + joined < c->count && goes_on(c, o + joined))
+        while (access[o] == KN_GATHER && step <= MOST_STEP && joined < step && o + joined < c->count &&
+               goes_on(c, o + joined))
             ++joined;
         if (access[o] == KN_GATHER && joined == step)
             memset(access + o, KN_STAGED, (size_t)step);

@@ -28,11 +28,17 @@ enum {
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 256,   /* the same, up to which many rows are reduced at a time, */
     FEWEST_SHORT = 8,   /* if there are as many as this */
-    NARROW = 256,       /* lanes: with fewer results, a step has several elements of each */
-    CHUNK = 1 << 15,    /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256,  /* steps at least, so that partials are few beside the elements */
-    GRAIN = 1 << 14,    /* elements for a further thread: 1 us for threads that are awake */
-    MOST_UNITS = 4096   /* of results that are neighbours, whose rows are cut */
+    MOST_RUN = 64,      /* elements of rows of several axes, up to which steps go from row to row, and */
+    SHORT_RUN = 7,      /* up to which lanes are results if these are neighbours; of structs */
+    STRUCT_RUN = 15,
+    MOST_BESIDE = 8, /* results of a run, up to which many runs are reduced at a time, of so many */
+    MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
+    MOST_FOLLOWING = 256,
+    NARROW = 256,      /* lanes: with fewer results, a step has several elements of each */
+    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256, /* steps at least, so that partials are few beside the elements */
+    GRAIN = 1 << 14,   /* elements for a further thread: 1 us for threads that are awake */
+    MOST_UNITS = 4096  /* of results that are neighbours, whose rows are cut */
 };
 
 /* ---- which way ---- */
@@ -77,6 +83,13 @@ static int64_t short_row(const kn_choice *c)
     return kn_reduce_is_bool(c) || is_mixed ? SHORT_TRUTHS : SHORT_ROW;
 }
 
+/* Results are of several axes, whose rows are short runs: to begin a row takes longer than its elements. */
+static bool are_short_runs(const kn_choice *c)
+{
+    int64_t length = row_length(c->space);
+    return c->space->n_reduction_axes > 1 && length > 1 && length <= MOST_RUN && kn_reduce_size(c->space) > 0;
+}
+
 /* Lanes are elements of a row rather than results. */
 static bool goes_by_rows(const kn_choice *c)
 {
@@ -86,7 +99,8 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduction_axes > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
         return false;
-    return length > short_row(c) || outputs < length;
+    return length > short_row(c) || outputs < length ||
+           (are_short_runs(c) && length > (kn_reduce_is_struct(c) ? STRUCT_RUN : SHORT_RUN));
 }
 
 static int lanes_of(const kn_choice *c)
@@ -96,7 +110,7 @@ static int lanes_of(const kn_choice *c)
 }
 
 /* Rows are so short that the work per row would dominate. */
-static bool is_short(const kn_choice *c)
+static bool are_short_rows(const kn_choice *c)
 {
     int64_t length = row_length(c->space);
     return c->space->n_reduction_axes == 1 && length > 1 && length <= MOST_SHORT &&
@@ -108,6 +122,44 @@ static bool has_index(const kn_program *program)
     return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
 }
 
+/* Inputs of which lanes have every second or fourth element: compilers load vectors where they know the step,
+ * and keep what they need of them. Structs are not such. */
+static char access_apart(const kn_choice *c, int o, int along)
+{
+    int64_t stride = c->space->stride[o][along], item = c->access[o].item_size;
+    if (kn_reduce_is_struct(c))
+        return KN_GATHER;
+    return stride == 2 * item ? KN_VECTOR : stride == 4 * item ? KN_STAGED : KN_GATHER;
+}
+
+/* For all inputs, the row's next element follows where one result more would be. The reduction's index is no
+ * input: kernels add that of a group to it. */
+static bool runs_on(const kn_space *s, int n_operands, const kn_access *access)
+{
+    int outputs = s->ndim - s->n_reduction_axes - 1;
+    bool runs = s->n_reduction_axes > 0;
+    for (int o = 0; o < n_operands && runs; ++o)
+        runs = access[o].is_output || s->stride[o][s->ndim - 1] == s->stride[o][outputs] * s->extent[outputs];
+    return runs;
+}
+
+/* Results lie in runs of a few, of which there are many: a task for each would take longer than its
+ * elements. */
+static void find_runs(kn_host_reduce_config *config, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int64_t run = output_extent(s), length = row_length(s);
+    int outputs = s->ndim - s->n_reduction_axes - 1;
+    if (s->n_reduction_axes != 1 || outputs < 1 || run < 2 || run > MOST_BESIDE || length < 2 ||
+        s->extent[outputs - 1] < FEWEST_SHORT || has_index(c->program))
+        return;
+    bool follows = runs_on(s, c->count, c->access);
+    if (follows && length > MOST_FOLLOWING)
+        return;
+    config->beside = (int)run;
+    config->short_rows = follows && length >= KN_HOST_REDUCE_COPIES;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -117,39 +169,34 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_choice_rank(s->ndim);
     kn_host_reduce_config *config = kn_host_reduce_config_in(out);
     config->lanes_of_row = by_rows ? lanes_of(c) : 1;
-    config->short_rows = by_rows && is_short(c);
+    config->short_rows = !by_rows ? 0 : are_short_runs(c) ? KN_HOST_REDUCE_RUNS : are_short_rows(c);
+    if (!by_rows)
+        find_runs(config, c);
     config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
     kn_reduce_set_index_type(out, c);
     for (int o = 0; o < c->count; ++o) {
-        bool is_result = c->access[o].is_output, is_beside = config->short_rows && is_result;
+        bool is_result = c->access[o].is_output;
+        bool is_beside = is_result && config->short_rows && s->ndim > s->n_reduction_axes;
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
         bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
         bool is_broadcast = !is_result && s->stride[o][along] == 0; /* the same for all lanes */
-        out->access[o] = is_run ? KN_DENSE : is_broadcast ? KN_BROADCAST : KN_GATHER;
+        out->access[o] = is_run         ? KN_DENSE
+                         : is_broadcast ? KN_BROADCAST
+                         : is_result    ? KN_GATHER
+                                        : access_apart(c, o, along);
     }
     return true;
 }
 
 /* ---- launch parameters ---- */
 
-/* For all inputs, the row's next element follows where one result more would be. The reduction's index is no
- * input: kernels add that of a group to it. */
-static bool runs_on(const kn_part *part)
+static bool part_runs_on(const kn_part *part)
 {
-    const kn_space *s = part->space;
     kn_access access[KN_MAX_PARAMS];
     kn_spec_access(access, part->spec);
-    if (s->n_reduction_axes == 0)
-        return false;
-    for (int o = 0; o < s->n_operands - has_index(part->spec->program); ++o) {
-        bool is_output = o < part->spec->n_arrays && access[o].is_output;
-        int outputs = s->ndim - s->n_reduction_axes - 1;
-        if (!is_output && s->stride[o][s->ndim - 1] != s->stride[o][outputs] * s->extent[outputs])
-            return false;
-    }
-    return true;
+    return runs_on(part->space, part->spec->n_arrays, access);
 }
 
 static void set_steps(kn_host_reduce_field *f, const kn_part *part)
@@ -157,8 +204,8 @@ static void set_steps(kn_host_reduce_field *f, const kn_part *part)
     const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
     int64_t length = row_length(part->space);
     bool may_group = config->grouped || !has_index(part->spec->program);
-    f->groups = config->lanes_of_row;
-    if (f->groups == 1 && f->width < NARROW && may_group && runs_on(part))
+    f->groups = !config->beside ? config->lanes_of_row : config->short_rows ? KN_HOST_REDUCE_COPIES : 1;
+    if (f->groups == 1 && !config->beside && f->width < NARROW && may_group && part_runs_on(part))
         f->groups = (int32_t)kn_most(1, kn_least(NARROW / f->width, length));
     f->steps = length / f->groups;
     f->rest = length % f->groups;
@@ -183,20 +230,35 @@ static void set_chunks(kn_host_reduce_field *f, int64_t units)
     }
 }
 
+/* Neighbouring results of a task, of so many elements each. */
+static int64_t most_wide(const kn_host_reduce_config *config, int64_t elements)
+{
+    if (config->short_rows || config->beside)
+        return kn_most(1, kn_least(KN_HOST_REDUCE_BATCH, CHUNK / kn_most(elements, 1)));
+    return config->lanes_of_row > 1 ? 1 : KN_HOST_REDUCE_WIDE;
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     int64_t length = row_length(s), outputs = kn_space_output_size(s), run = output_extent(s);
     kn_host_reduce_field f = {.reduction_rank = s->n_reduction_axes, .rows = 1};
     const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
-    f.width = kn_least(run, config->short_rows         ? KN_HOST_REDUCE_BATCH
-                            : config->lanes_of_row > 1 ? 1
-                                                       : KN_HOST_REDUCE_WIDE);
     for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
+    if (config->beside) { /* what is counted are runs */
+        outputs /= run;
+        length *= run;
+        run = s->extent[s->ndim - 3];
+    }
+    f.width = kn_least(run, most_wide(config, length * f.rows));
     set_steps(&f, part);
     int64_t units = outputs / (f.width > 1 ? run : 1) * (f.width > 1 ? (run + f.width - 1) / f.width : 1);
     set_chunks(&f, units);
+    if (config->beside) {
+        f.chunks = 1;
+        f.chunk = f.rows * f.pieces;
+    }
     out->kernel_space = s;
     out->rank = s->ndim;
     out->size = units * f.chunks;

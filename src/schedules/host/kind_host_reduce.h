@@ -9,7 +9,9 @@ enum {
     KN_HOST_REDUCE_WIDE = 1024, /* results of a task, at most */
     KN_HOST_REDUCE_DEPTH = 64,  /* steps of a row that are reduced in registers, at most */
     KN_HOST_REDUCE_BATCH =
-        32 /* short rows that are reduced at a time; the buffers of host_reduce.cpp have this size */
+        32, /* short rows that are reduced at a time; the buffers of host_reduce.cpp have this size */
+    KN_HOST_REDUCE_RUNS = 2,  /* short_rows of several axes */
+    KN_HOST_REDUCE_COPIES = 8 /* elements of a result in a vector */
 };
 
 /* The kind's field. groups: elements of the innermost reduction axis in a step; rows: along the other ones;
@@ -31,7 +33,7 @@ typedef struct kn_host_reduce_field {
 enum { KN_HOST_REDUCE_STEPS, KN_HOST_REDUCE_BOTH, KN_HOST_REDUCE_FINISH };
 #define KN_HOST_REDUCE_LOOPS                                                                                 \
     KN_HOST_LOOPS                                                                                            \
-    int lanes, is_short, depth, index_operand;                                                               \
+    int lanes, is_short, beside, depth, index_operand;                                                       \
     unsigned *counters;                                                                                      \
     unsigned char *partials;                                                                                 \
     long long begin, end;
