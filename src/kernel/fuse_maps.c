@@ -14,22 +14,47 @@
 #include "types/dtype.h"
 
 /* A program that is fused is compiled anew for each map, which arrays below this size do not repay. */
-enum { FEWEST = 1 << 20, MOST_READERS = 16 };
+enum { FEWEST = 1 << 20, MOST_READERS = 16, MOST_RESULTS = 4 };
 
 typedef struct reader {
     int part, param;
 } reader;
 
-/* A map, and the parameters that read its buffer. */
+/* One result of a map, and the parameters that read its buffer. */
 typedef struct fusing {
     kn_lowered *lowered;
-    int map, buffer, n_readers;
+    int at, buffer, n_readers; /* at: the part */
     reader reader[MOST_READERS];
+    kn_lowered_part map; /* the part as if it had this result alone; nothing in it is its own */
+    kn_program program;  /* ... of which this is the program */
+    kn_param param[KN_MAX_PARAMS];
+    const kn_program *whole;
 } fusing;
 
 static const kn_lowered_part *map_of(const fusing *f)
 {
-    return &f->lowered->part[f->map];
+    return &f->map;
+}
+
+static void begin(fusing *f, kn_lowered *l, int at, int result)
+{
+    const kn_lowered_part *part = &l->part[at];
+    const int first = part->program->n_in;
+    f->lowered = l;
+    f->at = at;
+    f->n_readers = 0;
+    f->whole = part->program;
+    f->map = *part;
+    f->program = *part->program;
+    f->program.n_out = 1;
+    f->program.param = f->param;
+    memcpy(f->param, part->program->param, (size_t)first * sizeof *f->param);
+    f->param[first] = part->program->param[first + result];
+    f->map.program = &f->program;
+    f->map.source[first] = part->source[first + result];
+    f->map.binding.operand[first] = part->binding.operand[first + result];
+    f->map.binding.array[first] = part->binding.array[first + result];
+    f->buffer = f->map.source[first].index;
 }
 
 /* ---- what can be fused ---- */
@@ -58,13 +83,15 @@ static bool is_map(const kn_lowered_part *part)
 {
     const kn_program *p = part->program;
     if (!p || part->kernel || part->is_inner || p->n_stages != 1 || p->stage[0].kind != KN_MAP ||
-        p->n_out != 1 || p->n_values > 0)
+        p->n_out > MOST_RESULTS || p->n_values > 0)
         return false;
-    const kn_source *to = &part->source[p->n_in];
+    bool is_stored = true;
+    for (int k = p->n_in; k < p->n_in + p->n_out; ++k)
+        is_stored = is_stored && part->source[k].kind == KN_FROM_BUFFER && part->source[k].shift == 0;
     const unsigned others = KILN_KERNEL_FAST_MATH | KILN_KERNEL_ROUND_EACH | KILN_KERNEL_CHECK;
     return p->uses == 0 && p->indexed == 0 && p->left_outputs == 0 && !p->loop_prep[0] && !p->after_loop[0] &&
            p->n_options == 0 && p->n_headers == 0 && !(p->flags & others) && !part->options.shape &&
-           to->kind == KN_FROM_BUFFER && to->shift == 0 && has_plain_params(part) &&
+           is_stored && has_plain_params(part) &&
            kn_shape_size(part->binding.array[p->n_in]->ndim, part->binding.array[p->n_in]->shape) >= FEWEST;
 }
 
@@ -172,9 +199,9 @@ static bool find_readers(fusing *f)
     for (int p = 0; p < f->lowered->n_parts; ++p) {
         const kn_lowered_part *part = &f->lowered->part[p];
         for (int k = 0; k < kn_lowered_params(part); ++k) {
-            if (p == f->map || part->source[k].kind != KN_FROM_BUFFER || part->source[k].index != f->buffer)
+            if (p == f->at || part->source[k].kind != KN_FROM_BUFFER || part->source[k].index != f->buffer)
                 continue;
-            if (p < f->map || f->n_readers == MOST_READERS || !can_read(f, part, k))
+            if (p < f->at || f->n_readers == MOST_READERS || !can_read(f, part, k))
                 return false;
             f->reader[f->n_readers++] = (reader){p, k};
         }
@@ -226,21 +253,29 @@ static double bytes_of_result(const fusing *f)
 
 /* Each reader reads the inputs in place of the result, which nobody writes. Functions that take tens of
  * instructions are not computed twice. */
-static bool moves_less(const fusing *f)
+static bool moves_less(const fusing *f, int n_results)
 {
-    double inputs, fused;
-    count_inputs(&inputs, &fused, f, f->n_readers);
-    return (f->n_readers == 1 || kn_cost_functions(map_of(f)->program) == 0) &&
-           fused < inputs + bytes_of_result(f) * (1 + f->n_readers);
+    double inputs = 0, fused = 0, stored = 0;
+    bool is_cheap = n_results * f->n_readers == 1 || kn_cost_functions(f->whole) == 0;
+    for (int r = 0; r < n_results; ++r) {
+        double of_readers;
+        count_inputs(&inputs, &of_readers, &f[r], f[r].n_readers);
+        fused += of_readers;
+        stored += bytes_of_result(&f[r]) * (1 + f[r].n_readers);
+    }
+    return is_cheap && fused < inputs + stored;
 }
 
 /* The lines for people count an algorithm as one kernel, which reads each input once. */
-static void note(const fusing *f)
+static void count_moved(kn_moved *moved, const fusing *f, int n_results)
 {
-    double inputs, fused;
-    count_inputs(&inputs, &fused, f, 1);
-    f->lowered->moved.bytes += fused - inputs - 2 * bytes_of_result(f);
-    --f->lowered->moved.n_kernels;
+    double inputs = 0, fused;
+    for (int r = 0; r < n_results; ++r) {
+        count_inputs(&inputs, &fused, &f[r], 1);
+        moved->bytes += fused - 2 * bytes_of_result(&f[r]);
+    }
+    moved->bytes -= inputs;
+    --moved->n_kernels;
 }
 
 /* ---- programs ---- */
@@ -252,6 +287,7 @@ typedef struct merged {
     char argument[KN_MAX_PARAMS][KN_NAME_MAX]; /* by input of the map: its name in the reader */
     int count, n_in, type_of; /* type_of: the place that says the dtype of the reader's placeholder; -1 */
     int number;               /* of the function */
+    const kn_program *whole;  /* the map with all of its results, of which one counts here */
 } merged;
 
 static void add_param(merged *m, int own, int of_map, const char *name)
@@ -333,14 +369,17 @@ static void put_signature(kn_str *out, const merged *m, const kn_program *p, con
 /* The map as a function of its inputs. */
 static void put_function(kn_str *out, const merged *m, const kn_program *map)
 {
+    const kn_program *whole = m->whole;
     kn_str_printf(out, "%s\nstatic __device__ inline %s kn_fused_%d(", map->preamble,
                   kiln_dtype_name(map->param[map->n_in].dtype), m->number);
     for (int i = 0; i < map->n_in; ++i) {
         put_comma(out, i);
         kn_str_printf(out, "const %s %s", kiln_dtype_name(map->param[i].dtype), map->param[i].name);
     }
-    kn_str_printf(out, ") {\n%s %s;\n%s\nreturn %s;\n}\n", kiln_dtype_name(map->param[map->n_in].dtype),
-                  map->param[map->n_in].name, map->stage[0].body, map->param[map->n_in].name);
+    kn_str_append(out, ") {\n");
+    for (int k = whole->n_in; k < whole->n_in + whole->n_out; ++k)
+        kn_str_printf(out, "%s %s;\n", kiln_dtype_name(whole->param[k].dtype), whole->param[k].name);
+    kn_str_printf(out, "%s\nreturn %s;\n}\n", map->stage[0].body, map->param[map->n_in].name);
 }
 
 static void put_call(kn_str *out, const merged *m, const kn_program *p, const kn_program *map, int k)
@@ -530,6 +569,7 @@ static kiln_status fuse_into(const fusing *f, const reader *r)
     kiln_status status = to && m ? KILN_OK : kn_error_memory("a fused map");
     if (status == KILN_OK) {
         merge(m, part, map_of(f), r->param);
+        m->whole = f->whole;
         *to = *part;
         memset(&to->binding, 0, sizeof to->binding);
         memset(to->source, 0, sizeof to->source);
@@ -569,32 +609,68 @@ static void remove_part(kn_lowered *l, int at)
     --l->n_parts;
 }
 
+static bool is_read(const fusing *f)
+{
+    bool is = false;
+    for (int p = 0; p < f->lowered->n_parts; ++p)
+        for (int k = 0; k < kn_lowered_params(&f->lowered->part[p]); ++k) {
+            const kn_source *s = &f->lowered->part[p].source[k];
+            is = is || (p != f->at && s->kind == KN_FROM_BUFFER && s->index == f->buffer);
+        }
+    return is;
+}
+
 /* One reader at a time: the parameters of a part that reads the buffer twice have other places afterwards. */
-static kiln_status fuse_all(fusing *f)
+static kiln_status fuse_result(fusing *f)
 {
     kiln_status status = KILN_OK;
-    note(f);
-    while (f->n_readers > 0 && status == KILN_OK) {
+    for (f->n_readers = 0; status == KILN_OK && find_readers(f); f->n_readers = 0)
         status = fuse_into(f, &f->reader[0]);
-        f->n_readers = 0;
-        if (status == KILN_OK && !find_readers(f))
-            break;
-    }
-    kn_lowered_drop_stored(f->lowered, f->buffer);
-    if (status == KILN_OK)
-        remove_part(f->lowered, f->map);
     return status;
+}
+
+/* A map of which something is still read, since parameters are too many, stays. */
+static kiln_status fuse(fusing *f, kn_lowered *l, int at)
+{
+    const int n_results = l->part[at].program->n_out;
+    bool can = true;
+    for (int r = 0; r < n_results && can; ++r) {
+        begin(&f[r], l, at, r);
+        can = find_readers(&f[r]);
+    }
+    if (!can || !moves_less(f, n_results))
+        return KILN_OK;
+    kn_moved moved = l->moved;
+    kiln_status status = KILN_OK;
+    bool is_left = false;
+    count_moved(&moved, f, n_results);
+    for (int r = 0; r < n_results && status == KILN_OK; ++r) {
+        status = fuse_result(&f[r]);
+        is_left = is_left || is_read(&f[r]);
+    }
+    if (status != KILN_OK || is_left)
+        return status;
+    for (int r = 0; r < n_results; ++r)
+        kn_lowered_drop_stored(l, f[r].buffer);
+    l->moved = moved;
+    remove_part(l, at);
+    return KILN_OK;
 }
 
 kiln_status kn_fuse_maps(kn_lowered *l)
 {
     kiln_status status = KILN_OK;
-    for (int p = l->n_parts; p-- > 0 && status == KILN_OK;) {
-        if (!is_map(&l->part[p]))
-            continue;
-        fusing f = {.lowered = l, .map = p, .buffer = l->part[p].source[l->part[p].program->n_in].index};
-        if (find_readers(&f) && moves_less(&f))
-            status = fuse_all(&f);
-    }
+    bool any = false;
+    for (int p = 0; p < l->n_parts; ++p)
+        any = any || is_map(&l->part[p]);
+    if (!any)
+        return KILN_OK;
+    fusing *f = kn_malloc(MOST_RESULTS * sizeof *f);
+    if (!f)
+        return kn_error_memory("a fused map");
+    for (int p = l->n_parts; p-- > 0 && status == KILN_OK;)
+        if (is_map(&l->part[p]))
+            status = fuse(f, l, p);
+    kn_free(f);
     return status;
 }

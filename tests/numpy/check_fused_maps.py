@@ -55,7 +55,8 @@ def downloaded(kiln, handle):
 
 def called(kiln, text, arrays, explains=None):
     """A call's result; with a target its plan for that, and nothing is called."""
-    kernel, out, plan = ctypes.c_void_p(), (ctypes.c_void_p * 1)(), ctypes.c_void_p()
+    count = 2 if explains and "], " in text else 1
+    kernel, out, plan = ctypes.c_void_p(), (ctypes.c_void_p * count)(), ctypes.c_void_p()
     kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), ", ".join(arrays).encode(), text.encode(), None), text)
     held, bases, given = [], [], (Argument * len(arrays))()
     for k, a in enumerate(arrays.values()):
@@ -72,7 +73,7 @@ def called(kiln, text, arrays, explains=None):
         held.append(kiln.wrap(a, a.dtype.name, at, kiln.device))
         given[k] = Argument(1, 0, held[-1].value)
     if explains:
-        kiln.check(kiln.c.kiln_kernel_explain(ctypes.byref(plan), kernel, out, 1, given, len(given), None, explains), text)
+        kiln.check(kiln.c.kiln_kernel_explain(ctypes.byref(plan), kernel, out, count, given, len(given), None, explains), text)
     else:
         kiln.check(kiln.c.kiln_kernel_call(kernel, out, 1, given, len(given), None), text)
     result = ctypes.string_at(plan).decode() if explains else downloaded(kiln, out[0])
@@ -108,7 +109,7 @@ def check_case(kiln, seed, index):
 # The lines of an explained call: a text, its inputs, the kernels of the expression, steps of kernels by target, and a word that is there.
 SEEN = [("sum(x[x > 0])", "x", 1, None, "reads x"), ("sort(abs(x))", "x", 1, (None, 5), "sort, which computes abs(x)"), ("cumsum(x * y)", "xy", 1, None, "reads x"),
         ("unique(i // 10)", "i", 1, (None, 10), "which computes i // 10"), ("x[x > 0.5]", "x", 1, (1, 1), "which computes x > 0.5"),
-        ("nonzero(x > 0.5)[0]", "x", 1, (1, 1), "which computes x > 0.5"), ("bincount(i // 10, length=100)", "i", 1, (None, None), "which computes i // 10")]
+        ("nonzero(x > 0.5)[0]", "x", 1, (1, 1), "which computes x > 0.5"), ("x[x > 0.5], x[x < y]", "xy", 2, (2, 2), "which computes x > 0.5"), ("bincount(i // 10, length=100)", "i", 1, (None, None), "which computes i // 10")]
 
 
 def check_explained(kiln):
