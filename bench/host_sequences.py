@@ -38,7 +38,7 @@ kiln = Arrays(options.library)
 random = np.random.default_rng(1)
 n = 1 << options.bits
 data = {
-    "f": random.standard_normal(n).astype(np.float32), "d": random.standard_normal(n), "i": random.integers(0, 1 << 26, n).astype(np.int32),
+    "f": random.standard_normal(n).astype(np.float32), "g": random.standard_normal(n).astype(np.float32), "d": random.standard_normal(n), "i": random.integers(0, 1 << 26, n).astype(np.int32),
     "l": random.integers(0, 1 << 20, n), "k": random.integers(0, 1000, n), "w": random.integers(0, 50256, n), "b": random.integers(0, 256, n).astype(np.uint8),
     "h": random.standard_normal(n).astype(np.float16), "m": random.random(n) < 0.3, "p": random.integers(0, n, n), "c": random.integers(0, 1 << 40, n),
     "t": np.sort(random.standard_normal(1 << 14).astype(np.float32)), "u": np.sort(random.standard_normal(1 << 20).astype(np.float32)),
@@ -83,6 +83,11 @@ ROWS = [
     ("partition float32, middle", "partition(f, 2000000)", lambda f: np.partition(f, 2000000), 1),
     ("partition float64", "partition(d, 1000000)", lambda d: np.partition(d, 1000000), 1),
     ("partition int32", "partition(i, 1000)", lambda i: np.partition(i, 1000), 1),
+    ("x[x > 0.5]", "f[f > 0.5]", lambda f: f[f > np.float32(0.5)], 1, "f[f > np.float32(0.5)]"),
+    ("x[x > y]", "f[f > g]", lambda f, g: f[f > g], 1, "f[f > g]"),
+    ("nonzero(x > 0.5)", "nonzero(f > 0.5)[0]", lambda f: np.nonzero(f > np.float32(0.5))[0], 1, "np.nonzero(f > np.float32(0.5))[0]"),
+    ("bincount of k // 3", "bincount(k // 3, length=334)", lambda k: np.bincount(k // 3, minlength=334), 1, "np.bincount(k // 3, None, 334)"),
+    ("x[k * 3]", "f[k * 3]", lambda f, k: f[k * 3], 1, "f[k * 3]"),
     ("argpartition float32", "argpartition(f, 1000)", lambda f: np.argpartition(f, 1000), 1),
 ]
 EXACT = "fi"

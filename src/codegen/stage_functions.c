@@ -257,11 +257,16 @@ static void put_index_at(const kn_writer *w, kn_str *out, const char *start, con
     kn_put_part_with(w, out, "index", KN_NO_VALUE, "start=%s offset=%s", start, kn_str_text(offset));
 }
 
+void kn_put_reduction_index(const kn_writer *w, kn_str *out, const char *offset)
+{
+    put_index_at(w, out, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
+}
+
 void kn_put_map_at(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *offset)
 {
     kn_str *index = kn_text(w), *reduction_index = kn_text(w);
     put_index_at(w, index, "start", offset, w->spec->n_arrays);
-    put_index_at(w, reduction_index, "reduction_start", offset, kn_layout_space_operands(w->spec) - 1);
+    kn_put_reduction_index(w, reduction_index, offset);
     kn_put_map(w, out, stage, place, kn_str_text(index), kn_str_text(reduction_index));
 }
 

@@ -219,6 +219,8 @@ void kn_put_part_with(const kn_writer *w, kn_str *out, const char *part, int k, 
 
 /* ---- stages: functions in the source, and calls of them ---- */
 
+/* `_J` of an element at the offset that the part gives. */
+void kn_put_reduction_index(const kn_writer *w, kn_str *out, const char *offset);
 /* "kn_element(...);": the call of a map or map expression. The program's own values are variables,
  * kn_value_NAME. Stages over results have no index; reduction_index is for programs that use it. */
 void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,

@@ -50,6 +50,7 @@ static const struct {
                  {"flip", kn_call_flip, 0},
                  {"gradient", kn_call_gradient, 0},
                  {"histogram", kn_call_histogram, 0},
+                 {"histogram2d", kn_call_histogram2d, 0},
                  {"histogram_bin_edges", kn_call_bin_edges, 0},
                  {"histogramdd", kn_call_histogramdd, 0},
                  {"hsplit", kn_call_split_along, 1},

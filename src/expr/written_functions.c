@@ -271,8 +271,8 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"a", "choices", "mode"},
                              *const words[] = {"raise", "wrap", "clip", NULL},
-                             *const places[] = {"take(arange(%d), where(a < 0, %d, a))", "a %% %d",
-                                                "clip(a, 0, %d - 1)"};
+                             *const places[] = {"take(arange(%d), where(a < 0, %d, a))", "(a | 0) %% %d",
+                                                "clip(a | 0, 0, %d - 1)"};
     names n = {.count = 0};
     kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
@@ -295,6 +295,51 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
     kn_str_printf(&text, count > 1 ? "x%d" : "where(k == 0, x%d, False)", count - 1);
     for (int k = 0; k + 1 < count; ++k)
         kn_str_append(&text, ")");
+    return read(out, p, c, &text, &n);
+}
+
+/* ---- bins of pairs ---- */
+
+/* The bins of both columns: of a list of two, each its own; any other list or array has the edges of both. */
+static void put_bins(kn_str *text, names *n, const kn_parser *p, const kn_value *bins)
+{
+    const kn_value *item;
+    const bool is_pair = kn_parser_items(&item, p, bins) == 2 && bins->kind == KN_VALUE_TUPLE;
+    add_name(n, "b0", is_pair ? &item[0] : bins);
+    add_name(n, "b1", is_pair ? &item[1] : bins);
+    kn_str_append(text, "[b0, b1]");
+}
+
+/* histogram2d(x, y, bins=10, range=None, density=False, weights=None): rows of the table where the number of
+ * bins is one, else the histogram of a list of columns. */
+kiln_status kn_call_histogram2d(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"x", "y", "bins", "range", "density", "weights"};
+    names n = {.count = 0};
+    kn_value slot[6] = {{0}};
+    kn_str text = KN_STR_INIT;
+    kiln_status status = kn_call_match(slot, p, c, name, 6, 6, 2);
+    if (status != KILN_OK)
+        return status;
+    bool is_row = slot[2].kind == KN_VALUE_ABSENT || kn_parser_is_number(p, &slot[2]);
+    for (int k = 3; k < 6; ++k) /* which rows have by name alone, and not None */
+        is_row = is_row && (slot[k].kind == KN_VALUE_ABSENT ||
+                            (k != 4 && kn_call_is_given(&slot[k]) && slot[k].key_length > 0));
+    if (is_row && kn_call_composed(&status, out, p, c))
+        return status;
+    add_name(&n, "x", &slot[0]);
+    add_name(&n, "y", &slot[1]);
+    kn_str_append(&text, "histogramdd([x, y], ");
+    if (slot[2].kind == KN_VALUE_ABSENT)
+        kn_str_append(&text, "[10, 10]");
+    else
+        put_bins(&text, &n, p, &slot[2]);
+    for (int k = 3; k < 6; ++k)
+        if (kn_call_is_given(&slot[k])) {
+            kn_str_printf(&text, ", %s=%s", name[k], name[k]);
+            add_name(&n, name[k], &slot[k]);
+        }
+    kn_str_append(&text, ")");
     return read(out, p, c, &text, &n);
 }
 

@@ -1026,11 +1026,10 @@ static void find_in_place(lowering *l)
 
 static kiln_status report(lowering *l)
 {
-    kn_report all = {0, 0};
+    l->out->moved = (kn_moved){0, 0, kn_report_alone(&l->state)};
     for (int p = 0; p < l->n_groups; ++p)
-        kn_report_group(&all, &l->state, &l->group[p].group);
-    kn_report_all(&l->out->explanation, &all, &l->state, l->why, l->times);
-    kiln_status status = kn_str_status(&l->out->explanation, "a lowered expression");
+        kn_report_group(&l->out->moved, &l->state, &l->group[p].group);
+    kiln_status status = kn_report_stored(l->out, &l->state, l->buffer_of, l->why, l->times);
     for (int p = 0; p < l->n_groups && status == KILN_OK; ++p) {
         kn_str label = KN_STR_INIT;
         kn_report_part(&label, &l->state, &l->group[p].group, &l->text[p], l->out->part[p].program);

@@ -2,7 +2,9 @@
 #include "fuse/report.h"
 
 #include "graph/op.h"
+#include "base/alloc.h"
 #include "base/caret.h"
+#include "base/error.h"
 
 /* Bytes of the elements along the axes of the space, each element counted once. */
 static double bytes_along(const kn_group *g, const int64_t *stride, int item)
@@ -169,14 +171,40 @@ void kn_report_times(kn_str *out, const kn_fusion_times *t)
                       (double)t->split / MICROSECOND);
 }
 
-void kn_report_group(kn_report *report, const kn_lower_state *s, const kn_group *group)
+void kn_report_group(kn_moved *moved, const kn_lower_state *s, const kn_group *group)
 {
-    ++report->n_groups;
-    report->moved += bytes_of_group(s, group);
+    ++moved->n_kernels;
+    moved->bytes += bytes_of_group(s, group);
 }
 
-void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, const kn_why *why,
-                   const kn_fusion_times *times)
+double kn_report_alone(const kn_lower_state *s)
+{
+    double bytes = 0;
+    for (int n = 0; n < s->graph->n_nodes; ++n) {
+        const kn_node *node = &s->graph->node[n];
+        if (node->kind != KN_NODE_CALL && node->kind != KN_NODE_KERNEL && node->kind != KN_NODE_CAST)
+            continue;
+        bytes += bytes_of_node(s, n);
+        for (int k = 0; k < node->n_in; ++k)
+            bytes += bytes_of_node(s, node->in[k]);
+    }
+    return bytes;
+}
+
+static kiln_status store_reason(kn_stored *out, const kn_lower_state *s, int node, const char *reason,
+                                const kn_fusion_times *times)
+{
+    kn_str what = KN_STR_INIT, why = KN_STR_INIT;
+    put_node(&what, s, node);
+    kn_str_append(&why, reason);
+    kn_report_times(&why, times);
+    out->what = kn_str_take(&what, "a lowered expression");
+    out->why = kn_str_take(&why, "a lowered expression");
+    return out->what && out->why ? KILN_OK : KILN_ERROR_MEMORY;
+}
+
+kiln_status kn_report_stored(kn_lowered *out, const kn_lower_state *s, const int *buffer_of,
+                             const kn_why *why, const kn_fusion_times *times)
 {
     static const char *const reasons[] = {
         [KN_WHY_PLACE] = "what reads it needs all of it, or its elements at other places than it has them",
@@ -187,24 +215,13 @@ void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, con
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer",
         [KN_WHY_LAYOUT] = "a reduction would gather it: it lies along another axis than other inputs"};
-    double eager = 0;
-    for (int n = 0; n < s->graph->n_nodes; ++n) {
-        const kn_node *node = &s->graph->node[n];
-        if (node->kind != KN_NODE_CALL && node->kind != KN_NODE_KERNEL && node->kind != KN_NODE_CAST)
-            continue;
-        eager += bytes_of_node(s, n);
-        for (int k = 0; k < node->n_in; ++k)
-            eager += bytes_of_node(s, node->in[k]);
-    }
-    kn_str_printf(out, "# %d kernel%s: %.0f bytes are moved, %.0f by a kernel for each operation\n",
-                  r->n_groups, r->n_groups == 1 ? "" : "s", r->moved, eager);
-    for (int n = 0; n < s->graph->n_nodes; ++n) {
-        if (why[n] == KN_WHY_NONE)
-            continue;
-        kn_str_append(out, "# stored in between: ");
-        put_node(out, s, n);
-        kn_str_printf(out, ": %s", reasons[why[n]]);
-        kn_report_times(out, &times[n]);
-        kn_str_append(out, "\n");
-    }
+    kiln_status status = KILN_OK;
+    out->stored = kn_calloc((size_t)out->n_buffers + 1, sizeof *out->stored);
+    if (!out->stored)
+        return kn_error_memory("a lowered expression");
+    out->n_stored = out->n_buffers;
+    for (int n = 0; n < s->graph->n_nodes && status == KILN_OK; ++n)
+        if (why[n] != KN_WHY_NONE && s->is_buffered[n])
+            status = store_reason(&out->stored[buffer_of[n]], s, n, reasons[why[n]], &times[n]);
+    return status;
 }

@@ -24,14 +24,12 @@ void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *gr
                     const kn_program *program);
 /* "; as several kernels ..."; nothing if there was no choice. */
 void kn_report_times(kn_str *out, const kn_fusion_times *times);
-/* Lines that begin with '#': the number of kernels, the bytes that they move, the bytes that a kernel for
- * each operation would move, and the reason for each buffer. */
-typedef struct kn_report {
-    int n_groups;
-    double moved;
-} kn_report;
-void kn_report_group(kn_report *report, const kn_lower_state *state, const kn_group *group);
-void kn_report_all(kn_str *out, const kn_report *report, const kn_lower_state *state, const kn_why *why,
-                   const kn_fusion_times *times);
+/* Counts a kernel and what it moves. */
+void kn_report_group(kn_moved *moved, const kn_lower_state *state, const kn_group *group);
+/* The bytes that a kernel for each operation would move. */
+double kn_report_alone(const kn_lower_state *state);
+/* The reasons for buffers, of which buffer_of has the numbers by node. KILN_ERROR_MEMORY. */
+kiln_status kn_report_stored(kn_lowered *out, const kn_lower_state *state, const int *buffer_of,
+                             const kn_why *why, const kn_fusion_times *times);
 
 #endif

@@ -226,6 +226,7 @@ static kiln_status take_parts(kn_lowered *out, kn_lowered *inner, const kn_lower
             return status;
         *to = *from;
         memset(from, 0, sizeof *from);
+        to->is_inner = true;
         for (int k = 0; k < kn_lowered_params(to); ++k) {
             if (to->source[k].kind == KN_FROM_COMPUTED)
                 return refuse_computed(part);
@@ -334,6 +335,24 @@ static void settle(kn_lowered_part *part)
         part->binding.n_arrays = kn_operands_settle(part->binding.operand, kn_lowered_params(part));
 }
 
+/* The lines about an expression stand in front of those about its algorithms. */
+static kiln_status explain(kn_lowered *out)
+{
+    const kn_moved *m = &out->moved;
+    kn_str text = KN_STR_INIT;
+    if (m->n_kernels == 0)
+        return KILN_OK;
+    kn_str_printf(&text, "# %d kernel%s: %.0f bytes are moved, %.0f by a kernel for each operation\n",
+                  m->n_kernels, m->n_kernels == 1 ? "" : "s", m->bytes, m->alone);
+    for (int b = 0; b < out->n_stored; ++b)
+        if (out->stored[b].what)
+            kn_str_printf(&text, "# stored in between: %s: %s\n", out->stored[b].what, out->stored[b].why);
+    kn_str_append(&text, kn_str_text(&out->explanation));
+    kn_str_free(&out->explanation);
+    out->explanation = text;
+    return kn_str_status(&out->explanation, "a lowered call");
+}
+
 kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
 {
     const kn_algorithm *algorithm = kernel->algorithm;
@@ -344,10 +363,12 @@ kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_l
         status = algorithm->lower(out, kernel->context, call);
     if (status == KILN_OK)
         status = lower_inner(out, call);
+    if (status == KILN_OK)
+        status = kn_fuse_maps(out);
     if (status != KILN_OK)
         return status;
     for (int p = 0; p < out->n_parts; ++p)
         settle(&out->part[p]);
     find_lifetimes(out, kernel->program->n_out);
-    return KILN_OK;
+    return explain(out);
 }

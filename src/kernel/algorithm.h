@@ -19,6 +19,7 @@ typedef struct kn_lowered_part {
     /* The kernel of the program, while the call is lowered; NULL: the part owns the program. A kernel with an
      * algorithm is lowered in turn. */
     const kiln_kernel *kernel;
+    bool is_inner; /* a step of an algorithm that the call's own calls */
     kn_step_function function;
     int n_params; /* of the function */
     kn_binding binding;
@@ -28,13 +29,28 @@ typedef struct kn_lowered_part {
     char *label;                  /* the computation, for people */
 } kn_lowered_part;
 
+/* An expression, for people: its kernels, the bytes that they move, and those that a kernel for each
+ * operation would move. */
+typedef struct kn_moved {
+    int n_kernels; /* 0: it is no expression */
+    double bytes, alone;
+} kn_moved;
+
+/* A value that is stored in a buffer, and the reason; NULL: nothing is said of the buffer. */
+typedef struct kn_stored {
+    char *what, *why;
+} kn_stored;
+
 struct kn_lowered {
     int n_parts, n_buffers;
     kn_lowered_part *part;
     kn_buffer *buffer;
     kn_array_layout *layout; /* by output: the layout of an array that the call allocates, with its extents in
                                 the same allocation */
-    kn_str explanation;      /* why there are several parts; lines for people */
+    kn_moved moved;
+    kn_stored *stored; /* by buffer; NULL: no expression has them */
+    int n_stored;
+    kn_str explanation; /* why there are several parts; lines for people */
     /* By output: inputs (bits) that it may share memory with, element by element */
     uint64_t in_place[KN_MAX_PARAMS];
     kn_late late[KN_MAX_PARAMS]; /* by output */
@@ -62,6 +78,14 @@ kiln_status kn_kernel_create_algorithm(kiln_kernel **out, kn_program *prototype,
 
 /* Lowers a call of the kernel to all its steps. */
 kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call);
+/* Appends to a part's label. */
+kiln_status kn_lowered_add_label(kn_lowered_part *part, const char *before, const char *more);
+void kn_lowered_drop_stored(kn_lowered *lowered, int buffer);
+/* The bytes of an array's elements; elements that axes of stride 0 repeat count once. */
+double kn_lowered_bytes(const kiln_array *array);
+/* Fuses maps with the steps of algorithms that read their buffers, if less is moved then: x[x > 0] reads x
+ * alone. Parts that are taken out leave the list (fuse_maps.c). */
+kiln_status kn_fuse_maps(kn_lowered *lowered);
 void kn_lowered_free_part(kn_lowered_part *part);
 void kn_lowered_drop_parts(kn_lowered *lowered);
 void kn_lowered_free(kn_lowered *lowered);

@@ -29,6 +29,7 @@ typedef struct histogram {
     int64_t bins;  /* 0: as the given result says */
     int edges;     /* 1 + the input that has them, of one axis; 0: none has */
     int sized;     /* 1 + the input that has as many elements as there are bins; 0: none */
+    int whole;     /* 1 + the input whose elements have to be whole numbers; 0: none */
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
     bool is_sum;   /* from 0 on */
@@ -83,6 +84,19 @@ static kiln_status count_bins(int64_t *out, const histogram *h, const kn_describ
     return KILN_OK;
 }
 
+/* Booleans count as whole numbers, as indices of NumPy's do. */
+static kiln_status check_whole(const histogram *h, const kn_described *in)
+{
+    if (!h->whole)
+        return KILN_OK;
+    const kn_param *param = &inputs_of(h)->param[h->whole - 1];
+    const kiln_dtype dtype = kn_described_dtype(inputs_of(h), param, in);
+    return kn_dtype_info_of(dtype)->kind <= KN_KIND_UINT
+               ? KILN_OK
+               : kn_error(KILN_ERROR_TYPE, "%s: '%s' is of %s; whole numbers were expected",
+                          inputs_of(h)->name, param->name, kiln_dtype_name(dtype));
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const histogram *h = context;
@@ -91,6 +105,8 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     kiln_status status = kn_describe_elements(&ndim, shape, inputs_of(h), in, "count");
     if (status == KILN_OK)
         status = kn_describe_check_inputs(inputs_of(h), in);
+    if (status == KILN_OK)
+        status = check_whole(h, in);
     if (status == KILN_OK)
         status = find_dtype(&out->dtype, h, output_of(h, j), in);
     if (status == KILN_OK)
@@ -862,6 +878,7 @@ kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text
     h->bins = text->bins;
     h->edges = text->edges;
     h->sized = text->sized;
+    h->whole = text->whole;
     making m = {.h = h,
                 .in = text->in,
                 .outs = text->outs,

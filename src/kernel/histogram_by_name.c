@@ -85,6 +85,7 @@ kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool ha
                                     .value = has_weights ? "weights" : NULL,
                                     .name = histograms[name].name,
                                     .bins = count,
+                                    .whole = name == KN_BINCOUNT,
                                     .edges = histograms[name].edges};
     kiln_status status = kn_str_status(&in, "a histogram's texts");
     if (status == KILN_OK)
@@ -150,7 +151,8 @@ static kiln_status make_combined(kiln_kernel **out, const void *of)
                                     .identity = combinings[c->how].identity,
                                     .name = combinings[c->how].name,
                                     .bins = c->bins,
-                                    .sized = c->is_scattered};
+                                    .sized = c->is_scattered,
+                                    .whole = 2};
     return kn_histogram_create(out, &text, &o);
 }
 

@@ -620,21 +620,31 @@ static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
                      v->strides + beyond);
 }
 
+/* `values` in the dtype of x. */
+static void write_converted(writing *w, const lowering *l)
+{
+    const kn_dtype_info *to = kn_dtype_info_of(l->in->dtype), *from = kn_dtype_info_of(l->in[1].dtype);
+    const char *part = from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX ? ".re" : "";
+    if (from == to)
+        kn_str_append(&w->body, "values");
+    else if (to->kind == KN_KIND_BOOL)
+        kn_str_printf(&w->body, "values%s != 0%s", part, *part ? " || values.im != 0" : "");
+    else
+        kn_str_printf(&w->body, "(%s)values%s", to->c_name, part);
+}
+
 /* The value in the dtype of x, or the element as it is. */
 static void write_conversion(writing *w, const lowering *l)
 {
-    const kn_dtype_info *to = kn_dtype_info_of(l->in->dtype), *from = kn_dtype_info_of(l->in[1].dtype);
     const char *dtype = kiln_dtype_name(l->factor > 1 ? l->dtype : l->in->dtype);
-    const char *part = from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX ? ".re" : "";
     add_input(w, "%s x", dtype, 0);
     kn_str_printf(&w->outs, "%s y", dtype);
-    if (from == to)
+    if (l->in->dtype == l->in[1].dtype) {
         kn_str_append(&w->body, "y = is_there ? values : x");
-    else if (to->kind == KN_KIND_BOOL)
-        kn_str_printf(&w->body, "y = is_there ? values%s != 0%s : x", part,
-                      *part ? " || values.im != 0" : "");
-    else
-        kn_str_printf(&w->body, "y = x;\nif (is_there) y = (%s)values%s", to->c_name, part);
+        return;
+    }
+    kn_str_append(&w->body, "y = x;\nif (is_there) y = ");
+    write_converted(w, l);
 }
 
 static void write_results(writing *w, const lowering *l)
@@ -968,6 +978,74 @@ static kiln_status add_ranges(lowering *l, const last_numbers *last, int64_t byt
     return status;
 }
 
+/* ---- one value for all places ---- */
+
+/* The same value wherever the index says: the order in which places get it does not matter. */
+static bool has_one_value(const lowering *l)
+{
+    const kn_described *v = &l->in[1];
+    return l->t->name == KN_INDEXED_ASSIGNED && l->axes.n_masks == 0 &&
+           (v->is_number || kn_shape_size(v->ndim, v->shape) == 1);
+}
+
+static kiln_status add_copy(lowering *l)
+{
+    const char *dtype = kiln_dtype_name(l->in->dtype);
+    kn_lowered_part *part;
+    writing w;
+    begin(&w);
+    add_input(&w, "%s x", dtype, 0);
+    kn_str_printf(&w.outs, "%s y", dtype);
+    kn_str_append(&w.body, "y = x");
+    kiln_status status = finish(&part, l, &w, 0);
+    return status == KILN_OK ? bind_results(part, 0, l) : status;
+}
+
+static kiln_status bind_one_value(kn_lowered_part *part, int at, const lowering *l)
+{
+    static const int64_t strides[KILN_MAX_NDIM] = {0};
+    const kn_source source = {.kind = KN_FROM_INPUT, .index = 1};
+    return l->in[1].is_number ? kn_lowered_bind_input(part, at, l->call, 1, l->in[1].dtype)
+                              : kn_lowered_bind(part, at, l->call, &source, l->in[1].dtype, l->axes.ndim,
+                                                l->axes.shape, strides);
+}
+
+static kiln_status add_value(lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    const char *dtype = kiln_dtype_name(l->in->dtype);
+    int64_t strides[KILN_MAX_NDIM];
+    kn_lowered_part *part;
+    writing w;
+    int at = 0;
+    begin(&w);
+    write_places(&w, l, "y", true);
+    add_input(&w, "%s values", kiln_dtype_name(l->in[1].dtype), 0);
+    kn_str_printf(&w.outs, "raw %s y", dtype);
+    kn_str_append(&w.body, "y[at] = ");
+    write_converted(&w, l);
+    kiln_status status = finish(&part, l, &w, KILN_KERNEL_CHECK);
+    if (status == KILN_OK)
+        status = bind_indices(part, &at, l, true);
+    if (status == KILN_OK)
+        status = bind_one_value(part, at++, l);
+    if (status != KILN_OK)
+        return status;
+    kn_shape_c_strides(l->in->ndim, l->in->shape, (int64_t)kiln_dtype_size(l->in->dtype), strides);
+    kn_lowered_set_shape(part, o->ndim, o->shape);
+    return bind_places(part, at, l, &(kn_source){.kind = KN_FROM_OUTPUT}, l->in->dtype,
+                       given ? given->strides : strides);
+}
+
+static kiln_status lower_one_value(lowering *l)
+{
+    memcpy(l->rows, l->in->shape, sizeof l->rows);
+    l->factor = 1;
+    kiln_status status = add_copy(l);
+    return status == KILN_OK && kn_shape_size(l->axes.ndim, l->axes.shape) > 0 ? add_value(l) : status;
+}
+
 static kiln_status lower_assigned(lowering *l)
 {
     const kn_index_axes *o = &l->axes;
@@ -978,6 +1056,8 @@ static kiln_status lower_assigned(lowering *l)
         return add_basic(l);
     if (is_plain_mask(l))
         return add_plain_mask(l);
+    if (has_one_value(l))
+        return lower_one_value(l);
     kiln_status status = add_masks(l);
     kn_index_axes_hold(&l->axes, l->is_held, l->rows, l->in);
     last.dtype = kn_shape_size(o->ndim, o->shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;

@@ -104,6 +104,60 @@ static kiln_status put_all(kn_str *text, const kn_inspected *call,
     return status;
 }
 
+/* The bytes behind a parameter of a step: no more than its buffer, or the call's own result, has. */
+static double bytes_behind(const kn_lowered *l, const kn_lowered_part *part, int k)
+{
+    const kn_source *s = &part->source[k];
+    const kn_array_layout *result = s->kind == KN_FROM_OUTPUT && l->layout ? &l->layout[s->index] : NULL;
+    const double bytes = kn_lowered_bytes(part->binding.array[k]);
+    const double most = s->kind == KN_FROM_BUFFER ? (double)l->buffer[s->index].size
+                        : result                  ? (double)result->bytes
+                                                  : bytes;
+    return bytes < most ? bytes : most;
+}
+
+/* The bytes of a step of an algorithm. Raw inputs are left out: how much of them is read depends on elements;
+ * of raw outputs all may be written. */
+static void count_bytes(double *read, double *written, const kn_lowered *l, const kn_lowered_part *part)
+{
+    *read = *written = 0;
+    for (int k = 0; k < kn_lowered_params(part); ++k) {
+        const bool is_out = part->program ? k >= part->program->n_in : k == 0;
+        if (part->binding.array[k] && (is_out || part->binding.operand[k].pass == KN_PASS_ARRAY))
+            *(is_out ? written : read) += bytes_behind(l, part, k);
+    }
+}
+
+static void put_label(kn_str *text, const kn_lowered *l, const kn_lowered_part *part)
+{
+    double read, written;
+    if (!part->label)
+        return;
+    kn_str_printf(text, part->program ? "# %s" : "# %s: a function", part->label);
+    count_bytes(&read, &written, l, part);
+    if (part->is_inner && part->program)
+        kn_str_printf(text, ": reads %.0f bytes; writes %.0f at most", read, written);
+    kn_str_append(text, "\n");
+}
+
+/* The steps of algorithms, which the number of kernels counts as one each. */
+static void put_steps(kn_str *text, const kn_lowered *l)
+{
+    double read, written, all[2] = {0, 0};
+    int launches = 0, inner = 0;
+    for (int p = 0; p < l->n_parts; ++p) {
+        inner += l->part[p].is_inner;
+        launches += l->part[p].program != NULL;
+        count_bytes(&read, &written, l, &l->part[p]);
+        all[0] += l->part[p].program ? read : 0;
+        all[1] += l->part[p].program ? written : 0;
+    }
+    if (inner > 0)
+        kn_str_printf(text,
+                      "# %d step%s, %d of them of kernels: %.0f bytes are read, and %.0f at most written\n",
+                      l->n_parts, l->n_parts == 1 ? "" : "s", launches, all[0], all[1]);
+}
+
 /* Appends lines that begin with '#': what a lowered call's steps read and write, and why there are
  * several. */
 static kiln_status put_lines(kn_str *text, const kn_inspected *call)
@@ -111,9 +165,9 @@ static kiln_status put_lines(kn_str *text, const kn_inspected *call)
     const kn_lowered *l = &call->lowered;
     kiln_status status = l->n_parts > 0 ? KILN_OK : put_all(text, call, put_line);
     kn_str_append(text, kn_str_text(&l->explanation));
+    put_steps(text, l);
     for (int p = 0, r = 0; p < l->n_parts && status == KILN_OK; ++p) {
-        if (l->part[p].label)
-            kn_str_printf(text, l->part[p].program ? "# %s\n" : "# %s: a function\n", l->part[p].label);
+        put_label(text, l, &l->part[p]);
         if (!l->part[p].program)
             continue;
         status = put_line(text, call->resolved[r++]);

@@ -27,11 +27,31 @@ void kn_lowered_drop_parts(kn_lowered *l)
     l->n_parts = 0;
 }
 
+void kn_lowered_drop_stored(kn_lowered *l, int buffer)
+{
+    if (buffer >= l->n_stored)
+        return;
+    kn_free(l->stored[buffer].what);
+    kn_free(l->stored[buffer].why);
+    l->stored[buffer] = (kn_stored){NULL, NULL};
+}
+
+double kn_lowered_bytes(const kiln_array *a)
+{
+    double bytes = (double)a->item_size;
+    for (int k = 0; k < a->ndim; ++k)
+        bytes *= a->strides[k] != 0 ? (double)a->shape[k] : a->shape[k] > 0;
+    return bytes;
+}
+
 void kn_lowered_free(kn_lowered *l)
 {
     kn_lowered_drop_parts(l);
     kn_free(l->buffer);
     kn_free(l->layout);
+    for (int b = 0; b < l->n_stored; ++b)
+        kn_lowered_drop_stored(l, b);
+    kn_free(l->stored);
     kn_str_free(&l->explanation);
     memset(l, 0, sizeof *l);
 }
@@ -82,6 +102,18 @@ static kiln_status set_label(kn_lowered_part *part, const char *name)
 {
     part->label = kn_strdup(name);
     return part->label ? KILN_OK : kn_error_memory("the parts of a call");
+}
+
+kiln_status kn_lowered_add_label(kn_lowered_part *part, const char *before, const char *more)
+{
+    kn_str label = KN_STR_INIT;
+    kn_str_printf(&label, "%s%s%s", part->label ? part->label : "", before, more);
+    char *text = kn_str_take(&label, "the parts of a call");
+    if (!text)
+        return KILN_ERROR_MEMORY;
+    kn_free(part->label);
+    part->label = text;
+    return KILN_OK;
 }
 
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *l, const kiln_kernel *kernel)

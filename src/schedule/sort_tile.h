@@ -10,7 +10,6 @@ enum {
     KN_SORT_ITEMS = 16,        /* elements of a thread, at most */
     KN_SORT_DIGITS = 256,      /* words of a tile: a digit has 8 bits */
     KN_SORT_TOP = 512,         /* first elements of a longer row that one block finds (CUDA), at most */
-    KN_SORT_TOP_HELD = 2048,   /* elements of shared memory for them, of which a step reads half as many */
     KN_SORT_ROW = 4096         /* elements of a row that one block sorts (CUDA), at most */
 };
 

@@ -296,6 +296,31 @@ static kiln_status look_at_kernel(void)
     return status;
 }
 
+/* Maps are fused with the steps of an algorithm where elements are many; an array of one, repeated. */
+static kiln_status fuse_maps(void)
+{
+    static const int64_t many = 1 << 20, one = 1, none = 0;
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *all = NULL;
+    char *line = NULL;
+    kiln_status status = kiln_expression_create(&kernel, "x, t", "sort(x * t), x[x + 1 > t]", NULL);
+    if (status == KILN_OK)
+        status = kiln_array_zeros(&x, KILN_FLOAT32, 1, &one, KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        status = kiln_array_as_strided(&all, x, 1, &many, &none);
+    if (status == KILN_OK) {
+        kiln_arg in[] = {kiln_arg_array(all), kiln_arg_float(0.5)};
+        status = kiln_kernel_explain(&line, kernel, NULL, 2, in, 2, NULL, "sm_90");
+    }
+    if (status == KILN_OK)
+        assert_non_null(strstr(line, "which computes"));
+    free(line);
+    kiln_array_free(all);
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
 /* A definition of its own each time; nothing to compute, and so nothing to compile. */
 static kiln_status use_operations(void)
 {
@@ -436,6 +461,6 @@ const fault_flow fault_flows[] = {
     {"look_at_kernel", look_at_kernel, true},     {"make_mistakes", make_mistakes, false},
     {"compile_nonsense", compile_nonsense, true}, {"look_at_cache", look_at_cache, false},
     {"use_operations", use_operations, false},    {"named_files", named_files, false},
-    {"time_kernel", time_kernel, true},
+    {"time_kernel", time_kernel, true},           {"fuse_maps", fuse_maps, false},
 };
 const int fault_flow_count = sizeof fault_flows / sizeof *fault_flows;

@@ -403,6 +403,18 @@ def runs(rng, x, y):
     return "run_lengths(x)", [x[heads], np.diff(np.append(heads, x.size))], same, {"x": x}
 
 
+def lists_of_bins(rng, x, y, weights):
+    """Of histogram2d: numbers or edges of each column, or edges of both; NumPy's order of arguments."""
+    edges = [np.array([-1.0, 0, 5, 50]), np.array([0.5, 1, 9])]
+    bins = rng.choice([[3, 5], [edges[0], 4], edges, edges[1], [0, 1, 7, 30], 6])
+    density = rng.random() < 0.5
+    text = "e" if bins is edges[1] else f"[{', '.join('e' if b is edges[1] else 'd' if b is edges[0] else str(b) for b in bins)}]" if isinstance(bins, list) else str(bins)
+    ranges = rng.choice([None, [[-1, 20], [0.5, 2]]]) if text in ("6", "[3, 5]") else None
+    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, ranges, density, y.astype("f8") if weights else None)
+    more = f", {ranges}, {density}" if density or rng.random() < 0.5 or not weights else f", range={ranges}"
+    return f"histogram2d(x, y, {text}{more}{', weights=y' if weights else ''})", list(right), rough, {"x": x, "y": y, "d": edges[0], "e": edges[1]}
+
+
 def both_bins(rng, x, y):
     if x.dtype.kind == "c":
         return None
@@ -410,6 +422,8 @@ def both_bins(rng, x, y):
     y, weights = x[::-1] if rng.random() < 0.5 else x * 0 + 1, rng.random() < 0.4
     if not x.size:
         return None
+    if rng.random() < 0.4:
+        return lists_of_bins(rng, x, y, weights)
     ranges = rng.choice([None, None, [[-1, 20], [0.5, 2]], [[3.0, 3], [-60, 1]]])
     right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, ranges, weights=y.astype("f8") if weights else None)
     more, arrays = ", weights=y" if weights else "", {"x": x, "y": y}

@@ -221,6 +221,11 @@ template <class T> static inline T emulated_put(T *to, T value)
     *to = value;
     return old;
 }
+template <class T> static inline T atomicCAS(T *to, T expected, T x)
+{
+    __atomic_compare_exchange_n(to, &expected, x, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+}
 template <class T> static inline T atomicMin(T *to, T x)
 {
     return emulated_put(to, x < *to ? x : *to);
@@ -332,6 +337,8 @@ template <class To, class From> static inline To emulated_bits(From from)
 }
 #define __float_as_int emulated_bits<int, float>
 #define __int_as_float emulated_bits<float, int>
+#define __double_as_longlong emulated_bits<long long, double>
+#define __longlong_as_double emulated_bits<double, long long>
 #define __float_as_uint emulated_bits<unsigned, float>
 #define __uint_as_float emulated_bits<float, unsigned>
 // Rounded towards zero.

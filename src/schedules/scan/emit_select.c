@@ -1,4 +1,4 @@
-/* emit_select.c - select.cu. */
+/* emit_select.c - select.cu and select_row.cu. */
 #include "codegen/writer.h"
 
 #include "schedules/scan/row_elements.h"
@@ -20,7 +20,60 @@ static void fill(kn_writer *w)
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, elements->put, elements->offset);
 }
 
+/* ---- elements of one axis, which threads hold ---- */
+
+static const kn_row_elements *along_row(void)
+{
+    return kn_row_elements_of(true);
+}
+
+/* Inputs are in registers; outputs that are not raw lie in memory. */
+static void put_held(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_is_output(w, k))
+        along_row()->put(w, out, k);
+    else
+        kn_put_item(w, out, k);
+}
+
+/* Elements that only the last stage reads are loaded where they are selected. */
+static void put_loads(kn_writer *w, int k)
+{
+    const bool is_mapped = kn_scan_is_of_stage(w, KN_SCAN_MAP, k);
+    if (kn_is_output(w, k) || (!is_mapped && !kn_scan_is_of_stage(w, KN_SCAN_POST, k)))
+        return;
+    kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
+    kn_put_part_with(w, &w->slot[is_mapped ? KN_SLOT_STEP_LOADS : KN_SLOT_GATHER], "item_load", k, "place=%s",
+                     kn_text_by(w, along_row()->put, k));
+}
+
+static void fill_row(kn_writer *w)
+{
+    const kn_stage *scan = &w->program->stage[KN_SCAN_SCAN];
+    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", scan->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], scan->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_RESULT], scan->value[1]);
+    kn_put_row_pointers(w);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0)
+            put_loads(w, k);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, kn_put_item, along_row()->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_held, along_row()->offset);
+    if (w->program->uses & KN_USES_REDUCTION_INDEX && w->program->uses & KN_USES_SIZES) {
+        kn_str *index = kn_text(w);
+        kn_put_reduction_index(w, index, along_row()->offset);
+        kn_put_part_with(w, &w->slot[KN_SLOT_INVARIANT], "not_last", KN_NO_VALUE, "index=%s",
+                         kn_str_text(index));
+    }
+}
+
+KN_CONFIG_TABLE(kn_select_row_config, KN_SELECT_ROW_CONFIG);
 KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);
+
+const kn_recipe kn_recipe_select_row = {.template_name = "schedules/scan/select_row.cu",
+                                        .fill = fill_row,
+                                        .parts = "schedules/scan/scan_parts.cu",
+                                        .preludes = "kn_reduce_block kn_look_back"};
 
 const kn_recipe kn_recipe_select = {.template_name = "schedules/scan/select.cu",
                                     .fill = fill,

@@ -11,7 +11,11 @@
 #include "schedules/scan/scan_tiles.h"
 #include "space/numbers.h"
 
-enum { ITEMS = 16 /* elements of a thread */, BLOCK = 256 /* threads */ };
+enum {
+    ITEMS = 16, /* elements of a thread */
+    WORDS = 32, /* that it holds */
+    BLOCK = 256 /* threads */
+};
 
 /* The kind's field. flags: words of them. */
 #define MEMBERS                                                                                              \
@@ -22,22 +26,32 @@ typedef struct select_field {
     MEMBERS
 } select_field;
 
-static select_field plan(const kn_schedule *s, const kn_space *space)
+static select_field plan(int block, int items, const kn_space *space)
 {
     select_field f = {.length = kn_reduce_size(space)};
-    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)s->block * kn_select_config_of(s)->items);
+    f.tiles = (uint32_t)kn_divide_up(f.length, (int64_t)block * items);
     f.flags = (uint32_t)kn_scan_flags(1, f.tiles, 1);
     return f;
 }
 
-static kiln_status place(kn_placement *out, const kn_part *part)
+static kiln_status place_tiles(kn_placement *out, const kn_part *part, int items)
 {
-    select_field f = plan(&part->spec->schedule, part->space);
+    select_field f = plan(part->spec->schedule.block, items, part->space);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
     out->grid[0] = f.tiles;
     memcpy(out->field, &f, sizeof f);
     return kn_scan_place_flags(out, part, f.flags, 1);
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    return place_tiles(out, part, kn_select_config_of(&part->spec->schedule)->items);
+}
+
+static kiln_status place_row(kn_placement *out, const kn_part *part)
+{
+    return place_tiles(out, part, kn_select_row_config_of(&part->spec->schedule)->items);
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -51,8 +65,32 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->block = kn_scan_block(c, BLOCK);
     out->vector = 1;
     config->one_axis = kn_reduce_set_elements(out, c);
-    config->several_tiles = plan(out, s).tiles > 1;
+    config->several_tiles = plan(out->block, ITEMS, s).tiles > 1;
     return true;
+}
+
+/* The elements that a thread holds; 0: they are too wide. */
+static int count_held(const kn_choice *c)
+{
+    int words = 0;
+    for (int o = 0; o < c->count; ++o)
+        words += c->access[o].is_output ? 0 : c->access[o].item_size > 4 ? c->access[o].item_size / 4 : 1;
+    return words > WORDS / 4 ? 0 : words > WORDS / 8 ? 4 : words > WORDS / 16 ? 8 : ITEMS;
+}
+
+static bool choose_row(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    const int held = count_held(c);
+    (void)params;
+    if (!c->program->is_selection || kn_space_output_size(s) != 1 || s->n_reduction_axes != 1 || held == 0)
+        return false;
+    kn_select_row_config *config = kn_select_row_config_in(out);
+    config->items = held;
+    out->block = kn_scan_block(c, BLOCK);
+    out->vector = 1;
+    config->several_tiles = plan(out->block, held, s).tiles > 1;
+    return kn_reduce_set_elements(out, c);
 }
 
 static void describe(kn_str *out, const unsigned char *at)
@@ -68,3 +106,15 @@ const kn_kind kn_kind_select = {.name = "select",
                                 .revision = 1,
                                 .config = &kn_select_config_table,
                                 .field = KN_FIELD(select_field, MEMBERS)};
+
+const kn_kind kn_kind_select_row = {.name = "select_row",
+                                    .recipe = &kn_recipe_select_row,
+                                    .pattern = "msm",
+                                    .choose = choose_row,
+                                    .place = place_row,
+                                    .has_wide_axes = true,
+                                    .describe = describe,
+                                    .has_workspace = true,
+                                    .revision = 1,
+                                    .config = &kn_select_row_config_table,
+                                    .field = KN_FIELD(select_field, MEMBERS)};

@@ -6,8 +6,10 @@
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
-extern const kn_kind kn_kind_select, kn_kind_scan_rows, kn_kind_scan_columns, kn_kind_scan;
-extern const kn_recipe kn_recipe_select, kn_recipe_scan_rows, kn_recipe_scan_columns, kn_recipe_scan;
+extern const kn_kind kn_kind_select, kn_kind_select_row, kn_kind_scan_rows, kn_kind_scan_columns,
+    kn_kind_scan;
+extern const kn_recipe kn_recipe_select, kn_recipe_select_row, kn_recipe_scan_rows, kn_recipe_scan_columns,
+    kn_recipe_scan;
 
 /* The words of both targets' templates: the scanned type, its variables, the function, the identity. */
 void kn_put_scan_names(kn_writer *w);
@@ -29,5 +31,7 @@ KN_CONFIG(kn_scan_rows_config, KN_SCAN_ROWS_CONFIG);
  * several_tiles: there are several. */
 #define KN_SELECT_CONFIG(X) X(items, 16) X(one_axis, 1) X(several_tiles, 1)
 KN_CONFIG(kn_select_config, KN_SELECT_CONFIG);
+#define KN_SELECT_ROW_CONFIG(X) X(items, 16) X(several_tiles, 1)
+KN_CONFIG(kn_select_row_config, KN_SELECT_ROW_CONFIG);
 
 #endif

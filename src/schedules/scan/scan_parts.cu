@@ -40,6 +40,10 @@ kn_store(kn_${name}_row + kn_q * ${vector}, kn_${name}_);
 #part item_packs
 ${type} kn_${name}_all[kn_in_flight];
 
+// The texts of a selection ask which element is the last one.
+#part not_last
+__builtin_assume(${index} + 1 != _in_ind.size());
+
 #part item_load
 kn_${name}_all[kn_u] = ${place};
 

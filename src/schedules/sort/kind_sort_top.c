@@ -19,7 +19,17 @@ typedef struct top_field {
     MEMBERS
 } top_field;
 
-enum { ITEMS = KN_SORT_TOP_HELD / 2 / KN_SORT_BLOCK };
+enum { ITEMS = KN_SORT_ROW / KN_SORT_BLOCK /* of a thread: a step, which no row is shorter than */ };
+
+/* Keys of 8 bytes take twice the registers. */
+static int items_of(const kn_choice *c)
+{
+    int bytes = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->access[o].item_size > bytes)
+            bytes = c->access[o].item_size;
+    return bytes > 4 ? ITEMS / 2 : ITEMS;
+}
 
 /* The rank stage's body is the number of elements that are wanted at most. */
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -33,7 +43,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->block = KN_SORT_BLOCK;
     out->vector = 1;
     config->one_axis = kn_reduce_set_elements(out, c);
-    config->items = ITEMS;
+    config->items = items_of(c);
     config->wanted = (int)wanted;
     return true;
 }

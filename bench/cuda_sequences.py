@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+"""Sorts, scans, selections, histograms and indices on a GPU beside CUB, PyTorch and CuPy: bench/cuda_sequences.py LIBRARY [--cub FOLDER] [--rows WORD,WORD] [--bits B] > table.md
+
+A time is that of a call from the host, back to back with others, with the allocation of its results: the least mean of three times so many; in brackets that of each kernel on the
+device, by PyTorch's profiler. CUB's is of the device alone: bench/cub_sequences.cu, which nvcc compiles, a program a row, into FOLDER. Results are compared with PyTorch's.
+--once ROW calls a row three times between the profiler's marks, for `ncu --profile-from-start off`."""
+import argparse
+import concurrent.futures
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("library")
+parser.add_argument("--cub", help="a folder for CUB's programs; none: CUB is left out")
+parser.add_argument("--rows", default="", help="rows whose name has one of these words")
+parser.add_argument("--bits", type=int, default=0, help="2^B times as many elements (-6: a 64th)")
+parser.add_argument("--seconds", type=float, default=0.03, help="of each of the three means")
+parser.add_argument("--no-peers", action="store_true")
+parser.add_argument("--once", help="this row alone, for a profiler")
+options = parser.parse_args()
+here = pathlib.Path(__file__).resolve().parent
+os.environ.setdefault("KILN_TARGET", "cuda:0")
+os.environ.setdefault("KILN_FORMS", "best")
+sys.path.insert(0, str(here.parent / "tests/numpy"))
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+from host_kernels import Argument, Arrays  # noqa: E402
+
+try:
+    import cupy
+except ImportError:
+    cupy = None
+kiln = Arrays(options.library)
+made = {}
+
+
+def scaled(bits):
+    return 1 << max(bits + options.bits, 8)
+
+
+def floats(bits, dtype=torch.float32):
+    return lambda: torch.rand(scaled(bits), device="cuda").to(dtype)
+
+
+def whole(below, bits, dtype=torch.int64):
+    return lambda: torch.randint(0, below, (scaled(bits),), device="cuda", dtype=dtype)
+
+
+def sorted_floats(count):
+    return lambda: torch.rand(count, device="cuda").sort().values
+
+
+# Names of arrays that rows use.
+DATA = {
+    "f20": floats(20), "f24": floats(24), "f26": floats(26), "f27": floats(27), "g27": floats(27), "f28": floats(28), "h27": floats(27, torch.float16),
+    "l26": lambda: torch.randint(-1 << 62, 1 << 62, (scaled(26),), device="cuda"), "k26": whole(1 << 20, 26), "u28": whole(256, 28, torch.uint8),
+    "rows": lambda: torch.rand(max(4096 >> -options.bits, 8), 50257, device="cuda"), "m": lambda: torch.rand(scaled(14), 1024, device="cuda"),
+    "i22": whole(scaled(24), 22), "v22": floats(22), "r12": whole(scaled(14), 12), "w12": lambda: torch.rand(scaled(12), 1024, device="cuda"),
+    "mask24": lambda: torch.rand(scaled(24), device="cuda") > 0.5, "n24": lambda: torch.randn(scaled(24), device="cuda"),
+    "e1000": sorted_floats(1000), "e20": sorted_floats(1 << 20), "b100": whole(100, 26), "b500": whole(500, 26), "b1000": whole(1000, 26), "b3000": whole(3000, 26),
+    "b5000": whole(5000, 26), "b16": whole(65536, 26), "b20": whole(1 << 20, 26), "one": lambda: torch.full((scaled(26),), 7, device="cuda"),
+    "c26": whole(1000, 26, torch.int32), "j20": whole(1 << 20, 26, torch.int32), "j500": whole(500, 26, torch.int32), "j5000": whole(5000, 26, torch.int32),
+}
+
+
+def array(name):
+    if name not in made:
+        torch.manual_seed(len(name) + sum(map(ord, name)))
+        made[name] = DATA[name]()
+        torch.cuda.synchronize()
+    return made[name]
+
+
+def into(x, *rest):
+    y = x.clone()
+    y.index_put_(rest[:-1], rest[-1])
+    return y
+
+
+def added(out, keys, values):
+    return torch.zeros(out, dtype=values.dtype, device="cuda").index_add_(0, keys, values)
+
+
+def at_rows(x, r, v):
+    return x.index_add(0, r, v)
+
+
+# Name, arrays, expression, PyTorch, CuPy.
+ROWS = [
+    ("X1 cumsum f32 2^28", "f28", "cumsum(f28)", lambda x: x.cumsum(0), lambda x: x.cumsum()),
+    ("X1c affine pairs 2^27", "f27 g27", None, None, None),
+    ("X2 sort f32 2^27", "f27", "sort(f27)", lambda x: x.sort().values, lambda x: cupy.sort(x)),
+    ("X2b sort i64 2^26", "l26", "sort(l26)", lambda x: x.sort().values, lambda x: cupy.sort(x)),
+    ("X2c sort i64 below 2^20, 2^26", "k26", "sort(k26)", lambda x: x.sort().values, lambda x: cupy.sort(x)),
+    ("X2d sort u8 2^28", "u28", "sort(u28)", lambda x: x.sort().values, None),
+    ("X2d sort f16 2^27", "h27", "sort(h27)", lambda x: x.sort().values, None),
+    ("X2f sort f32 2^20", "f20", "sort(f20)", lambda x: x.sort().values, lambda x: cupy.sort(x)),
+    ("X3 argsort f32 2^26", "f26", "argsort(f26)", lambda x: x.argsort(stable=True), lambda x: cupy.argsort(x)),
+    ("X5 x[x > 0.5] 2^28", "f28", "f28[f28 > 0.5]", lambda x: x[x > 0.5], lambda x: x[x > 0.5]),
+    ("X5b nonzero(x > 0.5)[0] 2^28", "f28", "nonzero(f28 > 0.5)[0]", lambda x: (x > 0.5).nonzero()[:, 0], lambda x: cupy.nonzero(x > 0.5)[0]),
+    ("X5 x[x > 0.5] 2^24", "f24", "f24[f24 > 0.5]", lambda x: x[x > 0.5], lambda x: x[x > 0.5]),
+    ("X9 unique f32 2^26", "f26", "unique(f26)", lambda x: x.unique(), lambda x: cupy.unique(x)),
+    ("X10 topk(x, 50) f32 2^27", "f27", "topk(f27, 50)[0]", lambda x: x.topk(50).values, None),
+    ("X10 topk(x, 50) rows (4096, 50257)", "rows", "topk(rows, 50)[0]", lambda x: x.topk(50).values, None),
+    ("topk(x, 512) f32 2^24", "f24", "topk(f24, 512)[0]", lambda x: x.topk(512).values, None),
+    ("median f32 2^24", "f24", "median(f24)", lambda x: torch.quantile(x[: 1 << 23], 0.5) if x.numel() > 1 << 23 else torch.quantile(x, 0.5), lambda x: cupy.median(x)),
+    ("X7 histogram 256 f32 2^28", "f28", "histogram(f28, bins=256, range=(0, 1))[0]", lambda x: x.histc(256, 0, 1).long(), lambda x: cupy.histogram(x, 256, (0, 1))[0]),
+    ("X7b bincount u8 2^28", "u28", "bincount(u28, length=256)", lambda x: x.bincount(minlength=256), lambda x: cupy.bincount(x, minlength=256)),
+    ("X8 bincount 1,000 i64 2^26", "b1000", "bincount(b1000, length=1000)", lambda x: x.bincount(minlength=1000), lambda x: cupy.bincount(x, minlength=1000)),
+    ("X8 bincount 65,536 i64 2^26", "b16", "bincount(b16, length=65536)", lambda x: x.bincount(minlength=65536), lambda x: cupy.bincount(x, minlength=65536)),
+    ("bincount 2^20 i64 2^26", "b20", "bincount(b20, length=1048576)", lambda x: x.bincount(minlength=1 << 20), lambda x: cupy.bincount(x, minlength=1 << 20)),
+    ("sums i32 by 2^20 i64 keys 2^26", "b20 c26", "segment_sum(c26, b20, 1048576)", lambda k, x: added(1 << 20, k, x), None),
+    ("sums f32 by 100 2^26", "b100 f26", "segment_sum(f26, b100, 100)", lambda k, x: added(100, k, x), None),
+    ("sums f32 by 500 2^26", "b500 f26", "segment_sum(f26, b500, 500)", lambda k, x: added(500, k, x), None),
+    ("sums f32 by 500, i32 keys 2^26", "j500 f26", "segment_sum(f26, j500, 500)", lambda k, x: added(500, k, x), None),
+    ("sums f32 by 1,000 2^26", "b1000 f26", "segment_sum(f26, b1000, 1000)", lambda k, x: added(1000, k, x), None),
+    ("sums f32 by 3,000 2^26", "b3000 f26", "segment_sum(f26, b3000, 3000)", lambda k, x: added(3000, k, x), None),
+    ("sums f32 by 5,000 2^26", "b5000 f26", "segment_sum(f26, b5000, 5000)", lambda k, x: added(5000, k, x), None),
+    ("sums f32 by 5,000, all in one 2^26", "one f26", "segment_sum(f26, one, 5000)", lambda k, x: added(5000, k, x), None),
+    ("X12 sums f32 by 2^20 2^26", "b20 f26", "segment_sum(f26, b20, 1048576)", lambda k, x: added(1 << 20, k, x), None),
+    ("searchsorted 1,000 2^26", "e1000 f26", "searchsorted(e1000, f26)", lambda e, x: torch.searchsorted(e, x), lambda e, x: cupy.searchsorted(e, x)),
+    ("searchsorted 2^20 2^26", "e20 f26", "searchsorted(e20, f26)", lambda e, x: torch.searchsorted(e, x), lambda e, x: cupy.searchsorted(e, x)),
+    ("x[i] 2^22 of 2^24", "f24 i22", "f24[i22]", lambda x, i: x[i], lambda x, i: x[i]),
+    ("x[rows] 2^12 of (2^14, 1024)", "m r12", "m[r12]", lambda x, r: x[r], lambda x, r: x[r]),
+    ("x[mask] 2^24", "f24 mask24", "f24[mask24]", lambda x, m: x[m], lambda x, m: x[m]),
+    ("x[i] = v", "f24 i22 v22", "f24[i22] = v22; f24", None, None),
+    ("x[i] = v of whole numbers", "f24 i22", "f24[i22] = 1; f24", lambda x, i: into(x, i, torch.ones((), device="cuda")), None),
+    ("x[rows] = v", "m r12 w12", "m[r12] = w12; m", None, None),
+    ("x[rows] = 0", "m r12", "m[r12] = 0; m", lambda x, r: x.index_fill(0, r, 0), None),
+    ("x[rows] += v", "m r12 w12", "m[r12] += w12; m", None, None),
+    ("argwhere(x > 1)", "n24", "argwhere(n24 > 1)", lambda x: (x > 1).nonzero(), lambda x: cupy.argwhere(x > 1)),
+    ("add_at(x, rows, v)", "m r12 w12", "add_at(m, r12, w12)", at_rows, None),
+    ("4: sum(x[x > 0])", "n24", "sum(n24[n24 > 0])", lambda x: x[x > 0].sum(), lambda x: x[x > 0].sum()),
+    ("4: sort(abs(x))", "n24", "sort(abs(n24))", lambda x: x.abs().sort().values, lambda x: cupy.sort(abs(x))),
+    ("4: cumsum(x * w)", "f24 n24", "cumsum(f24 * n24)", lambda x, w: (x * w).cumsum(0), lambda x, w: (x * w).cumsum()),
+    ("4: unique(x // 10)", "b500", "unique(b500 // 10)", lambda x: (x // 10).unique(), lambda x: cupy.unique(x // 10)),
+    ("4: topk(softmax(x), 50)", "rows", "e = exp(rows - max(rows, axis=-1, keepdims=True)); topk(e / sum(e, axis=-1, keepdims=True), 50)[0]", lambda x: x.softmax(-1).topk(50).values, None),
+]
+# What PyTorch leaves undefined where an index comes twice is timed, and not compared.
+UNDEFINED = {"x[i] = v": into, "x[rows] = v": into, "x[rows] += v": lambda x, r, v: into(x, r, x[r] + v)}
+# CUB's programs of bench/cub_sequences.cu, by the names of rows.
+CUB = {"X1 cumsum f32 2^28": 1, "X1c affine pairs 2^27": 2, "X2 sort f32 2^27": 3, "X2b sort i64 2^26": 4, "X2c sort i64 below 2^20, 2^26": 5, "X2f sort f32 2^20": 6,
+       "X3 argsort f32 2^26": 7, "X5 x[x > 0.5] 2^28": 8, "X5b nonzero(x > 0.5)[0] 2^28": 9, "X7 histogram 256 f32 2^28": 10, "X5 x[x > 0.5] 2^24": 11}
+
+
+class Lies:
+    """How a tensor lies, as host_kernels asks an array of NumPy's."""
+
+    def __init__(self, t):
+        self.ndim, self.shape, self.strides = t.dim(), tuple(t.shape), tuple(s * t.element_size() for s in t.stride())
+
+
+class KernelOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint), ("preamble", ctypes.c_char_p), ("loop_prep", ctypes.c_char_p), ("after_loop", ctypes.c_char_p),
+                ("options", ctypes.c_void_p), ("n_options", ctypes.c_int), ("header_names", ctypes.c_void_p), ("header_texts", ctypes.c_void_p), ("n_headers", ctypes.c_int),
+                ("reduce_type", ctypes.c_char_p), ("kernels", ctypes.c_void_p), ("n_kernels", ctypes.c_int)]
+
+
+class Memory:
+    """An address as PyTorch takes it."""
+
+    def __init__(self, address, shape, dtype):
+        self.__cuda_array_interface__ = {"data": (address, False), "shape": shape, "strides": None, "typestr": np.dtype(dtype).str, "version": 3}
+
+
+class Ours:
+    def __init__(self, names, text):
+        self.kernel, self.count, self.out = ctypes.c_void_p(), 2 if text is None else 1, (ctypes.c_void_p * 2)()
+        if text is None:
+            how = KernelOptions(ctypes.sizeof(KernelOptions), preamble=b"struct map { float m, c; };", reduce_type=b"map")
+            kiln.check(kiln.c.kiln_scan_create(ctypes.byref(self.kernel), b"float32 s, float32 t", b"float32 u, float32 v", b"map{s, t}", b"map{a.m * b.m, a.c * b.m + b.c}",
+                                               b"u = a.m, v = a.c", None, b"affine", ctypes.byref(how)), "scan")
+        else:
+            kiln.check(kiln.c.kiln_expression_create(ctypes.byref(self.kernel), ", ".join(names).encode(), text.encode(), None), text)
+        tensors = [array(n) for n in names]
+        self.held = [kiln.wrap(Lies(t), str(t.dtype)[6:], t.data_ptr(), kiln.device) for t in tensors]
+        self.arguments = (Argument * len(self.held))(*[Argument(1, 0, h.value) for h in self.held])
+
+    def __call__(self):
+        for k in range(self.count):
+            if self.out[k]:
+                kiln.c.kiln_array_free(self.out[k])
+                self.out[k] = None
+        kiln.check(kiln.c.kiln_kernel_call(self.kernel, self.out, self.count, self.arguments, len(self.held), None), "call")
+
+    def result(self):
+        h, ndim = self.out[0], kiln.c.kiln_array_ndim(self.out[0])
+        kiln.c.kiln_dtype_name.restype = ctypes.c_char_p
+        dtype = kiln.c.kiln_dtype_name(kiln.c.kiln_array_dtype(h)).decode()
+        shape = tuple(kiln.c.kiln_array_shape(h)[:ndim])
+        return torch.as_tensor(Memory(kiln.address(h), shape, dtype), device="cuda")
+
+    def plan(self):
+        text = ctypes.c_void_p()
+        kiln.check(kiln.c.kiln_kernel_explain(ctypes.byref(text), self.kernel, None, 0, self.arguments, len(self.held), None, None), "explain")
+        return ctypes.string_at(text).decode()
+
+    def free(self):
+        for h in [*self.held, *self.out]:
+            if h:
+                kiln.c.kiln_array_free(h)
+        kiln.c.kiln_kernel_free(self.kernel)
+
+
+def microseconds(function):
+    """The least of three means, and of each kernel on the device."""
+    function()
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    function()
+    torch.cuda.synchronize()
+    count = max(2, min(200, int(options.seconds / max(time.perf_counter() - begin, 1e-6))))
+    best = float("inf")
+    for _ in range(3):
+        begin = time.perf_counter()
+        for _ in range(count):
+            function()
+        torch.cuda.synchronize()
+        best = min(best, (time.perf_counter() - begin) / count)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as found:
+        for _ in range(3):
+            function()
+        torch.cuda.synchronize()
+    events = sorted((e for e in found.events() if e.device_type == torch.autograd.DeviceType.CUDA), key=lambda e: e.time_range.start)
+    third = events[len(events) // 3 * 2:]
+    return best * 1e6, [e.time_range.elapsed_us() for e in third]
+
+
+def shown(pair):
+    if pair is None:
+        return "-"
+    parts = pair[1] if len(pair[1]) <= 12 else [*pair[1][:6], *pair[1][-5:]]
+    return f"{pair[0]:,.0f} ({sum(pair[1]):,.0f}: {', '.join(f'{p:.0f}' for p in parts)})"
+
+
+def cub_programs(rows):
+    """Times of CUB's programs, compiled side by side; each runs alone."""
+    if not options.cub:
+        return {}
+    folder = pathlib.Path(options.cub)
+    folder.mkdir(parents=True, exist_ok=True)
+    major, minor = torch.cuda.get_device_capability()
+
+    def compiled(name):
+        program = folder / f"cub{CUB[name]}"
+        if not program.exists():
+            subprocess.run(["nvcc", "-O3", "-std=c++17", f"-arch=sm_{major}{minor}", f"-DROW={CUB[name]}", f"-DBITS={options.bits}", "-o", program, here / "cub_sequences.cu"], check=True)
+        return program
+    wanted = [r[0] for r in rows if r[0] in CUB]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        programs = dict(zip(wanted, pool.map(compiled, wanted)))
+    return {name: subprocess.run([path], check=True, capture_output=True, text=True).stdout.strip() for name, path in programs.items()}
+
+
+def is_right(text, got, expected):
+    if isinstance(expected, tuple):
+        expected = expected[0]
+    if got.dtype.is_floating_point and any(word in text for word in ("sum", "add_at", "softmax", "+=")):
+        return torch.allclose(got.double(), expected.double(), rtol=2e-3, atol=1e-4)
+    return torch.equal(got, expected.to(got.dtype))
+
+
+def row(name, names, text, by_torch, by_cupy, cub):
+    names = names.split()
+    try:
+        ours = Ours(names, text)
+        begin = time.perf_counter()
+        ours()
+        torch.cuda.synchronize()
+        first, remark = time.perf_counter() - begin, ""
+        if by_torch:
+            remark = "" if is_right(text, ours.result(), by_torch(*[array(n) for n in names])) or name.startswith("median") else "WRONG"
+        mine = microseconds(ours)
+        ours.free()
+    except Exception as failure:
+        print(f"| {name} | FAILED {str(failure).splitlines()[0]} |", flush=True)
+        torch.cuda.synchronize()
+        return
+    peers = []
+    for peer, change in ((by_torch or UNDEFINED.get(name), lambda t: t), (by_cupy if cupy else None, lambda t: cupy.asarray(t))):
+        found = None
+        if peer and not options.no_peers:
+            try:
+                found = microseconds(lambda: peer(*[change(array(n)) for n in names]))
+            except Exception as failure:
+                print(f"# {name}: {str(failure).splitlines()[0]}", file=sys.stderr)
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+            if cupy:
+                cupy.get_default_memory_pool().free_all_blocks()
+        peers.append(found)
+    print(f"| {name} | {shown(mine)} | {cub or '-'} | {shown(peers[0])} | {shown(peers[1])} | {first * 1e3:.0f} | {remark} |", flush=True)
+
+
+words = options.rows.split(",")
+chosen = [r for r in ROWS if any(w in r[0] for w in words)]
+if options.once:
+    _, names, text, _, _ = next(r for r in ROWS if options.once in r[0])
+    ours = Ours(names.split(), text)
+    ours()
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    ours()
+    torch.cuda.synchronize()
+    torch.cuda.profiler.stop()
+    print(ours.plan())
+    sys.exit(0)
+print(f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, CuPy {cupy.__version__ if cupy else '-'}; times in microseconds\n")
+print("| row | kiln (kernels) | CUB | PyTorch (kernels) | CuPy (kernels) | first ms | |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
+times = cub_programs(chosen) if not options.no_peers else {}
+for k, entry in enumerate(chosen):
+    row(*entry, times.get(entry[0]))
+    later = {n for r in chosen[k + 1:] for n in r[1].split()}
+    for n in [n for n in made if n not in later]:
+        del made[n]
+    torch.cuda.empty_cache()

@@ -1,0 +1,92 @@
+${head}
+${axes}
+/* A block has all elements, or one of several tiles. A thread holds its elements in registers from when they are read until they are stored; in_flight: how many. */
+enum { kn_has_tiles = ${several_tiles}, kn_in_flight = ${items}, kn_warps = ${block} / 32, kn_of_warp = 32 * kn_in_flight };
+
+${begin}
+    __shared__ int64 kn_of_tile; /* first the tile's selected elements, then those of the tiles before */
+    __shared__ unsigned kn_total[kn_warps];
+
+    unsigned kn_tile = 0;
+    if constexpr (kn_has_tiles)
+        kn_tile = kn_take_ticket(kn.counters, gridDim.x);
+    const long long kn_first = (long long)kn_tile * (${block} * kn_in_flight);
+    const int kn_count = kn.length - kn_first < ${block} * kn_in_flight ? (int)(kn.length - kn_first) : ${block} * kn_in_flight;
+    const int kn_lane = threadIdx.x % 32, kn_warp = threadIdx.x / 32, kn_begin = kn_warp * kn_of_warp + kn_lane;
+    kn_place kn_here = {};
+    ${pointers}
+
+    ${step_packs}
+    const auto kn_load = [&](const int kn_u, const long long kn_j) {
+        ${step_loads}
+    };
+    if (kn_count == ${block} * kn_in_flight) {
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u)
+            kn_load(kn_u, kn_begin + kn_u * 32);
+    } else {
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u)
+            kn_load(kn_u, kn_begin + kn_u * 32 < kn_count ? kn_begin + kn_u * 32 : 0);
+    }
+
+    unsigned kn_voted[kn_in_flight], kn_sum = 0; /* the lanes whose elements are selected, by round */
+#pragma unroll
+    for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
+        [[maybe_unused]] const long long kn_j = kn_begin + kn_u * 32;
+        ${loads}
+        ${lane}
+        kn_voted[kn_u] = __ballot_sync(0xffffffffu, kn_begin + kn_u * 32 < kn_count && ${mapped} != 0);
+        kn_sum += __popc(kn_voted[kn_u]);
+    }
+    const auto kn_gather = [&](const int kn_u, const long long kn_j) {
+        ${gather}
+    };
+#pragma unroll
+    for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u)
+        if (kn_voted[kn_u] >> kn_lane & 1)
+            kn_gather(kn_u, kn_begin + kn_u * 32);
+
+    /* The number of selected elements before those of this warp. */
+    if (kn_lane == 0)
+        kn_total[kn_warp] = kn_sum;
+    __syncthreads();
+    unsigned kn_earlier = 0, kn_all = 0;
+#pragma unroll
+    for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
+        kn_earlier += kn_w < kn_warp ? kn_total[kn_w] : 0;
+        kn_all += kn_total[kn_w];
+    }
+    int64 kn_before = 0;
+    if constexpr (kn_has_tiles) {
+        if (threadIdx.x == 0)
+            kn_of_tile = kn_all;
+        __syncthreads();
+        kn_look_back<${block}>(&kn_of_tile, kn_sums_of<int64>(kn.counters + 2, kn.partials, kn.tiles, 0, 1), kn_tile, [](int64 a, int64 b) { return a + b; });
+        __syncthreads();
+        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
+        kn_before = kn_tile > 0 ? kn_of_tile : 0;
+    }
+
+    /* Selected elements are stored by their number, which is one more than that of selected ones before. The last element of all comes by itself, selected or not: it stores the count. */
+    const auto kn_put = [&](const int kn_u, const long long kn_j, const int64 ${result}) {
+        ${stores}
+    };
+    const int kn_end = kn_count - (kn_first + kn_count == kn.length);
+    int64 kn_at = kn_before + kn_earlier;
+#pragma unroll
+    for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
+        const long long kn_j = kn_begin + kn_u * 32;
+        if ((kn_voted[kn_u] >> kn_lane & 1) && kn_begin + kn_u * 32 < kn_end) {
+            ${invariant}
+            kn_put(kn_u, kn_j, kn_at + __popc(kn_voted[kn_u] & (0xffffffffu >> (31 - kn_lane))));
+        }
+        kn_at += __popc(kn_voted[kn_u]);
+    }
+    if (threadIdx.x == 0 && kn_first + kn_count == kn.length) {
+        kn_load(0, kn_count - 1);
+        kn_gather(0, kn_count - 1);
+        kn_put(0, kn_count - 1, kn_before + kn_all);
+    }
+    ${after_loop}
+}
