@@ -146,6 +146,15 @@ def batch_gradient(axes):
     return run
 
 
+def softmax_gradient(m, y, d):
+    return y * (d - m.along("sum", d * y, -1))
+
+
+def rmsnorm_gradient(m, x, d, g, r):
+    h, w = x * r, d * g
+    return m.like((w - h * m.along("mean", h * w, -1)) * r, x)
+
+
 def affine_norm(axes):
     return lambda m, x, g, b: normed_over(m, axes, x) * g + b
 
@@ -157,6 +166,7 @@ def over(compute, out, *arrays):
 
 IMAGE, CHANNELS = ("f4", "64*,256,56,56"), ("f4", "256,1,1")
 NHWC, LAST = ("f4", "64*,56,56,256"), ("f4", "256")
+ROOTED = ("bf2", "32768*,4096")
 GROUPED, IN_GROUPS = ("f4", "64*,32,8,56,56"), ("f4", "32,8,1,1")
 ANY_AXIS = {
     "N1": over(standardised, ("f4", "65536*,1024"), ("f4", "65536*,1024")),
@@ -294,7 +304,11 @@ ROWS = {
     "F2": program("softmax", "65536*,1024"), "F2b": program("softmax", "4096*,32768"),
     "F3": program("layernorm", "65536*,1024"), "F3b": program("layernorm", "8192*,8192"),
     "F6": program("rmsnorm", "65536*,4096", "bf2"), "F8": program("cross_entropy", "16384*,50256"),
-    "F8b": program("cross_entropy", "16384*,50256"), **ANY_AXIS,
+    "F8b": program("cross_entropy", "16384*,50256"),
+    "F9": over(softmax_gradient, ("f4", "32768*,4096"), *[("f4", "32768*,4096")] * 2),
+    "F9b": over(softmax_gradient, ("f4", "4096*,32768"), *[("f4", "4096*,32768")] * 2),
+    "F10": over(rmsnorm_gradient, ROOTED, ROOTED, ROOTED, ("bf2", "4096"), ("f4", "32768*,1")),
+    "F10b": over(lambda m, x, d, r: m.sum(d * x * r, 0), ("f4", "4096"), ROOTED, ROOTED, ("f4", "32768*,1")), **ANY_AXIS,
 }
 
 # Rows of kiln that an expression computes; to the peers they are the rows without the f.

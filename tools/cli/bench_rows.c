@@ -197,6 +197,10 @@ static const bench_reduction new_places = {
 #define CROSS_ENTROPY                                                                                        \
     "m = max(x, axis=-1, keepdims=True); s = sum(exp(x - m), axis=-1, keepdims=True);"                       \
     "p = sum(where(arange(x.shape[1]) == t, x, 0), axis=-1, keepdims=True); (m + log(s) - p)[:, 0]"
+/* Backward passes, of the gradient d of the result: softmax's from its result y; rmsnorm's from r, one over
+ * the root of each row. */
+#define SOFTMAX_GRADIENT "y * (d - sum(d * y, axis=-1, keepdims=True))"
+#define RMSNORM_GRADIENT "h = x * r; w = d * g; (w - h * mean(h * w, axis=-1, keepdims=True)) * r"
 #define FUSED_DISTANCE "a = r1 * cos(t1) - r2 * cos(t2); b = r1 * sin(t1) - r2 * sin(t2); sqrt(a * a + b * b)"
 #define FUSED_STEP "v = sin(v) * 0.5 + v; v = exp(-abs(v)); "
 #define FUSED_GELU "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))"
@@ -551,6 +555,16 @@ static const bench_row table[] = {
      OPERANDS(3, F32("16384*,50256"), BELOW(INT64, "16384*,1", 50256), F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
     {"F8b", "the same by a reduction of one's own", EXPRESSION("x, t", "fold(x, axis=-1) - sum(where(arange(x.shape[1]) == t, x, 0), axis=-1)"), .function = &powers,
      OPERANDS(3, F32("16384*,50256"), BELOW(INT64, "16384*,1", 50256), F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
+    {"F9", "gradient of softmax f32 (32768,4096)", EXPRESSION("y, d", SOFTMAX_GRADIENT),
+     OPERANDS(3, F32("32768*,4096"), F32("32768*,4096"), F32("32768*,4096")), .floor = "a4b4>4", .along = bench_softmax_gradient},
+    {"F9b", "gradient of softmax f32 (4096,32768)", EXPRESSION("y, d", SOFTMAX_GRADIENT),
+     OPERANDS(3, F32("4096*,32768"), F32("4096*,32768"), F32("4096*,32768")), .floor = "a4b4>4", .along = bench_softmax_gradient},
+    {"F10", "gradient of rmsnorm bf16, for x (32768,4096)", EXPRESSION("x, d, g, r", RMSNORM_GRADIENT),
+     OPERANDS(5, ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "4096"), F32("32768*,1"), ARRAY(BFLOAT16, "32768*,4096")),
+     .floor = "a2b2>2", .along = bench_rmsnorm_gradient},
+    {"F10b", "the same, for the scale", EXPRESSION("x, d, r", "sum(d * x * r, axis=0)"), .reduced = "0",
+     OPERANDS(4, ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "32768*,4096"), F32("32768*,1"), F32("4096")),
+     .floor = "a2b2/4", .along = bench_scale_gradient},
     {"N1", "standardise columns (65536,1024)", EXPRESSION("x", STANDARDISED), .reduced = "0",
      OPERANDS(2, F32("65536*,1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_standardised},
     {"N1b", "standardise columns (4096,65536)", EXPRESSION("x", STANDARDISED), .reduced = "0",
