@@ -68,9 +68,16 @@ FOLDS = {
 # The same as texts of a CuPy ReductionKernel: map, reduce, post, identity; the map of x, which may be a product.
 BEST = """struct best { float value; long long at; };
 __device__ best better(best a, best b) { return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b; }"""
+MOMENTS = """struct moments { float n, mean, squares; };
+__device__ moments merged(moments a, moments b) {
+    float n = a.n + b.n, part = n > 0 ? b.n / n : 0, step = b.mean - a.mean;
+    return moments{n, a.mean + step * part, a.squares + b.squares + step * step * a.n * part};
+}"""
+STRUCTS = {"argmax": {"reduce_type": "best", "preamble": BEST}, "var": {"reduce_type": "moments", "preamble": MOMENTS}}
 FOLD_TEXTS = {
     "sum": ("T y", "{x}", "a + b", "y = a", "0"),
     "norm": ("T y", "x * {x}", "a + b", "y = sqrt(a)", "0"),
+    "var": ("T y", "moments{{1, {x}, 0}}", "merged(a, b)", "y = a.squares / a.n", "moments{0, 0, 0}"),
     "argmax": ("int64 y", "best{{{x}, (long long)_J}}", "better(a, b)", "y = a.at", "best{-3.402823466e+38f, 0}"),
 }
 
@@ -354,8 +361,10 @@ def cell(row):
 
 CALLS = ("H1", "H2", "H4", "H5", "H6", "H7", "H8", "H10")
 WAITED = ("R13b",)  # from the call to the result
-# New reductions of a (1024, 1024) array: what, and the axis.
-NEW_FOLDS = {"C2": ("sum", 1), "C2b": ("sum", 0), "C2c": ("sum", None), "C2d": ("argmax", 1), "C2e": ("norm", 1)}
+# New reductions: what, the axis, and the shape.
+SQUARE = "1024,1024"
+NEW_FOLDS = {"C2": ("sum", 1, SQUARE), "C2b": ("sum", 0, SQUARE), "C2c": ("sum", None, SQUARE), "C2d": ("argmax", 1, SQUARE), "C2e": ("norm", 1, SQUARE),
+             "C2f": ("norm", 1, "64,256,64"), "C2g": ("var", 0, SQUARE), "C2h": ("argmax", 0, SQUARE)}
 
 
 def ten(m, x, k):

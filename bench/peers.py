@@ -71,8 +71,8 @@ class Peer:
         """The same of function(names, x, factor)."""
         raise NotPossible
 
-    def define_fold(self, number, what, axis):
-        """The same of a reduction of a (1024, 1024) array."""
+    def define_fold(self, number, what, axis, shape):
+        """The same of a reduction."""
         raise NotPossible
 
     # -- arrays
@@ -741,11 +741,10 @@ class CupyPeer(Peer):
     def fold_kernel(self, what, factor=""):
         out, texts = peer_rows.FOLD_TEXTS[what][0], list(peer_rows.FOLD_TEXTS[what][1:])
         texts[0] = texts[0].format(x="x" + factor)
-        more = {"reduce_type": "best", "preamble": peer_rows.BEST} if what == "argmax" else {}
-        return self.cp.ReductionKernel("T x", out, *texts, "fold_" + what, **more)
+        return self.cp.ReductionKernel("T x", out, *texts, "fold_" + what, **peer_rows.STRUCTS.get(what, {}))
 
-    def define_fold(self, number, what, axis):
-        x = self.inputs([("f4", "1024,1024")])[0]
+    def define_fold(self, number, what, axis, shape):
+        x = self.inputs([("f4", shape)])[0]
         self.wait()
         self.fold_kernel(what, f" * (T){number + 1}.{os.getpid()}")(x, axis=axis)
         self.wait()
@@ -1079,8 +1078,8 @@ class InductorPeer(TorchPeer):
         self.compiled(lambda *given: body(factor, *views(*given)).contiguous())(*self.inputs(inputs))
         self.wait()
 
-    def define_fold(self, number, what, axis):
-        x, names = self.inputs([("f4", "1024,1024")])[0], self.names
+    def define_fold(self, number, what, axis, shape):
+        x, names = self.inputs([("f4", shape)])[0], self.names
         factor, function = number + 1 + os.getpid() * 1e-7, peer_rows.FOLDS[what]
         self.compiled(lambda x: function(names, x * factor, axis))(x)
         self.wait()
@@ -1293,8 +1292,8 @@ class JaxPeer(Peer):
             body = lambda k, x: (x.astype("float32") * self.np32(k)).astype("float16")
         self.jax.jit(lambda *given: body(factor, *views(*given)))(*self.inputs(inputs)).block_until_ready()
 
-    def define_fold(self, number, what, axis):
-        x = self.inputs([("f4", "1024,1024")])[0].block_until_ready()
+    def define_fold(self, number, what, axis, shape):
+        x = self.inputs([("f4", shape)])[0].block_until_ready()
         factor, function = self.np32(number + 1 + os.getpid() * 1e-7), peer_rows.FOLDS[what]
         self.jax.jit(lambda x: function(self, x * factor, axis))(x).block_until_ready()
 

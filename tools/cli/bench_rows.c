@@ -283,6 +283,23 @@ static const bench_reduction new_places = {
                 "    m = sum_of(part, m) / n;\n" OVER_ROW "s += (x[j] * k - m) * (x[j] * k - m);\n"          \
                 "    s = sqrtf(sum_of(part, s) / n + 1e-5f);\n" OVER_ROW "y[j] = (x[j] * k - m) / s;\n")
 
+/* A thread a column, which it reads twice. */
+#define VARIANCE_BY_HAND                                                                                     \
+    "extern \"C\" __global__ void by_hand(const float *x, float *y, int n, int columns)\n"                   \
+    "{\n"                                                                                                    \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                                   \
+    "    const float k = #f;\n"                                                                              \
+    "    float m = 0, s = 0;\n"                                                                              \
+    "    if (i >= columns)\n"                                                                                \
+    "        return;\n"                                                                                      \
+    "    for (int j = 0; j < n; j++)\n"                                                                      \
+    "        m += x[j * columns + i] * k;\n"                                                                 \
+    "    m /= n;\n"                                                                                          \
+    "    for (int j = 0; j < n; j++)\n"                                                                      \
+    "        s += (x[j * columns + i] * k - m) * (x[j * columns + i] * k - m);\n"                            \
+    "    y[i] = s / n;\n"                                                                                    \
+    "}\n"
+
 /* ---- the bins of random elements ---- */
 
 static int bin_of_float(int64_t index)
@@ -658,6 +675,12 @@ static const bench_row table[] = {
      OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
     {"C2e", "new reduction kernel: l2 norm over the last axis", BENCH_DEFINITION, REDUCTION(new_norms, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C2f", "new reduction kernel: l2 norm over the middle axis", BENCH_DEFINITION, REDUCTION(new_norms, "1"),
+     OPERANDS(2, F32("64,256,64"), F32("64,64"))},
+    {"C2g", "new variance over the first axis", BENCH_DEFINITION, EXPRESSION("x", "var(x * #, axis=0)"), .by_hand = VARIANCE_BY_HAND,
+     OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C2h", "new reduction kernel: argmax over the first axis", BENCH_DEFINITION, PLACE(new_places, "0"),
+     OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
     {"C3", "new fused chain of ten operations", BENCH_DEFINITION, EXPRESSION("x", "q = x * #; d = q * q - x; r = sqrt(abs(d) + 1); exp(-r) * d / r"), .by_hand = TEN_BY_HAND,
      OPERANDS(2, F32("1048576"), F32("1048576"))},
     {"C3b", "new softmax over the last axis", BENCH_DEFINITION, EXPRESSION("x", SOFTMAX("x * #")), .by_hand = SOFTMAX_BY_HAND,
