@@ -127,8 +127,8 @@ enum { KN_OS_USUAL_TIMEOUT_MS = 300 * 1000 };
  * time; a non-zero exit is not. What the program has left behind in its process group when it ends is ended
  * too. */
 kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code);
-/* The same in two steps: a program that has begun waits for its standard input, which it gets with its end. Its
- * output is read then. */
+/* The same in two steps: a program that has begun waits for its standard input, which it gets with its end.
+ * Its output is read then. */
 typedef struct kn_os_begun {
     int pid;
     int input, output;

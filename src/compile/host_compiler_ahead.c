@@ -29,8 +29,8 @@ typedef struct waiting {
     unsigned forks; /* of the process that started it */
 } waiting;
 
-static waiting kept; /* KN_LOCK_WAITING_COMPILER */
-static bool is_over; /* none is started any more; the same lock */
+static waiting ready; /* KN_LOCK_WAITING_COMPILER */
+static bool is_over;  /* none is started any more; the same lock */
 
 static const char any_folder[] = "/";
 
@@ -41,7 +41,7 @@ static bool is_fit(const kn_compile_request *request)
            kn_host_trace_of(request) == KN_HOST_TRACE_NOTHING;
 }
 
-/* Which libraries a source needs is not known yet. */
+/* The libraries that a source needs are not known yet. */
 static kiln_status make_line(kn_host_line *line, const char *folder, const kn_compile_request *request)
 {
     kn_compile_request any = *request;
@@ -63,12 +63,12 @@ static void drop(waiting *w)
     *w = (waiting){.is_there = false};
 }
 
-/* Takes the one that is kept. */
+/* Takes the one that waits. */
 static waiting take(void)
 {
     kn_lock_take(KN_LOCK_WAITING_COMPILER);
-    waiting w = kept;
-    kept = (waiting){.is_there = false};
+    waiting w = ready;
+    ready = (waiting){.is_there = false};
     kn_lock_give(KN_LOCK_WAITING_COMPILER);
     return w;
 }
@@ -162,13 +162,13 @@ static kiln_status start(waiting *w, const kn_compile_request *request)
     return status;
 }
 
-/* What is kept, else dropped. */
-static waiting keep(waiting *w)
+/* Returns the other one, which is to be dropped: the one before, or this one. */
+static waiting replace_ready(const waiting *w)
 {
     kn_lock_take(KN_LOCK_WAITING_COMPILER);
-    waiting other = is_over ? *w : kept;
+    waiting other = is_over ? *w : ready;
     if (!is_over)
-        kept = *w;
+        ready = *w;
     kn_lock_give(KN_LOCK_WAITING_COMPILER);
     return other;
 }
@@ -187,7 +187,7 @@ void kn_host_ahead_start(const kn_compile_request *request)
         status = start(&w, request);
     kn_host_line_free(&line);
     if (w.is_there)
-        w = keep(&w);
+        w = replace_ready(&w);
     drop(&w);
     kn_error_restore(&before);
 }
@@ -204,7 +204,7 @@ void kn_host_ahead_end(void)
 /* The child of a fork has none. */
 static void in_child(void)
 {
-    drop(&kept);
+    drop(&ready);
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -89,8 +89,8 @@ static double compile_in_child(const kn_compile_request *request, double x)
     return y;
 }
 
-/* One compiler waits for the next source; the child of a fork has none, and leaves its parent's alone. Sources
- * with faults are compiled in the usual way, which says so; other options are another compiler's. */
+/* One compiler waits for the next source; the child of a fork has none, and leaves its parent's alone.
+ * Sources with faults are compiled in the usual way, which says so; other options are another compiler's. */
 static void a_compiler_waits(void **state)
 {
     (void)state;
