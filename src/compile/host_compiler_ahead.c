@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/lock.h"
@@ -58,6 +59,7 @@ static void drop(waiting *w)
         kn_os_workplace_remove(&w->workplace);
     } else {
         kn_os_forget_command(&w->begun);
+        close(w->workplace.fd);
     }
     kn_str_free(&w->options);
     *w = (waiting){.is_there = false};
