@@ -68,9 +68,16 @@ FOLDS = {
 # The same as texts of a CuPy ReductionKernel: map, reduce, post, identity; the map of x, which may be a product.
 BEST = """struct best { float value; long long at; };
 __device__ best better(best a, best b) { return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b; }"""
+MOMENTS = """struct moments { float n, mean, squares; };
+__device__ moments merged(moments a, moments b) {
+    float n = a.n + b.n, part = n > 0 ? b.n / n : 0, step = b.mean - a.mean;
+    return moments{n, a.mean + step * part, a.squares + b.squares + step * step * a.n * part};
+}"""
+STRUCTS = {"argmax": {"reduce_type": "best", "preamble": BEST}, "var": {"reduce_type": "moments", "preamble": MOMENTS}}
 FOLD_TEXTS = {
     "sum": ("T y", "{x}", "a + b", "y = a", "0"),
     "norm": ("T y", "x * {x}", "a + b", "y = sqrt(a)", "0"),
+    "var": ("T y", "moments{{1, {x}, 0}}", "merged(a, b)", "y = a.squares / a.n", "moments{0, 0, 0}"),
     "argmax": ("int64 y", "best{{{x}, (long long)_J}}", "better(a, b)", "y = a.at", "best{-3.402823466e+38f, 0}"),
 }
 
@@ -146,6 +153,15 @@ def batch_gradient(axes):
     return run
 
 
+def softmax_gradient(m, y, d):
+    return y * (d - m.along("sum", d * y, -1))
+
+
+def rmsnorm_gradient(m, x, d, g, r):
+    h, w = x * r, d * g
+    return m.like((w - h * m.along("mean", h * w, -1)) * r, x)
+
+
 def affine_norm(axes):
     return lambda m, x, g, b: normed_over(m, axes, x) * g + b
 
@@ -157,6 +173,7 @@ def over(compute, out, *arrays):
 
 IMAGE, CHANNELS = ("f4", "64*,256,56,56"), ("f4", "256,1,1")
 NHWC, LAST = ("f4", "64*,56,56,256"), ("f4", "256")
+ROOTED = ("bf2", "32768*,4096")
 GROUPED, IN_GROUPS = ("f4", "64*,32,8,56,56"), ("f4", "32,8,1,1")
 ANY_AXIS = {
     "N1": over(standardised, ("f4", "65536*,1024"), ("f4", "65536*,1024")),
@@ -294,7 +311,11 @@ ROWS = {
     "F2": program("softmax", "65536*,1024"), "F2b": program("softmax", "4096*,32768"),
     "F3": program("layernorm", "65536*,1024"), "F3b": program("layernorm", "8192*,8192"),
     "F6": program("rmsnorm", "65536*,4096", "bf2"), "F8": program("cross_entropy", "16384*,50256"),
-    "F8b": program("cross_entropy", "16384*,50256"), **ANY_AXIS,
+    "F8b": program("cross_entropy", "16384*,50256"),
+    "F9": over(softmax_gradient, ("f4", "32768*,4096"), *[("f4", "32768*,4096")] * 2),
+    "F9b": over(softmax_gradient, ("f4", "4096*,32768"), *[("f4", "4096*,32768")] * 2),
+    "F10": over(rmsnorm_gradient, ROOTED, ROOTED, ROOTED, ("bf2", "4096"), ("f4", "32768*,1")),
+    "F10b": over(lambda m, x, d, r: m.sum(d * x * r, 0), ("f4", "4096"), ROOTED, ROOTED, ("f4", "32768*,1")), **ANY_AXIS,
 }
 
 # Rows of kiln that an expression computes; to the peers they are the rows without the f.
@@ -340,8 +361,10 @@ def cell(row):
 
 CALLS = ("H1", "H2", "H4", "H5", "H6", "H7", "H8", "H10")
 WAITED = ("R13b",)  # from the call to the result
-# New reductions of a (1024, 1024) array: what, and the axis.
-NEW_FOLDS = {"C2": ("sum", 1), "C2b": ("sum", 0), "C2c": ("sum", None), "C2d": ("argmax", 1), "C2e": ("norm", 1)}
+# New reductions: what, the axis, and the shape.
+SQUARE = "1024,1024"
+NEW_FOLDS = {"C2": ("sum", 1, SQUARE), "C2b": ("sum", 0, SQUARE), "C2c": ("sum", None, SQUARE), "C2d": ("argmax", 1, SQUARE), "C2e": ("norm", 1, SQUARE),
+             "C2f": ("norm", 1, "64,256,64"), "C2g": ("var", 0, SQUARE), "C2h": ("argmax", 0, SQUARE)}
 
 
 def ten(m, x, k):

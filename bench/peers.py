@@ -16,7 +16,7 @@ import time
 
 import peer_rows
 
-NAMES = ("cupy", "torch", "inductor", "cutensor", "jax", "numpy", "numexpr", "numba")
+NAMES = ("cupy", "torch", "inductor", "quack", "cutensor", "jax", "numpy", "numexpr", "numba")
 ON_HOST = ("numpy", "numexpr", "numba")
 MEMORY = 24 << 30  # bytes of inputs that are kept from row to row
 SIZES = {"u1": 1, "i1": 1, "b1": 1, "f2": 2, "bf2": 2, "f4": 4, "f8": 8, "i8": 8, "c8": 8, "c16": 16}
@@ -71,8 +71,8 @@ class Peer:
         """The same of function(names, x, factor)."""
         raise NotPossible
 
-    def define_fold(self, number, what, axis):
-        """The same of a reduction of a (1024, 1024) array."""
+    def define_fold(self, number, what, axis, shape):
+        """The same of a reduction."""
         raise NotPossible
 
     # -- arrays
@@ -223,6 +223,10 @@ def array_names(library):
         @staticmethod
         def float32(x):
             return x.astype("float32")
+
+        @staticmethod
+        def like(value, x):
+            return value.astype(x.dtype)
     return Names
 
 
@@ -737,11 +741,10 @@ class CupyPeer(Peer):
     def fold_kernel(self, what, factor=""):
         out, texts = peer_rows.FOLD_TEXTS[what][0], list(peer_rows.FOLD_TEXTS[what][1:])
         texts[0] = texts[0].format(x="x" + factor)
-        more = {"reduce_type": "best", "preamble": peer_rows.BEST} if what == "argmax" else {}
-        return self.cp.ReductionKernel("T x", out, *texts, "fold_" + what, **more)
+        return self.cp.ReductionKernel("T x", out, *texts, "fold_" + what, **peer_rows.STRUCTS.get(what, {}))
 
-    def define_fold(self, number, what, axis):
-        x = self.inputs([("f4", "1024,1024")])[0]
+    def define_fold(self, number, what, axis, shape):
+        x = self.inputs([("f4", shape)])[0]
         self.wait()
         self.fold_kernel(what, f" * (T){number + 1}.{os.getpid()}")(x, axis=axis)
         self.wait()
@@ -853,6 +856,10 @@ def torch_names(torch, device):
         @staticmethod
         def float16(x):
             return x.to(torch.float16)
+
+        @staticmethod
+        def like(value, x):
+            return value.to(x.dtype)
 
         @staticmethod
         def complex(x, y):
@@ -1071,8 +1078,8 @@ class InductorPeer(TorchPeer):
         self.compiled(lambda *given: body(factor, *views(*given)).contiguous())(*self.inputs(inputs))
         self.wait()
 
-    def define_fold(self, number, what, axis):
-        x, names = self.inputs([("f4", "1024,1024")])[0], self.names
+    def define_fold(self, number, what, axis, shape):
+        x, names = self.inputs([("f4", shape)])[0], self.names
         factor, function = number + 1 + os.getpid() * 1e-7, peer_rows.FOLDS[what]
         self.compiled(lambda x: function(names, x * factor, axis))(x)
         self.wait()
@@ -1090,6 +1097,58 @@ class InductorPeer(TorchPeer):
         start = time.perf_counter()
         self.torch.compile(lambda x: self.torch.sqrt((x * x).sum(1)))(x)
         return time.perf_counter() - start
+
+
+class QuackPeer(TorchPeer):
+    """Programs over rows alone, by QuACK's kernels for Hopper; arrays are torch's. Of rmsnorm's gradients it has both in one call, which F10 and F10b share."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        import importlib
+        self.kernels = {name: importlib.import_module("quack." + name) for name in ("softmax", "rmsnorm", "cross_entropy")}
+
+    def call_of(self, row, name, arrays):
+        x, *others = arrays
+        softmax, norms, entropy = (self.kernels[k] for k in ("softmax", "rmsnorm", "cross_entropy"))
+        epsilon = peer_rows.EPSILON
+        if name in ("F9", "F9b"):
+            return lambda: softmax.softmax_bwd(others[0], x)
+        if name in ("F10", "F10b"):
+            d, g, r = others if name == "F10" else (others[0], self.torch.ones_like(x[0]), others[1])
+            root = r.reshape(-1)
+            return lambda: norms.rmsnorm_bwd(x, g, d, root)
+        if row.program == "layernorm_scaled":
+            scale = others[0].float()  # it takes no other
+            return lambda: norms.layernorm_fwd(x, scale, eps=epsilon)
+        calls = {"softmax": lambda: softmax.softmax_fwd(x), "rmsnorm": lambda: norms.rmsnorm_fwd(x, others[0], eps=epsilon)[0],
+                 "cross_entropy": lambda: entropy.cross_entropy_fwd(x, others[0])}
+        return self.found(calls, row.program)
+
+    def function(self, name, row):
+        """What it computes is compared with torch's expression first, on some rows."""
+        arrays = self.inputs(row.arrays)
+        run = self.call_of(row, name, arrays)
+        if name not in ("F10", "F10b"):
+            self.compare(run(), self.expression(name, row), arrays)
+        return run
+
+    def compare(self, found, expression, arrays):
+        few = [x[:8] if x.shape[0] == arrays[0].shape[0] else x for x in arrays]
+        wanted = expression(*few).float()
+        if not self.torch.allclose(found[:8].float(), wanted, rtol=2e-2, atol=1e-2 * float(wanted.abs().max())):
+            raise RuntimeError("the result differs from torch's")
+
+    def split_sum(self, x):
+        raise NotPossible
+
+    def permutation(self, x, axes):
+        raise NotPossible
+
+    def call(self, name):
+        raise NotPossible
+
+    def define(self, row, number):
+        raise NotPossible
 
 
 class JaxPeer(Peer):
@@ -1233,8 +1292,8 @@ class JaxPeer(Peer):
             body = lambda k, x: (x.astype("float32") * self.np32(k)).astype("float16")
         self.jax.jit(lambda *given: body(factor, *views(*given)))(*self.inputs(inputs)).block_until_ready()
 
-    def define_fold(self, number, what, axis):
-        x = self.inputs([("f4", "1024,1024")])[0].block_until_ready()
+    def define_fold(self, number, what, axis, shape):
+        x = self.inputs([("f4", shape)])[0].block_until_ready()
         factor, function = self.np32(number + 1 + os.getpid() * 1e-7), peer_rows.FOLDS[what]
         self.jax.jit(lambda x: function(self, x * factor, axis))(x).block_until_ready()
 
@@ -1259,13 +1318,13 @@ class JaxPeer(Peer):
         return time.perf_counter() - start
 
 
-PEERS = {"cupy": CupyPeer, "torch": TorchPeer, "inductor": InductorPeer, "cutensor": CutensorPeer, "jax": JaxPeer, "numpy": NumpyPeer,
+PEERS = {"cupy": CupyPeer, "torch": TorchPeer, "inductor": InductorPeer, "quack": QuackPeer, "cutensor": CutensorPeer, "jax": JaxPeer, "numpy": NumpyPeer,
          "numexpr": NumexprPeer, "numba": NumbaPeer}
 
 
 def version(peer):
     import importlib.metadata
-    names = {"torch": ["torch"], "inductor": ["torch"], "cutensor": ["cutensor-cu13", "cutensor-cu12"], "cupy": ["cupy", "cupy-cuda13x", "cupy-cuda12x"]}.get(peer, [peer])
+    names = {"torch": ["torch"], "inductor": ["torch"], "quack": ["quack-kernels"], "cutensor": ["cutensor-cu13", "cutensor-cu12"], "cupy": ["cupy", "cupy-cuda13x", "cupy-cuda12x"]}.get(peer, [peer])
     for name in names:
         try:
             return importlib.metadata.version(name)

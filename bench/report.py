@@ -4,8 +4,8 @@ import statistics
 
 import peer_rows
 
-PEER_ORDER = ("cupy", "torch", "inductor", "cutensor", "jax", "numpy", "numexpr", "numba")
-PEER_TITLES = {"cupy": "CuPy", "torch": "PyTorch", "inductor": "torch.compile", "cutensor": "cuTENSOR", "jax": "JAX", "numpy": "NumPy",
+PEER_ORDER = ("cupy", "torch", "inductor", "quack", "cutensor", "jax", "numpy", "numexpr", "numba")
+PEER_TITLES = {"cupy": "CuPy", "torch": "PyTorch", "inductor": "torch.compile", "quack": "QuACK", "cutensor": "cuTENSOR", "jax": "JAX", "numpy": "NumPy",
                "numexpr": "numexpr", "numba": "Numba"}
 GROUPS = "EBSLRFNHC"
 NOISE = 1.03
@@ -124,7 +124,7 @@ def floor_target(row):
 def judge_programs(reasons, row, peers):
     """Targets beyond the floor and the best peer."""
     line = peers["kiln"]
-    if quack(row) and line.get("copy_us"):
+    if quack(row) and line.get("copy_us") and "quack" not in peers:
         share, theirs = line["copy_us"] / line["us"], quack(row) / COPIED
         if share * NOISE < theirs:
             reasons.append(f"{100 * share:.1f} % of the copy's rate, QuACK {100 * theirs:.1f}")
@@ -331,7 +331,7 @@ def markdown(header, lines):
 
 # ---- the picture ----
 
-COLOURS = {"kiln": "#d1495b", "cupy": "#8fb339", "torch": "#4c72b0", "inductor": "#7fa6d6", "cutensor": "#d98c5f", "jax": "#a07cc5", "numpy": "#8a8a8a",
+COLOURS = {"kiln": "#d1495b", "cupy": "#8fb339", "torch": "#4c72b0", "inductor": "#7fa6d6", "quack": "#c9a227", "cutensor": "#d98c5f", "jax": "#a07cc5", "numpy": "#8a8a8a",
            "numexpr": "#c8a951", "numba": "#5aa9a3"}
 BAR, GAP, LEFT, WIDTH, TOP = 9, 10, 250, 520, 64
 

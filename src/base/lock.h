@@ -27,6 +27,7 @@
     X(CUDA_DRIVER, 1, RESETS, LONG, "starting the driver")                                                   \
     X(BUILD, 1, WAITS, LONG, "making the tables of kernels, and the thread that warms up")                   \
     X(HOST_COMPILER, 1, WAITS, LONG, "looking for the host's compiler")                                      \
+    X(WAITING_COMPILER, 1, WAITS, LONG, "the host's compiler that waits for a source")                       \
     X(NVRTC, 1, WAITS, LONG, "looking for NVRTC, and loading it")                                            \
     X(GENERATOR, 1, WAITS, LONG, "the generator's identity")                                                 \
     X(FLIGHTS, 1, WAITS, BRIEF, "tables of what is made once a key, and who waits for it")                   \

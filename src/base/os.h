@@ -127,6 +127,19 @@ enum { KN_OS_USUAL_TIMEOUT_MS = 300 * 1000 };
  * time; a non-zero exit is not. What the program has left behind in its process group when it ends is ended
  * too. */
 kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code);
+/* The same in two steps: a program that has begun waits for its standard input, which it gets with its end.
+ * Its output is read then. */
+typedef struct kn_os_begun {
+    int pid;
+    int input, output;
+} kn_os_begun;
+kiln_status kn_os_begin_command(kn_os_begun *out, const kn_os_command *command);
+kiln_status kn_os_end_command(kn_os_begun *begun, const kn_os_command *command, const void *input,
+                              size_t size, kn_str *output, int *exit_code);
+/* Stops it and its process group. */
+void kn_os_abandon_command(kn_os_begun *begun);
+/* In the child of a fork: the program is the parent's. */
+void kn_os_forget_command(kn_os_begun *begun);
 /* The process ends: programs that run are stopped, as if their time were over, and no more begun. */
 void kn_os_stop_commands(void);
 /* The same with this process's environment and the usual timeout. */

@@ -43,9 +43,11 @@ static void drain(child *r, kn_str *output)
     }
 }
 
-static int prepare_files(posix_spawn_file_actions_t *files, const char *folder, int out)
+/* in: -1: there is nothing to read. */
+static int prepare_files(posix_spawn_file_actions_t *files, const char *folder, int in, int out)
 {
-    int rc = posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
+    int rc = in < 0 ? posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0)
+                    : posix_spawn_file_actions_adddup2(files, in, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(files, out, 1);
     if (rc == 0)
@@ -74,7 +76,7 @@ static int prepare_attributes(posix_spawnattr_t *attributes)
     return rc;
 }
 
-static int spawn(pid_t *pid, const kn_os_command *command, int out)
+static int spawn(pid_t *pid, const kn_os_command *command, int in, int out)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -86,7 +88,7 @@ static int spawn(pid_t *pid, const kn_os_command *command, int out)
         return rc;
     rc = posix_spawnattr_init(&attributes);
     if (rc == 0) {
-        rc = prepare_files(&files, command->folder, out);
+        rc = prepare_files(&files, command->folder, in, out);
         if (rc == 0)
             rc = prepare_attributes(&attributes);
         if (rc == 0)
@@ -171,28 +173,95 @@ static kiln_status check_time(const kn_os_command *command, child_state state)
                     command->timeout_ms * 1e-3);
 }
 
-kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code)
+static kiln_status fail_to_run(const kn_os_command *command, int reason)
 {
-    int ends[2], rc;
-    child r = {.end_ms = kn_os_now_ms() + command->timeout_ms};
-    kiln_status status = KILN_OK;
+    kn_shortage_note(reason);
+    return kn_error(reason == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "cannot run %s: %s",
+                    command->argv[0], strerror(reason));
+}
+
+/* in: the end of a pipe from which it reads; -1: there is nothing to read. */
+static kiln_status begin(child *r, const kn_os_command *command, int in)
+{
+    int ends[2];
     if (!kn_os_open_pipe(ends))
         return kn_error(KILN_ERROR_IO, "cannot run %s: %s", command->argv[0], strerror(errno));
-    r.output = ends[0];
+    r->output = ends[0];
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    rc = spawn(&r.pid, command, ends[1]);
+    int rc = spawn(&r->pid, command, in, ends[1]);
     close(ends[1]);
-    if (rc == 0) {
-        child_state state = wait_for_end(&r, output);
-        *exit_code = finish(&r, state, output);
-        status = check_time(command, state);
-    }
+    if (rc == 0)
+        return KILN_OK;
     close(ends[0]);
-    kn_shortage_note(rc);
-    if (rc != 0)
-        return kn_error(rc == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "cannot run %s: %s",
-                        command->argv[0], strerror(rc));
+    return fail_to_run(command, rc);
+}
+
+static kiln_status end(child *r, const kn_os_command *command, kn_str *output, int *exit_code)
+{
+    child_state state = wait_for_end(r, output);
+    *exit_code = finish(r, state, output);
+    close(r->output);
+    return check_time(command, state);
+}
+
+kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code)
+{
+    child r = {.end_ms = kn_os_now_ms() + command->timeout_ms};
+    kiln_status status = begin(&r, command, -1);
+    return status == KILN_OK ? end(&r, command, output, exit_code) : status;
+}
+
+kiln_status kn_os_begin_command(kn_os_begun *out, const kn_os_command *command)
+{
+    int ends[2];
+    child r = {.pid = 0};
+    if (!kn_os_open_pipe(ends))
+        return kn_error(KILN_ERROR_IO, "cannot run %s: %s", command->argv[0], strerror(errno));
+    kiln_status status = begin(&r, command, ends[0]);
+    close(ends[0]);
+    if (status != KILN_OK)
+        close(ends[1]);
+    *out = (kn_os_begun){r.pid, ends[1], r.output};
     return status;
+}
+
+/* A program that has ended reads nothing: its status says why. */
+static void write_all(int to, const char *text, size_t size)
+{
+    kn_os_guard guard;
+    kn_os_guard_writes(&guard);
+    for (ssize_t n = 0; size > 0; text += n, size -= (size_t)n) {
+        n = write(to, text, size);
+        if (n < 0 && errno != EINTR)
+            break;
+        n = n < 0 ? 0 : n;
+    }
+    kn_os_unguard_writes(&guard);
+}
+
+kiln_status kn_os_end_command(kn_os_begun *begun, const kn_os_command *command, const void *input,
+                              size_t size, kn_str *output, int *exit_code)
+{
+    child r = {.pid = begun->pid, .output = begun->output, .end_ms = kn_os_now_ms() + command->timeout_ms};
+    write_all(begun->input, input, size);
+    close(begun->input);
+    return end(&r, command, output, exit_code);
+}
+
+void kn_os_abandon_command(kn_os_begun *begun)
+{
+    kn_str none = KN_STR_INIT;
+    child r = {.pid = begun->pid, .output = begun->output};
+    close(begun->input);
+    (void)finish(&r, RUNNING, &none);
+    close(begun->output);
+    kn_str_free(&none);
+}
+
+void kn_os_forget_command(kn_os_begun *begun)
+{
+    close(begun->input);
+    close(begun->output);
 }
 
 kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code)

@@ -12,6 +12,7 @@
 #include "codegen/writer.h"
 #include "program/draws.h"
 #include "program/operators.h"
+#include "schedule/contraction.h"
 
 enum { MOST_DRAWN = 4 /* blocks of random numbers that a thread keeps, of six registers or more each */ };
 
@@ -114,7 +115,16 @@ static void put_value_symbol(const kn_writer *w, kn_str *out)
                      "value_type=%s symbol=%s", kn_text_by(w, kn_put_type, value), KN_VALUE_SYMBOL);
 }
 
-/* The preludes are chosen by the words of the user's texts and of the operands' types. */
+static void put_contraction_functions(const kn_writer *w, kn_str *out)
+{
+    for (int s = 0; s < w->program->n_stages; ++s) {
+        const char *function = kn_contraction_function(w->spec, s);
+        kn_str_printf(out, "%s ", function ? function : "");
+    }
+}
+
+/* The preludes are chosen by the words of the user's texts, of the operands' types, and of what stands in
+ * place of a text. */
 static kiln_status put_head(kn_writer *w)
 {
     kn_str *types = kn_text(w), *out = &w->slot[KN_SLOT_HEAD];
@@ -144,6 +154,7 @@ static kiln_status put_head(kn_writer *w)
         kn_put_type(w, types, p->n_in + p->n_out + v);
         kn_str_append(types, " ");
     }
+    put_contraction_functions(w, types);
     for (int t = 0; t < n_texts; ++t)
         texts[t] = kn_str_text(&w->user[t]);
     texts[n_texts++] = kn_str_text(types);

@@ -17,6 +17,7 @@
 #include "base/os.h"
 #include "base/shortage.h"
 #include "compile/compiler.h"
+#include "compile/host_compiler_ahead.h"
 #include "compile/host_compiler_folder.h"
 #include "compile/host_compiler_line.h"
 #include "compile/host_compiler_reads.h"
@@ -156,6 +157,11 @@ static kiln_status host_compile(kn_compile_result *out, const kn_compile_request
         return kn_compiler_missing(place);
     if (request->n_name_expressions > 0)
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s: name expressions are for CUDA sources", request->name);
+    if (kn_host_ahead_compile(out, request)) {
+        kn_operators_unguard(&out->log, request->source);
+        kn_host_ahead_start(request);
+        return KILN_OK;
+    }
     kiln_status status = kn_os_workplace_make(&workplace);
     if (status != KILN_OK)
         return status;
@@ -164,6 +170,8 @@ static kiln_status host_compile(kn_compile_result *out, const kn_compile_request
         status = run_compiler(out, workplace.path, request);
     kn_os_workplace_remove(&workplace);
     sweep(&workplace);
+    if (status == KILN_OK)
+        kn_host_ahead_start(request);
     return status;
 }
 

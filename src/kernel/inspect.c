@@ -38,10 +38,10 @@ typedef struct shown {
 
 static void find_shown(shown *out, const kn_resolved *r)
 {
-    bool is_other = kn_tiers_mode() == KILN_FORMS_QUICK && kn_resolved_make_baseline(&out->spec, r, 0) &&
-                    out->spec.schedule.kind->keeps_order;
-    out->order = is_other ? &r->spec : NULL;
-    if (!is_other)
+    bool is_baseline = kn_tiers_mode() == KILN_FORMS_QUICK && kn_resolved_make_baseline(&out->spec, r, 0) &&
+                       (out->spec.schedule.baseline || out->spec.schedule.kind->keeps_order);
+    out->order = is_baseline && out->spec.schedule.kind->keeps_order ? &r->spec : NULL;
+    if (!is_baseline)
         out->spec = r->spec;
 }
 

@@ -329,11 +329,8 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
     if (is_baseline && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
                                          r->space.ndim, block))
         return KILN_OK;
-    kiln_status status = kn_schedule_choose(&r->spec.schedule, &r->launch_params, r->spec.program, &r->space,
-                                            access, b->n_arrays, &r->spec.target, block);
-    if (status == KILN_OK && is_baseline)
-        kn_schedule_make_baseline(&r->spec.schedule, r->spec.program);
-    return status;
+    return kn_schedule_choose(&r->spec.schedule, &r->launch_params, r->spec.program, &r->space, access,
+                              b->n_arrays, &r->spec.target, block);
 }
 
 /* The host has no blocks: limits of CUDA do not matter there. */

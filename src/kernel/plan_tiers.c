@@ -47,20 +47,18 @@ bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block)
            kn_schedule_keeps_order(&out->schedule, &r->spec, &r->space, &r->launch_params);
 }
 
-/* Kernels combine larger structs a few at a time, as shared memory holds them: in another order. */
-enum { LARGEST_VALUE = 128 /* bytes */ };
-
+/* Only the code knows how large a struct is. */
 static kiln_status check_value(const kn_spec *baseline, kn_function *function, const kn_device *device)
 {
     const kn_backend *backend = device->backend;
     void *unused = NULL;
     size_t size = 0;
-    if (!baseline->schedule.kind->keeps_order ||
-        kn_spec_value_dtype(baseline, kn_spec_reduced_value(baseline)) != KILN_DTYPE_NONE)
+    size_t largest = baseline->schedule.kind->largest_value;
+    if (!largest || kn_spec_value_dtype(baseline, kn_spec_reduced_value(baseline)) != KILN_DTYPE_NONE)
         return KILN_OK;
     kiln_status status =
         backend->module_global(backend->function_module(function), KN_VALUE_SYMBOL, &unused, &size);
-    return status == KILN_OK && size > LARGEST_VALUE ? KILN_ERROR_NOT_FOUND : status;
+    return status == KILN_OK && size > largest ? KILN_ERROR_NOT_FOUND : status;
 }
 
 static kiln_status take_baseline(kn_launch_plan **out, const question *q, const kn_spec *baseline)
@@ -172,7 +170,7 @@ static kiln_status begin_with_baseline(kn_plan_launch *out, const question *q, c
     return is_missing(status) ? wait_for_optimised(out, q, baseline) : status;
 }
 
-/* Where the mode asks for it; those of other kinds have been chosen before. */
+/* Where the mode asks for it; those of elementwise programs have been chosen before. */
 static kiln_status take_given_baseline(kn_plan_launch *out, const question *q, const kn_spec *baseline)
 {
     kiln_status status = take_baseline(&out->only, q, baseline);
@@ -192,8 +190,8 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
     kn_spec baseline;
     bool has_baseline = kn_resolved_make_baseline(&baseline, r, block);
     *out = (kn_plan_launch){NULL, NULL, false};
-    if (has_baseline && baseline.schedule.kind->keeps_order && kn_tiers_mode() == KILN_FORMS_QUICK &&
-        !(build_flags & KN_BUILD_OPTIMISED))
+    if (has_baseline && (baseline.schedule.baseline || baseline.schedule.kind->keeps_order) &&
+        kn_tiers_mode() == KILN_FORMS_QUICK && !(build_flags & KN_BUILD_OPTIMISED))
         return take_given_baseline(out, &q, &baseline);
     bool comes_later =
         !(build_flags & (KN_BUILD_OPTIMISED | KN_BUILD_NO_COMPILE)) && !kn_build_is_forbidden();

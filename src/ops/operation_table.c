@@ -132,6 +132,8 @@
  * Two such are joined by the formula of Chan, Golub and LeVeque. The pilot is one of the elements: the
  * distance of two pilots is nearly always exact, and what is left of a mean is so small that float32 holds it
  * well where it could not hold the mean itself (1e6, with a deviation of 1, has 4 bits behind the point).
+ * What joins them has no product that a compiler may contract with a sum, or not: a constant n would decide
+ * that, and the baseline tier has other constants.
  * Where the numbers of elements are known to the compiler, as in the tree by which a thread begins, the
  * weight is a constant, and nothing is divided. There is no branch, which would keep it from seeing that.
  *
@@ -144,18 +146,22 @@
     "__device__ __forceinline__ R product_of(const W u, const W v) { return " product "; }\n"                \
     "__device__ __forceinline__ R sum_of(const W u) { return " sum "; }\n"                                   \
     "__device__ __forceinline__ moments join(const moments a, const moments b) {\n"                          \
-    "    const R n = a.n + b.n, weight = b.n / (n + (n == 0));\n"                                            \
-    "    const W apart = (b.pilot - a.pilot) + (b.offset - a.offset), step = apart * weight;\n"              \
-    "    return {n, a.pilot, a.offset + step, (a.squares + b.squares) + a.n * product_of(step, apart)};\n"   \
+    "    const R n = kn_no_product(a.n + b.n), weight = kn_no_product(b.n / (n + (n == 0)));\n"              \
+    "    const W apart = kn_no_product(kn_subtract(b.pilot, a.pilot) + (b.offset - a.offset));\n"            \
+    "    const R product = product_of(kn_multiply(apart, weight), apart);\n"                                 \
+    "    return {n, a.pilot, kn_multiply_add(apart, weight, a.offset),\n"                                    \
+    "            kn_multiply_add(a.n, product, kn_no_product(a.squares + b.squares))};\n"                    \
     "}\n"                                                                                                    \
     "__device__ __forceinline__ R variance_of(const moments a, const long long count, const double ddof) "   \
     "{\n"                                                                                                    \
-    "    const W mean = a.pilot + a.offset;\n"                                                               \
-    "    const double left = count - ddof;\n"                                                                \
-    "    return a.squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean);\n"                               \
+    "    const W mean = kn_no_product(a.pilot + a.offset);\n"                                                \
+    "    const double left = kn_no_product(count - ddof);\n"                                                 \
+    "    return kn_no_product(a.squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean));\n"                \
     "}\n"
-#define REAL_MOMENTS(real) MOMENTS(real, real, "u * v", "u")
-#define COMPLEX_MOMENTS(real) MOMENTS("complex<" real ">", real, "u.re * v.re + u.im * v.im", "u.re + u.im")
+#define REAL_MOMENTS(real) MOMENTS(real, real, "kn_multiply(u, v)", "u")
+#define COMPLEX_MOMENTS(real)                                                                                \
+    MOMENTS("complex<" real ">", real, "kn_multiply_add(u.re, v.re, kn_multiply(u.im, v.im))",               \
+            "kn_no_product(u.re + u.im)")
 
 #define MOMENTS_ROW(name, in, types, ddof, before, behind, preamble)                                         \
     ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)0, 0}", "join(a, b)",           \

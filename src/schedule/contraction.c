@@ -46,7 +46,9 @@ const char *kn_contraction_function(const kn_spec *spec, int stage)
         kiln_dtype dtype;
         const char *type, *add, *multiply;
     } functions[] = {{KILN_FLOAT32, "float", "__fadd_rn", "__fmul_rn"},
-                     {KILN_FLOAT64, "double", "__dadd_rn", "__dmul_rn"}};
+                     {KILN_FLOAT64, "double", "__dadd_rn", "__dmul_rn"},
+                     {KILN_COMPLEX64, "complex<float>", "kn_add", "kn_multiply"},
+                     {KILN_COMPLEX128, "complex<double>", "kn_add", "kn_multiply"}};
     const kn_stage *s = &spec->program->stage[stage];
     if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE ||
         strcmp(spec->program->pattern, "mrk") != 0 || spec->schedule.kind->contracts)
@@ -80,16 +82,28 @@ static bool is_times_one(const kn_tokens *tokens, size_t k)
     return kn_token_is(kn_token_at(tokens, k), "*") && KN_TOKEN_IS_IN(kn_token_at(tokens, k + 1), ones);
 }
 
+/* The token behind the bracket that ends what the bracket at k begins. */
+static size_t find_end(const kn_tokens *tokens, size_t k)
+{
+    int depth = 0;
+    do {
+        depth += kn_token_is(kn_token_at(tokens, k), "(") - kn_token_is(kn_token_at(tokens, k), ")");
+        ++k;
+    } while (depth > 0 && k < tokens->count);
+    return k;
+}
+
 /* True if the texts select, compare and, if they may, add: they multiply nothing, and call no functions but
- * some that select, and their own. */
+ * some that select, those that are never contracted, and their own. What kn_no_product has between its
+ * brackets adds no product; the library's own texts say so. */
 static bool selects(const char *preamble, const char *map, const char *reduce, bool may_add, bool has_abs)
 {
     static const char *const products[] = {"*", "/", "*=", "/=", "#"};
     static const char *const sums[] = {"+", "-", "++", "--", "+=", "-="};
     static const char *const absolute[] = {"abs", "fabs"};
-    static const char *const selecting[] = {"min",         "max",       "fmin",  "fmax", "kn_least",
-                                            "kn_greatest", "kn_is_nan", "isnan", "if",   "for",
-                                            "while",       "switch",    "return"};
+    static const char *const selecting[] = {
+        "min", "max",   "fmin",   "fmax",   "kn_least", "kn_greatest", "kn_is_nan",   "isnan",          "if",
+        "for", "while", "switch", "return", "kn_add",   "kn_subtract", "kn_multiply", "kn_multiply_add"};
     kn_tokens tokens;
     kn_str text = KN_STR_INIT;
     kn_str_printf(&text, "%s\n%s\n%s", preamble, map, reduce);
@@ -97,6 +111,8 @@ static bool selects(const char *preamble, const char *map, const char *reduce, b
                    kn_tokens_make(&tokens, kn_str_text(&text)) == KILN_OK;
     if (is_good) {
         for (size_t k = 0; k < tokens.count && is_good; ++k) {
+            if (kn_token_is(kn_token_at(&tokens, k), "kn_no_product"))
+                k = find_end(&tokens, k + 1);
             const kn_token *t = kn_token_at(&tokens, k);
             bool is_call = t->is_name && kn_token_is(kn_token_at(&tokens, k + 1), "(");
             bool is_line = kn_token_is(t, "#") && kn_token_is(kn_token_at(&tokens, k + 1), "line");

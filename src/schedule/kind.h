@@ -94,6 +94,8 @@ struct kn_kind {
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
     bool has_baseline; /* it writes a baseline tier of its own kernels (kn_schedule.baseline) */
+    /* The largest value, in bytes, that a baseline tier combines in the other tier's order; 0: any. */
+    size_t largest_value;
     /* The kernels of that tier are loops alone, and call this with what they have, by an address in the
      * argument block, for the order in which they run. NULL: their source has all. */
     void (*in_order)(const void *loops);

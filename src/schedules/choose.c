@@ -119,20 +119,10 @@ bool kn_schedule_is_baseline(const kn_schedule *s, kn_backend_kind backend)
     return s->baseline || kn_kind_is_quick(backend, s->kind);
 }
 
-/* A launch asks the code how large a struct in its workspace is, and a plan with tiers is made before there
- * is any. */
-static bool has_unknown_workspace(const kn_kind *kind, const kn_program *p)
-{
-    bool has_struct = false;
-    for (int k = p->n_in + p->n_out; k < p->n_in + p->n_out + p->n_values; ++k)
-        has_struct = has_struct || p->param[k].type == KN_TYPE_STRUCT;
-    return kind->has_workspace && has_struct;
-}
-
 bool kn_schedule_make_baseline(kn_schedule *s, const kn_program *program)
 {
     bool keeps_bits = !(program->flags & KILN_KERNEL_FAST_MATH) && program->n_options == 0;
-    s->baseline = s->kind->has_baseline && keeps_bits && !has_unknown_workspace(s->kind, program);
+    s->baseline = s->kind->has_baseline && keeps_bits;
     return s->baseline;
 }
 

@@ -14,6 +14,7 @@
 #include "base/os.h"
 #include "base/thread.h"
 #include "base/unload.h"
+#include "compile/host_compiler_ahead.h"
 #include "store/build.h"
 #include "schedules/spec_text.h"
 
@@ -317,6 +318,7 @@ __attribute__((destructor(KN_UNLOAD_TIERS))) static void close_queue(void)
         dropped = next;
     }
     kn_os_stop_commands();
+    kn_host_ahead_end();
 }
 
 /* A compile by NVRTC that runs is waited for, before NVRTC takes itself down. */

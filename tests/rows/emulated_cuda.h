@@ -53,6 +53,14 @@ static inline float __fadd_rn(float x, float y)
 {
     return x + y;
 }
+static inline float __fsub_rn(float x, float y)
+{
+    return x - y;
+}
+static inline double __dsub_rn(double x, double y)
+{
+    return x - y;
+}
 static inline double __dadd_rn(double x, double y)
 {
     return x + y;
@@ -64,6 +72,10 @@ static inline double __dmul_rn(double x, double y)
 static inline float __fmaf_rn(float x, float y, float z)
 {
     return fmaf(x, y, z);
+}
+static inline double __fma_rn(double x, double y, double z)
+{
+    return fma(x, y, z);
 }
 
 struct emulated_barrier {

@@ -1,5 +1,6 @@
 /* The host's C++ compiler: code that runs, messages, headers, threads, a compiler that is not there. */
 #include "compile/compile.h"
+#include "compile/host_compiler_ahead.h"
 
 #include "base/error.h"
 #include "base/os.h"
@@ -62,6 +63,62 @@ static void compiles_and_runs(void **state)
     assert_true(compile_and_call(&request, 3) == 10);
     request.source = "extern \"C\" double cos(double);\n" EXPORT "double f(double x) { return cos(x); }";
     assert_true(compile_and_call(&request, 0) == 1);
+}
+
+static bool has_child(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+static double compile_in_child(const kn_compile_request *request, double x)
+{
+    int ends[2], status = 0;
+    double y = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        y = has_child() ? 0 : compile_and_call(request, x);
+        _exit(write(ends[1], &y, sizeof y) != sizeof y);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &y, sizeof y), sizeof y);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return y;
+}
+
+/* One compiler waits for the next source; the child of a fork has none, and leaves its parent's alone.
+ * Sources with faults are compiled in the usual way, which says so; other options are another compiler's. */
+static void a_compiler_waits(void **state)
+{
+    (void)state;
+    kn_compile_request request = request_for(EXPORT "double f(double x) { return x * x + 1; }");
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    request.flags = KN_COMPILE_BASELINE;
+    assert_true(compile_and_call(&request, 3) == 10);
+    assert_false(has_child());
+    setenv("KILN_COMPILER_WAITS", "1", 1);
+    assert_true(compile_and_call(&request, 3) == 10);
+    assert_true(has_child());
+    request.source = "extern \"C\" double cos(double);\n" EXPORT "double f(double x) { return cos(x) + 1; }";
+    assert_true(compile_in_child(&request, 0) == 2);
+    assert_true(compile_and_call(&request, 0) == 2);
+    request.source = EXPORT "double f(double x) { return wrong; }";
+    assert_int_equal(kn_compile(&result, &request), KILN_ERROR_COMPILE);
+    assert_non_null(strstr(kiln_error_log(), "wrong"));
+    kn_compile_result_free(&result);
+    request.source = EXPORT "double f(double x) { return x - 1; }";
+    request.flags |= KN_COMPILE_NO_FMA;
+    assert_true(compile_and_call(&request, 3) == 2);
+    assert_true(compile_and_call(&request, 5) == 4);
+    assert_true(has_child());
+    kn_host_ahead_end();
+    assert_false(has_child());
+    assert_true(compile_and_call(&request, 5) == 4);
+    assert_false(has_child());
+    unsetenv("KILN_COMPILER_WAITS");
 }
 
 static bool names(const kn_blob *code, const char *library)
@@ -392,6 +449,7 @@ int main(void)
         cmocka_unit_test(words_in_the_variable),
         cmocka_unit_test(compilers_that_break),
         cmocka_unit_test(compiles_and_runs),
+        cmocka_unit_test(a_compiler_waits),
         cmocka_unit_test(baselines_need_libraries_seldom),
         cmocka_unit_test(same_source_same_bytes),
         cmocka_unit_test(error_names_the_users_line),

@@ -146,6 +146,13 @@ static void only_some_texts_are_contracted(void **state)
                 {"a + b", KILN_FLOAT64, 0, true},
                 {"a + b", KILN_COMPLEX64, 0, true},
                 {"a + b", KILN_FLOAT32, KILN_KERNEL_FAST_MATH, false},
+                {"a * b", KILN_COMPLEX128, 0, true},
+                {"a * b", KILN_COMPLEX64, KILN_KERNEL_FAST_MATH, false},
+                {"kn_add(a, kn_multiply(b, b))", KILN_FLOAT32, 0, true},
+                {"kn_add(a, b * b)", KILN_FLOAT32, 0, false},
+                {"kn_add(a, b) - a * a", KILN_COMPLEX64, 0, false},
+                {"kn_no_product((a - b) * 2 + 1) > 0 ? a : b", KILN_FLOAT32, 0, true},
+                {"kn_no_product((a - b)) * 2 + a", KILN_FLOAT32, 0, false},
                 {"a > b ? a : b", KILN_FLOAT32, 0, true},
                 {"a > b ? a : sqrt(b)", KILN_FLOAT32, 0, false}};
     (void)state;

@@ -185,6 +185,9 @@ void bench_softmax(double *const *out, double *size, const double *const *in, in
 void bench_rmsnorm(double *const *out, double *size, const double *const *in, int64_t length);
 void bench_layernorm(double *const *out, double *size, const double *const *in, int64_t length);
 void bench_cross_entropy(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_softmax_gradient(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_rmsnorm_gradient(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_scale_gradient(double *const *out, double *size, const double *const *in, int64_t length);
 /* Of x: less its mean, over its deviation; over its norm; between its least and its greatest. */
 void bench_standardised(double *const *out, double *size, const double *const *in, int64_t length);
 void bench_unit(double *const *out, double *size, const double *const *in, int64_t length);

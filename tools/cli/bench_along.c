@@ -89,6 +89,42 @@ void bench_cross_entropy(double *const *out, double *size, const double *const *
     *size = fabs(greatest) + log(sum) + fabs(logit);
 }
 
+void bench_softmax_gradient(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double dot = 0, dots = 0;
+    for (int64_t k = 0; k < length; k++) {
+        dot += in[0][k] * in[1][k];
+        dots += fabs(in[0][k] * in[1][k]);
+    }
+    for (int64_t k = 0; k < length; k++)
+        out[0][k] = in[0][k] * (in[1][k] - dot);
+    *size = size_of(in[0], length) * (size_of(in[1], length) + dots / sqrt((double)length));
+}
+
+void bench_rmsnorm_gradient(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    const double *x = in[0], *d = in[1], *scale = in[2], root = in[3][0];
+    double mean = 0;
+    *size = 0;
+    for (int64_t k = 0; k < length; k++)
+        mean += x[k] * root * d[k] * scale[k] / (double)length;
+    for (int64_t k = 0; k < length; k++) {
+        out[0][k] = (d[k] * scale[k] - x[k] * root * mean) * root;
+        *size = fmax(*size, fabs(d[k] * scale[k] * root) + fabs(x[k] * root * root));
+    }
+}
+
+void bench_scale_gradient(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    double squares = out[0][0] = 0;
+    for (int64_t k = 0; k < length; k++) {
+        double term = in[0][k] * in[1][k] * in[2][k];
+        out[0][0] += term;
+        squares += term * term;
+    }
+    *size = sqrt(squares) + fabs(out[0][0]);
+}
+
 void bench_standardised(double *const *out, double *size, const double *const *in, int64_t length)
 {
     double mean = mean_of(in[0], length), root = sqrt(spread_of(in[0], length, mean));

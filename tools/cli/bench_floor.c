@@ -186,14 +186,23 @@ static bool make_function(bench *b, bench_floor *floor)
     return ok;
 }
 
-static bool run_reduction_on_device(bench *b, const bench_floor *floor, int64_t iteration)
+static bool reduce_on_device(bench *b, const bench_floor *floor, const stream *s, int64_t iteration)
 {
-    void *in = address(floor, &floor->in[0], iteration), *out = address(floor, &floor->out, iteration);
-    long long words = floor->elements * floor->in[0].bytes / 16, tile = BLOCK * LOADS;
+    void *in = address(floor, s, iteration), *out = address(floor, &floor->out, iteration);
+    long long words = floor->elements * s->bytes / 16, tile = BLOCK * LOADS;
     long long results = floor->results * floor->out.bytes / 16;
     long long blocks = words > tile ? (words + tile - 1) / tile : 1, share = (results + blocks - 1) / blocks;
     void *params[] = {&in, &out, &words, &results, &share};
     return bench_driver_launch(b, floor->function, (unsigned)blocks, BLOCK, params, false);
+}
+
+/* A launch for each input that is read. */
+static bool run_reduction_on_device(bench *b, const bench_floor *floor, int64_t iteration)
+{
+    bool ok = true;
+    for (int k = 0; k < floor->n_in && ok; k++)
+        ok = reduce_on_device(b, floor, &floor->in[k], iteration);
+    return ok;
 }
 
 static bool run_on_device(bench *b, const bench_floor *floor, int64_t iteration)

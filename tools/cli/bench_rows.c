@@ -197,6 +197,10 @@ static const bench_reduction new_places = {
 #define CROSS_ENTROPY                                                                                        \
     "m = max(x, axis=-1, keepdims=True); s = sum(exp(x - m), axis=-1, keepdims=True);"                       \
     "p = sum(where(arange(x.shape[1]) == t, x, 0), axis=-1, keepdims=True); (m + log(s) - p)[:, 0]"
+/* Backward passes, of the gradient d of the result: softmax's from its result y; rmsnorm's from r, one over
+ * the root of each row. */
+#define SOFTMAX_GRADIENT "y * (d - sum(d * y, axis=-1, keepdims=True))"
+#define RMSNORM_GRADIENT "h = x * r; w = d * g; (w - h * mean(h * w, axis=-1, keepdims=True)) * r"
 #define FUSED_DISTANCE "a = r1 * cos(t1) - r2 * cos(t2); b = r1 * sin(t1) - r2 * sin(t2); sqrt(a * a + b * b)"
 #define FUSED_STEP "v = sin(v) * 0.5 + v; v = exp(-abs(v)); "
 #define FUSED_GELU "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))"
@@ -278,6 +282,23 @@ static const bench_reduction new_places = {
     ROW_BY_HAND("    float m = 0, s = 0;\n" OVER_ROW "m += x[j] * k;\n"                                      \
                 "    m = sum_of(part, m) / n;\n" OVER_ROW "s += (x[j] * k - m) * (x[j] * k - m);\n"          \
                 "    s = sqrtf(sum_of(part, s) / n + 1e-5f);\n" OVER_ROW "y[j] = (x[j] * k - m) / s;\n")
+
+/* A thread a column, which it reads twice. */
+#define VARIANCE_BY_HAND                                                                                     \
+    "extern \"C\" __global__ void by_hand(const float *x, float *y, int n, int columns)\n"                   \
+    "{\n"                                                                                                    \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                                   \
+    "    const float k = #f;\n"                                                                              \
+    "    float m = 0, s = 0;\n"                                                                              \
+    "    if (i >= columns)\n"                                                                                \
+    "        return;\n"                                                                                      \
+    "    for (int j = 0; j < n; j++)\n"                                                                      \
+    "        m += x[j * columns + i] * k;\n"                                                                 \
+    "    m /= n;\n"                                                                                          \
+    "    for (int j = 0; j < n; j++)\n"                                                                      \
+    "        s += (x[j * columns + i] * k - m) * (x[j * columns + i] * k - m);\n"                            \
+    "    y[i] = s / n;\n"                                                                                    \
+    "}\n"
 
 /* ---- the bins of random elements ---- */
 
@@ -551,6 +572,16 @@ static const bench_row table[] = {
      OPERANDS(3, F32("16384*,50256"), BELOW(INT64, "16384*,1", 50256), F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
     {"F8b", "the same by a reduction of one's own", EXPRESSION("x, t", "fold(x, axis=-1) - sum(where(arange(x.shape[1]) == t, x, 0), axis=-1)"), .function = &powers,
      OPERANDS(3, F32("16384*,50256"), BELOW(INT64, "16384*,1", 50256), F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
+    {"F9", "gradient of softmax f32 (32768,4096)", EXPRESSION("y, d", SOFTMAX_GRADIENT),
+     OPERANDS(3, F32("32768*,4096"), F32("32768*,4096"), F32("32768*,4096")), .floor = "a4b4>4", .along = bench_softmax_gradient},
+    {"F9b", "gradient of softmax f32 (4096,32768)", EXPRESSION("y, d", SOFTMAX_GRADIENT),
+     OPERANDS(3, F32("4096*,32768"), F32("4096*,32768"), F32("4096*,32768")), .floor = "a4b4>4", .along = bench_softmax_gradient},
+    {"F10", "gradient of rmsnorm bf16, for x (32768,4096)", EXPRESSION("x, d, g, r", RMSNORM_GRADIENT),
+     OPERANDS(5, ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "4096"), F32("32768*,1"), ARRAY(BFLOAT16, "32768*,4096")),
+     .floor = "a2b2>2", .along = bench_rmsnorm_gradient},
+    {"F10b", "the same, for the scale", EXPRESSION("x, d, r", "sum(d * x * r, axis=0)"), .reduced = "0",
+     OPERANDS(4, ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "32768*,4096"), F32("32768*,1"), F32("4096")),
+     .floor = "a2b2/4", .along = bench_scale_gradient},
     {"N1", "standardise columns (65536,1024)", EXPRESSION("x", STANDARDISED), .reduced = "0",
      OPERANDS(2, F32("65536*,1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_standardised},
     {"N1b", "standardise columns (4096,65536)", EXPRESSION("x", STANDARDISED), .reduced = "0",
@@ -644,6 +675,12 @@ static const bench_row table[] = {
      OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
     {"C2e", "new reduction kernel: l2 norm over the last axis", BENCH_DEFINITION, REDUCTION(new_norms, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C2f", "new reduction kernel: l2 norm over the middle axis", BENCH_DEFINITION, REDUCTION(new_norms, "1"),
+     OPERANDS(2, F32("64,256,64"), F32("64,64"))},
+    {"C2g", "new variance over the first axis", BENCH_DEFINITION, EXPRESSION("x", "var(x * #, axis=0)"), .by_hand = VARIANCE_BY_HAND,
+     OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C2h", "new reduction kernel: argmax over the first axis", BENCH_DEFINITION, PLACE(new_places, "0"),
+     OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
     {"C3", "new fused chain of ten operations", BENCH_DEFINITION, EXPRESSION("x", "q = x * #; d = q * q - x; r = sqrt(abs(d) + 1); exp(-r) * d / r"), .by_hand = TEN_BY_HAND,
      OPERANDS(2, F32("1048576"), F32("1048576"))},
     {"C3b", "new softmax over the last axis", BENCH_DEFINITION, EXPRESSION("x", SOFTMAX("x * #")), .by_hand = SOFTMAX_BY_HAND,

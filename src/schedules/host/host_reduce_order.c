@@ -12,7 +12,7 @@ enum {
     SERIES = 8,  /* of steps, that are reduced together */
     PAIRED = 64, /* steps of a row are reduced in pairs, then pairs of pairs: values of each lane, at most */
     MOST_LANES = 64, /* of a row */
-    MOST_ITEM = 16,  /* bytes of a value */
+    MOST_ITEM = KN_HOST_REDUCE_LARGEST,
     FEW = 8          /* lanes that are reduced one by one */
 };
 

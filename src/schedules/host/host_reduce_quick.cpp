@@ -7,7 +7,6 @@ ${loops}
 enum { kn_lanes = ${lanes_of_row} };
 
 ${begin}
-    static_assert(sizeof(${type}) <= 16, "numbers alone have a baseline tier");
     kn_place kn_along, kn_beside, kn_down;
     for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
         kn_along.at[kn_o] = kn.axis[kn_lanes > 1 ? 0 : kn.reduction_rank].stride[kn_o];

@@ -6,8 +6,9 @@
 #include "schedules/host/host_order.h"
 
 enum {
-    KN_HOST_REDUCE_WIDE = 1024, /* results of a task, at most */
-    KN_HOST_REDUCE_DEPTH = 64,  /* steps of a row that are reduced in registers, at most */
+    KN_HOST_REDUCE_WIDE = 1024,  /* results of a task, at most */
+    KN_HOST_REDUCE_DEPTH = 64,   /* steps of a row that are reduced in registers, at most */
+    KN_HOST_REDUCE_LARGEST = 64, /* bytes of a value of the baseline tier */
     KN_HOST_REDUCE_BATCH =
         32, /* short rows that are reduced at a time; the buffers of host_reduce.cpp have this size */
     KN_HOST_REDUCE_RUNS = 2,  /* short_rows of several axes */

@@ -15,6 +15,8 @@
 #include "types/dtype.h"
 
 enum { THREADS = 128, AXES = 4 /* of a level's outputs */, MOST_SETS = 65535, NO_LIMIT = 0x7fffffff };
+/* Kernels combine larger structs a few at a time, as shared memory holds them: in another order. */
+enum { LARGEST_VALUE = 128 /* bytes */ };
 #define MOST_VALUES (INT64_C(1) << 28) /* in scratch memory */
 
 /* The kind's field. extent: of the first two axes; in, place, out: an element or value, its place in its
@@ -703,6 +705,7 @@ const kn_kind kn_kind_reduce_levels = {.name = "reduce_levels",
                                        .choose = choose,
                                        .place_each = place_each,
                                        .keeps_order = keeps_order,
+                                       .largest_value = LARGEST_VALUE,
                                        .revision = 1,
                                        .field = KN_FIELD(levels_field, MEMBERS),
                                        .describe = describe,
