@@ -365,3 +365,76 @@ bool kn_fusion_is_split(const kn_fusion_times *t)
 {
     return t->split + t->split / 4 < t->fused;
 }
+
+/* ---- reductions that gather ---- */
+
+enum {
+    WARP = 32,
+    WORD = 4, /* bytes */
+    APART = 4 /* times the bytes of the inputs, above which they lie too far apart */
+};
+
+/* True if the kernel of a reduction loads and stores all elements one by one. */
+static bool are_all_gathered(const kn_spec *spec, const kn_space *s)
+{
+    const char *letters = spec->schedule.access;
+    return s->size > 0 && !letters[strspn(letters, (const char[]){KN_GATHER, 0})];
+}
+
+/* Bytes that inputs move where the elements along an axis are read at a time: each of them alone moves a
+ * sector, if its neighbours are further away. */
+static double moved_along(const kn_access *access, const kn_space *s, int n_arrays, int axis)
+{
+    double bytes = 0;
+    for (int o = 0; o < n_arrays; ++o) {
+        int64_t step = llabs(s->stride[o][axis]), each = step < SECTOR ? step : SECTOR;
+        if (!access[o].is_output)
+            bytes +=
+                (double)elements_of(s, o) * (double)(each < access[o].item_size ? access[o].item_size : each);
+    }
+    return bytes;
+}
+
+bool kn_fusion_gathers_apart(const kn_spec *spec, const kn_space *s)
+{
+    kn_access access[KN_MAX_PARAMS];
+    if (!are_all_gathered(spec, s))
+        return false;
+    kn_spec_access(access, spec);
+    double least = 0, bytes = 0;
+    for (int o = 0; o < spec->n_arrays; ++o)
+        bytes += access[o].is_output ? 0 : (double)elements_of(s, o) * access[o].item_size;
+    for (int a = 0; a < s->ndim; ++a) {
+        double moved = moved_along(access, s, spec->n_arrays, a);
+        if (s->extent[a] >= WARP && (least == 0 || moved < least))
+            least = moved;
+    }
+    return least > APART * bytes;
+}
+
+/* The output axis along which an operand's elements are neighbours; -1: none, or it is short. */
+static int output_axis_of(const kn_space *s, int o, int item)
+{
+    int axis = -1;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
+        axis = s->stride[o][a] == item && s->extent[a] >= WARP ? a : axis;
+    return axis;
+}
+
+bool kn_fusion_is_map_of_terms(const kn_spec *spec, const kn_space *s)
+{
+    kn_access access[KN_MAX_PARAMS];
+    if (!are_all_gathered(spec, s))
+        return false;
+    kn_spec_access(access, spec);
+    for (int o = 0; o < spec->n_arrays; ++o)
+        for (int i = 0; i < spec->n_arrays && access[o].is_output; ++i) {
+            int of_result = output_axis_of(s, o, access[o].item_size),
+                of_input = output_axis_of(s, i, access[i].item_size);
+            if (!access[i].is_output && of_result >= 0 && of_input >= 0 &&
+                (of_input != of_result || access[i].item_size < WORD) &&
+                elements_of(s, i) >= elements_of(s, o))
+                return true;
+        }
+    return false;
+}

@@ -56,4 +56,11 @@ kn_fusion_times kn_fusion_weigh(const kn_fusion *fusion);
 /* True if several kernels are faster by enough to be worth more code. */
 bool kn_fusion_is_split(const kn_fusion_times *times);
 
+/* True if a reduction gathers the elements of all its inputs, and moves several times their bytes whichever
+ * axis it reads along: they lie along different ones. */
+bool kn_fusion_gathers_apart(const kn_spec *spec, const kn_space *space);
+/* True if it gathers what a map of its terms reads by vectors: an input's neighbours are others than those of
+ * the results, or elements are smaller than words. */
+bool kn_fusion_is_map_of_terms(const kn_spec *spec, const kn_space *space);
+
 #endif

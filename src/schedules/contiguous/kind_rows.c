@@ -131,6 +131,15 @@ static bool are_gathered_runs(const kn_schedule *s, const kn_choice *c, const kn
     return true;
 }
 
+/* Every gathered operand is broadcast along rows, and there is no index. */
+static bool are_gathered_repeated(const kn_schedule *s, const kn_choice *c, const kn_space *iterated)
+{
+    bool are = !(c->space->indices & KN_WITH_INDEX);
+    for (int o = 0; o < c->count; ++o)
+        are = are && (s->access[o] != KN_GATHER || iterated->stride[o][iterated->ndim - 1] == 0);
+    return are;
+}
+
 static int gathered(const kn_schedule *s)
 {
     int count = 0;
@@ -149,6 +158,8 @@ static int find_class(const kn_schedule *s, const kn_choice *c)
         return KN_ROWS_VECTORS;
     if (row < s->vector)
         return KN_ROWS_SHORT;
+    if (are_gathered_repeated(s, c, iterated))
+        return KN_ROWS_REPEATED;
     if (!are_gathered_runs(s, c, iterated))
         return KN_ROWS_APART;
     if (row >= LONG_ROW * (int64_t)s->vector)

@@ -8,7 +8,7 @@ struct kn_item {
 ${begin}
 
     /* kn.lanes lanes of a warp have a row. The remaining lanes compute the last row once more, and store nothing. */
-    constexpr bool kn_is_own = ${fit} == 4, kn_is_full = ${fit} >= 3;
+    constexpr bool kn_is_own = ${fit} >= 4, kn_is_full = ${fit} == 3 || ${fit} == 4;
     const unsigned kn_lanes = kn_is_own ? 1 : kn.lanes, kn_shift = kn_is_own ? 0 : kn.shift;
     const unsigned kn_lane = threadIdx.x & (kn_lanes - 1), kn_at = blockIdx.x * (${block} >> kn_shift) + (threadIdx.x >> kn_shift);
     const bool kn_is_here = kn_at < kn.size, kn_is_first = kn_is_here && kn_lane == 0;
