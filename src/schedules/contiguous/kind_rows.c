@@ -228,12 +228,12 @@ const kn_space *kn_rows_space(kn_space *out, const kn_space *space, const kn_sch
 
 /* ---- the launch ---- */
 
-/* Two inputs at least are gathered beside dense results. */
+/* Two inputs at least are gathered beside dense results, and have elements along rows. */
 static bool may_share_rows(const kn_schedule *s)
 {
     const char *first = strchr(s->access, KN_GATHER);
-    return s->vector > 1 && s->vector <= RASTER_VECTOR && strchr(s->access, KN_DENSE) && first &&
-           strchr(first + 1, KN_GATHER);
+    return kn_rows_config_of(s)->gathers != KN_ROWS_REPEATED && s->vector > 1 && s->vector <= RASTER_VECTOR &&
+           strchr(s->access, KN_DENSE) && first && strchr(first + 1, KN_GATHER);
 }
 
 /* Block rasterisation: neighbouring rows are often read twice, so a block takes KN_RASTER_WIDTH vectors of
