@@ -114,6 +114,7 @@ kiln_status kn_fusion_place(kn_fusion *f, const kn_part *part)
     f->multiprocessors = part->spec->target.multiprocessors;
     f->blocks = f->multiprocessors;
     f->is_single = s->vector == 1;
+    f->vector = s->vector;
     f->has_pieces = part->space->n_reduction_axes > 1;
     f->is_read_again = s->kind->reads_again;
     kiln_status status = KILN_OK;
@@ -122,6 +123,7 @@ kiln_status kn_fusion_place(kn_fusion *f, const kn_part *part)
         f->blocks = placed->grid[0];
         f->slots = config ? f->blocks * placed->block * config->items * s->vector : 0;
         f->is_exchanged = placed->cluster > 1;
+        f->beside = f->rows * kn_most(placed->cluster, 1) / kn_most(f->blocks, 1);
     }
     kn_free(placed);
     return status;
@@ -285,7 +287,14 @@ enum {
     EXCHANGE = 1000000,  /* picoseconds: blocks wait for each other, once for each reduction */
     L2_KEEPS = 28 << 20, /* bytes that the L2 still holds for the next kernel, besides its output */
     LAUNCH = 2500000,
-    SECTOR = 32 /* bytes of the smallest transfer */
+    SECTOR = 32, /* bytes of the smallest transfer, */
+    HALF_LINE = 64,
+    WARP = 32,
+    WIDE = 16, /* of a vector, */
+    FLOAT = 4, /* of a float32; hundredths of the time of bytes: */
+    WIDE_ELEMENTS = 100,
+    NARROW_VECTORS = 100,
+    WIDE_AND_NARROW = 175
 };
 
 static int64_t time_of_bytes(int64_t bytes, int rate)
@@ -320,6 +329,25 @@ static int64_t time_of_blocks(const kn_fusion *f, int64_t near)
            (f->is_exchanged ? (int64_t)EXCHANGE * (f->n_passes - f->has_map) : 0);
 }
 
+/* Hundredths of the time of their bytes that tiles of rows side by side take: more with each reduction, where
+ * clusters have wide elements or narrow vectors, or lines are cut into less than halves. */
+static int64_t slowness_of_tiles(const kn_fusion *f, int64_t bytes)
+{
+    int widest = 0, each = 0;
+    for (int o = 0; o < f->n_operands; ++o)
+        if (f->operand[o].moves && f->operand[o].is_across && f->operand[o].item > widest)
+            widest = f->operand[o].item;
+    if (widest == 0 || f->is_read_again || bytes <= L2_KEEPS)
+        return 100;
+    if (f->is_exchanged)
+        each = widest * f->vector >= WIDE ? (widest > FLOAT ? WIDE_ELEMENTS : 0)
+               : widest > FLOAT           ? WIDE_AND_NARROW
+                                          : NARROW_VECTORS;
+    else if (f->side >= WARP && f->beside > 1 && f->beside * widest < HALF_LINE)
+        each = WIDE_AND_NARROW;
+    return 100 + (int64_t)each * (f->n_passes - f->has_map);
+}
+
 /* Rows are in registers and shared memory, so each operand is read once. An operand whose elements are not
  * neighbours along the rows moves a whole sector for the elements of few rows. */
 static int64_t fused_on_cuda(const kn_fusion *f)
@@ -333,7 +361,8 @@ static int64_t fused_on_cuda(const kn_fusion *f)
                          : sectors_of(f, op);
         far += sectors_of(f, op);
     }
-    return LAUNCH + kn_most(time_of_bytes(far, MEMORY_RATE), time_of_blocks(f, near));
+    int64_t moved = time_of_bytes(far, MEMORY_RATE) / 100 * slowness_of_tiles(f, far);
+    return LAUNCH + kn_most(moved, time_of_blocks(f, near));
 }
 
 static int64_t split_on_cuda(const kn_fusion *f)
@@ -369,7 +398,6 @@ bool kn_fusion_is_split(const kn_fusion_times *t)
 /* ---- reductions that gather ---- */
 
 enum {
-    WARP = 32,
     WORD = 4, /* bytes */
     APART = 4 /* times the bytes of the inputs, above which they lie too far apart */
 };

@@ -32,6 +32,8 @@ typedef struct kn_fusion {
     bool is_single;     /* each element is loaded by itself, */
     bool has_pieces;    /* at a place that is computed for each */
     bool is_exchanged;  /* blocks exchange what they have reduced */
+    int64_t beside;     /* rows that a block has side by side, */
+    int vector;         /* and those of them that a thread loads at once */
     bool is_read_again; /* one kernel reads its rows in each pass */
     int n_passes;
     int spared;       /* CUDA: passes behind the first that several kernels, of another program, do without */
