@@ -733,6 +733,53 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
     return false;
 }
 
+/* Stores a small input of narrow elements that lies along another axis than the rest of a map, in their order,
+ * if the map's kernel would take its elements one by one. False: there is none. */
+enum { NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
+static int64_t bytes_of(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    return elements_of(g, leaf) * l->array[l->state.graph->node[leaf->node].index]->item_size;
+}
+
+static const kn_use *find_narrow(const lowering *l, const kn_group *g)
+{
+    int64_t size = (int64_t)kiln_dtype_size(l->typed[g->root[0]].dtype);
+    for (int a = 0; a < g->ndim; ++a)
+        size *= g->extent[a];
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        size += leaf->kind == KN_BASE_INPUT ? bytes_of(l, g, leaf) : 0;
+    for (const kn_use *u = g->first_use; u && size >= WORTH_A_LAUNCH; u = u->after) {
+        if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED ||
+            bytes_of(l, g, u->leaf) * SMALL_PART > size ||
+            l->array[l->state.graph->node[u->leaf->node].index]->item_size >= NARROW)
+            continue;
+        int own = axis_along(l, g, u->leaf, false), stored = axis_if_stored(l, g, u);
+        for (const kn_leaf *other = g->leaf; other && own >= 0 && stored >= 0 && own != stored;
+             other = other->next)
+            if (other->kind == KN_BASE_INPUT && axis_along(l, g, other, false) == stored &&
+                elements_of(g, other) >= MANY_GATHERED)
+                return u;
+    }
+    return NULL;
+}
+
+static kiln_status turn_narrow(lowering *l, kn_lowered_part *part, const kn_group *g)
+{
+    const kn_use *narrow = l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "m") != 0
+                               ? NULL
+                               : find_narrow(l, g);
+    kn_resolved *r = narrow ? kn_malloc(sizeof *r) : NULL;
+    if (!narrow)
+        return KILN_OK;
+    if (!r)
+        return no_memory();
+    kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    if (status == KILN_OK && r->spec.schedule.kind->takes_apart)
+        add_buffer(l, narrow->node, KN_WHY_LAYOUT);
+    kn_free(r);
+    return status;
+}
+
 /* The output axis along which elements of a leaf share the smallest transfers of memory; -1: none, or it is
  * short. */
 enum { SECTOR = 32 };
@@ -877,6 +924,8 @@ static kiln_status make_part(lowering *l, int at)
         status = bind_part(l, part, &l->text[at], g);
     if (status == KILN_OK && g->n_levels > 0 && !g->is_scan)
         status = check_part(l, part, &l->group[at]);
+    else if (status == KILN_OK && !g->is_scan)
+        status = turn_narrow(l, part, g);
     return status;
 }
 
