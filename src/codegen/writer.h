@@ -59,6 +59,7 @@
     X(GATHER, gather, false)                                                                                 \
     X(LANE, lane, false)                                                                                     \
     X(LANES, lanes, false)                                                                                   \
+    X(UNSTAGE, unstage, false)                                                                               \
     X(STORES, stores, false)                                                                                 \
     X(BLOCKS, blocks, false)                                                                                 \
     X(RASTER_WIDTH, raster_width, false)                                                                     \

@@ -733,8 +733,8 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
     return false;
 }
 
-/* Stores a small input of narrow elements that lies along another axis than the rest of a map, in their order,
- * if the map's kernel would take its elements one by one. False: there is none. */
+/* Finds a small input of narrow elements that lies along another axis than the rest of a large map; NULL:
+ * there is none. */
 enum { NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
 static int64_t bytes_of(const lowering *l, const kn_group *g, const kn_leaf *leaf)
 {
@@ -763,6 +763,7 @@ static const kn_use *find_narrow(const lowering *l, const kn_group *g)
     return NULL;
 }
 
+/* Stores such an input in the order of the rest, if the map's kernel would take its elements one by one. */
 static kiln_status turn_narrow(lowering *l, kn_lowered_part *part, const kn_group *g)
 {
     const kn_use *narrow = l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "m") != 0

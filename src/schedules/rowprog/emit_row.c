@@ -296,7 +296,7 @@ static bool is_of_rows(const kn_writer *w, int k)
 
 static void put_rows_from(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_with(w, out, "rows_from", k, "items=%d", kn_row_config_of(&w->spec->schedule)->items);
+    kn_put_part(w, out, "rows_from", k);
 }
 
 /* Pointers to the row in each array: to elements for vectors, else to bytes. */
@@ -304,11 +304,10 @@ static void put_row_pointers(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_ROW];
     if (w->recipe == &kn_recipe_row_lanes && strchr(w->spec->schedule.access, KN_STAGED))
-        kn_put_part(w, out, "rows_of_warp", KN_NO_VALUE);
+        kn_put_part(w, out, "own_row", KN_NO_VALUE);
     for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
         if (is_of_rows(w, k)) {
-            kn_put_part_with(w, out, "row_staged", k, "items=%d",
-                             kn_row_config_of(&w->spec->schedule)->items);
+            kn_put_part(w, out, "row_staged", k);
             continue;
         }
         bool is_bytes =
@@ -354,25 +353,29 @@ static void fill(kn_writer *w)
     put_levels(w);
 }
 
-/* The rows that a warp copies to shared memory, before all else, or from there, behind it. */
-static void put_copies(kn_writer *w, kn_str *out, const char *part, bool are_results)
+/* What is done with the rows of inputs, or of results, that a warp has in shared memory. */
+static void put_copies(const kn_writer *w, kn_str *out, const char *part, bool are_results)
 {
-    int items = kn_row_config_of(&w->spec->schedule)->items;
+    const kn_row_config *config = kn_row_config_of(&w->spec->schedule);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (is_of_rows(w, k) && kn_is_output(w, k) == are_results)
-            kn_put_part_with(w, out, part, k, "items=%d rows=%s", items, kn_text_by(w, put_rows_from, k));
+            kn_put_part_with(w, out, part, k, "items=%d turns=%d rows=%s", config->items, config->turns,
+                             kn_text_by(w, put_rows_from, k));
 }
 
 static void fill_lanes(kn_writer *w)
 {
-    kn_str *row = &w->slot[KN_SLOT_ROW], *stores = &w->slot[KN_SLOT_STORES];
+    kn_str *before = &w->slot[KN_SLOT_STAGE], *behind = &w->slot[KN_SLOT_UNSTAGE];
     fill(w);
     if (!strchr(w->spec->schedule.access, KN_STAGED))
         return;
-    put_copies(w, row, "stage_rows", false);
-    kn_put_part(w, row, "warp_waits", KN_NO_VALUE);
-    kn_put_part(w, stores, "warp_waits", KN_NO_VALUE);
-    put_copies(w, stores, "unstage_rows", true);
+    kn_put_part(w, before, "rows_of_warp", KN_NO_VALUE);
+    put_copies(w, before, "rows_staged", false);
+    put_copies(w, before, "rows_staged", true);
+    put_copies(w, before, "stage_rows", false);
+    kn_put_part(w, before, "warp_waits", KN_NO_VALUE);
+    kn_put_part(w, behind, "warp_waits", KN_NO_VALUE);
+    put_copies(w, behind, "unstage_rows", true);
 }
 
 static void fill_block(kn_writer *w)

@@ -18,9 +18,12 @@ enum {
     SHORTEST = 4,         /* elements of a row up to which a thread has it by itself, however they lie */
     SHORTEST_ACROSS = 32, /* rows side by side that are contiguous across */
     LONGEST_STAGED = 8,   /* elements of rows that a warp copies to shared memory, */
-    STAGED = 32 << 10,    /* bytes of a block's rows there: six blocks or more of a multiprocessor, */
-    NEAR = 64,            /* bytes from row to row of inputs that are read where they are, at most, */
-    CHUNK = 16            /* and bytes that a thread copies at once: src/schedules/rowprog/row_lanes.cu */
+    ENOUGH_BLOCKS = 8,    /* of a multiprocessor, below which a thread has one such row, */
+    MOST_TURNS = 4,       /* such rows of a thread, */
+    ENOUGH_STAGED = 24 << 10, /* bytes of a block's rows there up to which it has more of them, */
+    STAGED = 32 << 10,        /* bytes of a block's rows there: six blocks or more of a multiprocessor, */
+    NEAR = 64,                /* bytes from row to row of inputs that are read where they are, at most, */
+    CHUNK = 16                /* and bytes that a thread copies at once: src/schedules/rowprog/row_lanes.cu */
 };
 
 /* The kind's field. lanes of a row, and their logarithm. */
@@ -89,6 +92,16 @@ static bool are_rows_together(const kn_choice *c, int o)
     return c->access[o].address % CHUNK == 0;
 }
 
+/* More rows of a thread where they are small, since many bytes have to be under way, and there are enough. */
+static int turns_of(const kn_choice *c, int block, int64_t bytes)
+{
+    int turns = 1;
+    while (turns < MOST_TURNS && 2 * turns * bytes <= ENOUGH_STAGED)
+        turns *= 2;
+    int64_t least = (int64_t)turns * block * ENOUGH_BLOCKS * c->target->multiprocessors;
+    return kn_space_output_size(c->space) >= least ? turns : 1;
+}
+
 /* True for short rows that are no whole vectors: a thread has each, and a warp copies its rows to shared
  * memory and from there by whole chunks, since single elements of neighbours would lie in all sectors again
  * and again. Results are not loaded, so each has to be assigned. */
@@ -111,7 +124,8 @@ static bool choose_staged(kn_schedule *out, const kn_choice *c, int64_t length)
     if (bytes == 0 || bytes > STAGED)
         return false;
     out->vector = 1;
-    *kn_row_config_in(out) = (kn_row_config){.items = items, .fit = KN_ROW_ALONE};
+    *kn_row_config_in(out) =
+        (kn_row_config){.items = items, .fit = KN_ROW_ALONE, .turns = turns_of(c, out->block, bytes)};
     kn_row_set_access(out, c);
     for (int o = 0; o < c->count; ++o)
         if (are_rows_together(c, o) && length * c->access[o].item_size % CHUNK != 0)
@@ -169,7 +183,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.lanes = (uint32_t)lanes_of(s, f.length);
     while (1u << f.shift < f.lanes)
         ++f.shift;
-    out->grid[0] = (unsigned)kn_divide_up(out->size * f.lanes, s->block);
+    int turns = kn_row_config_of(s)->turns;
+    out->grid[0] = (unsigned)kn_divide_up(out->size * f.lanes, (int64_t)s->block * (turns > 1 ? turns : 1));
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }

@@ -92,20 +92,25 @@ kn_stage_item(kn_${name}_staged[kn_slot], ${from});
 // Rows of a warp in shared memory (row_lanes.cu).
 #part rows_of_warp
 /* Those that there are, at least the last one. */
-const int kn_last = (int)kn.size - 1, kn_warp_at = (int)(kn_at - threadIdx.x % 32), kn_warp_first = kn_warp_at < kn_last ? kn_warp_at : kn_last;
-const int kn_rows = kn_last - kn_warp_first < 31 ? kn_last - kn_warp_first + 1 : 32, kn_own = (int)(threadIdx.x % 32) < kn_rows ? (int)(threadIdx.x % 32) : kn_rows - 1;
+const int kn_last = (int)kn.size - 1, kn_warp_at = (int)(blockIdx.x * ${block} + (threadIdx.x & ~31u)) * kn_turns, kn_warp_first = kn_warp_at < kn_last ? kn_warp_at : kn_last;
+const int kn_rows = kn_last - kn_warp_first < 32 * kn_turns ? kn_last - kn_warp_first + 1 : 32 * kn_turns;
+
+#part rows_staged
+__shared__ __align__(16) ${type} kn_${name}_rows[${block} * ${turns} * ${items}];
+${type} *const kn_${name}_warp = kn_${name}_rows + (threadIdx.x & ~31u) * (${turns} * ${items});
+
+#part own_row
+const int kn_own = kn_turn * 32 + (int)(threadIdx.x % 32) < kn_rows ? kn_turn * 32 + (int)(threadIdx.x % 32) : kn_rows - 1;
 
 #part row_staged
-__shared__ __align__(16) ${type} kn_${name}_rows[${block} * ${items}];
-${type} *const kn_${name}_warp = kn_${name}_rows + (threadIdx.x & ~31u) * ${items};
 ${const}${type} *const kn_${name}_row = kn_${name}_warp + kn_own * kn.length;
 
 #part stage_rows
-kn_copy_rows<${items}>(kn_${name}_warp, ${rows}, kn_rows, kn.length);
+kn_copy_rows<${turns} * ${items}>(kn_${name}_warp, ${rows}, kn_rows, 32 * ${turns}, kn.length);
 
 #part unstage_rows
 if (kn_warp_at <= kn_last)
-    kn_copy_rows<${items}>(${rows}, kn_${name}_warp, kn_rows, kn.length);
+    kn_copy_rows<${turns} * ${items}>(${rows}, kn_${name}_warp, kn_rows, 32 * ${turns}, kn.length);
 
 #part warp_waits
 __syncwarp();
