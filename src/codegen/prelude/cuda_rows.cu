@@ -2,6 +2,7 @@
 // Rows that a warp copies to shared memory and from there.
 
 // Copies as many rows, of `length` elements each, by the lanes of a warp: all of them (`whole`, a multiple of 32) by chunks of 16 bytes, 32 times N elements at most.
+// One side is global and the other shared memory, so nothing here says which (kn_store does).
 template <int N, class T>
 __device__ __forceinline__ void kn_copy_rows(T *to, const T *from, int rows, int whole, int length) {
     constexpr int turns = (2 * N * sizeof(T) + 31) / 32;
@@ -11,11 +12,11 @@ __device__ __forceinline__ void kn_copy_rows(T *to, const T *from, int rows, int
 #pragma unroll
         for (int k = 0; k < turns; ++k)
             if (lane + 32 * k < chunks)
-                chunk[k] = kn_load<unsigned, 4>(reinterpret_cast<const unsigned *>(from) + 4 * (lane + 32 * k));
+                chunk[k] = reinterpret_cast<const kn_pack<unsigned, 4> *>(from)[lane + 32 * k];
 #pragma unroll
         for (int k = 0; k < turns; ++k)
             if (lane + 32 * k < chunks)
-                kn_store(reinterpret_cast<unsigned *>(to) + 4 * (lane + 32 * k), chunk[k]);
+                reinterpret_cast<kn_pack<unsigned, 4> *>(to)[lane + 32 * k] = chunk[k];
     } else {
 #pragma unroll 1
         for (int k = lane; k < rows * length; k += 32)

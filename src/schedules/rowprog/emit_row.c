@@ -353,7 +353,7 @@ static void fill(kn_writer *w)
     put_levels(w);
 }
 
-/* What is done with the rows of inputs, or of results, that a warp has in shared memory. */
+/* A part for the rows of each input, or of each result, that a warp has in shared memory. */
 static void put_copies(const kn_writer *w, kn_str *out, const char *part, bool are_results)
 {
     const kn_row_config *config = kn_row_config_of(&w->spec->schedule);
