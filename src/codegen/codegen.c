@@ -140,6 +140,8 @@ static kiln_status put_head(kn_writer *w)
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     if (w->recipe->preludes && !w->spec->schedule.baseline)
         kn_str_printf(types, "%s ", w->recipe->preludes);
+    if (w->recipe->staged_preludes && strchr(w->spec->schedule.access, KN_STAGED))
+        kn_str_printf(types, "%s ", w->recipe->staged_preludes);
     if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&
         !strchr(w->spec->schedule.access, KN_STAGED))
         kn_str_append(types, "kn_gather ");

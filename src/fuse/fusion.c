@@ -114,6 +114,7 @@ kiln_status kn_fusion_place(kn_fusion *f, const kn_part *part)
     f->multiprocessors = part->spec->target.multiprocessors;
     f->blocks = f->multiprocessors;
     f->is_single = s->vector == 1;
+    f->vector = s->vector;
     f->has_pieces = part->space->n_reduction_axes > 1;
     f->is_read_again = s->kind->reads_again;
     kiln_status status = KILN_OK;
@@ -122,6 +123,7 @@ kiln_status kn_fusion_place(kn_fusion *f, const kn_part *part)
         f->blocks = placed->grid[0];
         f->slots = config ? f->blocks * placed->block * config->items * s->vector : 0;
         f->is_exchanged = placed->cluster > 1;
+        f->beside = f->rows * kn_most(placed->cluster, 1) / kn_most(f->blocks, 1);
     }
     kn_free(placed);
     return status;
@@ -292,7 +294,14 @@ enum {
     EXCHANGE = 1000000,  /* picoseconds: blocks wait for each other, once for each reduction */
     L2_KEEPS = 28 << 20, /* bytes that the L2 still holds for the next kernel, besides its output */
     LAUNCH = 2500000,
-    SECTOR = 32 /* bytes of the smallest transfer */
+    SECTOR = 32, /* bytes of the smallest transfer, */
+    HALF_LINE = 64,
+    WARP = 32,
+    WIDE = 16, /* of a vector, */
+    FLOAT = 4, /* of a float32; hundredths of the time of bytes: */
+    WIDE_ELEMENTS = 100,
+    NARROW_VECTORS = 100,
+    WIDE_AND_NARROW = 175
 };
 
 static int64_t time_of_bytes(int64_t bytes, int rate)
@@ -327,6 +336,25 @@ static int64_t time_of_blocks(const kn_fusion *f, int64_t near)
            (f->is_exchanged ? (int64_t)EXCHANGE * (f->n_passes - f->has_map) : 0);
 }
 
+/* Hundredths of the time of their bytes that tiles of rows side by side take: more with each reduction, where
+ * clusters have wide elements or narrow vectors, or lines are cut into less than halves. */
+static int64_t slowness_of_tiles(const kn_fusion *f, int64_t bytes)
+{
+    int widest = 0, each = 0;
+    for (int o = 0; o < f->n_operands; ++o)
+        if (f->operand[o].moves && f->operand[o].is_across && f->operand[o].item > widest)
+            widest = f->operand[o].item;
+    if (widest == 0 || f->is_read_again || bytes <= L2_KEEPS)
+        return 100;
+    if (f->is_exchanged)
+        each = widest * f->vector >= WIDE ? (widest > FLOAT ? WIDE_ELEMENTS : 0)
+               : widest > FLOAT           ? WIDE_AND_NARROW
+                                          : NARROW_VECTORS;
+    else if (f->side >= WARP && f->beside > 1 && f->beside * widest < HALF_LINE)
+        each = WIDE_AND_NARROW;
+    return 100 + (int64_t)each * (f->n_passes - f->has_map);
+}
+
 /* Rows are in registers and shared memory, so each operand is read once. An operand whose elements are not
  * neighbours along the rows moves a whole sector for the elements of few rows. */
 static int64_t fused_on_cuda(const kn_fusion *f)
@@ -340,7 +368,8 @@ static int64_t fused_on_cuda(const kn_fusion *f)
                          : sectors_of(f, op);
         far += sectors_of(f, op);
     }
-    return LAUNCH + kn_most(time_of_bytes(far, MEMORY_RATE), time_of_blocks(f, near));
+    int64_t moved = time_of_bytes(far, MEMORY_RATE) / 100 * slowness_of_tiles(f, far);
+    return LAUNCH + kn_most(moved, time_of_blocks(f, near));
 }
 
 static int64_t split_on_cuda(const kn_fusion *f)
@@ -371,4 +400,76 @@ kn_fusion_times kn_fusion_weigh(const kn_fusion *f)
 bool kn_fusion_is_split(const kn_fusion_times *t)
 {
     return t->split + t->split / 4 < t->fused;
+}
+
+/* ---- reductions that gather ---- */
+
+enum {
+    WORD = 4, /* bytes */
+    APART = 4 /* times the bytes of the inputs, above which they lie too far apart */
+};
+
+/* True if the kernel of a reduction loads and stores all elements one by one. */
+static bool are_all_gathered(const kn_spec *spec, const kn_space *s)
+{
+    const char *letters = spec->schedule.access;
+    return s->size > 0 && !letters[strspn(letters, (const char[]){KN_GATHER, 0})];
+}
+
+/* Bytes that inputs move where the elements along an axis are read at a time: each of them alone moves a
+ * sector, if its neighbours are further away. */
+static double moved_along(const kn_access *access, const kn_space *s, int n_arrays, int axis)
+{
+    double bytes = 0;
+    for (int o = 0; o < n_arrays; ++o) {
+        int64_t step = llabs(s->stride[o][axis]), each = step < SECTOR ? step : SECTOR;
+        if (!access[o].is_output)
+            bytes +=
+                (double)elements_of(s, o) * (double)(each < access[o].item_size ? access[o].item_size : each);
+    }
+    return bytes;
+}
+
+bool kn_fusion_gathers_apart(const kn_spec *spec, const kn_space *s)
+{
+    kn_access access[KN_MAX_PARAMS];
+    if (!are_all_gathered(spec, s))
+        return false;
+    kn_spec_access(access, spec);
+    double least = 0, bytes = 0;
+    for (int o = 0; o < spec->n_arrays; ++o)
+        bytes += access[o].is_output ? 0 : (double)elements_of(s, o) * access[o].item_size;
+    for (int a = 0; a < s->ndim; ++a) {
+        double moved = moved_along(access, s, spec->n_arrays, a);
+        if (s->extent[a] >= WARP && (least == 0 || moved < least))
+            least = moved;
+    }
+    return least > APART * bytes;
+}
+
+/* The output axis along which an operand's elements are neighbours; -1: none, or it is short. */
+static int output_axis_of(const kn_space *s, int o, int item)
+{
+    int axis = -1;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
+        axis = s->stride[o][a] == item && s->extent[a] >= WARP ? a : axis;
+    return axis;
+}
+
+bool kn_fusion_is_map_of_terms(const kn_spec *spec, const kn_space *s)
+{
+    kn_access access[KN_MAX_PARAMS];
+    if (!are_all_gathered(spec, s))
+        return false;
+    kn_spec_access(access, spec);
+    for (int o = 0; o < spec->n_arrays; ++o)
+        for (int i = 0; i < spec->n_arrays && access[o].is_output; ++i) {
+            int of_result = output_axis_of(s, o, access[o].item_size),
+                of_input = output_axis_of(s, i, access[i].item_size);
+            if (!access[i].is_output && of_result >= 0 && of_input >= 0 &&
+                (of_input != of_result || access[i].item_size < WORD) &&
+                elements_of(s, i) >= elements_of(s, o))
+                return true;
+        }
+    return false;
 }

@@ -32,6 +32,8 @@ typedef struct kn_fusion {
     bool is_single;     /* each element is loaded by itself, */
     bool has_pieces;    /* at a place that is computed for each */
     bool is_exchanged;  /* blocks exchange what they have reduced */
+    int64_t beside;     /* rows that a block has side by side, */
+    int vector;         /* and those of them that a thread loads at once */
     bool is_read_again; /* one kernel reads its rows in each pass */
     int n_passes;
     int spared;       /* CUDA: passes behind the first that several kernels, of another program, do without */
@@ -55,5 +57,12 @@ kiln_status kn_fusion_place(kn_fusion *fusion, const kn_part *part);
 kn_fusion_times kn_fusion_weigh(const kn_fusion *fusion);
 /* True if several kernels are faster by enough to be worth more code. */
 bool kn_fusion_is_split(const kn_fusion_times *times);
+
+/* True if a reduction gathers the elements of all its inputs, and moves several times their bytes whichever
+ * axis it reads along: they lie along different ones. */
+bool kn_fusion_gathers_apart(const kn_spec *spec, const kn_space *space);
+/* True if it gathers what a map of its terms reads by vectors: an input's neighbours are others than those of
+ * the results, or elements are smaller than words. */
+bool kn_fusion_is_map_of_terms(const kn_spec *spec, const kn_space *space);
 
 #endif

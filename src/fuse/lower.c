@@ -652,13 +652,32 @@ static void roll_up(lowering *l, const placed *at)
             add_buffer(l, u->node, KN_WHY_PLACE);
 }
 
-/* The axis of the space along which the elements of a leaf are neighbours; -1: none, or it is short. */
+/* True if a leaf has many elements side by side from the axis on: the axis is long, or the next ones continue
+ * its rows with no more than gaps between them. */
 enum { SHORT_SIDE = 32 };
-static int axis_along(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+static bool runs_on(const kn_group *g, const kn_leaf *leaf, int axis)
+{
+    int64_t run = g->extent[axis], step = llabs(leaf->stride[axis]);
+    for (int next = axis; next >= 0 && run < SHORT_SIDE;) {
+        int64_t end = step * g->extent[next];
+        next = -1;
+        for (int a = 0; a < g->ndim; ++a)
+            if (g->extent[a] > 1 && llabs(leaf->stride[a]) >= end && llabs(leaf->stride[a]) <= 2 * end)
+                next = a;
+        step = next >= 0 ? llabs(leaf->stride[next]) : 0;
+        run *= next >= 0 ? g->extent[next] : 1;
+    }
+    return run >= SHORT_SIDE;
+}
+
+/* The axis of the space along which the elements of a leaf are neighbours; -1: none, or it is short and
+ * `long_ones` are wanted. */
+static int axis_along(const lowering *l, const kn_group *g, const kn_leaf *leaf, bool long_ones)
 {
     int along = -1, item = l->array[l->state.graph->node[leaf->node].index]->item_size;
     for (int a = 0; a < g->ndim; ++a)
-        along = leaf->stride[a] == item && g->extent[a] >= SHORT_SIDE ? a : along;
+        if (leaf->stride[a] == item && (g->extent[a] >= SHORT_SIDE || (!long_ones && runs_on(g, leaf, a))))
+            along = a;
     return along;
 }
 
@@ -686,30 +705,80 @@ static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
 
 /* Stores an input of a reduction that lies along another axis than a second one does, if it would lie along
  * that axis then: copied through shared memory it is read and written once more, gathered it moves a sector
- * for each element. False: there is none. */
+ * for each element. A short axis counts only where all inputs are gathered. False: there is none. */
 enum { MANY_GATHERED = 1 << 18 };
-static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g)
+static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
 {
     /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
     if (l->state.is_host || strcmp(part->program->pattern, "mrk") != 0)
         return false;
+    bool long_ones = !r || !kn_fusion_gathers_apart(&r->spec, &r->space);
     for (const kn_use *u = g->first_use; u; u = u->after) {
         if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED)
             continue;
-        int own = axis_along(l, g, u->leaf), stored = axis_if_stored(l, g, u);
+        int own = axis_along(l, g, u->leaf, long_ones), stored = axis_if_stored(l, g, u);
         bool has_other = false;
         for (const kn_leaf *other = g->leaf; other; other = other->next)
-            has_other = has_other || (other->kind == KN_BASE_INPUT && axis_along(l, g, other) == stored &&
-                                      elements_of(g, other) >= MANY_GATHERED);
+            has_other =
+                has_other || (other->kind == KN_BASE_INPUT && axis_along(l, g, other, long_ones) == stored &&
+                              elements_of(g, other) >= MANY_GATHERED);
         if (own < 0 || stored < 0 || own == stored || !has_other)
             continue;
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
-        if ((g->reduced >> own & 1) != (g->reduced >> stored & 1))
+        if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
             continue;
         add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;
     }
     return false;
+}
+
+/* Finds a small input of narrow elements that lies along another axis than the rest of a large map; NULL:
+ * there is none. */
+enum { NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
+static int64_t bytes_of(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    return elements_of(g, leaf) * l->array[l->state.graph->node[leaf->node].index]->item_size;
+}
+
+static const kn_use *find_narrow(const lowering *l, const kn_group *g)
+{
+    int64_t size = (int64_t)kiln_dtype_size(l->typed[g->root[0]].dtype);
+    for (int a = 0; a < g->ndim; ++a)
+        size *= g->extent[a];
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        size += leaf->kind == KN_BASE_INPUT ? bytes_of(l, g, leaf) : 0;
+    for (const kn_use *u = g->first_use; u && size >= WORTH_A_LAUNCH; u = u->after) {
+        if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED ||
+            bytes_of(l, g, u->leaf) * SMALL_PART > size ||
+            l->array[l->state.graph->node[u->leaf->node].index]->item_size >= NARROW)
+            continue;
+        int own = axis_along(l, g, u->leaf, false), stored = axis_if_stored(l, g, u);
+        for (const kn_leaf *other = g->leaf; other && own >= 0 && stored >= 0 && own != stored;
+             other = other->next)
+            if (other->kind == KN_BASE_INPUT && axis_along(l, g, other, false) == stored &&
+                elements_of(g, other) >= MANY_GATHERED)
+                return u;
+    }
+    return NULL;
+}
+
+/* Stores such an input in the order of the rest, if the map's kernel would take its elements one by one. */
+static kiln_status turn_narrow(lowering *l, kn_lowered_part *part, const kn_group *g)
+{
+    const kn_use *narrow = l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "m") != 0
+                               ? NULL
+                               : find_narrow(l, g);
+    kn_resolved *r = narrow ? kn_malloc(sizeof *r) : NULL;
+    if (!narrow)
+        return KILN_OK;
+    if (!r)
+        return no_memory();
+    kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    if (status == KILN_OK && r->spec.schedule.kind->takes_apart)
+        add_buffer(l, narrow->node, KN_WHY_LAYOUT);
+    kn_free(r);
+    return status;
 }
 
 /* The output axis along which elements of a leaf share the smallest transfers of memory; -1: none, or it is
@@ -743,10 +812,10 @@ static bool lie_crosswise(const kn_group *g)
 }
 
 /* Makes a reduction of few elements a map of so many terms, if it has more results than it reads elements,
- * since kinds of reductions are made for results that are fewer, or if its inputs lie crosswise. False: it is
- * none. */
+ * since kinds of reductions are made for results that are fewer, if its inputs lie crosswise, or if it would
+ * gather what a map does not. False: it is none. */
 enum { MOST_TERMS = 8 };
-static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group *g)
+static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
 {
     int64_t terms = 1, results = 1, elements = 0;
     if (l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "mrk") != 0 ||
@@ -757,7 +826,7 @@ static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group 
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         elements += elements_of(g, leaf);
     if (terms > MOST_TERMS || terms == 0 || results < MANY_GATHERED ||
-        (elements > results && !lie_crosswise(g)))
+        (elements > results && !lie_crosswise(g) && !(r && kn_fusion_is_map_of_terms(&r->spec, &r->space))))
         return false;
     const kn_group_size one = kn_group_measure(g);
     const kn_group_size all = {one.uses * (int)terms, one.leaves * (int)terms, one.params * (int)terms,
@@ -797,7 +866,9 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
     bool takes_any_layout = status == KILN_OK && r->spec.schedule.kind->takes_any_layout;
-    if (make_terms(l, part, &at->group) || (!takes_any_layout && turn_input(l, part, &at->group))) {
+    const kn_resolved *known = status == KILN_OK ? r : NULL;
+    if (make_terms(l, part, &at->group, known) ||
+        (!takes_any_layout && turn_input(l, part, &at->group, known))) {
         kn_free(r);
         return KILN_OK;
     }
@@ -854,6 +925,8 @@ static kiln_status make_part(lowering *l, int at)
         status = bind_part(l, part, &l->text[at], g);
     if (status == KILN_OK && g->n_levels > 0 && !g->is_scan)
         status = check_part(l, part, &l->group[at]);
+    else if (status == KILN_OK && !g->is_scan)
+        status = turn_narrow(l, part, g);
     return status;
 }
 

@@ -101,7 +101,9 @@ struct kn_kind {
     void (*in_order)(const void *loops);
     bool reads_again;      /* of row programs: reads a row once for each reduction and once more */
     bool takes_any_layout; /* of reductions: reads each input along the axis along which it is contiguous */
-    bool takes_unrolled;   /* of reductions: many inputs that are neighbours in memory cost it one load */
+    bool takes_apart;    /* of maps: takes narrow elements that lie across the results one by one, which costs
+                              more than to copy a small input in their order first */
+    bool takes_unrolled; /* of reductions: many inputs that are neighbours in memory cost it one load */
     bool contracts; /* of reductions: arithmetic bounds it, so sums are contracted with products of the map */
     /* The rows, of `length` elements each, that a warp, or the host's thread, loads at once, element by
      * element. NULL: one. */

@@ -26,7 +26,7 @@ enum {
 enum { KN_STENCIL_LETTER = 'A' };
 #define KN_ACCESS_LETTERS "dvgtsABCDEFGHIJKLMNOPQRSTUVWXY"
 
-enum { KN_MAX_CONFIG = 4 /* numbers of a kind's own */ };
+enum { KN_MAX_CONFIG = 5 /* numbers of a kind's own */ };
 
 /* Small on purpose: each distinct value is one more binary. */
 typedef struct kn_schedule {

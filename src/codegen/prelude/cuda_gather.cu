@@ -100,6 +100,18 @@ __device__ __forceinline__ kn_pack<T, N> kn_gather_crossing(const char *row, con
     return both;
 }
 
+// One element for the last `left` of a row, and one for the first of the next.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_repeat_crossing(const char *row, const char *next, int left) {
+    const T one = *reinterpret_cast<const T *>(row);
+    const T other = left < N ? *reinterpret_cast<const T *>(next) : one;
+    kn_pack<T, N> both;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        both.at[k] = k < left ? one : other;
+    return both;
+}
+
 // N elements side by side, wherever they begin. Four bytes are taken from two words, two elements one by one.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from) {

@@ -52,9 +52,10 @@ static void put_gather(const kn_writer *w, kn_str *out)
         return;
     }
     kn_put_part(w, out, "left_of_row", KN_NO_VALUE);
-    if (gathers_of(w) == KN_ROWS_CROSSED) {
+    if (gathers_of(w) == KN_ROWS_CROSSED || gathers_of(w) == KN_ROWS_REPEATED) {
         kn_put_part(w, out, "next_row", KN_NO_VALUE);
-        put_gather_two_rows(w, out, "kn_load_crossing", false);
+        put_gather_two_rows(
+            w, out, gathers_of(w) == KN_ROWS_CROSSED ? "kn_load_crossing" : "kn_repeat_crossing", false);
     } else {
         put_gather_in_or_over(w, out);
     }

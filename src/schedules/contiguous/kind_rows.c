@@ -131,6 +131,15 @@ static bool are_gathered_runs(const kn_schedule *s, const kn_choice *c, const kn
     return true;
 }
 
+/* Every gathered operand is broadcast along rows, and there is no index. */
+static bool are_gathered_repeated(const kn_schedule *s, const kn_choice *c, const kn_space *iterated)
+{
+    bool are = !(c->space->indices & KN_WITH_INDEX);
+    for (int o = 0; o < c->count; ++o)
+        are = are && (s->access[o] != KN_GATHER || iterated->stride[o][iterated->ndim - 1] == 0);
+    return are;
+}
+
 static int gathered(const kn_schedule *s)
 {
     int count = 0;
@@ -149,6 +158,8 @@ static int find_class(const kn_schedule *s, const kn_choice *c)
         return KN_ROWS_VECTORS;
     if (row < s->vector)
         return KN_ROWS_SHORT;
+    if (are_gathered_repeated(s, c, iterated))
+        return KN_ROWS_REPEATED;
     if (!are_gathered_runs(s, c, iterated))
         return KN_ROWS_APART;
     if (row >= LONG_ROW * (int64_t)s->vector)
@@ -217,12 +228,12 @@ const kn_space *kn_rows_space(kn_space *out, const kn_space *space, const kn_sch
 
 /* ---- the launch ---- */
 
-/* Two inputs at least are gathered beside dense results. */
+/* Two inputs at least are gathered beside dense results, and have elements along rows. */
 static bool may_share_rows(const kn_schedule *s)
 {
     const char *first = strchr(s->access, KN_GATHER);
-    return s->vector > 1 && s->vector <= RASTER_VECTOR && strchr(s->access, KN_DENSE) && first &&
-           strchr(first + 1, KN_GATHER);
+    return kn_rows_config_of(s)->gathers != KN_ROWS_REPEATED && s->vector > 1 && s->vector <= RASTER_VECTOR &&
+           strchr(s->access, KN_DENSE) && first && strchr(first + 1, KN_GATHER);
 }
 
 /* Block rasterisation: neighbouring rows are often read twice, so a block takes KN_RASTER_WIDTH vectors of

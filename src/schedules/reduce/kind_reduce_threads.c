@@ -34,15 +34,24 @@ static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
 }
 
 /* A thread has as few structs as fill a word of the widest input: loads of bytes would bind otherwise. */
-static int vector_of(const kn_choice *c, int axis)
+static int widest_vector(const kn_choice *c)
 {
     int vector = kn_reduce_vector(c), widest = kn_choice_widest(c, false);
     vector = vector > WIDEST_VECTOR ? WIDEST_VECTOR : vector;
     if (kn_reduce_is_struct(c))
         vector = widest > 0 && widest < WORD ? WORD / widest : 1;
-    bool whole =
-        c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector, false) == KN_FIT_ALIGNED;
-    return whole ? vector : 1;
+    return vector;
+}
+
+/* Rows that are no whole vectors may be whole ones of fewer elements, if these are smaller than words. */
+static int vector_of(const kn_choice *c, int axis)
+{
+    int vector = widest_vector(c), least = kn_choice_widest(c, false) < WORD ? 2 : vector;
+    while (
+        vector >= least && vector > 1 &&
+        (c->space->extent[axis] % vector != 0 || kn_reduce_fit_of(c, axis, vector, false) != KN_FIT_ALIGNED))
+        vector = vector > least ? vector / 2 : 1;
+    return vector;
 }
 
 /* True if the rows of the input are contiguous one after another along the innermost output axis, and each
@@ -101,9 +110,10 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
         return false;
     out->vector = vector_of(c, f->axis);
     int64_t range = s->extent[f->axis] * kn_choice_widest(c, false);
+    bool is_single = out->vector == 1 || out->vector < widest_vector(c);
     if ((range < SHORTEST_RANGE && (range >= NO_RANGE || out->vector > 1)) ||
-        (out->vector == 1 && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
-                              kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
+        (is_single && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
+                       kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
         return false;
     kn_reduce_set_access(out, c, out->vector);
     for (int o = 0; o < c->count && out->vector > 1; ++o) {

@@ -1,5 +1,7 @@
 /* emit_row.c - fills the templates row_*.cu with the levels of a program, each a loop over the items of a
  * row. */
+#include <string.h>
+
 #include "schedules/rowprog/row_stages.h"
 #include "schedules/rowprog/rowprog_kinds.h"
 
@@ -286,11 +288,28 @@ static void put_item_members(kn_writer *w)
             kn_put_part(w, out, "held_value", k);
 }
 
+/* True if a warp has the operand's rows in shared memory. */
+static bool is_of_rows(const kn_writer *w, int k)
+{
+    return w->recipe == &kn_recipe_row_lanes && kn_is_wide_array(w, k) && kn_access_of(w, k) == KN_STAGED;
+}
+
+static void put_rows_from(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, "rows_from", k);
+}
+
 /* Pointers to the row in each array: to elements for vectors, else to bytes. */
 static void put_row_pointers(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_ROW];
+    if (w->recipe == &kn_recipe_row_lanes && strchr(w->spec->schedule.access, KN_STAGED))
+        kn_put_part(w, out, "own_row", KN_NO_VALUE);
     for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
+        if (is_of_rows(w, k)) {
+            kn_put_part(w, out, "row_staged", k);
+            continue;
+        }
         bool is_bytes =
             kn_access_of(w, k) == KN_GATHER || kn_has_columns(w) || (has_pieces(w) && !is_broadcast(w, k));
         if (kn_is_wide_array(w, k))
@@ -334,6 +353,31 @@ static void fill(kn_writer *w)
     put_levels(w);
 }
 
+/* A part for the rows of each input, or of each result, that a warp has in shared memory. */
+static void put_copies(const kn_writer *w, kn_str *out, const char *part, bool are_results)
+{
+    const kn_row_config *config = kn_row_config_of(&w->spec->schedule);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (is_of_rows(w, k) && kn_is_output(w, k) == are_results)
+            kn_put_part_with(w, out, part, k, "items=%d turns=%d rows=%s", config->items, config->turns,
+                             kn_text_by(w, put_rows_from, k));
+}
+
+static void fill_lanes(kn_writer *w)
+{
+    kn_str *before = &w->slot[KN_SLOT_STAGE], *behind = &w->slot[KN_SLOT_UNSTAGE];
+    fill(w);
+    if (!strchr(w->spec->schedule.access, KN_STAGED))
+        return;
+    kn_put_part(w, before, "rows_of_warp", KN_NO_VALUE);
+    put_copies(w, before, "rows_staged", false);
+    put_copies(w, before, "rows_staged", true);
+    put_copies(w, before, "stage_rows", false);
+    kn_put_part(w, before, "warp_waits", KN_NO_VALUE);
+    kn_put_part(w, behind, "warp_waits", KN_NO_VALUE);
+    put_copies(w, behind, "unstage_rows", true);
+}
+
 static void fill_block(kn_writer *w)
 {
     fill(w);
@@ -364,15 +408,16 @@ static void fill_long(kn_writer *w)
     put_stages_of_inputs(w);
 }
 
-#define RECIPE(name, fills, words, beside)                                                                   \
+#define RECIPE(name, fills, words, staged, beside)                                                           \
     const kn_recipe kn_recipe_row_##name = {.template_name = "schedules/rowprog/row_" #name ".cu",           \
                                             .fill = fills,                                                   \
                                             .preludes = words,                                               \
+                                            .staged_preludes = staged,                                       \
                                             .parts = "schedules/rowprog/row_parts.cu",                       \
                                             .more_parts = "schedules/rowprog/row_stage_parts.cpp",           \
                                             .has_rows_beside = beside};
-RECIPE(columns, fill_columns, "kn_reduce_down", true)
-RECIPE(lanes, fill, "kn_reduce_group", false)
-RECIPE(block, fill_block, "kn_reduce_group", false)
-RECIPE(long, fill_long, "kn_reduce_group", false)
-RECIPE(multipass, fill, "kn_reduce_group", false)
+RECIPE(columns, fill_columns, "kn_reduce_down", NULL, true)
+RECIPE(lanes, fill_lanes, "kn_reduce_group", "kn_copy_rows", false)
+RECIPE(block, fill_block, "kn_reduce_group", NULL, false)
+RECIPE(long, fill_long, "kn_reduce_group", NULL, false)
+RECIPE(multipass, fill, "kn_reduce_group", NULL, false)

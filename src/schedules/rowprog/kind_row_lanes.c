@@ -1,6 +1,7 @@
 /* kind_row_lanes.c - row programs over short rows: some lanes of a warp hold a row in registers. */
 #include "schedule/kind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
@@ -11,10 +12,19 @@
 
 enum {
     WARP = 32,
-    FEW = 2,             /* items of a row up to which a thread has one */
-    MOST_ALONE = 32,     /* items of a thread that has a row of single elements by itself */
-    SHORTEST = 4,        /* elements of a row up to which a thread has it by itself, however they lie */
-    SHORTEST_ACROSS = 32 /* rows side by side that are contiguous across */
+    MANY_SINGLE = 4,      /* elements of a thread in rows of few single ones: finding its row costs as much */
+    FEW = 2,              /* items of a row up to which a thread has one */
+    MOST_ALONE = 32,      /* items of a thread that has a row of single elements by itself */
+    SHORTEST = 4,         /* elements of a row up to which a thread has it by itself, however they lie */
+    SHORTEST_ACROSS = 32, /* rows side by side that are contiguous across */
+    LONGEST_STAGED = 8,   /* elements of rows that a warp copies to shared memory, */
+    ENOUGH_BLOCKS = 8,    /* of a multiprocessor, below which a thread has one such row, */
+    MOST_TURNS = 4,       /* such rows of a thread, */
+    ENOUGH_STAGED = 24 << 10, /* bytes of a block's rows there up to which it has more of them, */
+    STAGED = 32 << 10,        /* bytes of a block's rows there: six blocks or more of a multiprocessor, */
+    NEAR = 64,                /* bytes from row to row of inputs that are read where they are, at most, */
+    WORD = 4,                 /* bytes of their elements, at least, */
+    CHUNK = 16                /* and bytes that a thread copies at once: src/schedules/rowprog/row_lanes.cu */
 };
 
 /* The kind's field. lanes of a row, and their logarithm. */
@@ -31,7 +41,7 @@ typedef struct lanes_field {
 static int items_each(int64_t items, int vector)
 {
     if (vector == 1)
-        return items <= 2 * WARP ? 2 : items <= 8 * WARP ? 8 : 0;
+        return items <= MANY_SINGLE * WARP / 2 ? MANY_SINGLE : items <= 8 * WARP ? 8 : 0;
     return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
 }
 
@@ -70,6 +80,64 @@ static bool has_lanes(int64_t items, int each)
     return each > 0 && items <= (int64_t)each * WARP;
 }
 
+/* True if the operand's rows are one contiguous range, in order, from a chunk's boundary on, and no whole
+ * chunks. Of narrow elements the cache holds many rows, and staged by blocks they were slower
+ * (bench/results/nvidia-h200-anyaxis.md). */
+static bool is_staged(const kn_choice *c, int o, int64_t length)
+{
+    const kn_space *s = c->space;
+    int64_t next = c->access[o].item_size;
+    if (next < WORD || length * next % CHUNK == 0)
+        return false;
+    for (int a = s->ndim - 1; a >= 0; --a) {
+        if (s->stride[o][a] != next)
+            return false;
+        next *= s->extent[a];
+    }
+    return c->access[o].address % CHUNK == 0;
+}
+
+/* More rows of a thread where they are small, since many bytes have to be under way, and there are enough. */
+static int turns_of(const kn_choice *c, int block, int64_t bytes)
+{
+    int turns = 1;
+    while (turns < MOST_TURNS && 2 * turns * bytes <= ENOUGH_STAGED)
+        turns *= 2;
+    int64_t least = (int64_t)turns * block * ENOUGH_BLOCKS * c->target->multiprocessors;
+    return kn_space_output_size(c->space) >= least ? turns : 1;
+}
+
+/* True for short rows that are no whole vectors: a thread has each, and a warp copies its rows to shared
+ * memory and from there by whole chunks, since single elements of neighbours would lie in all sectors again
+ * and again. Results are not loaded, so each has to be assigned. */
+static bool choose_staged(kn_schedule *out, const kn_choice *c, int64_t length)
+{
+    const kn_space *s = c->space;
+    int64_t bytes = 0;
+    int inner = s->ndim - 1, items = items_alone(length, LONGEST_STAGED);
+    if (length <= 2 || length == out->vector || items == 0 || out->vector >= kn_row_vector(c) ||
+        items > kn_row_most_held(c) || c->program->left_outputs != 0 || out->block % WARP != 0)
+        return false;
+    for (int o = 0; o < c->count; ++o) {
+        if (s->stride[o][inner] == 0)
+            continue;
+        if (is_staged(c, o, length))
+            bytes += (int64_t)items * out->block * c->access[o].item_size;
+        else if (c->access[o].is_output || inner == 0 || llabs(s->stride[o][inner - 1]) > NEAR)
+            return false;
+    }
+    if (bytes == 0 || bytes > STAGED)
+        return false;
+    out->vector = 1;
+    *kn_row_config_in(out) =
+        (kn_row_config){.items = items, .fit = KN_ROW_ALONE, .turns = turns_of(c, out->block, bytes)};
+    kn_row_set_access(out, c);
+    for (int o = 0; o < c->count; ++o)
+        if (is_staged(c, o, length))
+            out->access[o] = KN_STAGED;
+    return true;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -77,9 +145,13 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int64_t length = kn_row_length(c);
     if (length == 0)
         return false;
+    out->block = kn_choice_block(c);
+    out->rank = kn_reduce_rank(c->space);
     out->vector = kn_row_vector(c);
     while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
         out->vector /= 2;
+    if (choose_staged(out, c, length))
+        return true;
     if (out->vector == 1 && (lie_across(c) || length <= SHORTEST))
         config->items = items_alone(length, MOST_ALONE);
     if (config->items == 0 || config->items > kn_row_most_held(c))
@@ -91,8 +163,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->fit = is_own                                         ? KN_ROW_OWN
                   : is_full(length / out->vector, config->items) ? KN_ROW_FULL
                                                                  : KN_ROW_SINGLE;
-    out->block = kn_choice_block(c);
-    out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     return config->items > 0 && config->items * out->vector <= kn_row_most_held(c);
 }
@@ -118,9 +188,19 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.lanes = (uint32_t)lanes_of(s, f.length);
     while (1u << f.shift < f.lanes)
         ++f.shift;
-    out->grid[0] = (unsigned)kn_divide_up(out->size * f.lanes, s->block);
+    int turns = kn_row_config_of(s)->turns;
+    out->grid[0] = (unsigned)kn_divide_up(out->size * f.lanes, (int64_t)s->block * (turns > 1 ? turns : 1));
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
+}
+
+/* Parts of staged rows begin at chunks. */
+static int cut(int64_t *align, const kn_part *part)
+{
+    int axis = kn_reduce_cut_outermost(align, part);
+    if (strchr(part->spec->schedule.access, KN_STAGED))
+        *align = CHUNK;
+    return axis;
 }
 
 static void describe(kn_str *out, const unsigned char *at)
@@ -136,6 +216,6 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .config = &kn_row_config_table,
                                    .revision = 1,
                                    .field = KN_FIELD(lanes_field, MEMBERS),
-                                   .cut = kn_reduce_cut_outermost,
+                                   .cut = cut,
                                    .describe = describe,
                                    .rows_loaded = rows_loaded};

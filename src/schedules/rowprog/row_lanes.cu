@@ -7,10 +7,15 @@ struct kn_item {
 
 ${begin}
 
-    /* kn.lanes lanes of a warp have a row. The remaining lanes compute the last row once more, and store nothing. */
-    constexpr bool kn_is_own = ${fit} == 4, kn_is_full = ${fit} >= 3;
+    /* kn.lanes lanes of a warp have a row, one after the other. The remaining lanes compute the last row once more, and store nothing. */
+    constexpr int kn_turns = ${turns} > 1 ? ${turns} : 1;
+    constexpr bool kn_is_own = ${fit} >= 4, kn_is_full = ${fit} == 3 || ${fit} == 4;
     const unsigned kn_lanes = kn_is_own ? 1 : kn.lanes, kn_shift = kn_is_own ? 0 : kn.shift;
-    const unsigned kn_lane = threadIdx.x & (kn_lanes - 1), kn_at = blockIdx.x * (${block} >> kn_shift) + (threadIdx.x >> kn_shift);
+    const unsigned kn_lane = threadIdx.x & (kn_lanes - 1);
+    ${stage}
+#pragma unroll 1
+    for (int kn_turn = 0; kn_turn < kn_turns; ++kn_turn) {
+    const unsigned kn_at = kn_turns > 1 ? (blockIdx.x * ${block} + (threadIdx.x & ~31u)) * kn_turns + 32 * kn_turn + threadIdx.x % 32 : blockIdx.x * (${block} >> kn_shift) + (threadIdx.x >> kn_shift);
     const bool kn_is_here = kn_at < kn.size, kn_is_first = kn_is_here && kn_lane == 0;
     constexpr bool kn_is_empty = false, kn_is_unaligned = false;
     kn_place kn_here = {};
@@ -36,5 +41,7 @@ ${begin}
     ${row}
     ${levels}
     ${stores}
+    }
+    ${unstage}
     ${after_loop}
 }

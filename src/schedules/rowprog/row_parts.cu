@@ -5,6 +5,7 @@
 #inline bytes_of_row (${const}${type} *)(kn_${name}_row + kn_j * kn.axis[0].stride[${array}])
 #inline bytes_of_pieces (${const}${type} *)(kn_${name}_row + kn_in_pieces(kn, kn_j, ${array}))
 #inline elements_of_row kn_${name}_row + kn_j
+#inline rows_from (${const}${type} *)((${const}char *)kn.${name}_ + (long long)kn_warp_first * kn.length * ${size})
 #inline off (int)((unsigned long long)kn_${name}_row / ${size} & ${mask})
 
 #part load
@@ -87,3 +88,29 @@ kn_pack<${type}, ${vector}> *const kn_${name}_staged = (kn_pack<${type}, ${vecto
 
 #part stage_item
 kn_stage_item(kn_${name}_staged[kn_slot], ${from});
+
+// Rows of a warp in shared memory (row_lanes.cu).
+#part rows_of_warp
+/* Those that there are, at least the last one. */
+const int kn_last = (int)kn.size - 1, kn_warp_at = (int)(blockIdx.x * ${block} + (threadIdx.x & ~31u)) * kn_turns, kn_warp_first = kn_warp_at < kn_last ? kn_warp_at : kn_last;
+const int kn_rows = kn_last - kn_warp_first < 32 * kn_turns ? kn_last - kn_warp_first + 1 : 32 * kn_turns;
+
+#part rows_staged
+__shared__ __align__(16) ${type} kn_${name}_rows[${block} * ${turns} * ${items}];
+${type} *const kn_${name}_warp = kn_${name}_rows + (threadIdx.x & ~31u) * (${turns} * ${items});
+
+#part own_row
+const int kn_own = kn_turn * 32 + (int)(threadIdx.x % 32) < kn_rows ? kn_turn * 32 + (int)(threadIdx.x % 32) : kn_rows - 1;
+
+#part row_staged
+${const}${type} *const kn_${name}_row = kn_${name}_warp + kn_own * kn.length;
+
+#part stage_rows
+kn_copy_rows<${turns} * ${items}>(kn_${name}_warp, ${rows}, kn_rows, 32 * ${turns}, kn.length);
+
+#part unstage_rows
+if (kn_warp_at <= kn_last)
+    kn_copy_rows<${turns} * ${items}>(${rows}, kn_${name}_warp, kn_rows, 32 * ${turns}, kn.length);
+
+#part warp_waits
+__syncwarp();

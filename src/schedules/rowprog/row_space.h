@@ -35,14 +35,16 @@ typedef enum kn_row_fit {
     KN_ROW_UNALIGNED, /* rows begin or end off a vector's boundary, with one misalignment for all operands */
     KN_ROW_ALIGNED,   /* rows are whole vectors */
     KN_ROW_FULL,      /* the same, and all threads hold all their items: kernels test none */
-    KN_ROW_OWN        /* the same, and each thread has a row by itself */
+    KN_ROW_OWN,       /* the same, and each thread has a row by itself */
+    KN_ROW_ALONE      /* each thread has a row by itself, which may have fewer items than a thread can hold */
 } kn_row_fit;
 
 /* The configuration of kinds that hold a row.
  * items: vectors of a thread, in registers.
  * nearly_full: kernels test only the last quarter of a thread's items.
- * pieces: rows lie along two axes, in pieces of whole vectors. */
-#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_OWN) X(nearly_full, 1) X(pieces, 1)
+ * pieces: rows lie along two axes, in pieces of whole vectors.
+ * turns: rows of a thread, one after the other, if their warp stages them; 0: they are not staged. */
+#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_ALONE) X(nearly_full, 1) X(pieces, 1) X(turns, 4)
 KN_CONFIG(kn_row_config, KN_ROW_CONFIG);
 
 /* Elements in 16 bytes of the widest operand of which each row has other elements. */

@@ -179,6 +179,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_windows = {.name = "windows",
                                  .recipe = &kn_recipe_windows,
                                  KN_MAP_KIND,
+                                 .takes_apart = true,
                                  .revision = 1,
                                  .fewest = 1 << 18,
                                  .config = &kn_transpose_config_table,
