@@ -109,7 +109,7 @@ static void run_case(run_options *o, const case_list *list, const test_case *c)
     seed = 1;
     for (const char *at = c->name; *at; ++at)
         seed = seed * 31 + (unsigned char)*at;
-    int share = getenv("CASES_WITHOUT_VALUES") ? 24 : here != CASE_HOST ? 1 : list->of_meaning ? 6 : 2;
+    int share = getenv("CASES_WITHOUT_VALUES") ? 72 : here != CASE_HOST ? 1 : list->of_meaning ? 6 : 2;
     if (!o->filter && !is_drawn((size_t)seed, share))
         return; /* most of its time is a compiler's */
     struct timespec start, end;

@@ -122,12 +122,21 @@ static bool has_index(const kn_program *program)
     return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
 }
 
-/* Inputs of which lanes have every second or fourth element: compilers load vectors where they know the step,
- * and keep what they need of them. Structs are not such. */
+static int inputs_of(const kn_choice *c)
+{
+    int count = 0;
+    for (int o = 0; o < c->count; ++o)
+        count += !c->access[o].is_output;
+    return count;
+}
+
+/* An input of which lanes have every second or fourth element: compilers load vectors where they know the
+ * step, and keep what they need of them. Structs are not such, and steps of several inputs would be a binary
+ * for each pair. */
 static char access_apart(const kn_choice *c, int o, int along)
 {
     int64_t stride = c->space->stride[o][along], item = c->access[o].item_size;
-    if (kn_reduce_is_struct(c))
+    if (kn_reduce_is_struct(c) || inputs_of(c) > 1)
         return KN_GATHER;
     return stride == 2 * item ? KN_VECTOR : stride == 4 * item ? KN_STAGED : KN_GATHER;
 }
