@@ -3,4 +3,5 @@
 #include "base/error.h"
 
 #define kn_error(status, ...) (kn_error(status, __VA_ARGS__), (status))
-#define kn_error_memory(bytes, what) (kn_error_memory(bytes, what), KILN_ERROR_MEMORY)
+#define kn_error_memory(what) (kn_error_memory(what), KILN_ERROR_MEMORY)
+#define kn_error_memory_of(bytes, what) (kn_error_memory_of(bytes, what), KILN_ERROR_MEMORY)

@@ -186,7 +186,7 @@ void kn_host_ahead_start(const kn_compile_request *request)
     kiln_status status = make_line(&line, any_folder, request);
     kn_str_append_n(&w.options, line.text.data, line.text.length);
     if (status == KILN_OK && kn_str_status(&w.options, "a command line") == KILN_OK)
-        status = start(&w, request);
+        KILN_IGNORE(start(&w, request)); /* none waits then, and the next source starts its own */
     kn_host_line_free(&line);
     if (w.is_there)
         w = replace_ready(&w);

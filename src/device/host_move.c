@@ -246,8 +246,9 @@ static int64_t move_reversed(const matrix *p, int size)
     int64_t row = p->count[0] * size;
     bool is_dense = p->to_stride[0] == size && p->from_stride[0] == -size && p->to_stride[1] == row &&
                     p->from_stride[1] == row;
-    return is_dense && row <= 16 && kn_host_vectors_here() != KN_HOST_VECTORS_NONE ? reverse_rows(*p, size)
-                                                                                   : 0;
+    return is_dense && row > 0 && row <= 16 && kn_host_vectors_here() != KN_HOST_VECTORS_NONE
+               ? reverse_rows(*p, size)
+               : 0;
 }
 
 static bool move_past(const matrix *p, int log_size)

@@ -26,10 +26,10 @@ kiln_status kn_call_refuse(const kn_parser *p, const kn_called *c, const char *m
 
 kiln_status kn_call_check(const kn_parser *p, const kn_value *about, kiln_status status)
 {
-    char message[512] = "";
+    char message[512];
     if (status != KILN_ERROR_INVALID && status != KILN_ERROR_TYPE)
         return status;
-    strncat(message, kiln_error_message(), sizeof message - 1);
+    snprintf(message, sizeof message, "%s", kiln_error_message());
     return kn_parser_refuse(p, about->at, about->length, "%s", message);
 }
 

@@ -733,10 +733,10 @@ static void put_heads(kn_str *text, const char *columns, const char *differ)
 static void put_ranks(kn_str *text, int64_t columns)
 {
     char part[64];
-    for (int64_t k = 0; k * KEYS < columns; ++k) {
-        const int64_t end = (k + 1) * KEYS < columns ? (k + 1) * KEYS : columns;
-        snprintf(part, sizeof part, "[:, %lld:%lld]", (long long)(k * KEYS), (long long)end);
-        put_order(text, "r[:, %lld]", k * KEYS, end);
+    for (int64_t k = 0, begin = 0; begin < columns; ++k, begin += KEYS) {
+        const int64_t end = begin + KEYS < columns ? begin + KEYS : columns;
+        snprintf(part, sizeof part, "[:, %lld:%lld]", (long long)begin, (long long)end);
+        put_order(text, "r[:, %lld]", begin, end);
         put_heads(text, part, "(s != p) & ~(isnan(s) & isnan(p))");
         kn_str_printf(text, "g%lld = take(cumsum(f), argsort(o), mode='clip'); ", (long long)k);
     }

@@ -341,8 +341,10 @@ static bool check_columns(bench *b, bench_data *data, const bench_row *row, cons
     for (int k = 0; k < row->n_operands && ok; k++) {
         found[k] = read_columns(b, data->set[0].array[k], c, index, k < n_in, &count[k]);
         ok = found[k] != NULL;
-        if (ok && k >= n_in && !(want[k - n_in] = calloc((size_t)c->length, sizeof *want[0])))
-            ok = bench_fail(b, "out of memory");
+    }
+    for (int k = 0; k < row->n_operands - n_in && ok; k++) {
+        want[k] = calloc((size_t)c->length, sizeof *want[k]);
+        ok = want[k] || bench_fail(b, "out of memory");
     }
     if (ok) {
         const double *in[BENCH_MAX_OPERANDS] = {NULL};

@@ -13,7 +13,7 @@ enum {
     PAIRED = 64, /* steps of a row are reduced in pairs, then pairs of pairs: values of each lane, at most */
     MOST_LANES = 64, /* of a row */
     MOST_ITEM = KN_HOST_REDUCE_LARGEST,
-    FEW = 8          /* lanes that are reduced one by one */
+    FEW = 8 /* lanes that are reduced one by one */
 };
 
 /* side: values, `most` beside each other; top: series that wait to be reduced in pairs, each `live` wide. */
