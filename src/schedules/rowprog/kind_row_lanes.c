@@ -17,7 +17,7 @@ enum {
     MOST_ALONE = 32,      /* items of a thread that has a row of single elements by itself */
     SHORTEST = 4,         /* elements of a row up to which a thread has it by itself, however they lie */
     SHORTEST_ACROSS = 32, /* rows side by side that are contiguous across */
-    LONGEST_STAGED = 8,   /* elements of rows that a warp copies to shared memory, */
+    LONGEST_STAGED = 8,   /* elements of longer rows, which a warp copies to shared memory, */
     ENOUGH_BLOCKS = 8,    /* of a multiprocessor, below which a thread has one such row, */
     MOST_TURNS = 4,       /* such rows of a thread, */
     ENOUGH_STAGED = 24 << 10, /* bytes of a block's rows there up to which it has more of them, */
@@ -115,7 +115,7 @@ static bool choose_staged(kn_schedule *out, const kn_choice *c, int64_t length)
     const kn_space *s = c->space;
     int64_t bytes = 0;
     int inner = s->ndim - 1, items = items_alone(length, LONGEST_STAGED);
-    if (length <= 2 || length == out->vector || items == 0 || out->vector >= kn_row_vector(c) ||
+    if (length <= SHORTEST || length == out->vector || items == 0 || out->vector >= kn_row_vector(c) ||
         items > kn_row_most_held(c) || c->program->left_outputs != 0 || out->block % WARP != 0)
         return false;
     for (int o = 0; o < c->count; ++o) {
