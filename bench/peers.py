@@ -26,6 +26,19 @@ class NotPossible(Exception):
     """The peer has no way to do this row."""
 
 
+class RowsAlone:
+    """In front of a peer from which it derives, one that has its rows, but neither sweeps nor calls."""
+
+    def split_sum(self, x):
+        raise NotPossible
+
+    def permutation(self, x, axes):
+        raise NotPossible
+
+    def call(self, name):
+        raise NotPossible
+
+
 class Peer:
     """One library. Subclasses say how arrays are made, waited for, and timed."""
     sample_s = 0.004  # seconds of a sample
@@ -438,7 +451,7 @@ CONSTANTS = {"h": 0.5, "a": 0.0, "s": 1.0, "r": peer_rows.SQRT_2_PI, "o": 0.0, "
              "c": 0.044715, "two": 2.0, "one": 1.0}
 
 
-class NumexprPeer(NumpyPeer):
+class NumexprPeer(RowsAlone, NumpyPeer):
     def __init__(self, options):
         super().__init__(options)
         import numexpr
@@ -497,15 +510,6 @@ class NumexprPeer(NumpyPeer):
                 source = out
         return run
 
-    def split_sum(self, x):
-        raise NotPossible
-
-    def permutation(self, x, axes):
-        raise NotPossible
-
-    def call(self, name):
-        raise NotPossible
-
 
 LOOPS = {1: "    for i in prange(out.shape[0]):\n        out[i] = {}\n",
          2: "    for i in prange(out.shape[0]):\n        for j in range(out.shape[1]):\n            out[i, j] = {}\n",
@@ -544,7 +548,7 @@ def row(out, x, g, b):
 """}
 
 
-class NumbaPeer(NumpyPeer):
+class NumbaPeer(RowsAlone, NumpyPeer):
     """A parallel loop for each row, compiled once."""
 
     def __init__(self, options):
@@ -584,15 +588,6 @@ class NumbaPeer(NumpyPeer):
         names = ", ".join(["out", *"xyzw"[:len(arrays)]])
         compiled = self.compile(row.numba, out.ndim, names)
         return lambda: compiled(out, *arrays)
-
-    def split_sum(self, x):
-        raise NotPossible
-
-    def permutation(self, x, axes):
-        raise NotPossible
-
-    def call(self, name):
-        raise NotPossible
 
 
 # ---- on a GPU ----
@@ -1099,7 +1094,7 @@ class InductorPeer(TorchPeer):
         return time.perf_counter() - start
 
 
-class QuackPeer(TorchPeer):
+class QuackPeer(RowsAlone, TorchPeer):
     """Programs over rows alone, by QuACK's kernels for Hopper; arrays are torch's. Of rmsnorm's gradients it has both in one call, which F10 and F10b share."""
 
     def __init__(self, options):
@@ -1137,15 +1132,6 @@ class QuackPeer(TorchPeer):
         wanted = expression(*few).float()
         if not self.torch.allclose(found[:8].float(), wanted, rtol=2e-2, atol=1e-2 * float(wanted.abs().max())):
             raise RuntimeError("the result differs from torch's")
-
-    def split_sum(self, x):
-        raise NotPossible
-
-    def permutation(self, x, axes):
-        raise NotPossible
-
-    def call(self, name):
-        raise NotPossible
 
     def define(self, row, number):
         raise NotPossible

@@ -114,8 +114,8 @@ static const setting settings[] = {
      "the C++ compiler of the host target"},
     {"KILN_COMPILER_WAITS", "0|1", "0", is_choice, LOGGED,
      "1: after a compile of a quick form for the host the next compiler is started, and waits for its "
-     "source: "
-     "half the time of a first use, for a child process that lives as long as the program does"},
+     "source: what it does before it reads one is not waited for, at a child process that lives as long as "
+     "the program does"},
     {"KILN_COMPILE_TIMEOUT", "seconds from 0 to 1000000", "300", is_seconds, LOGGED,
      "seconds after which a C++ compiler that has not ended is stopped. A process waits as long, 30 seconds "
      "at most, for another that compiles the same kernel"},

@@ -99,14 +99,6 @@ static kiln_status run_without_vectors(kn_str *log, int *exit_code, const char *
     return status;
 }
 
-static kiln_status read_code(kn_blob *out, const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, KN_HOST_CODE_FILE);
-    kiln_status status = kn_os_read_plain_file(out, path, KN_HOST_FILE_MAX_BYTES, true);
-    return status == KILN_OK ? status : kn_error_context("%s: what the C++ compiler made", name);
-}
-
 static kiln_status run_compiler(kn_compile_result *out, const char *folder, const kn_compile_request *request)
 {
     int exit_code = 0;
@@ -130,7 +122,7 @@ static kiln_status run_compiler(kn_compile_result *out, const char *folder, cons
         status = fail(request, &out->log, exit_code);
     }
     if (status == KILN_OK)
-        status = read_code(&out->code, folder, request->name);
+        status = kn_host_read_code(&out->code, folder, request->name);
     if (status == KILN_OK && trace != KN_HOST_TRACE_NOTHING)
         status = kn_host_take_reads(&out->reads, folder, request, trace, &began);
     return status;

@@ -115,12 +115,10 @@ static kiln_status run(waiting *w, kn_compile_result *out, const kn_compile_requ
 
 static bool compile(waiting *w, kn_compile_result *out, const kn_compile_request *request)
 {
-    char path[PATH_MAX];
     int exit_code = 0;
     kiln_status status = run(w, out, request, &exit_code);
-    snprintf(path, sizeof path, "%s/%s", w->workplace.path, KN_HOST_CODE_FILE);
     if (status == KILN_OK && exit_code == 0)
-        status = kn_os_read_plain_file(&out->code, path, KN_HOST_FILE_MAX_BYTES, true);
+        status = kn_host_read_code(&out->code, w->workplace.path, request->name);
     kn_os_workplace_remove(&w->workplace);
     kn_str_free(&w->options);
     return status == KILN_OK && exit_code == 0;

@@ -14,4 +14,7 @@ enum { KN_HOST_FILE_MAX_BYTES = 1 << 30 };
 /* Writes the source and the headers that were given. */
 kiln_status kn_host_fill_folder(const char *folder, const kn_compile_request *request);
 
+/* Reads the code that a compiler made there. */
+kiln_status kn_host_read_code(kn_blob *out, const char *folder, const char *name);
+
 #endif

@@ -703,10 +703,20 @@ static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
     return count == elements_of(g, u->leaf) ? along : -1;
 }
 
+/* True if a large input lies along the axis. */
+enum { MANY_GATHERED = 1 << 18 };
+static bool has_input_along(const lowering *l, const kn_group *g, int axis, bool long_ones)
+{
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        if (leaf->kind == KN_BASE_INPUT && axis_along(l, g, leaf, long_ones) == axis &&
+            elements_of(g, leaf) >= MANY_GATHERED)
+            return true;
+    return false;
+}
+
 /* Stores an input of a reduction that lies along another axis than a second one does, if it would lie along
  * that axis then: copied through shared memory it is read and written once more, gathered it moves a sector
  * for each element. A short axis counts only where all inputs are gathered. False: there is none. */
-enum { MANY_GATHERED = 1 << 18 };
 static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
 {
     /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
@@ -717,12 +727,7 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED)
             continue;
         int own = axis_along(l, g, u->leaf, long_ones), stored = axis_if_stored(l, g, u);
-        bool has_other = false;
-        for (const kn_leaf *other = g->leaf; other; other = other->next)
-            has_other =
-                has_other || (other->kind == KN_BASE_INPUT && axis_along(l, g, other, long_ones) == stored &&
-                              elements_of(g, other) >= MANY_GATHERED);
-        if (own < 0 || stored < 0 || own == stored || !has_other)
+        if (own < 0 || stored < 0 || own == stored || !has_input_along(l, g, stored, long_ones))
             continue;
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
         if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
@@ -754,11 +759,8 @@ static const kn_use *find_narrow(const lowering *l, const kn_group *g)
             l->array[l->state.graph->node[u->leaf->node].index]->item_size >= NARROW)
             continue;
         int own = axis_along(l, g, u->leaf, false), stored = axis_if_stored(l, g, u);
-        for (const kn_leaf *other = g->leaf; other && own >= 0 && stored >= 0 && own != stored;
-             other = other->next)
-            if (other->kind == KN_BASE_INPUT && axis_along(l, g, other, false) == stored &&
-                elements_of(g, other) >= MANY_GATHERED)
-                return u;
+        if (own >= 0 && stored >= 0 && own != stored && has_input_along(l, g, stored, false))
+            return u;
     }
     return NULL;
 }

@@ -4,13 +4,21 @@
 #include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
 
+/* The slots that both templates have. */
+static void fill_scan(kn_writer *w)
+{
+    const kn_stage *scan = &w->program->stage[KN_SCAN_SCAN];
+    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", scan->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], scan->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_RESULT], scan->value[1]);
+    kn_put_part(w, &w->slot[KN_SLOT_ORDER], "tiles_before", KN_NO_VALUE);
+    kn_put_row_pointers(w);
+}
+
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = kn_row_elements_of(kn_select_config_of(&w->spec->schedule)->one_axis);
-    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", w->program->stage[KN_SCAN_SCAN].value[0]);
-    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], w->program->stage[KN_SCAN_SCAN].value[0]);
-    kn_put_value(w, &w->slot[KN_SLOT_RESULT], w->program->stage[KN_SCAN_SCAN].value[1]);
-    kn_put_row_pointers(w);
+    fill_scan(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0 && kn_scan_is_of_stage(w, KN_SCAN_MAP, k))
             kn_put_item_load(w, elements, k);
@@ -49,11 +57,7 @@ static void put_loads(kn_writer *w, int k)
 
 static void fill_row(kn_writer *w)
 {
-    const kn_stage *scan = &w->program->stage[KN_SCAN_SCAN];
-    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", scan->value[0]);
-    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], scan->value[0]);
-    kn_put_value(w, &w->slot[KN_SLOT_RESULT], scan->value[1]);
-    kn_put_row_pointers(w);
+    fill_scan(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_loads(w, k);

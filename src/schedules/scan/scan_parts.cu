@@ -36,7 +36,20 @@ const auto kn_${name}_ = kn_load_unaligned<${type}, ${vector}>((const char *)(kn
 #part row_store
 kn_store(kn_${name}_row + kn_q * ${vector}, kn_${name}_);
 
-// Elements one by one (emit_select.c).
+// Selections (emit_select.c): the selected elements of the tiles before this one, which has kn_all.
+#part tiles_before
+int64 kn_before = 0;
+if constexpr (kn_has_tiles) {
+    if (threadIdx.x == 0)
+        kn_of_tile = kn_all;
+    __syncthreads();
+    kn_look_back<${block}>(&kn_of_tile, kn_sums_of<int64>(kn.counters + 2, kn.partials, kn.tiles, 0, 1), kn_tile, [](int64 a, int64 b) { return a + b; });
+    __syncthreads();
+    kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
+    kn_before = kn_tile > 0 ? kn_of_tile : 0;
+}
+
+// Elements one by one.
 #part item_packs
 ${type} kn_${name}_all[kn_in_flight];
 

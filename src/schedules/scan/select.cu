@@ -54,16 +54,7 @@ ${begin}
         kn_earlier += kn_w < kn_warp ? kn_total[kn_w] : 0;
         kn_all += kn_total[kn_w];
     }
-    int64 kn_before = 0;
-    if constexpr (kn_has_tiles) {
-        if (threadIdx.x == 0)
-            kn_of_tile = kn_all;
-        __syncthreads();
-        kn_look_back<${block}>(&kn_of_tile, kn_sums_of<int64>(kn.counters + 2, kn.partials, kn.tiles, 0, 1), kn_tile, [](int64 a, int64 b) { return a + b; });
-        __syncthreads();
-        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
-        kn_before = kn_tile > 0 ? kn_of_tile : 0;
-    }
+    ${order}
 
     /* Selected elements are stored by their number, which is one more than that of selected ones before. The last element of all stores the count, whether it is one or not. */
     const auto kn_put = [&](const unsigned kn_j, const int64 ${result}) {
