@@ -10,6 +10,7 @@
 #include "kernel/algorithm.h"
 #include "program/cost.h"
 #include "program/program.h"
+#include "schedule/sort_tile.h"
 #include "space/shape.h"
 #include "types/dtype.h"
 
@@ -174,6 +175,28 @@ static bool find_strides(int64_t *strides, const kiln_array *view, const kiln_ar
 
 /* ---- readers ---- */
 
+static int element_bytes(const kn_lowered_part *part)
+{
+    int bytes = 0;
+    for (int k = 0; k < part->program->n_in; ++k)
+        bytes += part->binding.operand[k].pass == KN_PASS_ARRAY
+                     ? (int)kiln_dtype_size(part->binding.operand[k].dtype)
+                     : 0;
+    return bytes;
+}
+
+/* A sort's pass holds a tile's inputs in shared memory: with more bytes of them it has smaller tiles, thus more
+ * of these than the algorithm has words for. */
+static bool keeps_tiles(const kn_lowered_part *part, const kn_lowered_part *map, int k)
+{
+    bool places = false;
+    for (int s = 0; s < part->program->n_stages; ++s)
+        places = places || part->program->stage[s].kind == KN_PLACE;
+    const int before = element_bytes(part);
+    const int after = before + element_bytes(map) - (int)kiln_dtype_size(part->binding.operand[k].dtype);
+    return !places || kn_sort_items(after) >= kn_sort_items(before);
+}
+
 /* True if the part reads the buffer by this parameter in a way that the map can serve. */
 static bool can_read(const fusing *f, const kn_lowered_part *part, int k)
 {
@@ -186,6 +209,7 @@ static bool can_read(const fusing *f, const kn_lowered_part *part, int k)
                part->binding.operand[k].dtype == out->dtype &&
                (!part->binding.operand[k].seen || part->binding.operand[k].seen == out->dtype) &&
                p->n_in + p->n_out + map->n_in < KN_MAX_PARAMS && is_read_by_maps(p, k) &&
+               keeps_tiles(part, map_of(f), k) &&
                kn_shape_size(view->ndim, view->shape) == kn_shape_size(out->ndim, out->shape);
     for (int i = 0; i < map->n_in && can; ++i)
         can = map_of(f)->binding.operand[i].pass == KN_PASS_SCALAR ||

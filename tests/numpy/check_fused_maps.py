@@ -128,10 +128,23 @@ def check_explained(kiln):
                 assert (read, written) == (int(said.group(3)), int(said.group(4))), f"{text}: {read}, {written}: {plan}"
 
 
+def check_tiles(kiln):
+    """The passes of a sort have no smaller tiles than its last, for which the algorithm has words, whatever is fused into them."""
+    n = ROWS * COLUMNS
+    arrays = {"x": np.linspace(-1, 1, n, dtype="f4"), "y": np.ones(n, "f4"), "d": np.ones(n), "i": np.arange(n) % 997, "b": np.ones(n, "i1"), "c": np.ones(n, "i1")}
+    for expression in ("x + y", "abs(x)", "i // 10", "maximum(i, i[::-1])", "x + d", "b + c", "where(x > y, i, 0)", "x * 2 + b"):
+        for text in ("sort(v)", "argsort(v)", "unique(v)"):
+            named = {k: a for k, a in arrays.items() if re.search(rf"\b{k}\b", expression)}
+            plan = called(kiln, f"v = {expression}; {text}", named, b"sm_90")
+            items = [int(n) for n in re.findall(r'schedule="sort_place".*? items="(\d+)"', plan)]
+            assert items and min(items) == items[-1], f"{text} of {expression}: elements of a thread by pass: {items}"
+
+
 def main():
     o = random_cases(400, 3, 31)
     kiln = Arrays(o.library)
     check_explained(kiln)
+    check_tiles(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{len(o.cases)} maps in front of algorithms, none wrong")
 
