@@ -865,6 +865,8 @@ class Functions(Names):
                 if name[-1] in "$@%":
                     found.append(self.listed(name[-1], value))
                 elif isinstance(value, ast.Name):
+                    if name[-1] == "#" and value.id in arrays:
+                        return None  # edges of bins: functions of C take their number alone
                     found.append(f"array {value.id}" if value.id in arrays else self.dtype_number(value.id))
                 elif name == "axis":
                     axis = ast.literal_eval(value) if value else None
