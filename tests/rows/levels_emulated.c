@@ -178,6 +178,19 @@ static void draw_usual_shape(problem *p)
         p->axes[p->n_axes++] = a;
 }
 
+/* Rows of bytes that begin at other places of a vector each, and have more elements beside their vectors than
+ * vectors. */
+static void take_uneven_rows(problem *p)
+{
+    p->text = &texts[1];
+    p->dtype = KILN_INT8;
+    p->ndim = 2;
+    p->shape[0] = 59;
+    p->shape[1] = 143 + 2 * (int64_t)draw(20);
+    p->n_axes = 1;
+    p->axes[0] = 1;
+}
+
 /* Extents from 1 to those of rows that several blocks share. */
 static void draw_shape(problem *p)
 {
@@ -420,7 +433,9 @@ int main(int argc, char **argv)
             draw_usual_shape(&p);
         failed += run(&p);
     }
-    printf("%ld reductions, %d of them by levels, %d failed\n", count, emulated_baselines, failed);
+    take_uneven_rows(&p);
+    failed += run(&p);
+    printf("%ld reductions, %d of them by levels, %d failed\n", count + 1, emulated_baselines, failed);
     bool are_few = count >= 16 && emulated_baselines < count / 2;
     return failed > 0 || are_few;
 }
