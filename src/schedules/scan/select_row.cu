@@ -33,7 +33,8 @@ ${begin}
     unsigned kn_voted[kn_in_flight], kn_sum = 0; /* the lanes whose elements are selected, by round */
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
-        [[maybe_unused]] const long long kn_j = kn_begin + kn_u * 32;
+        /* Texts may read other arrays at the index, so that of an element that is not there is that of the first one. */
+        [[maybe_unused]] const long long kn_j = kn_begin + kn_u * 32 < kn_count ? kn_begin + kn_u * 32 : 0;
         ${loads}
         ${lane}
         kn_voted[kn_u] = __ballot_sync(0xffffffffu, kn_begin + kn_u * 32 < kn_count && ${mapped} != 0);
