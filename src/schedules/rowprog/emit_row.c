@@ -339,8 +339,8 @@ static void put_stages_of_inputs(kn_writer *w)
         if (!is_copied(w, k))
             continue;
         kn_put_part_with(w, &w->slot[KN_SLOT_ROW], "staged_input", k, "bytes=%d", bytes);
-        kn_put_part_with(w, &w->slot[KN_SLOT_STAGE], "stage_item", k, "from=%s",
-                         kn_text_by(w, put_item_address, k));
+        kn_put_part_with(w, &w->slot[KN_SLOT_STAGE], is_repeated(w, k) ? "stage_repeated" : "stage_item", k,
+                         "from=%s", kn_text_by(w, put_item_address, k));
         bytes += w->spec->schedule.vector * kn_item_size(w, k);
     }
 }

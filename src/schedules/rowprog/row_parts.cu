@@ -89,6 +89,9 @@ kn_pack<${type}, ${vector}> *const kn_${name}_staged = (kn_pack<${type}, ${vecto
 #part stage_item
 kn_stage_item(kn_${name}_staged[kn_slot], ${from});
 
+#part stage_repeated
+kn_${name}_staged[kn_slot] = kn_repeat<${type}, ${vector}>(${from});
+
 // Rows of a warp in shared memory (row_lanes.cu).
 #part rows_of_warp
 /* Those that there are, at least the last one. */
