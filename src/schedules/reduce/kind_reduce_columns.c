@@ -161,6 +161,15 @@ static bool may_be_unaligned(const kn_choice *c, const kn_reduce_params *f, int 
            rows_of(s, f) >= (int64_t)4 * vector;
 }
 
+/* Elements of whole vectors of narrow inputs beside wider ones that are broadcast along the columns. */
+static int vector_beside_weights(const kn_reduce_params *f, const kn_choice *c, int block)
+{
+    int vector = f->inner < 0 ? kn_reduce_vector_along(c, f->axis) : 1;
+    while (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED)
+        vector /= 2;
+    return is_aligned(c, f, vector, true) && run_of(c->space, f) % vector == 0 ? vector : 1;
+}
+
 /* Results of a thread: as many as the inputs allow. */
 static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
 {
@@ -174,6 +183,8 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
         return 1;
     if (is_struct && (f->inner >= 0 || axes_of(s, f) > 1))
         return 1; /* a binary less */
+    if (!is_struct && vector_beside_weights(f, c, block) > vector)
+        return vector_beside_weights(f, c, block);
     if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
         return vector;
     if (is_struct)
@@ -243,7 +254,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (is_gathered)
         kn_reduce_set_gathered(out, c, f.axis, false);
     else
-        kn_reduce_set_access(out, c, out->vector);
+        kn_reduce_set_access_along(out, c, f.axis);
     kn_reduce_set_index(out, c);
     out->order = out->order && out->vector > 1; /* single elements take longer so */
     memcpy(params, &f, sizeof f);
