@@ -811,10 +811,9 @@ static bool is_worth_a_copy(const lowering *l, const kn_group *g, const kn_leaf 
     int64_t bytes = bytes_of(l, g, leaf);
     if (!all.is_one_axis)
         return 2 * bytes <= size && 4 * item_of(l, leaf) <= SECTOR && g->extent[stored] >= SHORT_SIDE;
-    if (all.across > 1 || all.along < 2)
+    if (all.across > 1 || all.along < 2 || item_of(l, leaf) >= NARROW)
         return false;
-    return all.narrowest < NARROW ? 2 * all.narrowest * bytes <= size
-                                  : SMALL_PART * bytes <= size && item_of(l, leaf) < NARROW;
+    return (all.narrowest < NARROW ? 2 * all.narrowest : SMALL_PART) * bytes <= size;
 }
 
 /* Finds the smallest input of a large map that lies along another axis than the results, and that should lie

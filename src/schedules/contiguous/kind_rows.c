@@ -80,18 +80,6 @@ static int64_t step_of(const kn_choice *c, int o)
     return step < 0 ? -step : step;
 }
 
-/* Another view of the same elements, a step aside at most, has been counted. */
-static bool is_counted(const kn_choice *c, int o)
-{
-    for (int k = 0; k < o; ++k) {
-        uintptr_t a = c->access[k].address, b = c->access[o].address;
-        if (!c->access[k].is_output && step_of(c, k) == step_of(c, o) &&
-            (int64_t)(a < b ? b - a : a - b) < step_of(c, o))
-            return true;
-    }
-    return false;
-}
-
 /* Bytes of memory that an element of the space takes, of all operands. */
 static double bytes_moved(const kn_choice *c)
 {
@@ -99,8 +87,7 @@ static double bytes_moved(const kn_choice *c)
     for (int o = 0; o < c->count; ++o) {
         int64_t item = c->access[o].item_size, step = step_of(c, o) < SECTOR ? step_of(c, o) : SECTOR;
         double apart = c->access[o].is_output || step < item ? 1 : (double)step / (double)item;
-        if (c->access[o].is_output || !is_counted(c, o))
-            bytes += apart * (double)kn_choice_footprint(c, o) / (double)c->space->size;
+        bytes += apart * (double)kn_choice_footprint(c, o) / (double)c->space->size;
     }
     return bytes;
 }
