@@ -704,7 +704,7 @@ static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
 }
 
 /* True if a large input lies along the axis. */
-enum { MANY_GATHERED = 1 << 18 };
+enum { MANY_GATHERED = 1 << 18, MANY_RESULTS = 1 << 16 };
 static bool has_input_along(const lowering *l, const kn_group *g, int axis, bool long_ones)
 {
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
@@ -712,6 +712,30 @@ static bool has_input_along(const lowering *l, const kn_group *g, int axis, bool
             elements_of(g, leaf) >= MANY_GATHERED)
             return true;
     return false;
+}
+
+static int64_t bytes_of(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    return elements_of(g, leaf) * l->array[l->state.graph->node[leaf->node].index]->item_size;
+}
+
+/* Bytes of all inputs. */
+static int64_t bytes_read(const lowering *l, const kn_group *g)
+{
+    int64_t bytes = 0;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        bytes += leaf->kind == KN_BASE_INPUT ? bytes_of(l, g, leaf) : 0;
+    return bytes;
+}
+
+/* True if results are so many that neighbours share the sectors of what is gathered, and the copy of this
+ * input would move more than that saves. */
+static bool is_costly_to_turn(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    int64_t results = 1;
+    for (int a = 0; a < g->ndim; ++a)
+        results *= g->reduced >> a & 1 ? 1 : g->extent[a];
+    return results >= MANY_RESULTS && 2 * bytes_of(l, g, leaf) > bytes_read(l, g);
 }
 
 /* Stores an input of a reduction that lies along another axis than a second one does, if it would lie along
@@ -732,37 +756,85 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
         if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
             continue;
+        if (!long_ones && is_costly_to_turn(l, g, u->leaf))
+            continue;
         add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;
     }
     return false;
 }
 
-/* Finds a small input of narrow elements that lies along another axis than the rest of a large map; NULL:
- * there is none. */
-enum { NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
-static int64_t bytes_of(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+static int item_of(const lowering *l, const kn_leaf *leaf)
 {
-    return elements_of(g, leaf) * l->array[l->state.graph->node[leaf->node].index]->item_size;
+    return l->array[l->state.graph->node[leaf->node].index]->item_size;
 }
 
+static bool is_large_input(const kn_group *g, const kn_leaf *leaf)
+{
+    return leaf && leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED;
+}
+
+/* Large inputs of a map by how they lie: along the axis of the results, or across it, all along one other
+ * axis or not. */
+typedef struct sides {
+    int along, across;
+    bool is_one_axis;
+    int narrowest; /* bytes of an element of those along the axis */
+} sides;
+
+static sides sides_of(const lowering *l, const kn_group *g, int axis)
+{
+    sides all = {.is_one_axis = true};
+    int other = -1;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+        int own = is_large_input(g, leaf) ? axis_along(l, g, leaf, false) : -1;
+        bool is_across = own >= 0 && own != axis;
+        all.across += is_across;
+        all.is_one_axis = all.is_one_axis && (!is_across || other < 0 || own == other);
+        other = is_across ? own : other;
+        all.along += own == axis;
+        if (own == axis && (all.narrowest == 0 || item_of(l, leaf) < all.narrowest))
+            all.narrowest = item_of(l, leaf);
+    }
+    return all;
+}
+
+/* True if an input of a map is worth a copy: one of those that lie along several axes, since one axis alone
+ * has a tile and elements along another take a sector each; or a small one beside several that lie along the
+ * results, which are gathered for its sake. The narrower these are, the more instructions that takes for each
+ * byte. */
+enum { SECTOR = 32, NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
+static bool is_worth_a_copy(const lowering *l, const kn_group *g, const kn_leaf *leaf, int stored,
+                            int64_t size)
+{
+    const sides all = sides_of(l, g, stored);
+    int64_t bytes = bytes_of(l, g, leaf);
+    if (!all.is_one_axis)
+        return 2 * bytes <= size && 4 * item_of(l, leaf) <= SECTOR && g->extent[stored] >= SHORT_SIDE;
+    if (all.across > 1 || all.along < 2 || item_of(l, leaf) >= NARROW)
+        return false;
+    return (all.narrowest < NARROW ? 2 * all.narrowest : SMALL_PART) * bytes <= size;
+}
+
+/* Finds the smallest input of a large map that lies along another axis than the results, and that should lie
+ * as they do; NULL: there is none. */
 static const kn_use *find_narrow(const lowering *l, const kn_group *g)
 {
+    const kn_use *best = NULL;
     int64_t size = (int64_t)kiln_dtype_size(l->typed[g->root[0]].dtype);
     for (int a = 0; a < g->ndim; ++a)
         size *= g->extent[a];
-    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
-        size += leaf->kind == KN_BASE_INPUT ? bytes_of(l, g, leaf) : 0;
+    size += bytes_read(l, g);
     for (const kn_use *u = g->first_use; u && size >= WORTH_A_LAUNCH; u = u->after) {
-        if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED ||
-            bytes_of(l, g, u->leaf) * SMALL_PART > size ||
-            l->array[l->state.graph->node[u->leaf->node].index]->item_size >= NARROW)
+        int own = is_large_input(g, u->leaf) ? axis_along(l, g, u->leaf, false) : -1,
+            stored = own < 0 ? -1 : axis_if_stored(l, g, u);
+        if (stored < 0 || own == stored)
             continue;
-        int own = axis_along(l, g, u->leaf, false), stored = axis_if_stored(l, g, u);
-        if (own >= 0 && stored >= 0 && own != stored && has_input_along(l, g, stored, false))
-            return u;
+        if (is_worth_a_copy(l, g, u->leaf, stored, size) &&
+            (!best || bytes_of(l, g, u->leaf) < bytes_of(l, g, best->leaf)))
+            best = u;
     }
-    return NULL;
+    return best;
 }
 
 /* Stores such an input in the order of the rest, if the map's kernel would take its elements one by one. */
@@ -785,7 +857,6 @@ static kiln_status turn_narrow(lowering *l, kn_lowered_part *part, const kn_grou
 
 /* The output axis along which elements of a leaf share the smallest transfers of memory; -1: none, or it is
  * short. */
-enum { SECTOR = 32 };
 static int nearest_output(const kn_group *g, const kn_leaf *leaf)
 {
     int nearest = -1;

@@ -40,8 +40,7 @@ static void put_integer(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
     kn_str_append(out, is_plain ? "" : ")");
 }
 
-/* The real part of a weak number. */
-static double real_of(const kiln_arg *number)
+double kn_real_part(const kiln_arg *number)
 {
     switch (number->kind) {
     case KILN_ARG_WEAK_BOOL:
@@ -59,7 +58,7 @@ bool kn_node_is_square(const kn_graph *graph, const kn_node *node)
     if (node->kind != KN_NODE_CALL || node->n_in != 2 || strcmp(node->name, "power") != 0)
         return false;
     const kn_node *by = &graph->node[node->in[1]];
-    return by->kind == KN_NODE_NUMBER && real_of(&by->number) == 2 &&
+    return by->kind == KN_NODE_NUMBER && kn_real_part(&by->number) == 2 &&
            by->number.kind != KILN_ARG_WEAK_COMPLEX;
 }
 
@@ -70,15 +69,15 @@ void kn_put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
     bool is_integer = number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_UINT ||
                       number->kind == KILN_ARG_WEAK_BOOL;
     if (info->kind == KN_KIND_BOOL) {
-        kn_str_append(out, real_of(number) != 0 || im != 0 ? "true" : "false");
+        kn_str_append(out, kn_real_part(number) != 0 || im != 0 ? "true" : "false");
     } else if (info->kind == KN_KIND_COMPLEX) {
         kn_str_printf(out, "%s(", info->c_name);
-        put_float(out, real_of(number), info->size == 8);
+        put_float(out, kn_real_part(number), info->size == 8);
         kn_str_append(out, ", ");
         put_float(out, im, info->size == 8);
         kn_str_append(out, ")");
     } else if (info->kind == KN_KIND_FLOAT || !is_integer) {
-        put_float(out, real_of(number), info->size == 4);
+        put_float(out, kn_real_part(number), info->size == 4);
     } else {
         put_integer(out, number, dtype);
     }

@@ -8,6 +8,8 @@
 
 /* True for x ** 2, with the number in the text. */
 bool kn_node_is_square(const kn_graph *graph, const kn_node *node);
+/* The real part of a weak number. */
+double kn_real_part(const kiln_arg *number);
 /* A weak number, rounded to a 16-bit float. */
 kiln_arg kn_weak_rounded(const kiln_arg *number, kiln_dtype half);
 

@@ -114,6 +114,23 @@ static bool is_below_greatest(const kn_text_writer *w, const kn_use *u)
     return greatest->is_own_reduction && is_call(w, greatest, "max") && greatest->in[0] == u->in[0];
 }
 
+/* A number of an integer dtype as float32, divided by a constant of usual size: CUDA multiplies by its
+ * reciprocal and corrects the product, to the same bits. */
+static bool is_whole_quotient(const kn_text_writer *w, const kn_use *u)
+{
+    static const double least = 0x1p-20, most = 0x1p20;
+    if (w->state->is_host || !is_call(w, u, "divide") || u->n_in != 2 ||
+        kn_text_typed_of(w, u)->dtype != KILN_FLOAT32)
+        return false;
+    const kn_use *whole = source_of(w, u->in[0]);
+    const kn_node *cast = kn_text_node_of(w, whole), *by = kn_text_node_of(w, u->in[1]);
+    return cast->kind == KN_NODE_CAST && !whole->leaf && whole->n_in == 1 && by->kind == KN_NODE_NUMBER &&
+           kn_text_typed_of(w, whole)->dtype == KILN_FLOAT32 &&
+           kn_dtype_info_of(kn_text_typed_of(w, whole->in[0])->dtype)->kind < KN_KIND_FLOAT &&
+           by->number.kind != KILN_ARG_WEAK_COMPLEX && kn_real_part(&by->number) >= least &&
+           kn_real_part(&by->number) <= most;
+}
+
 /* The text that takes the place of an operation's own: a square is a product, as in NumPy; exponentials that
  * are only summed, one of them of 0, need no more accuracy than their sum has. */
 static const char *other_text(const kn_text_writer *w, const kn_use *u)
@@ -121,6 +138,8 @@ static const char *other_text(const kn_text_writer *w, const kn_use *u)
     bool rounds = w->options && w->options->flags & KILN_KERNEL_ROUND_EACH;
     if (kn_node_is_square(w->state->graph, kn_text_node_of(w, u)))
         return "z = x * x";
+    if (is_whole_quotient(w, u))
+        return "z = kn_whole_quotient(x, y)";
     return !rounds && is_call(w, u, "exp") && is_below_greatest(w, u->in[0]) && is_only_summed(w, u)
                ? "y = kn_summed_exp(x)"
                : NULL;

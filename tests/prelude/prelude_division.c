@@ -28,6 +28,7 @@
 bool divide_floats(float *out, const float *x, float by, long n);
 bool divide_bytes(float *out, const unsigned char *x, float by, long n);
 bool divide_longs(float *out, const long long *x, float by, long n);
+float divide_whole(long long x, float by);
 double divide_double(double x, float by);
 unsigned find_wrong(unsigned first, unsigned end, unsigned step, unsigned by);
 
@@ -114,6 +115,22 @@ static const float near_divisors[] = {0x1p-20f, 0x1.000002p-20f, 0x1.fffffep-1f,
                                       255,      0x1.fffffep19f,  0x1p20f};
 enum { NEAR_DIVISORS = sizeof near_divisors / sizeof near_divisors[0] };
 
+/* Numbers of integer dtypes, by constants. */
+static void whole_numbers_are_exact(void **state)
+{
+    (void)state;
+    uint64_t dice = 7;
+    for (int k = 0; k < 200000; ++k) {
+        dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407;
+        const int64_t x = k < 512 ? k - 256 : (int64_t)dice >> (dice >> 58 & 63);
+        const float by = k % 3 == 0 ? near_divisors[k % NEAR_DIVISORS]
+                                    : ldexpf((float)(dice >> 33 | 1), -(int)(dice >> 27 & 31) - 11);
+        const float expected = (float)x / by, out = divide_whole(x, by);
+        if (by >= 0x1p-20f && by <= 0x1p20f && memcmp(&out, &expected, sizeof out) != 0)
+            fail_msg("%lld / %a is %a, not %a", (long long)x, (double)by, (double)expected, (double)out);
+    }
+}
+
 static void dividends_at_the_limits_are_exact_and_beyond_them_refused(void **state)
 {
     (void)state;
@@ -193,6 +210,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_mantissas_divide_as_ieee_has_it),
         cmocka_unit_test(other_mantissas_do),
+        cmocka_unit_test(whole_numbers_are_exact),
         cmocka_unit_test(dividends_at_the_limits_are_exact_and_beyond_them_refused),
         cmocka_unit_test(divisors_beyond_the_limits_are_refused),
         cmocka_unit_test(one_dividend_beyond_the_limits_is_enough),

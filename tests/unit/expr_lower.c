@@ -170,6 +170,24 @@ static void exponentials_that_are_summed(void **state)
     check_explained(cases, sizeof cases / sizeof cases[0]);
 }
 
+/* CUDA: numbers of integers divided by constants of usual size. */
+static void whole_numbers_divided_by_constants(void **state)
+{
+    static const char word[] = "kn_whole_quotient";
+    static const explained cases[] = {
+        {"astype(astype(x, uint8), float32) / 255 - y", 1, word, true},
+        {"sum(astype(astype(x, int64), float32) / 0.3, axis=1)", 1, word, true},
+        {"astype(astype(x, int8), float32) / 2000000", 1, word, false},
+        {"astype(astype(x, int8), float32) / -3", 1, word, false},
+        {"astype(astype(x, uint8), float64) / 255", 1, word, false},
+        {"astype(astype(x, int32), float16) / 255", 1, word, false},
+        {"255 / astype(astype(x, uint8), float32)", 1, word, false},
+        {"x / 255", 1, word, false},
+    };
+    (void)state;
+    check_explained(cases, sizeof cases / sizeof cases[0]);
+}
+
 /* Values of a row that its elements read are computed once for the row, but for results that are as they were
  * reduced. */
 static void values_of_rows_are_computed_once(void **state)
@@ -765,6 +783,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
                                        cmocka_unit_test(exponentials_that_are_summed),
+                                       cmocka_unit_test(whole_numbers_divided_by_constants),
                                        cmocka_unit_test(programs_are_taken_apart_where_that_pays),
                                        cmocka_unit_test(values_of_rows_are_computed_once),
                                        cmocka_unit_test(few_elements_are_reduced_without_a_loop),

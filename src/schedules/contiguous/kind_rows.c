@@ -16,6 +16,8 @@ enum {
     ROWS_TOGETHER = 1024, /* bytes of shorter rows that are joined, at most */
     MANY_GATHERED = 3,    /* operands for which a thread locates each of its elements once, */
     LOCATED_VECTOR = 4,   /* if it has so many at most */
+    SECTOR = 32,          /* bytes that are read at least */
+    LINES_RATIO = 10,     /* bytes between lanes for each byte of an element that is moved: see may_gather */
     RASTER_VECTOR = 4,    /* elements of a vector, at most, for rasterised blocks */
     RASTER_LEAST = 128,   /* vectors of a row, from which on blocks are rasterised */
     RASTER_BLOCKS = 65535 /* blocks along the second axis of a grid, at most */
@@ -70,11 +72,58 @@ static void set_block(kn_schedule *out, const kn_choice *c, int vector)
     out->rank = kn_choice_rank(c->space->ndim);
 }
 
+/* ---- how far apart the lanes of a warp may gather ---- */
+
+static int64_t step_of(const kn_choice *c, int o)
+{
+    int64_t step = c->space->stride[o][kn_choice_inner(c)];
+    return step < 0 ? -step : step;
+}
+
+/* Bytes of memory that an element of the space takes, of all operands. */
+static double bytes_moved(const kn_choice *c)
+{
+    double bytes = 0;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t item = c->access[o].item_size, step = step_of(c, o) < SECTOR ? step_of(c, o) : SECTOR;
+        double apart = c->access[o].is_output || step < item ? 1 : (double)step / (double)item;
+        bytes += apart * (double)kn_choice_footprint(c, o) / (double)c->space->size;
+    }
+    return bytes;
+}
+
+/* True if the loads of single elements of vectors touch so few lines that memory is waited for rather than
+ * the L1 cache: an instruction of a warp touches lines in proportion to the distance of its lanes. Elements
+ * that are a sector apart have lines of their own however they are loaded. */
+static bool may_gather(const kn_choice *c, int vector)
+{
+    int64_t apart = 0;
+    int misalignment = kn_choice_misalignment(c, vector);
+    for (int o = 0; o < c->count; ++o) {
+        int64_t item = c->access[o].item_size, bytes = item * vector;
+        bool is_run = step_of(c, o) == item && (bytes == 8 || bytes == 16);
+        if (!c->access[o].is_output && !is_run && step_of(c, o) < SECTOR &&
+            !kn_choice_is_vector(c, o, vector) &&
+            !(kn_choice_is_dense(c, o) && kn_choice_agrees(c, o, vector, misalignment)))
+            apart += step_of(c, o);
+    }
+    return (double)(apart * vector) <= LINES_RATIO * bytes_moved(c);
+}
+
+/* Elements of a thread: fewer where single ones are gathered from too many lines. */
+static int vector_of(const kn_choice *c)
+{
+    int vector = kn_choice_vector(c);
+    while (vector > LOCATED_VECTOR && c->space->size > 0 && !may_gather(c, vector))
+        vector /= 2;
+    return vector;
+}
+
 /* Results are one contiguous range, stored in vectors at the element's index. Rows of whole vectors are left
  * to kn_rows_choose_located: otherwise there would be two binaries for the same layouts. */
 static bool choose_dense(kn_schedule *out, launch_params *f, const kn_choice *c)
 {
-    int vector = kn_choice_vector(c);
+    int vector = vector_of(c);
     bool apart = vector > KN_MAX_LOCATED && !are_inputs_runs(c, vector);
     vector = apart ? KN_MAX_LOCATED : vector;
     f->misalignment = kn_choice_misalignment(c, vector);
@@ -102,7 +151,7 @@ static bool are_all_vectors(const kn_choice *c, int vector)
 
 bool kn_rows_choose_located(kn_schedule *out, const kn_choice *c)
 {
-    int vector = kn_choice_vector(c);
+    int vector = vector_of(c);
     bool apart = vector > KN_MAX_LOCATED && !are_all_vectors(c, vector);
     vector = apart ? KN_MAX_LOCATED : vector;
     for (int o = 0; o < c->count; ++o)

@@ -10,6 +10,8 @@
 enum { MAP, REDUCE, POST };   /* the stages */
 enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
 enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
+/* The same of large blocks of structs of floats, and of integers, which are double numbers in variances. */
+enum { LONG_STRUCTS_BLOCK = 256, FLOAT_STRUCTS = 768, INTEGER_STRUCTS = 512 };
 
 /* ---- places ---- */
 
@@ -59,13 +61,14 @@ static void place_staged(const kn_writer *w, kn_str *out, int k)
 
 /* ---- loads ---- */
 
-/* True if some inputs may be broadcast along an axis on which others are contiguous. */
+/* True if some inputs may be broadcast along an axis on which others are contiguous, and the schedule does
+ * not say which. */
 static bool may_repeat(const kn_writer *w)
 {
     int arrays = 0;
     for (int k = 0; k < w->program->n_in; ++k)
         arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k);
-    return arrays > 1;
+    return arrays > 1 && !strchr(w->spec->schedule.access, KN_BROADCAST);
 }
 
 static const char ALONG[] = "kn.axis[0]", BESIDE[] = "kn.axis[kn.reduction_rank]";
@@ -280,8 +283,22 @@ static void fill_lanes(kn_writer *w)
     put_until(w, is_unaligned);
 }
 
+/* Registers of large blocks of structs: as many blocks take turns as the launch has at a time. */
+static void put_blocks_of_structs(kn_writer *w)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    bool are_floats = true;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_array_of(w, k) >= 0)
+            are_floats = are_floats && kn_dtype_info_of(w->spec->operand[k].seen)->kind >= KN_KIND_FLOAT;
+    if (s->vector > 1 && s->block == LONG_STRUCTS_BLOCK &&
+        kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE)
+        kn_put_blocks(w, are_floats ? FLOAT_STRUCTS : INTEGER_STRUCTS);
+}
+
 static void fill_columns(kn_writer *w)
 {
+    put_blocks_of_structs(w);
     fill_along(w, &beside, "add_lanes", "kn_u");
     int axes = kn_reduce_axes_config_of(&w->spec->schedule)->reduction_axes;
     put_from(w, "from_row", axes == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");

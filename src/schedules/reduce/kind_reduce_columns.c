@@ -14,8 +14,10 @@
 
 enum {
     THREADS = 256,
-    THREADS_STRUCT = 128,   /* for structs, whose size and shared memory are unknown here */
-    THREADS_STRUCTS = 64,   /* the same, if a thread reduces a vector of structs */
+    THREADS_STRUCT = 128, /* for structs, whose size and shared memory are unknown here */
+    THREADS_STRUCTS = 64, /* the same, if a thread reduces a vector of structs */
+    LONG_STRUCTS = 4096, /* rows from which on blocks that share a tile are larger, so that they are fewer: */
+    THREADS_LONG_STRUCTS = 256,
     STRUCT_VECTOR = 4,      /* structs of a vector, at most */
     SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
     STEPS = 4,              /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
@@ -33,16 +35,17 @@ enum {
     LONGEST_TOGETHER = 512, /* columns of rows that are joined, at most */
     THREADS_LONG = 512,     /* of a block with more elements, if joined rows have more columns than: */
     LONG_TOGETHER = 64,
-    ROWS_EACH = 32,            /* rows of a thread, below which a tile has fewer threads along them */
-    DEEPEST = 16,              /* threads along rows */
-    LINE_LANES = 8,            /* lanes whose vectors of 16 bytes fill a line */
-    LONGEST_INNER = 128,       /* elements along an inner axis that is reduced last, at most */
-    SHORTEST_UNALIGNED = 96,   /* columns of unaligned rows, at least */
-    CONCURRENT_THREADS = 1024, /* of a multiprocessor, with the registers of float32 sums or structs */
-    CONCURRENT_STRUCTS = 2048, /* the same, if a thread reduces one struct */
-    MOST_WAVES = 4,            /* waves of blocks into which few tiles are split */
-    LEAST_INNER_ROWS = 32,     /* rows below which an inner axis is not reduced last */
-    PARTIALS_EACH = 8,         /* partial results of a thread above which they are reduced in two levels */
+    ROWS_EACH = 32,                /* rows of a thread, below which a tile has fewer threads along them */
+    DEEPEST = 16,                  /* threads along rows */
+    LINE_LANES = 8,                /* lanes whose vectors of 16 bytes fill a line */
+    LONGEST_INNER = 128,           /* elements along an inner axis that is reduced last, at most */
+    SHORTEST_UNALIGNED = 96,       /* columns of unaligned rows, at least */
+    CONCURRENT_THREADS = 1024,     /* of a multiprocessor, with the registers of float32 sums or structs */
+    CONCURRENT_STRUCTS = 2048,     /* the same, if a thread reduces one struct */
+    CONCURRENT_LONG_STRUCTS = 768, /* the same of large blocks of vectors of structs: emit_reduce.c */
+    MOST_WAVES = 4,                /* waves of blocks into which few tiles are split */
+    LEAST_INNER_ROWS = 32,         /* rows below which an inner axis is not reduced last */
+    PARTIALS_EACH = 8, /* partial results of a thread above which they are reduced in two levels */
     MOST_STEPS = 1 << 30
 };
 
@@ -161,6 +164,15 @@ static bool may_be_unaligned(const kn_choice *c, const kn_reduce_params *f, int 
            rows_of(s, f) >= (int64_t)4 * vector;
 }
 
+/* Elements of whole vectors of narrow inputs beside wider ones that are broadcast along the columns. */
+static int vector_beside_weights(const kn_reduce_params *f, const kn_choice *c, int block)
+{
+    int vector = f->inner < 0 ? kn_reduce_vector_along(c, f->axis) : 1;
+    while (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED)
+        vector /= 2;
+    return is_aligned(c, f, vector, true) && run_of(c->space, f) % vector == 0 ? vector : 1;
+}
+
 /* Results of a thread: as many as the inputs allow. */
 static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
 {
@@ -174,10 +186,12 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
         return 1;
     if (is_struct && (f->inner >= 0 || axes_of(s, f) > 1))
         return 1; /* a binary less */
+    if (!is_struct && vector_beside_weights(f, c, block) > vector)
+        return vector_beside_weights(f, c, block);
     if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
         return vector;
-    if (is_struct)
-        return 1;
+    if (is_struct) /* half of it takes fewer loads and threads than single elements do */
+        return is_aligned(c, f, vector / 2, true) && run_of(s, f) % (vector / 2) == 0 ? vector / 2 : 1;
     kn_reduce_fit fit = kn_reduce_fit_of(c, f->axis, vector, false);
     bool begins = is_aligned(c, f, vector, false);
     f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
@@ -223,6 +237,14 @@ static int threads_of(const kn_choice *c, const kn_reduce_params *f)
     return each <= SHORT && outers >= (int64_t)8 * c->target->multiprocessors ? THREADS_SHORT : THREADS;
 }
 
+/* The last block of a tile combines the values of the others one after another, so that few large blocks are
+ * better where rows are many. Structs of bytes, of double numbers, leave no registers for these. */
+static int threads_of_structs(const kn_choice *c, const kn_reduce_params *f)
+{
+    bool is_long = rows_of(c->space, f) >= LONG_STRUCTS && kn_choice_widest(c, false) > 1;
+    return is_long ? THREADS_LONG_STRUCTS : THREADS_STRUCTS;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_reduce_params f = {0};
@@ -233,7 +255,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     bool is_gathered;
     out->vector = vector_of(&is_gathered, &f, c, out->block);
     if (out->vector > 1 && kn_reduce_is_struct(c) && c->block == 0)
-        out->block = THREADS_STRUCTS;
+        out->block = threads_of_structs(c, &f);
     if (out->vector == 1 && !kn_reduce_is_struct(c) && c->block == 0)
         out->block = THREADS; /* a binary less */
     if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
@@ -243,7 +265,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (is_gathered)
         kn_reduce_set_gathered(out, c, f.axis, false);
     else
-        kn_reduce_set_access(out, c, out->vector);
+        kn_reduce_set_access_along(out, c, f.axis);
     kn_reduce_set_index(out, c);
     out->order = out->order && out->vector > 1; /* single elements take longer so */
     memcpy(params, &f, sizeof f);
@@ -322,7 +344,10 @@ static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
     const kn_schedule *s = &spec->schedule;
     int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
-    int64_t concurrent = s->vector == 1 && reduces_structs(spec) ? CONCURRENT_STRUCTS : CONCURRENT_THREADS;
+    int64_t concurrent = !reduces_structs(spec)             ? CONCURRENT_THREADS
+                         : s->vector == 1                   ? CONCURRENT_STRUCTS
+                         : s->block >= THREADS_LONG_STRUCTS ? CONCURRENT_LONG_STRUCTS
+                                                            : CONCURRENT_THREADS;
     int64_t splits =
         splits_of(f, &spec->target, kn_clamp(concurrent / s->block, 1, concurrent), tiles, f->rows / turn);
     f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->rows, splits), turn) * turn);

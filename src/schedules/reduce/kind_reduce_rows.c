@@ -14,6 +14,7 @@
 
 enum {
     USUAL = 256,              /* threads of a block */
+    SMALL = 128,              /* the same where these have all gathered vectors of a row in one iteration */
     LARGE = 512,              /* the same for long rows, and for rows of several blocks */
     ALONE_AXES = 2,           /* output axes, at most, if each result has a block */
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
@@ -100,7 +101,7 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
 /* Most rows have a kernel of their own, in which a block has one result, and results have two output axes at
  * most. Other rows take larger blocks; those with more output axes take the kernel of several reduction
  * axes. */
-static void choose_config(kn_schedule *out, const kn_choice *c)
+static void choose_config(kn_schedule *out, const kn_choice *c, bool is_gathered)
 {
     const kn_space *s = c->space;
     int outputs = s->ndim - s->n_reduction_axes;
@@ -112,9 +113,11 @@ static void choose_config(kn_schedule *out, const kn_choice *c)
         return;
     bool alone = items <= USUAL_ITERATIONS * turn_of(out) &&
                  splits_of(out, c->target, items, kn_space_output_size(s)) == 1;
-    if (alone && outputs <= ALONE_AXES)
+    if (alone && outputs <= ALONE_AXES) {
         config->alone = true;
-    else if (alone && is_whole(c, out->vector))
+        if (is_gathered && items <= SMALL * STEPS && !c->block)
+            out->block = SMALL; /* in place of items behind the end the last one is loaded again */
+    } else if (alone && is_whole(c, out->vector))
         config->reduction_axes = KN_REDUCE_SEVERAL_AXES;
     else if (!c->block)
         out->block = LARGE;
@@ -125,7 +128,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     bool is_gathered;
     kn_levels_note_offsets(params, c);
     out->vector = vector_of(&is_gathered, c);
-    choose_config(out, c);
+    choose_config(out, c, is_gathered);
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
         kn_reduce_set_gathered(out, c, c->space->ndim - 1,

@@ -16,12 +16,13 @@ enum {
     LEAST_EACH = 1024,    /* vectors of results for a multiprocessor: half of its threads, at least */
     SHORTEST_RANGE = 256, /* contiguous bytes of an input below which neighbours share no sectors */
     NO_RANGE = 64,        /* the same below which a block that has a tile of columns has hardly any */
+    SMALL_TILE = 1024,    /* structs of a range and its rows below which a block of columns does too little */
     WIDEST_VECTOR = 8,    /* results of a thread */
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
     NARROW = 8, /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
     STEPS = 4,  /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
-    SINGLE_STEPS = 8, /* the same, of threads with one result */
+    SINGLE_STEPS = 8, /* the same, of threads with one result, or whose vectors are a word */
     VECTOR_BYTES = 16,
     WORD = 4
 };
@@ -43,13 +44,20 @@ static int widest_vector(const kn_choice *c)
     return vector;
 }
 
+static bool are_whole(const kn_choice *c, int axis, int vector)
+{
+    return c->space->extent[axis] % vector == 0 && kn_reduce_fit_of(c, axis, vector, false) == KN_FIT_ALIGNED;
+}
+
 /* Rows that are no whole vectors may be whole ones of fewer elements, if these are smaller than words. */
 static int vector_of(const kn_choice *c, int axis)
 {
     int vector = widest_vector(c), least = kn_choice_widest(c, false) < WORD ? 2 : vector;
-    while (
-        vector >= least && vector > 1 &&
-        (c->space->extent[axis] % vector != 0 || kn_reduce_fit_of(c, axis, vector, false) != KN_FIT_ALIGNED))
+    int beside_weights = kn_reduce_vector_along(c, axis);
+    beside_weights = beside_weights > WIDEST_VECTOR ? WIDEST_VECTOR : beside_weights;
+    if (!kn_reduce_is_struct(c) && beside_weights > vector && are_whole(c, axis, beside_weights))
+        return beside_weights;
+    while (vector >= least && vector > 1 && !are_whole(c, axis, vector))
         vector = vector > least ? vector / 2 : 1;
     return vector;
 }
@@ -111,15 +119,18 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
     out->vector = vector_of(c, f->axis);
     int64_t range = s->extent[f->axis] * kn_choice_widest(c, false);
     bool is_single = out->vector == 1 || out->vector < widest_vector(c);
-    if ((range < SHORTEST_RANGE && (range >= NO_RANGE || out->vector > 1)) ||
+    bool is_small = kn_reduce_is_struct(c) && kn_reduce_size(s) * s->extent[f->axis] < SMALL_TILE &&
+                    !kn_reduce_tile_takes(c);
+    if ((range < SHORTEST_RANGE && !is_small && (range >= NO_RANGE || out->vector > 1)) ||
         (is_single && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
                        kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
         return false;
-    kn_reduce_set_access(out, c, out->vector);
+    kn_reduce_set_access_along(out, c, f->axis);
+    kn_reduce_threads_config_in(out)->structs = out->vector > 1 && kn_reduce_is_struct(c);
     for (int o = 0; o < c->count && out->vector > 1; ++o) {
         if (c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
             return false;
-        out->access[o] = KN_VECTOR;
+        out->access[o] = c->access[o].is_output ? KN_VECTOR : out->access[o];
     }
     return true;
 }
@@ -157,8 +168,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static bool list_levels(kn_levels *levels, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    const bool has_short_rows = kn_reduce_threads_config_of(s)->narrow_row > 0;
-    kn_levels_one_thread(levels, has_short_rows ? 0 : s->vector > 1 ? STEPS : SINGLE_STEPS);
+    const kn_reduce_threads_config *config = kn_reduce_threads_config_of(s);
+    const bool has_few_steps = s->vector > 1 && !config->structs;
+    kn_levels_one_thread(levels, config->narrow_row > 0 ? 0 : has_few_steps ? STEPS : SINGLE_STEPS);
     return true;
 }
 

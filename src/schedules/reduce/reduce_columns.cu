@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8, kn_group = 16 }; /* rows that a thread loads before it reduces any; blocks of a group, whose partial results are combined first */
-enum { kn_partials_each = __is_class(${type}) ? 2 : 4 }; /* partial results that a thread loads before it combines any; structs take more registers */
+enum { kn_partials_each = __is_class(${type}) && sizeof(${type}) > 16 ? 2 : 4 }; /* partial results that a thread loads before it combines any; large structs take more registers */
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining rows are taken one by one (reduce_rows.cu). */
 constexpr bool kn_are_whole = __is_class(${type});
 

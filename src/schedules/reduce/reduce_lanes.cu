@@ -2,6 +2,8 @@ ${head}
 ${axes}
 /* A thread loads kn_items items of each of kn_rows rows before it reduces any. */
 enum { kn_items = ${items}, kn_rows = kn_items < 4 ? 4 / kn_items : 1, kn_steps = kn_rows * kn_items };
+/* Behind a row's end nothing is left: where the number of elements in a struct is known on each way, the compiler removes divisions by it. */
+constexpr bool kn_ends_early = __is_class(${type});
 
 ${begin}
 
@@ -49,6 +51,8 @@ ${begin}
                 for (int kn_m = 0; kn_m < kn_items; ++kn_m) {
                     const int kn_u = kn_r * kn_items + kn_m;
                     const unsigned kn_item = kn_q + kn_m * kn.lanes;
+                    if (kn_ends_early && kn_item >= kn_count)
+                        break;
                     if (kn_item < kn_count) {
                         kn_place kn_from = kn_begin_of[kn_r];
                         kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);

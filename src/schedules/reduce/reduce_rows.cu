@@ -5,6 +5,8 @@ enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items that a thread loads before i
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining items are taken one by one. Other items are
    loaded under conditions, all before any is reduced: with both in one lambda ptxas would wait for each load. */
 constexpr bool kn_are_whole = ${vector} > 1 && __is_class(${type});
+/* Behind the end nothing is left: where the number of elements in a struct is known on each way, the compiler removes divisions by it. */
+constexpr bool kn_ends_early = __is_class(${type});
 
 ${begin}
 
@@ -90,6 +92,8 @@ ${begin}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             const unsigned kn_item = kn_q + kn_u * ${block};
+            if (kn_ends_early && kn_item >= kn_count)
+                break;
             if (kn_item < kn_count) {
                 ${from}
                 ${lanes}

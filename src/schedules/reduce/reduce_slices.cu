@@ -1,6 +1,8 @@
 ${head}
 ${axes}
 enum { kn_steps = 8 }; /* elements of a thread that are loaded before any is reduced */
+/* Iterations of structs are whole, but for the last one: a number of elements in a struct is then a constant, and the compiler removes divisions by it. */
+constexpr bool kn_are_whole = __is_class(${type});
 
 /* Elements of rows of an operand in shared memory, of so many bytes each: a row begins anywhere within 16 bytes, and an odd number of these lies between two. */
 __device__ __forceinline__ constexpr unsigned kn_slice_pitch(unsigned slice, unsigned size)
@@ -76,8 +78,28 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         if (kn_is_here && kn_lane < kn_elements) {
             ${pointers}
             ${type} kn_reduced;
+            unsigned kn_e = kn_lane;
+            if constexpr (kn_are_whole) {
 #pragma unroll 1
-            for (unsigned kn_e = kn_lane; kn_e < kn_elements; kn_e += kn_steps * kn.lanes) {
+                for (; kn_e + (kn_steps - 1) * kn.lanes < kn_elements; kn_e += kn_steps * kn.lanes) {
+                    ${packs}
+#pragma unroll
+                    for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+                        ${from}
+                        ${step_loads}
+                    }
+                    ${type} kn_sum;
+#pragma unroll
+                    for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+                        [[maybe_unused]] const unsigned kn_j = kn_e + kn_u * kn.lanes;
+                        ${single}
+                        kn_sum = kn_u == 0 ? ${mapped} : ${next}(kn_sum, ${mapped});
+                    }
+                    kn_reduced = kn_e == kn_lane ? kn_sum : ${next}(kn_reduced, kn_sum);
+                }
+            }
+#pragma unroll 1
+            for (; kn_e < kn_elements; kn_e += kn_steps * kn.lanes) {
                 ${packs}
 #pragma unroll
                 for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
@@ -90,6 +112,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
                 for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                     const unsigned kn_j = kn_e + kn_u * kn.lanes;
+                    if (kn_are_whole && kn_j >= kn_elements)
+                        break;
                     if (kn_j < kn_elements) {
                         ${single}
                         kn_sum = kn_u == 0 ? ${mapped} : ${next}(kn_sum, ${mapped});

@@ -20,6 +20,15 @@ int kn_reduce_vector(const kn_choice *c)
     return widest == 0 ? 1 : ACCESS / widest;
 }
 
+int kn_reduce_vector_along(const kn_choice *c, int axis)
+{
+    int widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->space->stride[o][axis] != 0 && c->access[o].item_size > widest)
+            widest = c->access[o].item_size;
+    return widest == 0 ? kn_reduce_vector(c) : ACCESS / widest;
+}
+
 static bool runs(const kn_choice *c, int o, int axis)
 {
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
@@ -137,6 +146,14 @@ void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector)
 {
     for (int o = 0; o < c->count; ++o)
         out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
+}
+
+void kn_reduce_set_access_along(kn_schedule *out, const kn_choice *c, int axis)
+{
+    kn_reduce_set_access(out, c, out->vector);
+    for (int o = 0; o < c->count && out->vector > kn_reduce_vector(c); ++o)
+        if (!c->access[o].is_output && c->space->stride[o][axis] == 0)
+            out->access[o] = KN_BROADCAST;
 }
 
 int kn_reduce_unaligned_vector(const kn_choice *c, int axis)

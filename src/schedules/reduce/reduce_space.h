@@ -30,6 +30,10 @@ typedef enum kn_reduce_fit {
 
 /* Elements of 16 bytes of the widest input; 1 if there is none. */
 int kn_reduce_vector(const kn_choice *c);
+/* The same of inputs that move along the axis: a weight that does not is one element, however wide. */
+int kn_reduce_vector_along(const kn_choice *c, int axis);
+/* Access of operands in vectors of inputs that move along the axis: the others are single elements. */
+void kn_reduce_set_access_along(kn_schedule *out, const kn_choice *c, int axis);
 /* True if the operand's address and its strides along all axes but this one have the same misalignment as
  * those of operand `as`; as < 0: they are aligned. */
 bool kn_reduce_is_off_as(const kn_choice *c, int operand, int as, int axis, int vector);
