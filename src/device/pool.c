@@ -63,6 +63,7 @@ kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, 
     kn_pool_return_segments(pool);
     if (status == KILN_OK) {
         pool->allocations++;
+        pool->handed_out += b->size;
         pool->used += b->size;
         if (pool->used > pool->peak)
             pool->peak = pool->used;

@@ -10,7 +10,7 @@
 #include "device/pool_block.h"
 
 /* The most bytes of one mapping: larger ones cost fewer calls, smaller ones go back more easily. */
-enum { EXTENT_MAX = 8 << 20 };
+enum { EXTENT_MAX = 4 << 20 };
 /* One range has at most one in so many of the addresses that the process may have. */
 enum { ADDRESS_SHARE = 4 };
 

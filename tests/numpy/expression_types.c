@@ -1,7 +1,7 @@
 /* expression_types: reads lines "names|arguments|expression" from standard input and answers each
- * with what inference says of its results, as infer_text.h writes it, or "refused: MESSAGE". Expressions
- * may call settled(x, y, z), a kernel of one placeholder; the expression "bound" is a call of it by itself, by
- * numbers. */
+ * with what inference says of its results, as infer_text.h writes it, or "refused: MESSAGE".
+ * Expressions may call settled(x, y, z), a kernel of one placeholder; the expression "bound" is a call of it
+ * by numbers, without a graph. */
 #include <stdio.h>
 
 #include "infer_text.h"
