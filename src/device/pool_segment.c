@@ -12,8 +12,8 @@
 #include "device/pool_arena.h"
 #include "device/pool_pages.h"
 
-/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of the bytes that moved
- * beyond a small share of all that was handed out. Pages of a stream that stays busy are not moved. */
+/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of the bytes that
+ * moved beyond a small share of all that was handed out. Pages of a stream that stays busy are not moved. */
 enum { SPARE = 16 << 20, PEAK_SHARE = 256, SMALL_SHARE = 64, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
 /* More pages move than have to, since the next block would wait for its own. */
 enum { MOVE_MORE = 8 << 20 };
