@@ -86,6 +86,17 @@ if(PROJECT_IS_TOP_LEVEL)
     add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/generated/uninstall.cmake VERBATIM)
 endif()
 
+# A Python wheel of what is installed, without the documentation.
+if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(wheel COMMAND ${PROJECT_SOURCE_DIR}/tools/wheel ${PROJECT_BINARY_DIR} VERBATIM)
+    add_dependencies(wheel kiln kiln_static kiln_ops_header)
+    foreach(target kiln_command kiln_command_texts)
+        if(TARGET ${target})
+            add_dependencies(wheel ${target})
+        endif()
+    endforeach()
+endif()
+
 # cpack -G DEB: a package for each component, named as Debian names them.
 set(packages_library libkiln${KILN_ABI})
 set(packages_development libkiln-dev)

@@ -134,15 +134,15 @@ static double filtered_at(const picture *p, int64_t row, int64_t column, int col
  * if the exact value is in the middle; the tone curve is steep at 0, where 1e-7 is 0.02 of a step. */
 static unsigned char *checked(const char *name, const picture *p, const way *w)
 {
-    int64_t rows = p->rows - 2, columns = p->columns - 2, wrong = 0;
-    unsigned char *got = result_of(w, rows * columns * 3, 1);
+    int64_t rows = p->rows - 2, columns = p->columns - 2, count = rows * columns * 3, wrong = 0;
+    unsigned char *got = result_of(w, count, 1);
     if (!got) {
         complain(name);
         return NULL;
     }
-    for (int64_t k = 0; k < rows * columns * 3; k++)
+    for (int64_t k = 0; k < count; k++)
         wrong += !(fabs(got[k] - filtered_at(p, k / 3 / columns, k / 3 % columns, (int)(k % 3))) <= 0.55);
-    printf("%-12s %lld of %lld bytes differ %s\n", name, (long long)wrong, (long long)(rows * columns * 3),
+    printf("%-12s %lld of %lld bytes differ %s\n", name, (long long)wrong, (long long)count,
            wrong ? "(WRONG)" : "(good)");
     if (!wrong)
         return got;

@@ -91,9 +91,11 @@ static kiln_status make(data *d)
     const float *from[3] = {d->x, d->g, d->b};
     kiln_status status = KILN_OK;
     for (int k = 0; k < 3 && status == KILN_OK; k++) {
-        status = kiln_array_from_host(&d->array[k], from[k], KILN_FLOAT32, k == 0 ? 2 : 1,
+        kiln_array *array = NULL;
+        status = kiln_array_from_host(&array, from[k], KILN_FLOAT32, k == 0 ? 2 : 1,
                                       k == 0 ? shape : shape + 1, KILN_DEVICE_DEFAULT);
-        d->in[k] = kiln_arg_array(d->array[k]);
+        d->array[k] = array;
+        d->in[k] = kiln_arg_array(array);
     }
     d->in[EPSILON] = kiln_arg_float(1e-5);
     return status;

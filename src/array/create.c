@@ -24,7 +24,7 @@ kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim, const
         status = kn_device_get(&place, device);
     if (!status)
         status = kn_stream_native(&stream, place, NULL);
-    return status ? status : kn_array_allocate(out, place, stream, dtype, ndim, shape, NULL);
+    return status ? status : kn_array_allocate_checked(out, place, stream, dtype, ndim, shape, NULL);
 }
 
 /* ---- one value everywhere ---- */

@@ -139,7 +139,7 @@ static int compare_rows(const void *a, const void *b)
 
 static void free_list(row_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; list->rows && i < list->count; i++)
         kn_free((char *)list->rows[i].label);
     kn_free(list->rows);
 }

@@ -60,9 +60,11 @@ kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, 
         b->state = BLOCK_USED;
     else
         status = l ? take_slowly(pool, l, wanted, &b) : kn_error_memory("the memory pool");
-    kn_pool_return_segments(pool);
+    if (pool->returned)
+        kn_pool_return_segments(pool);
     if (status == KILN_OK) {
         pool->allocations++;
+        pool->handed_out += b->size;
         pool->used += b->size;
         if (pool->used > pool->peak)
             pool->peak = pool->used;

@@ -9,8 +9,9 @@
 #include "device/pool_arena.h"
 #include "device/pool_block.h"
 
-/* The most bytes of one mapping: larger ones cost fewer calls, smaller ones go back more easily. */
-enum { EXTENT_MAX = 8 << 20 };
+/* The bytes of one mapping, a part of what is mapped at once: larger ones cost fewer calls, smaller ones go
+ * back more easily, and blocks that fill them again are about as large. */
+enum { EXTENT_PARTS = 16, EXTENT_MIN = 4 << 20, EXTENT_MAX = 32 << 20 };
 /* One range has at most one in so many of the addresses that the process may have. */
 enum { ADDRESS_SHARE = 4 };
 
@@ -153,10 +154,17 @@ static size_t extent_before(const kn_segment *s, size_t page)
     return page;
 }
 
+static size_t extent_pages(const kn_pool *pool, size_t pages)
+{
+    size_t size = pages * pool->page / EXTENT_PARTS;
+    size = size < EXTENT_MIN ? EXTENT_MIN : size > EXTENT_MAX ? EXTENT_MAX : size;
+    return size < pool->page ? 1 : size / pool->page;
+}
+
 static kiln_status map_extents(kn_pool *pool, kn_segment *s, size_t first, size_t end)
 {
     const kn_backend *backend = pool->device->backend;
-    size_t most = EXTENT_MAX / pool->page ? EXTENT_MAX / pool->page : 1, at = first;
+    size_t most = extent_pages(pool, end - first), at = first;
     kiln_status status = KILN_OK;
     while (at < end && status == KILN_OK) {
         size_t pages = end - at < most ? end - at : most, size = pages * pool->page;
@@ -250,6 +258,8 @@ kiln_status kn_pool_map_block(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn
             return status;
         find_place(pool, l, wanted, &where);
     }
+    if (!where.hole)
+        return KILN_ERROR_UNSUPPORTED;
     kn_segment *s = where.hole->home;
     kiln_status status = map_place(pool, &where, out);
     if (status != KILN_OK)

@@ -105,7 +105,7 @@ typedef struct kn_pool {
     void **idle_events;
     int idle_count, idle_capacity;
     size_t used, held, peak, peak_held, limit;
-    size_t moved; /* bytes that went back to the device to be mapped elsewhere */
+    uint64_t moved, handed_out; /* bytes that went back to the device to be mapped elsewhere; of all blocks */
     uint64_t allocations, device_allocations;
     _Atomic int capture_arenas;
 } kn_pool;

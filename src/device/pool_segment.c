@@ -12,9 +12,11 @@
 #include "device/pool_arena.h"
 #include "device/pool_pages.h"
 
-/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of all bytes that
- * moved. Pages of a stream that stays busy are not moved. */
-enum { SPARE = 16 << 20, PEAK_SHARE = 128, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
+/* The bytes that may be held beyond the peak: some pages, a share of the peak, and one of the bytes that
+ * moved beyond a small share of all that was handed out. Pages of a stream that stays busy are not moved. */
+enum { SPARE = 16 << 20, PEAK_SHARE = 256, SMALL_SHARE = 64, MOVED_SHARE = 32, MOVE_WAIT_MS = 5 };
+/* More pages move than have to, since the next block would wait for its own. */
+enum { MOVE_MORE = 8 << 20 };
 
 /* ---- giving back ---- */
 
@@ -182,15 +184,16 @@ static kiln_status grow_arena(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn
     return status;
 }
 
-/* Scattered free pages go back first where the pool would hold much more than its blocks needed at once. What
- * moved makes that more, so that a program whose blocks never fit does not go on moving pages for ever. */
+/* Scattered free pages go back first where the pool would hold much more than its blocks needed at once. Many
+ * moves make that more, so that a program whose blocks never fit does not go on moving pages for ever. */
 static void make_way(kn_pool *pool, size_t wanted)
 {
     size_t busy = pool->used + wanted, peak = busy > pool->peak ? busy : pool->peak, before = pool->held;
-    size_t most = peak + SPARE + peak / PEAK_SHARE + pool->moved / MOVED_SHARE;
+    uint64_t small = pool->handed_out / SMALL_SHARE, excess = pool->moved > small ? pool->moved - small : 0;
+    size_t most = peak + SPARE + peak / PEAK_SHARE + (size_t)(excess / MOVED_SHARE);
     if (!pool->page || pool->held + wanted <= most)
         return;
-    kn_pool_trim(pool, most - busy, MOVE_WAIT_MS);
+    kn_pool_trim(pool, most - busy - MOVE_MORE, MOVE_WAIT_MS);
     pool->moved += before - pool->held;
 }
 

@@ -52,7 +52,7 @@ kiln_status kn_expression_make(kn_expression **out, kn_graph *graph, const kiln_
         return kn_error_memory("an expression");
     }
     e->graph = graph;
-    kiln_kernel_options o;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     kiln_status status = kn_graph_separate_results(graph);
     if (status == KILN_OK)
         status = kn_computed_find(graph);

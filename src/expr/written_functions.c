@@ -231,6 +231,29 @@ kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- one array of several ---- */
 
+/* A value in the common dtype of itself and these, and of their shape. */
+static kiln_status add_joined(names *n, const char *name, kn_parser *p, const kn_called *c,
+                              const kn_value *value, const kn_value *others, int count)
+{
+    int in[MOST + 2] = {0};
+    const kn_node node = {.kind = KN_NODE_LIKE,
+                          .n_in = count + 2,
+                          .in = in,
+                          .index = KN_LIKE_ALL,
+                          .at = c->at,
+                          .length = c->length};
+    kn_value joined;
+    kiln_status status = kn_parser_node(in, p, value);
+    in[1] = in[0];
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[2 + k], p, &others[k]);
+    if (status == KILN_OK)
+        status = kn_parser_add(&joined, p, &node);
+    if (status == KILN_OK)
+        add_name(n, name, &joined);
+    return status;
+}
+
 /* select(condlist, choicelist, default=0) */
 kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -251,19 +274,19 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
     if (status != KILN_OK)
         return status;
     add_name(&n, "other", &slot[2]);
-    kn_str_append(&text, "t = "); /* the dtype of all choices, by elements that are not read */
-    for (int k = 0; k + 1 < n_choices; ++k)
-        kn_str_printf(&text, "where(True, x%d, ", k);
-    kn_str_printf(&text, "x%d", n_choices - 1);
-    for (int k = 0; k + 1 < n_choices; ++k)
-        kn_str_append(&text, ")");
-    kn_str_append(&text, "; ");
+    if (slot[2].kind == KN_VALUE_ABSENT)
+        status = kn_parser_number(&slot[2], p, kiln_arg_int(0), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_joined(&n, "other", p, c, &slot[2], &n.slot[n_conditions], n_choices);
     for (int k = 0; k < n_choices; ++k)
         kn_str_printf(&text, "where(c%d, x%d, ", k, k);
-    kn_str_printf(&text, "where(False, t, %s)", slot[2].kind == KN_VALUE_ABSENT ? "0" : "other");
+    kn_str_append(&text, "other");
     for (int k = 0; k < n_choices; ++k)
         kn_str_append(&text, ")");
-    return read(out, p, c, &text, &n);
+    if (status == KILN_OK)
+        return read(out, p, c, &text, &n);
+    kn_str_free(&text);
+    return status;
 }
 
 /* choose(a, choices, mode='raise') */
@@ -290,12 +313,17 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
     kn_str_append(&text, "k = ");
     kn_str_printf(&text, places[mode], count, count);
     kn_str_append(&text, "; ");
+    if (count > 1)
+        status = add_joined(&n, "last", p, c, &n.slot[count - 1], n.slot, count - 1);
     for (int k = 0; k + 1 < count; ++k)
         kn_str_printf(&text, "where(k == %d, x%d, ", k, k);
-    kn_str_printf(&text, count > 1 ? "x%d" : "where(k == 0, x%d, False)", count - 1);
+    kn_str_append(&text, count > 1 ? "last" : "where(k == 0, x0, False)");
     for (int k = 0; k + 1 < count; ++k)
         kn_str_append(&text, ")");
-    return read(out, p, c, &text, &n);
+    if (status == KILN_OK)
+        return read(out, p, c, &text, &n);
+    kn_str_free(&text);
+    return status;
 }
 
 /* ---- bins of pairs ---- */

@@ -332,7 +332,7 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
         put_unrolled(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->number]->map, NULL);
-    } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index == 1) ||
+    } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index != 0) ||
                kn_is_number(w->state, n->in[0])) { /* or a view of a number, which has no name */
         put_conversion(w, out, u);
     } else {

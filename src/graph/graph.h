@@ -29,8 +29,11 @@ typedef enum kn_node_kind {
     KN_NODE_WINDOWS,   /* all windows: `axis` has pairs of an axis and a number of elements, whose axes come
                           behind the others */
     KN_NODE_LIKE       /* in[0], broadcast to the shape of in[1], which is not read; in `dtype` or, if that is
-                    KILN_DTYPE_NONE, in that of in[index] */
+                    KILN_DTYPE_NONE, in that of in[index]; KN_LIKE_ALL:
+                    broadcast with all, in the common dtype of in[1 ..] */
 } kn_node_kind;
+
+enum { KN_LIKE_ALL = -1 };
 
 enum { KN_EXTENT_READ = -2 };
 

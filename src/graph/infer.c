@@ -80,11 +80,13 @@ static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node 
     return status;
 }
 
-/* The result of broadcasting to the shape of another node. */
+/* The result of broadcasting to the shape of another node, or with several. */
 static kiln_status infer_like(kn_typed *out, kn_inference *f, const kn_node *node)
 {
     kiln_status status = kn_infer_like(out, f, node);
-    return status == KILN_OK ? kn_infer_broadcast_to(f, node) : status;
+    if (status != KILN_OK)
+        return status;
+    return node->index == KN_LIKE_ALL ? kn_infer_broadcast(f, node) : kn_infer_broadcast_to(f, node);
 }
 
 /* A view has its input's dtype. A view of a number is no longer a Python number. */

@@ -234,9 +234,24 @@ kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *n
     return fold_constants(out, f, node);
 }
 
+/* The common dtype of in[1] and those behind it, as numpy.result_type finds it. */
+static kiln_dtype common_dtype(const kn_inference *f, const kn_node *node)
+{
+    kiln_arg arg[KN_MAX_PARAMS];
+    kiln_dtype dtype[KN_MAX_PARAMS];
+    for (int k = 1; k < node->n_in; ++k) {
+        arg[k - 1] = argument_of(read_by(f, node, k));
+        dtype[k - 1] = read_by(f, node, k)->dtype;
+    }
+    kn_argument_dtypes(dtype, arg, dtype, node->n_in - 1);
+    return kn_promote_all(dtype, sizeof *dtype, node->n_in - 1);
+}
+
 kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
-    out->dtype = node->dtype ? node->dtype : read_by(f, node, node->index)->dtype;
+    out->dtype = node->dtype                  ? node->dtype
+                 : node->index == KN_LIKE_ALL ? common_dtype(f, node)
+                                              : read_by(f, node, node->index)->dtype;
     return check_cast(f, node, out->dtype);
 }
 
@@ -245,7 +260,6 @@ kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *n
 typedef struct letters {
     kiln_dtype dtype[26];
     const char *by[26];
-    bool by_array[26];
 } letters;
 
 static kiln_status bind_array(letters *l, const kn_inference *f, const kn_node *node, int k)
@@ -267,25 +281,22 @@ static kiln_status bind_array(letters *l, const kn_inference *f, const kn_node *
                               kiln_dtype_name(dtype), param->name);
     l->dtype[c] = dtype;
     l->by[c] = param->name;
-    l->by_array[c] = true;
     return KILN_OK;
 }
 
-static void bind_scalar(letters *l, const kn_inference *f, const kn_node *node, int k)
+static void bind_scalars(letters *l, const kn_inference *f, const kn_node *node)
 {
-    const kn_param *param = &node->kernel->program->param[k];
-    const kn_typed *in = read_by(f, node, k);
-    kiln_arg arg = argument_of(in);
-    int c = param->placeholder - 'A';
-    if (param->type != KN_TYPE_PLACEHOLDER || l->by_array[c])
-        return;
-    if (!l->by[c])
-        l->dtype[c] = in->dtype;
-    else if (in->is_weak)
-        l->dtype[c] = kn_weak_promote(l->dtype[c], (kiln_arg_kind)arg.kind);
-    else
-        KILN_IGNORE(kiln_dtype_promote(&l->dtype[c], l->dtype[c], in->dtype)); /* both are dtypes */
-    l->by[c] = param->name;
+    const kn_program *p = node->kernel->program;
+    kiln_arg arg[KN_MAX_PARAMS];
+    uint64_t scalars[26] = {0};
+    for (int k = 0; k < node->n_in; ++k) {
+        arg[k] = argument_of(read_by(f, node, k));
+        if (arg[k].kind != KILN_ARG_ARRAY && p->param[k].type == KN_TYPE_PLACEHOLDER)
+            scalars[p->param[k].placeholder - 'A'] |= UINT64_C(1) << k;
+    }
+    for (int c = 0; c < 26; ++c)
+        if (scalars[c] && !l->by[c])
+            l->dtype[c] = kn_promote_scalars(arg, scalars[c], node->n_in);
 }
 
 /* Raw parameters say nothing about the number of elements. */
@@ -366,10 +377,8 @@ kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node 
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
         if (!read_by(f, node, k)->is_scalar)
             status = bind_array(&l, f, node, k);
-    for (int weak = 0; weak < 2 && status == KILN_OK; ++weak)
-        for (int k = 0; k < node->n_in; ++k)
-            if (read_by(f, node, k)->is_scalar && read_by(f, node, k)->is_weak == (weak == 1))
-                bind_scalar(&l, f, node, k);
+    if (status == KILN_OK)
+        bind_scalars(&l, f, node);
     if (status == KILN_OK)
         status = settle_params(out, &l, f, node);
     out->dtype = out->param[p->n_in + node->index];

@@ -435,8 +435,13 @@ static void settle_halves(kn_op *op, const kn_node *node, const kn_typed *typed)
 {
     const char *const text[] = {op->map, op->reduce, op->post, op->identity, op->preamble};
     const parameters p = {op->param, op->declared, op->n_in + op->n_out};
-    if (!has_halves(&p) || (node->kind == KN_NODE_CALL && is_own(typed->definition)))
+    if (!has_halves(&p))
         return;
+    if (node->kind == KN_NODE_CALL && is_own(typed->definition)) {
+        /* A neighbour is one of the type's. */
+        op->halves = kn_text_has_word(op->map, "nextafter") ? KN_HALVES_EACH : op->halves;
+        return;
+    }
     for (size_t t = 0; t < sizeof text / sizeof text[0]; ++t)
         op->halves = names_halves(text[t], &p) ? KN_HALVES_NAMED : op->halves;
     if (node->kind == KN_NODE_KERNEL && node->kernel->program->flags & KILN_KERNEL_ROUND_EACH)

@@ -191,29 +191,21 @@ static kiln_status bind_arrays(kn_binding *b, kiln_array *const *out, const kiln
     return KILN_OK;
 }
 
-/* Placeholders that no array settled: typed scalars promote with each other, weak ones take their own dtype
- * where nothing else is there. */
-static void bind_letters_from_scalars(kn_binding *b, const kiln_arg *in, letters *l)
+/* Placeholders that no array settled. */
+static void bind_letters_from_scalars(const kn_binding *b, const kiln_arg *in, letters *l)
 {
-    bool by_array[26];
-    for (int c = 0; c < 26; ++c)
-        by_array[c] = l->by[c] != NULL;
-    for (int weak = 0; weak < 2; ++weak)
-        for (int k = 0; k < b->program->n_in; ++k) {
-            const kn_param *param = &b->program->param[k];
-            int c = param->placeholder - 'A';
-            if (b->array[k] || param->type != KN_TYPE_PLACEHOLDER || by_array[c] ||
-                (in[k].kind != KILN_ARG_TYPED) != (weak == 1))
-                continue;
-            if (!l->by[c])
-                l->dtype[c] = weak ? kn_weak_dtype(&in[k]) : (kiln_dtype)in[k].dtype;
-            else if (weak)
-                l->dtype[c] = kn_weak_promote(l->dtype[c], (kiln_arg_kind)in[k].kind);
-            else
-                KILN_IGNORE(kiln_dtype_promote(&l->dtype[c], l->dtype[c],
-                                               (kiln_dtype)in[k].dtype)); /* both are dtypes */
-            l->by[c] = param->name;
-        }
+    const kn_program *p = b->program;
+    uint64_t scalars[26] = {0};
+    for (int k = 0; k < p->n_in; ++k)
+        if (!b->array[k] && p->param[k].type == KN_TYPE_PLACEHOLDER)
+            scalars[p->param[k].placeholder - 'A'] |= UINT64_C(1) << k;
+    for (int k = 0; k < p->n_in; ++k) {
+        const int c = p->param[k].type == KN_TYPE_PLACEHOLDER ? p->param[k].placeholder - 'A' : 0;
+        if (l->by[c] || !(scalars[c] >> k & 1))
+            continue;
+        l->dtype[c] = kn_promote_scalars(in, scalars[c], p->n_in);
+        l->by[c] = p->param[k].name;
+    }
 }
 
 static kiln_status bind_rest(kn_binding *b, const kiln_arg *in, const letters *l)

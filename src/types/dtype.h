@@ -78,6 +78,8 @@ kiln_dtype kn_promote_all(const kiln_dtype *dtype, size_t apart, int count);
 
 /* NumPy 2: the dtype of an array of `dtype` combined with a weak scalar of this kind. */
 kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
+/* The common dtype of the scalars whose bits are set, of 64 at most: typed ones together, then weak ones. */
+kiln_dtype kn_promote_scalars(const kiln_arg *in, uint64_t counted, int count);
 
 /* Writes the scalar argument (weak or typed) as one element of dtype at out. KILN_ERROR_TYPE, naming
  * `parameter`, the value and the dtype, where the value does not fit: an integer out of range, a non-integral

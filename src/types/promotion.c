@@ -113,3 +113,16 @@ kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak)
         return info->kind == KN_KIND_FLOAT && info->size < 8 ? KILN_COMPLEX64 : KILN_COMPLEX128;
     return dtype;
 }
+
+kiln_dtype kn_promote_scalars(const kiln_arg *in, uint64_t counted, int count)
+{
+    kiln_dtype typed[64] = {KILN_DTYPE_NONE};
+    for (int k = 0; k < count; ++k)
+        if (counted >> k & 1 && in[k].kind == KILN_ARG_TYPED)
+            typed[k] = (kiln_dtype)in[k].dtype;
+    kiln_dtype common = kn_promote_all(typed, sizeof *typed, count);
+    for (int k = 0; k < count; ++k)
+        if (counted >> k & 1 && in[k].kind != KILN_ARG_TYPED)
+            common = common ? kn_weak_promote(common, (kiln_arg_kind)in[k].kind) : kn_weak_dtype(&in[k]);
+    return common;
+}

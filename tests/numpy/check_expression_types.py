@@ -1,5 +1,6 @@
 """Dtypes and shapes that expressions have, against NumPy's: random expressions of operators, functions, methods, reductions, casts, slices and numbers
-by value, over arguments of any dtype: arrays, numbers of a dtype, Python's numbers. Where NumPy refuses, kiln does. Nothing is compiled.
+by value, over arguments of any dtype: arrays, numbers of a dtype, Python's numbers. What has one dtype of three arguments has NumPy's common one,
+which is not that of one after the other. Where NumPy refuses, kiln does. Nothing is compiled.
 check_expression_types.py PROGRAM [--count N] [--seed S]     PROGRAM: expression_types"""
 import argparse
 import ast
@@ -11,6 +12,8 @@ import sys
 import warnings
 
 import numpy as np
+
+import drawn
 
 INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 PYTHON = {int: "int64", float: "float64", bool: "bool", complex: "complex128"}
@@ -173,6 +176,31 @@ def make(seed, index):
     return f"{names}|{' '.join(maker.words)}|{text}", answer
 
 
+# Of x, y and z: numpy.result_type alone says what kernels make of numbers.
+THREE = {"select([m, m, m], [x, y, z])": lambda x, y, z, m: np.select([m, m, m], [x, y, z]),
+         "select([m, m], [x, y], z)": lambda x, y, z, m: np.select([m, m], [x, y], z),
+         "choose(arange(2), [x, y, z])": lambda x, y, z, m: np.choose(np.arange(2), [x, y, z]),
+         "clip(x, y, z)": lambda x, y, z, m: np.clip(x, y, z),
+         "concatenate([x, y, z])": lambda x, y, z, m: np.concatenate([x, y, z]),
+         "einsum('i,i,i->i', x, y, z)": lambda x, y, z, m: np.einsum("i,i,i->i", x, y, z)}
+NUMBERS_OF_KERNELS = ["bound", "settled(x, y, z)"]
+
+
+def make_three(rng):
+    """Arrays of three dtypes; or numbers of a dtype and of Python's, of which one has a dtype, so that the common one is no Python number's."""
+    dtypes = [rng.choice(DTYPES) for _ in range(3)]
+    if rng.random() < 0.5:
+        text = rng.choice(list(THREE))
+        value = THREE[text](*(np.ones(2, dtype) for dtype in dtypes), np.ones(2, bool))
+        return f"x,y,z,m|{' '.join(dtype + '[2]' for dtype in dtypes)} bool[2]|{text}", words_of(value)
+    python = [number if rng.random() < 0.3 else None for number in rng.sample([2, 0.5, True, 1j, 3], 2)] + [None]
+    rng.shuffle(python)
+    numbers = [np.dtype(dtype).type(1) if number is None else number for dtype, number in zip(dtypes, python)]
+    # numpy.result_type takes True for one of numpy's: beside others it decides nothing
+    words = ["~" + PYTHON[type(n)] if n is not None else dtype for n, dtype in zip(python, dtypes)]
+    return f"x,y,z|{' '.join(words)}|{rng.choice(NUMBERS_OF_KERNELS)}", np.result_type(*numbers).name
+
+
 def is_same(got, right, text):
     """kiln refuses what NumPy refuses, but for views and casts of Python's numbers, which it takes for arrays without axes. Numbers that where() or a
     reduction's dtype would have to wrap, as NumPy does without a word, it refuses. What NumPy refuses for the value of an argument, nobody knows here. Whole numbers
@@ -192,6 +220,9 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     options = parser.parse_args()
     cases = [make(options.seed, index) for index in range(options.first, options.first + options.count)]
+    rng = random.Random(drawn.SEED)
+    print(f"KILN_SEED={drawn.SEED}", flush=True)
+    cases += [make_three(rng) for _ in range(options.count)]
     run = subprocess.run([options.program], input="".join(line + "\n" for line, _ in cases), capture_output=True, text=True, check=True)
     answers = run.stdout.splitlines()
     assert len(answers) == len(cases), run.stderr

@@ -68,6 +68,20 @@ class Operations(Library):
             self.c.kiln_array_free(h)
         return result
 
+    def express(self, name, values, n_out=1, dtype=None):
+        """The same by an expression."""
+        kernel, keep, handles = ctypes.c_void_p(), [], (ctypes.c_void_p * n_out)()
+        params = ", ".join(f"x{k}" for k in range(len(values)))
+        self.check(self.c.kiln_expression_create(ctypes.byref(kernel), params.encode(), f"{name}({params})".encode(), None), name)
+        arguments = (Argument * len(values))(*[self.argument(v, keep, dtype) for v in values])
+        status = self.c.kiln_kernel_call(kernel, handles, n_out, arguments, len(values), None)
+        results = () if status else [self.result(h) for h in handles]
+        for h in keep + [ctypes.c_void_p(h) for h in handles if h]:
+            self.c.kiln_array_free(h)
+        self.c.kiln_kernel_free(kernel)
+        self.check(status, name)
+        return results
+
 
 def tolerance(dtype):
     dtype = np.dtype(dtype)
@@ -574,6 +588,27 @@ def check_names(kiln):
         assert name in named, f"the operation {name} has no counterpart: in NumPy here (REDUCTIONS, SCANS, UNARY, BINARY, OTHERS) or in tests/data/special.txt"
 
 
+def check_expression(kiln, name, dtype):
+    """The same bits by name and in an expression."""
+    x = extremes("float32" if dtype == "bfloat16" else dtype, name) if dtype != "bool" else np.array([True, False])
+    values = grid(name, x, x[x >= 0] if x.dtype.kind in "iu" else x)
+    if name in ("where", "clip"):
+        values = [values[0] != 0 if name == "where" else values[0]] + [values[0]] * 2
+    values = [narrow(v) for v in values] if dtype == "bfloat16" else values
+    n_out = 2 if name in PAIRS else 1
+    given = "bfloat16" if dtype == "bfloat16" else None
+    right = kiln.operate(name, values, n_out=n_out, dtype=given)
+    if isinstance(right, str):
+        return 0
+    for g, r in zip(kiln.express(name, values, n_out, given), right if n_out == 2 else [right]):
+        assert g.dtype == r.dtype, f"{name} of {dtype}: {g.dtype} in an expression, {r.dtype} by name"
+        bits = f"u{g.dtype.itemsize}" if g.dtype.kind != "c" else f"u{g.dtype.itemsize // 2}"
+        same = (g.view(bits) == r.view(bits)) | ((g != g) & (r != r) if g.dtype.kind == "f" else False) if g.dtype.kind != "c" else (g == r) | (g != g) & (r != r)
+        wrong = np.flatnonzero(~same)
+        assert wrong.size == 0, f"{name} of {dtype}: " + "; ".join(f"{[v[k] for v in values]}: {g[k]} in an expression, {r[k]} by name" for k in wrong[:8])
+    return right[0].size if n_out == 2 else right.size
+
+
 def main():
     kiln = Operations(sys.argv[1])
     check_names(kiln)
@@ -594,6 +629,9 @@ def main():
     in_threads(lambda job: counts.append(check_extremes(kiln, *job)), todo)
     todo = drawn(UNARY + BINARY, 40)
     in_threads(lambda name: counts.append(check_extremes_bfloat16(kiln, name)), todo)
+    halves = itertools.product(names, ["float16", "bfloat16"])  # which expressions compute in float32
+    todo = drawn(halves, 20) + drawn(itertools.product(OF_THE_DTYPE, ["float16", "bfloat16"]), 4) + drawn(itertools.product(names, DTYPES), 300)
+    in_threads(lambda job: counts.append(check_expression(kiln, *job)), todo)
     print(f"{sum(counts)} elements")
     in_threads(lambda check: check(kiln), drawn([check_empty, check_moments, check_outputs, check_mixed, check_bfloat16], 2))
     print("none wrong")
