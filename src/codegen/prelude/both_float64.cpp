@@ -1,6 +1,7 @@
-// needs: kn_float64_of
-// An integer as float64. Processors of x86 without AVX-512 convert no vectors of 64 bits: there both halves become numbers by their bits,
-// 2^84 + high * 2^32 and 2^52 + low, of which nothing is lost before they are added, and that is rounded once.
+// needs: kn_float64_of kn_float32_of_count
+// An integer as float64. Processors of x86 without AVX-512 convert no vectors of 64 bits, and compilers leave a conversion in loops even where
+// it is the same for all elements: there both halves become numbers by their bits, 2^84 + high * 2^32 and 2^52 + low, of which nothing is lost
+// before they are added, and that is rounded once. A count is below 2^53, where it is a float64, so that as float32 it is rounded once, too.
 template <class T> static __device__ __forceinline__ double kn_float64_of(const T x) {
     return (double)x;
 }
@@ -14,5 +15,12 @@ static __forceinline__ double kn_float64_of(const long long x) {
 }
 static __forceinline__ double kn_float64_of(const unsigned long long x) {
     return kn_float64_of_halves(x >> 32 | 0x4530000000000000ull, x, 0x1.00000001p84);
+}
+static __forceinline__ float kn_float32_of_count(const long long x) {
+    return (float)kn_float64_of(x);
+}
+#else
+static __device__ __forceinline__ float kn_float32_of_count(const long long x) {
+    return (float)x;
 }
 #endif
