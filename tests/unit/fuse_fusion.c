@@ -281,7 +281,7 @@ static void programs_are_described(void **state)
 
 /* ---- reductions that gather ---- */
 
-/* A reduction of an array of `item` bytes over the last of three axes, whose kernel reads as `access` says. */
+/* A reduction of two arrays over the last of three axes, whose kernel reads as `access` says. */
 static kn_program *reduced(kn_spec *spec, kn_space *space, kiln_dtype dtype, const char *access,
                            const int64_t *shape, const int64_t *x, const int64_t *y, const int64_t *result)
 {
@@ -300,7 +300,7 @@ static kn_program *reduced(kn_spec *spec, kn_space *space, kiln_dtype dtype, con
     return program;
 }
 
-/* The two questions of reductions: does one gather several times its bytes, and does a map of its terms not? */
+/* is_apart: a reduction gathers several times its bytes; is_map: a map of its terms does not. */
 typedef struct gathering {
     kiln_dtype dtype;
     const char *access;

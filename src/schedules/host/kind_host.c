@@ -26,7 +26,7 @@ enum {
     MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
     SHORT_RUN = 8,      /* elements of a range, below which buffers are faster than beginning each range; */
     SHORT_REPEATED =
-        32,   /* where an element takes less than WIDE bytes, or what is read in place comes again: */
+        32,   /* where an element takes less than WIDE bytes, or what is read in place is read again: */
     WIDE = 4, /* its buffer is filled once; and */
     EXPENSIVE_RUN = 256 /* for bodies that call functions, since the vectors at a range's end are partial */
 };
@@ -110,13 +110,13 @@ static int join_interleaved(char *access, int step, const kn_choice *c)
     return count;
 }
 
-/* The operand moves along all axes but the fastest, along which it may stand still. */
-static bool comes_once(const kn_choice *c, int o)
+/* The operand is broadcast along another axis than the fastest. */
+static bool is_repeated(const kn_choice *c, int o)
 {
-    bool moves = true;
+    bool is_broadcast = false;
     for (int a = 0; a < c->space->ndim; ++a)
-        moves = moves && (c->space->stride[o][a] != 0 || a == kn_choice_inner(c));
-    return moves;
+        is_broadcast = is_broadcast || (c->space->stride[o][a] == 0 && a != kn_choice_inner(c));
+    return is_broadcast;
 }
 
 /* Elements of a range, from which on it is read as it lies. */
@@ -127,7 +127,7 @@ static int shortest_run(const kn_choice *c)
         return EXPENSIVE_RUN;
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].item_size < WIDE ||
-            (c->space->stride[o][inner] != c->access[o].item_size && !comes_once(c, o)))
+            (c->space->stride[o][inner] != c->access[o].item_size && is_repeated(c, o)))
             shortest = SHORT_REPEATED;
     return shortest;
 }
