@@ -28,6 +28,14 @@ class BenchmarkOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("calls", ctypes.c_int), ("warm_up", ctypes.c_int)]
 
 
+class Nothing:
+    """A library whose kiln_kernel_call compares two addresses, which differ; its arguments are converted as those of `function`."""
+
+    def __init__(self, function):
+        self.kiln_kernel_call = ctypes.CDLL(None)["pthread_equal"]
+        self.kiln_kernel_call.restype, self.kiln_kernel_call.argtypes = function.restype, function.argtypes
+
+
 class Call:
     """`arrays`: NumPy's, which say how inputs lie; where they lie: `address(name, array)`, else as they do. `out`: an array for the result; None: the first
     call allocates it."""
@@ -60,10 +68,8 @@ class Call:
             self.kiln.check(status, "call")
 
     def empty(self):
-        """What Python and ctypes take for such a call, which C's callers do not pay: a function that does nothing, with the same arguments."""
-        function = ctypes.CDLL(None).pthread_testcancel
-        function.restype = None
-        return lambda: function(*self.given)
+        """What Python and ctypes take for such a call, which C's callers do not pay: the same call of a function that does nothing, and says so by 0."""
+        return Empty(self)
 
     def prepare(self, target):
         """Compiles for an architecture, with or without a device of it."""
@@ -94,6 +100,13 @@ class Call:
         for h in [*self.handles, self.outs[0]]:
             self.c.kiln_array_free(h)
         self.c.kiln_kernel_free(self.kernel)
+
+
+class Empty(Call):
+    """The calls of another one, of a function that does nothing."""
+
+    def __init__(self, call):
+        self.kiln, self.c, self.given = call.kiln, Nothing(call.c.kiln_kernel_call), call.given
 
 
 class Shadow:

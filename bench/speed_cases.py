@@ -161,6 +161,8 @@ def arithmetic(d):
         if depth == 0:
             return leaf()
         (a, a_is_bool), (b, b_is_bool) = part(depth - 1), part(rng.randrange(depth))
+        if not re.search("[xyz]", a + b):  # two numbers: of 3 - 7 no library makes a uint8
+            b, b_is_bool = names[0], d.inputs[names[0]]["dtype"] == "bool"
         is_bool, last_is_bool = a_is_bool and b_is_bool, d.inputs[names[-1]]["dtype"] == "bool"
         plus, minus = ("|", "|") if is_bool else ("+", "-")
         ways = [(f"({a} {plus} {b})", is_bool), (f"({a} * {b})", is_bool), (f"({a} {minus} {b})", is_bool)]

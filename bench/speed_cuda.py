@@ -1,7 +1,9 @@
 """The part of bench/fuzz_speed.py for GPUs. Data and reference are PyTorch's, in float64 on the device; times are medians of graphs of calls.
 
 All cases are compiled first, by as many processes as there are processors, without the device. Then kiln is measured beside a copy on all of them, and the
-peers, whose compilers take seconds a case, on some: the worst by the floor, and cases at random, in turn, until the time is over."""
+peers, whose compilers take seconds a case, on some: the worst by the floor, and cases at random, in turn, until the time is over. That is done by a process
+apart (bench/speed_apart.py), in which kiln and the copy are measured once more."""
+import json
 import os
 import statistics
 import subprocess
@@ -12,6 +14,7 @@ import time
 import numpy as np
 import torch
 
+import speed_apart
 import speed_cases
 import speed_peers
 import speed_report
@@ -31,6 +34,10 @@ def bytes_at(a, unit=SECTOR):
         else:
             runs *= n
     return runs * (span if runs == 1 else -(-span // unit) * unit)
+
+
+class Unwell(BaseException):
+    """Nothing runs on the device any more."""
 
 
 class Memory:
@@ -137,7 +144,8 @@ class Gpu:
             torch.cuda.empty_cache()
             self.kiln.check(self.kiln.c.kiln_memory_trim(self.kiln.device, 0), "trim")
 
-    def measured(self, case, peers=(), is_checked=True):
+    def measured(self, case, peers=(), is_checked=True, begin=lambda name: None):
+        """A result. begin(name): is told of each peer, in front of it."""
         self.trim()
         shadow, rng = Shadow(case), np.random.default_rng([case["seed"], case["number"]])
         bases = {n: self.base(i, rng) for n, i in case["inputs"].items()}
@@ -151,6 +159,7 @@ class Gpu:
             times["copy"] = self.copy_seconds(size)
             fault = self.fault(case, bases, call) if is_checked else None
             for name, peer in dict(peers).items():
+                begin(name)
                 seconds = self.peer_seconds(name, peer, case, bases)
                 if seconds:
                     times[name] = seconds
@@ -161,19 +170,32 @@ class Gpu:
             call.free()
 
     def peer_seconds(self, name, peer, case, bases):
+        """None: it fails. Unwell: and nothing runs behind it."""
+        def by_clock():
+            return self.seconds_by_clock(function, peer.wait)
         try:
             function = peer.make(case, bases, None)
-            if name != "torch":
-                return self.seconds_by_clock(function, peer.wait)
             try:
-                return self.seconds(function)
-            except RuntimeError:  # what a capture cannot hold
-                torch.cuda.synchronize()
-                return self.seconds_by_clock(function, peer.wait)
+                return self.seconds(function) if name == "torch" else by_clock()
+            except RuntimeError:
+                if name != "torch" or not self.is_well():
+                    raise
+                return by_clock()  # what a capture cannot hold
         except Exception as failure:
             if self.options.verbose:
                 speed_report.say(f"# {name}: {speed_report.first_line(failure)}: {case['text']}")
+            if not self.is_well():
+                raise Unwell(name) from failure
             return None
+
+    def is_well(self):
+        """The device still computes, and can be captured."""
+        try:
+            one = torch.ones(1, device="cuda")
+            self.seconds(lambda: one.add_(0))
+            return one.item() == 1
+        except Exception:
+            return False
 
 
 # ---- processes that compile ahead ----
@@ -206,6 +228,18 @@ def warm(gpu, cases, peers):
             except Exception:
                 pass
         gpu.trim()
+
+
+def measure(gpu, cases, peers, path):
+    """A worker: kiln, the copy and the peers; what it begins and finds is written to a file."""
+    with open(path, "a") as out:
+        def say(case, **words):
+            out.write(json.dumps({"number": case["number"], **words}) + "\n")
+            out.flush()
+        for case in cases:
+            mine = {name: peer for name, peer in peers.items() if name not in case["without"]}
+            say(case, peer="")
+            say(case, **gpu.measured(case, mine, False, lambda name: say(case, peer=name)))
 
 
 # ---- all of it ----
@@ -255,12 +289,15 @@ def run(kiln, options, cases, peers, values_of, listed):
         path = listed([case for case, _ in some])
         in_processes("warm", min(WARMERS, processors), at(0.75), ("--replay", path))
         say(f"# {time.monotonic() - begin:.0f} s: peers have compiled")
-    place = {case["number"]: k for k, (case, _) in enumerate(results)}
-    for count, (case, sort) in enumerate(some):
-        if time.monotonic() > at(1):
-            say(f"# the time for peers is over, after {count} cases")
-            break
-        r = gpu.measured(case, peers, False)
-        results[place[case["number"]]] = (case, {**r, "fault": results[place[case["number"]]][1]["fault"], "sort": sort})
+    gpu.pools.clear()
+    torch.cuda.empty_cache()
+    kiln.check(kiln.c.kiln_memory_trim(kiln.device, 0), "trim")
+    worker = [sys.executable, *sys.argv, "--worker", "measure:0:1"]
+    found = speed_apart.measured(lambda given, said: subprocess.Popen([*worker, "--replay", given, "--said", said]), [case for case, _ in some], at(1), say)
+    say(f"# {time.monotonic() - begin:.0f} s: {len(found)} cases beside peers")
+    sorts = {case["number"]: sort for case, sort in some}
+    for k, (case, r) in enumerate(results):
+        if case["number"] in found:
+            results[k] = (case, {**r, **found[case["number"]], "fault": r["fault"], "sort": sorts[case["number"]]})
     say(f"# {time.monotonic() - begin:.0f} s in all")
     return results, faults

@@ -83,6 +83,13 @@ void kn_put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
     }
 }
 
+/* Integers of 64 bits, of which host compilers make no vectors of float64 by themselves. */
+static bool is_wide_to_float64(const kn_dtype_info *from, const kn_dtype_info *to)
+{
+    return (from->kind == KN_KIND_INT || from->kind == KN_KIND_UINT) && from->size == 8 &&
+           to->kind == KN_KIND_FLOAT && to->size == 8;
+}
+
 void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtype to_dtype)
 {
     const kn_dtype_info *from = kn_dtype_info_of(kn_computed_dtype(from_dtype)),
@@ -100,6 +107,8 @@ void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtyp
         kn_str_printf(out, "((%s)%s.re)", to->c_name, name);
     else if (to->kind == KN_KIND_COMPLEX)
         kn_str_printf(out, "%s(%s)", to->c_name, name);
+    else if (is_wide_to_float64(from, to))
+        kn_str_printf(out, "kn_float64_of(%s)", name);
     else
         kn_str_printf(out, "((%s)%s)", to->c_name, name);
 }

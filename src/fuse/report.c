@@ -214,7 +214,7 @@ kiln_status kn_report_stored(kn_lowered *out, const kn_lower_state *s, const int
         [KN_WHY_MOVES] = "by a model of what each way moves several kernels take less",
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer",
-        [KN_WHY_LAYOUT] = "a reduction would gather it: it lies along another axis than other inputs"};
+        [KN_WHY_LAYOUT] = "one kernel would gather it: it lies along another axis than other inputs"};
     kiln_status status = KILN_OK;
     out->stored = kn_calloc((size_t)out->n_buffers + 1, sizeof *out->stored);
     if (!out->stored)

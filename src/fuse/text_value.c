@@ -313,6 +313,18 @@ static void put_unrolled(kn_text_writer *w, kn_str *out, const kn_use *u)
     put_operation(w, out, u, unrolled_text(w, u, op->post, 0), all);
 }
 
+/* A cast that changes nothing: to the dtype that the operand has. 16-bit floats have it where they are read
+ * from memory; computed ones are float32, which the cast rounds. */
+static bool is_cast_to_itself(const kn_text_writer *w, const kn_use *u)
+{
+    const kn_typed *to = kn_text_typed_of(w, u);
+    if (kn_text_node_of(w, u)->kind != KN_NODE_CAST || kn_is_number(w->state, u->in[0]->node))
+        return false;
+    const kn_typed *from = kn_text_typed_of(w, u->in[0]);
+    bool is_read = u->in[0]->leaf && u->in[0]->leaf->kind != KN_BASE_RANGE;
+    return !from->is_weak && from->dtype == to->dtype && (is_read || !kn_dtype_is_half(to->dtype));
+}
+
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_node *n = kn_text_node_of(w, u);
@@ -332,6 +344,8 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
         put_unrolled(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->number]->map, NULL);
+    } else if (is_cast_to_itself(w, u)) {
+        memcpy(w->name[u->number], w->name[u->in[0]->number], KN_TEXT_NAME);
     } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index != 0) ||
                kn_is_number(w->state, n->in[0])) { /* or a view of a number, which has no name */
         put_conversion(w, out, u);

@@ -155,7 +155,7 @@
     "__device__ __forceinline__ R variance_of(const moments a, const long long count, const double ddof) "   \
     "{\n"                                                                                                    \
     "    const W mean = kn_no_product(a.pilot + a.offset);\n"                                                \
-    "    const double left = kn_no_product(count - ddof);\n"                                                 \
+    "    const double left = kn_no_product(kn_float64_of(count) - ddof);\n"                                  \
     "    return kn_no_product(a.squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean));\n"                \
     "}\n"
 #define REAL_MOMENTS(real) MOMENTS(real, real, "kn_multiply(u, v)", "u")
@@ -317,12 +317,12 @@ const kn_operation_row kn_operation_table[] = {
                    "y = a", "0"),
     /* sums of small integers are exact in 64 bits, and need no conversion of each element */
     ROW_WITH(KN_OP_TAKES_DTYPE, "mean", "T x", "U y", "?->d b->d B->d h->d H->d ", "(long long)x", "a + b",
-             "y = (double)a / (double)" COUNT, "0", "int64", NULL),
-    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "i->d I->d l->d L->d ", "(U)x", "a + b",
-                   "y = a / (double)" COUNT, "0"),
-    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT,
+             "y = kn_float64_of(a) / kn_float64_of(" COUNT ")", "0", "int64", NULL),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "i->d I->d l->d L->d ", "kn_float64_of(x)", "a + b",
+                   "y = a / kn_float64_of(" COUNT ")", "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / kn_float32_of_count(" COUNT ")",
                    "0"),
-    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / kn_float64_of(" COUNT ")", "0"),
 
     REDUCTION("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
     REDUCTION("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),
@@ -371,7 +371,8 @@ const kn_operation_row kn_operation_table[] = {
     NO_MAP2("subtract", "?\?->?"),
     MAP2("subtract", INTEGER_PAIRS FLOAT_PAIRS COMPLEX_PAIRS, "z = x - y"),
     EVEN_BOOLS("multiply", "z = x * y"),
-    MAP("divide", "T x, V y", "U z", "ll->d LL->d lL->d Ll->d", "z = (U)x / (U)y"),
+    MAP("divide", "T x, V y", "U z", "ll->d LL->d lL->d Ll->d",
+        "z = kn_float64_of(x) / kn_float64_of(y)"),
     MAP2("divide", FLOAT_PAIRS COMPLEX_PAIRS, "z = x / y"),
     MAP2("floor_divide", INTEGER_PAIRS, INTEGER_FLOOR_DIVIDE("z")),
     MAP2("floor_divide", FLOAT_PAIRS, FLOOR_DIVIDE("z")),

@@ -9,6 +9,16 @@ enum {
     WIDEST = 16         /* bytes of an element */
 };
 
+/* The element of a 16-bit float, converted to float32 and back, is the same: a copy converts none. */
+static void leave_halves(kn_spec *spec)
+{
+    kn_operand *x = &spec->operand[0], *y = &spec->operand[1];
+    if (kn_body_assigns(spec->program) && x->pass == KN_PASS_ARRAY && y->pass == KN_PASS_ARRAY &&
+        kn_dtype_is_half(x->dtype) && x->dtype == y->dtype && x->seen == KILN_FLOAT32 &&
+        y->seen == KILN_FLOAT32)
+        x->seen = y->seen = x->dtype;
+}
+
 static bool is_copy_of_one_type(const kn_spec *spec)
 {
     const kn_operand *x = &spec->operand[0], *y = &spec->operand[1];
@@ -42,6 +52,7 @@ static void set_elements(kn_spec *spec, kn_space *space, kn_access *access, int 
 
 void kn_spec_widen(kn_spec *spec, kn_space *space, kn_access *access)
 {
+    leave_halves(spec);
     int inner = space->ndim - 1, item = access[0].item_size;
     if (space->ndim < 2 || space->size == 0 || space->extent[inner] > LONGEST_RANGE ||
         !is_copy_of_one_type(spec) || space->stride[0][inner] != item || space->stride[1][inner] != item)

@@ -429,6 +429,58 @@ static void stored_results_lie_as_their_inputs(void **state)
     kiln_array_free(c);
 }
 
+/* An input that lies along another axis than the rest is stored in their order where one kernel would gather
+ * it: of a large reduction, or, of narrow elements that are few beside the rest, of a map. */
+static void transposed_inputs_are_stored(void **state)
+{
+    static const int64_t shape[2][4] = {{14, 16, 130, 100}, {16, 14, 100, 130}};
+    static const kiln_dtype dtype[] = {KILN_BOOL,    KILN_FLOAT32, KILN_FLOAT32,
+                                       KILN_FLOAT16, KILN_FLOAT16, KILN_COMPLEX128};
+    static const struct {
+        const char *text, *target;
+        int kernels, stored;
+    } cases[] = {
+        {"where(transpose(m, (1, 0, 3, 2)), x, y)", "sm_90", 2, 1},
+        {"where(transpose(m, (1, 0, 3, 2)), x, y)", "host", 1, 0},
+        {"where(m.reshape(16, 14, 100, 130), x, y)", "sm_90", 1, 0},
+        {"where(transpose(m, (1, 0, 3, 2)), x, y), x * 2", "sm_90", 1, 0}, /* several results */
+        {"where(y > x, y, transpose(m, (1, 0, 3, 2)))", "sm_90", 2, 1},
+        {"z + transpose(x.reshape(14, 16, 130, 100), (1, 0, 3, 2))", "sm_90", 1, 0}, /* no narrow ones */
+        {"v + transpose(u, (1, 0, 3, 2))", "sm_90", 1, 0},                           /* nor few */
+        {"where(transpose(m, (1, 0, 3, 2)), transpose(x.reshape(14, 16, 130, 100), (1, 0, 3, 2)), 0)",
+         "sm_90", 1, 0},
+        {"where(transpose(m[:, :4], (1, 0, 3, 2)), x[:4], y[:4])", "sm_90", 1, 0}, /* no worth of a launch */
+        {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T))", "sm_90", 2, 1},
+        {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T))", "host", 1, 0},
+        {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1820, 1600)))", "sm_90", 1, 0},
+        {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T), axis=1)", "sm_90", 1, 0},
+        {"a = x.reshape(1820, 1600)[:400, :400]; b = y.reshape(1600, 1820)[:400, :400].T; sum(abs(a - b))",
+         "sm_90", 1, 0}, /* few elements */
+        {"sum(abs(x.reshape(1600, 1820).T + 1))", "sm_90", 1, 0},
+    };
+    kiln_array *array[6];
+    kiln_arg in[6];
+    (void)state;
+    for (int k = 0; k < 6; ++k) {
+        OK(kiln_array_empty(&array[k], dtype[k], 4, shape[k != 0 && k != 3], KILN_DEVICE_HOST));
+        in[k] = kiln_arg_array(array[k]);
+    }
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        char *text = NULL;
+        OK(kiln_expression_create(&kernel, "m, x, y, u, v, z", cases[c].text, NULL));
+        OK(kiln_kernel_explain(&text, kernel, NULL, kiln_kernel_n_out(kernel), in, 6, NULL, cases[c].target));
+        if (count_of(text, KN_SPEC_FORMAT " ") != cases[c].kernels ||
+            count_of(text, "one kernel would gather it") != cases[c].stored)
+            fail_msg("%s for %s: %d kernels, %d stored were expected:\n%s", cases[c].text, cases[c].target,
+                     cases[c].kernels, cases[c].stored, text);
+        free(text);
+        kiln_kernel_free(kernel);
+    }
+    for (int k = 0; k < 6; ++k)
+        kiln_array_free(array[k]);
+}
+
 static void reduce_texts(kiln_kernel **out)
 {
     OK(kiln_reduction_create(out, "T x", "float32 y", "x * (float)(_in_ind.size() + _J)", "a + b",
@@ -790,6 +842,7 @@ int main(void)
                                        cmocka_unit_test(ranges_are_read_on_the_host),
                                        cmocka_unit_test(views_at_offsets_are_one_array),
                                        cmocka_unit_test(stored_results_lie_as_their_inputs),
+                                       cmocka_unit_test(transposed_inputs_are_stored),
                                        cmocka_unit_test(single_elements_are_not_reduced),
                                        cmocka_unit_test(reshapes_of_inputs),
                                        cmocka_unit_test(shapes_share_code),

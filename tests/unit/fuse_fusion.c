@@ -279,6 +279,67 @@ static void programs_are_described(void **state)
     kn_program_free(p);
 }
 
+/* ---- reductions that gather ---- */
+
+/* A reduction of two arrays over the last of three axes, whose kernel reads as `access` says. */
+static kn_program *reduced(kn_spec *spec, kn_space *space, kiln_dtype dtype, const char *access,
+                           const int64_t *shape, const int64_t *x, const int64_t *y, const int64_t *result)
+{
+    const kn_view view[] = {{shape, x, 3, false}, {shape, y, 3, false}, {shape, result, 3, true}};
+    kn_program *program = NULL;
+    memset(spec, 0, sizeof *spec);
+    assert_int_equal(
+        kn_program_reduction(&program, "T x, T y", "T z", "x * y", "a + b", "z = a", "0", "k", NULL),
+        KILN_OK);
+    spec->program = program;
+    for (int k = 0; k < 3; ++k)
+        spec->operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = dtype};
+    spec->n_arrays = kn_operands_settle(spec->operand, 3);
+    memcpy(spec->schedule.access, access, strlen(access));
+    kn_space_make(space, 3, shape, 4, view, 3, 0);
+    return program;
+}
+
+/* is_apart: a reduction gathers several times its bytes; is_map: a map of its terms does not. */
+typedef struct gathering {
+    kiln_dtype dtype;
+    const char *access;
+    int64_t x[3], y[3], result[3];
+    bool is_apart, is_map;
+} gathering;
+
+static void reductions_that_gather(void **state)
+{
+    static const int64_t shape[] = {64, 128, 256};
+    static const char all[] = {KN_GATHER, KN_GATHER, KN_GATHER, 0},
+                      some[] = {KN_GATHER, KN_DENSE, KN_GATHER, 0};
+    enum { A = 4 * 128 * 256, B = 4 * 256 };
+    static const gathering rows[] = {
+        /* both along the last axis; along different ones; the same, but one is read by vectors */
+        {KILN_FLOAT32, all, {A, B, 4}, {A, B, 4}, {512, 4, 0}, false, false},
+        {KILN_FLOAT32, all, {A, B, 4}, {4, 64 * 256 * 4, 64 * 4}, {512, 4, 0}, true, true},
+        {KILN_FLOAT32, some, {A, B, 4}, {4, 64 * 256 * 4, 64 * 4}, {512, 4, 0}, false, false},
+        /* along the axis of the results, words and bytes */
+        {KILN_FLOAT32, all, {A, 4, 512}, {A, 4, 512}, {512, 4, 0}, false, false},
+        {KILN_UINT8, all, {A / 4, 1, 128}, {A / 4, 1, 128}, {128, 1, 0}, false, true},
+        /* an input with fewer elements than there are results */
+        {KILN_UINT8, all, {0, 0, 1}, {0, 1, 0}, {128, 1, 0}, false, false}};
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
+        kn_spec spec;
+        kn_space space;
+        kn_program *program = reduced(&spec, &space, rows[r].dtype, rows[r].access, shape, rows[r].x,
+                                      rows[r].y, rows[r].result);
+        if (kn_fusion_gathers_apart(&spec, &space) != rows[r].is_apart ||
+            kn_fusion_is_map_of_terms(&spec, &space) != rows[r].is_map)
+            fail_msg("row %zu: %d %d", r, kn_fusion_gathers_apart(&spec, &space),
+                     kn_fusion_is_map_of_terms(&spec, &space));
+        space.size = 0;
+        assert_false(kn_fusion_gathers_apart(&spec, &space) || kn_fusion_is_map_of_terms(&spec, &space));
+        kn_program_free(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +354,7 @@ int main(void)
         cmocka_unit_test(single_elements_take_time),
         cmocka_unit_test(rows_that_are_read_again),
         cmocka_unit_test(programs_are_described),
+        cmocka_unit_test(reductions_that_gather),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,10 +126,29 @@ static void what_is_off_stays(void **state)
     }
 }
 
+/* Halves that a program sees as float32 are moved as they are, unless something is computed of them. */
+static void copies_of_halves_convert_nothing(void **state)
+{
+    static const kiln_dtype halves[] = {KILN_FLOAT16, KILN_BFLOAT16};
+    (void)state;
+    for (int h = 0; h < 2; ++h)
+        for (int other = 0; other < 3; ++other) {
+            scene s;
+            start(&s, "float32 x", "float32 y", other == 1 ? "y = x + 0" : "y = x", halves[h], 5);
+            for (int k = 0; k < 2; ++k)
+                s.spec.operand[k].seen = KILN_FLOAT32;
+            s.spec.operand[1].dtype = other == 2 ? halves[!h] : halves[h];
+            kn_spec_widen(&s.spec, &s.space, s.access);
+            for (int k = 0; k < 2; ++k)
+                assert_int_equal(s.spec.operand[k].seen, other ? KILN_FLOAT32 : halves[h]);
+            kn_program_free(s.program);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(positions_are_elements),
-                                       cmocka_unit_test(other_programs_stay),
-                                       cmocka_unit_test(what_is_off_stays)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_of_halves_convert_nothing), cmocka_unit_test(positions_are_elements),
+        cmocka_unit_test(other_programs_stay), cmocka_unit_test(what_is_off_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,11 @@ enum {
     MOST_STEP = 8, /* elements of that stride: compilers load vectors and take what they need of them */
     LEAST_BACKWARD = 4, /* bytes of an element that is read backward: halves are converted in buffers */
     MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
-    SHORT_RUN =
-        32, /* elements of a range, below which buffers are faster than beginning each range; for bodies */
-    EXPENSIVE_RUN = 256 /* that call functions, since the vectors at the end of a range are partial */
+    SHORT_RUN = 8,      /* elements of a range, below which buffers are faster than beginning each range; */
+    SHORT_REPEATED =
+        32,   /* where an element takes less than WIDE bytes, or what is read in place is read again: */
+    WIDE = 4, /* its buffer is filled once; and */
+    EXPENSIVE_RUN = 256 /* for bodies that call functions, since the vectors at a range's end are partial */
 };
 
 static bool counts_up(const kn_space *space)
@@ -108,6 +110,28 @@ static int join_interleaved(char *access, int step, const kn_choice *c)
     return count;
 }
 
+/* The operand is broadcast along another axis than the fastest. */
+static bool is_repeated(const kn_choice *c, int o)
+{
+    bool is_broadcast = false;
+    for (int a = 0; a < c->space->ndim; ++a)
+        is_broadcast = is_broadcast || (c->space->stride[o][a] == 0 && a != kn_choice_inner(c));
+    return is_broadcast;
+}
+
+/* Elements of a range, from which on it is read as it lies. */
+static int shortest_run(const kn_choice *c)
+{
+    int inner = kn_choice_inner(c), shortest = SHORT_RUN;
+    if (c->program && kn_cost_functions(c->program) > 0)
+        return EXPENSIVE_RUN;
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].item_size < WIDE ||
+            (c->space->stride[o][inner] != c->access[o].item_size && is_repeated(c, o)))
+            shortest = SHORT_REPEATED;
+    return shortest;
+}
+
 /* Inputs that are broadcast along the fastest axis, or of which every second to eighth element is read, while
  * all others are contiguous there: the kernel reads them as they lie, where a buffer would be a copy. */
 static void find_in_place(kn_schedule *out, const kn_choice *c)
@@ -117,8 +141,7 @@ static void find_in_place(kn_schedule *out, const kn_choice *c)
     int inner = kn_choice_inner(c);
     if (c->space->size >= MANY && !reads_as_much(c))
         return;
-    bool is_expensive = c->program && kn_cost_functions(c->program) > 0;
-    if (inner < 0 || c->space->extent[inner] < (is_expensive ? EXPENSIVE_RUN : SHORT_RUN))
+    if (inner < 0 || c->space->extent[inner] < shortest_run(c))
         return;
     for (int o = 0; o < c->count; ++o) {
         access[o] = access_in_place(&config, c, o);

@@ -26,7 +26,8 @@ enum {
     SHORT_NARROW = 24, /* inputs that all have NARROW_ITEM bytes or less, which fill more lanes; and */
     NARROW_ITEM = 2,
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
-    MOST_SHORT = 256,   /* the same, up to which many rows are reduced at a time, */
+    MOST_SHORT = 4096,  /* the same, up to which many rows are reduced at a time, */
+    MOST_INDEXED = 256, /* with indices of elements up to this, */
     FEWEST_SHORT = 8,   /* if there are as many as this */
     MOST_RUN = 64,      /* elements of rows of several axes, up to which steps go from row to row, and */
     SHORT_RUN = 7,      /* up to which lanes are results if these are neighbours; of structs */
@@ -109,17 +110,18 @@ static int lanes_of(const kn_choice *c)
     return LANE_BYTES / (int)kn_least(widest, narrowest_input(c));
 }
 
+static bool has_index(const kn_program *program)
+{
+    return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
+}
+
 /* Rows are so short that the work per row would dominate. */
 static bool are_short_rows(const kn_choice *c)
 {
     int64_t length = row_length(c->space);
-    return c->space->n_reduction_axes == 1 && length > 1 && length <= MOST_SHORT &&
+    int64_t most = has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
+    return c->space->n_reduction_axes == 1 && length > 1 && length <= most &&
            output_extent(c->space) >= FEWEST_SHORT;
-}
-
-static bool has_index(const kn_program *program)
-{
-    return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
 }
 
 static int inputs_of(const kn_choice *c)
