@@ -149,7 +149,9 @@ def quantiles(rng, x):
     given = np.array(q, float).reshape(rng.choice([(-1,), (1, -1)])) if by_array else q[0] if len(q) == 1 else q
     arrays = {"q": given} if by_array else {}
     # As float64: NumPy 2.5 takes a list of whole numbers for places whose results keep integers.
-    right = np.asarray(getattr(np, which)(x, np.asarray(given, float), axis=axis, method=method, keepdims=keep))
+    # NumPy rounds the distance of two float16 to one, where the result is float64.
+    wide = x.astype(float) if by_array and method not in DISCRETE and x.dtype == np.float16 else x
+    right = np.asarray(getattr(np, which)(wide, np.asarray(given, float), axis=axis, method=method, keepdims=keep))
     if not by_array and method not in DISCRETE and x.dtype.kind == "f":
         right = right.astype(x.dtype)  # numbers in brackets are numbers
     text = f"{which}(x, {'q' if by_array else given}, axis={axis}, method='{method}'{', keepdims=True' if keep else ''})"
