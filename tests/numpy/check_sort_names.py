@@ -22,7 +22,7 @@ class Names(Arrays):
         """The results of an expression of x, y and q."""
         kernel, held, out = ctypes.c_void_p(), [], (ctypes.c_void_p * n_out)()
         self.check(self.c.kiln_expression_create(ctypes.byref(kernel), ", ".join(arrays).encode(), text.encode(), None), text)
-        given = (Argument * len(arrays))(*[Argument(1, 0, placed(self, rng, np.ascontiguousarray(a), held).value) for a in arrays.values()])
+        given = (Argument * len(arrays))(*[Argument(1, 0, placed(self, rng, a if 0 in a.strides else np.ascontiguousarray(a), held).value) for a in arrays.values()])
         all_results = []
         for _ in range(2):
             self.check(self.c.kiln_kernel_call(kernel, out, n_out, given, len(arrays), None), text)
@@ -187,6 +187,9 @@ def check_case(kiln, seed, index):
         x = drawn(rng, rng.choice([[long], [3, long], [long, 2]]), dtype, (2, 1 << 30, 1 << 30))
     else:
         x = drawn(rng, shape, dtype)
+    repeated = rng.randrange(x.ndim) if rng.random() < 0.15 and x.size and x.ndim else None  # a broadcast axis
+    if repeated is not None:
+        x = np.repeat(x.take([0], repeated), x.shape[repeated], repeated)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         kept = x.copy()
@@ -195,7 +198,7 @@ def check_case(kiln, seed, index):
             return
         text, rights, alike, *more = case
         x = finite(kept.copy()) if ("median" in text or "quantile" in text or "percentile" in text) else kept
-    arrays = {"x": x, **(more[0] if more else {})}
+    arrays = {"x": x if repeated is None else np.broadcast_to(x.take([0], repeated), x.shape), **(more[0] if more else {})}
     what = f"--seed {seed} --first {index} --count 1: {text} of {dtype} {x.shape}"
     got = kiln.results(text, arrays, rng, len(rights))
     for one, right in zip(got, rights):
