@@ -60,6 +60,7 @@ typedef struct lowering {
     kn_typed *typed;
     kiln_array *array[KN_MAX_PARAMS];
     bool *is_alone;   /* by node: it joins no other group */
+    bool *is_apart;   /* by stored node: a map whose reductions are stored, so that algorithms compute it */
     int *group_of;    /* by stored node: its group */
     int *output_of;   /* by node: the first result that it is; -1: none */
     int *buffer_of;   /* by node: its buffer */
@@ -165,6 +166,7 @@ static kiln_status prepare(lowering *l)
                                 .is_host = l->call->target->backend == KN_HOST};
     bool has_state = kn_lower_state_make(&l->state);
     l->is_alone = kn_arena_take(&l->arena, nodes);
+    l->is_apart = kn_arena_take(&l->arena, nodes);
     l->group_of = kn_arena_take(&l->arena, nodes * sizeof *l->group_of);
     l->output_of = kn_arena_take(&l->arena, nodes * sizeof *l->output_of);
     l->buffer_of = kn_arena_take(&l->arena, nodes * sizeof *l->buffer_of);
@@ -245,7 +247,7 @@ static int first_to_join(const lowering *l, const kn_group *own)
         if (leaf->kind != KN_BASE_BUFFER)
             continue;
         kn_why why = l->why[leaf->node];
-        int least = l->group_of[leaf->node] + (why == KN_WHY_ROWS || why == KN_WHY_MOVES);
+        int least = l->group_of[leaf->node] + (why == KN_WHY_ROWS || why == KN_WHY_MOVES || why == KN_WHY_READER);
         first = least > first ? least : first;
     }
     return first;
@@ -610,10 +612,35 @@ static bool is_held(const lowering *l)
     return l->form == HELD && l->graph == &l->replacement->graph;
 }
 
+/* True if algorithms alone read a large map behind reductions. They can compute it (kernel/fuse_maps.c), so
+ * that only the results of the reductions are stored. */
+static bool feeds_algorithms(const lowering *l, const kn_group *g)
+{
+    const kn_graph *graph = l->state.graph;
+    const int root = g->root[0];
+    const kn_typed *t = &l->typed[root];
+    bool feeds = false, others = false;
+    for (int n = root + 1; n < graph->n_nodes; ++n)
+        for (int k = 0; k < graph->node[n].n_in; ++k) {
+            const kn_node *reader = &graph->node[n];
+            const bool is = l->state.is_opaque[n] && reader->kernel && reader->kernel->algorithm;
+            feeds = feeds || (reader->in[k] == root && is);
+            others = others || (reader->in[k] == root && !is);
+        }
+    return feeds && !others && !l->state.is_host && !l->call->keeps_maps && g->n_roots == 1 &&
+           !g->root_use[0]->is_own_reduction && l->output_of[root] < 0 &&
+           kn_shape_size(t->ndim, t->shape) >= KN_FEWEST_FUSED;
+}
+
 /* The reason to split the group into several kernels; untouched: keep it. */
 static kiln_status find_why_split(kn_why *out, const lowering *l, placed *at, const kn_resolved *r)
 {
     kn_fusion fusion;
+    if (feeds_algorithms(l, &at->group)) {
+        l->is_apart[at->group.root[0]] = true;
+        *out = KN_WHY_READER;
+        return KILN_OK;
+    }
     const kn_part part = {&r->spec, NULL, &r->launch_params, &r->space, &r->space, NULL};
     if (r->spec.schedule.kind->reads_again && (is_held(l) || r->space.size > FEW_ELEMENTS)) {
         *out = KN_WHY_ROWS;
@@ -996,6 +1023,7 @@ static kiln_status make_part(lowering *l, int at)
     }
     if (status == KILN_OK)
         status = bind_part(l, part, &l->text[at], g);
+    part->is_apart = g->n_roots == 1 && l->is_apart[g->root[0]];
     if (status == KILN_OK && g->n_levels > 0 && !g->is_scan)
         status = check_part(l, part, &l->group[at]);
     else if (status == KILN_OK && !g->is_scan)

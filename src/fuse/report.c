@@ -212,6 +212,7 @@ kiln_status kn_report_stored(kn_lowered *out, const kn_lower_state *s, const int
         [KN_WHY_ROWS] =
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
         [KN_WHY_MOVES] = "by a model of what each way moves several kernels take less",
+        [KN_WHY_READER] = "what reads the values behind it computes them",
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer",
         [KN_WHY_LAYOUT] = "one kernel would gather it: it lies along another axis than other inputs"};

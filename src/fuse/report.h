@@ -14,6 +14,7 @@ typedef enum kn_why {
     KN_WHY_LONG,
     KN_WHY_ROWS,
     KN_WHY_MOVES,
+    KN_WHY_READER,
     KN_WHY_ALONE,
     KN_WHY_RANGE,
     KN_WHY_LAYOUT

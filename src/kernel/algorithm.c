@@ -259,7 +259,7 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
             in[k] = kiln_arg_array(part->binding.array[k]);
     }
     const kn_lowering_call inner_call = {part->binding.array + p->n_in, in, &part->options, call->device,
-                                         call->target};
+                                         call->target, false};
     kn_lowered inner;
     memset(&inner, 0, sizeof inner);
     kiln_status status = kn_lower_call(&inner, part->kernel, &inner_call);
@@ -353,7 +353,8 @@ static kiln_status explain(kn_lowered *out)
     return kn_str_status(&out->explanation, "a lowered call");
 }
 
-kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
+/* Lowers a call, and fuses maps. */
+static kiln_status lower_fused(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
 {
     const kn_algorithm *algorithm = kernel->algorithm;
     kiln_status status = check_options(kernel->program->name, algorithm->takes_axes, call->options);
@@ -363,8 +364,27 @@ kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_l
         status = algorithm->lower(out, kernel->context, call);
     if (status == KILN_OK)
         status = lower_inner(out, call);
-    if (status == KILN_OK)
-        status = kn_fuse_maps(out);
+    return status == KILN_OK ? kn_fuse_maps(out) : status;
+}
+
+/* A map that left its reductions, and was not fused: its input is read once more for nothing. */
+static bool has_map_apart(const kn_lowered *l)
+{
+    bool has = false;
+    for (int p = 0; p < l->n_parts; ++p)
+        has = has || l->part[p].is_apart;
+    return has;
+}
+
+kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
+{
+    kiln_status status = lower_fused(out, kernel, call);
+    if (status == KILN_OK && has_map_apart(out)) {
+        kn_lowering_call whole = *call;
+        whole.keeps_maps = true;
+        kn_lowered_free(out);
+        status = lower_fused(out, kernel, &whole);
+    }
     if (status != KILN_OK)
         return status;
     for (int p = 0; p < out->n_parts; ++p)

@@ -20,6 +20,7 @@ typedef struct kn_lowered_part {
      * algorithm is lowered in turn. */
     const kiln_kernel *kernel;
     bool is_inner; /* a step of an algorithm that the call's own calls */
+    bool is_apart; /* a map that left its reductions, to be fused into algorithms */
     kn_step_function function;
     int n_params; /* of the function */
     kn_binding binding;
@@ -86,6 +87,8 @@ double kn_lowered_bytes(const kiln_array *array);
 /* Fuses maps with the steps of algorithms that read their buffers, if less is moved then: x[x > 0] reads x
  * alone. Parts that are taken out leave the list (fuse_maps.c). */
 kiln_status kn_fuse_maps(kn_lowered *lowered);
+/* A program that is fused is compiled anew for each map, which results of fewer elements do not repay. */
+enum { KN_FEWEST_FUSED = 1 << 20 };
 void kn_lowered_free_part(kn_lowered_part *part);
 void kn_lowered_drop_parts(kn_lowered *lowered);
 void kn_lowered_free(kn_lowered *lowered);

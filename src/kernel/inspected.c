@@ -106,7 +106,7 @@ kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array 
         return inspect_program(out, kernel, outs, n_out, in, n_in, &o, target, is_text);
     if (status == KILN_OK)
         status = kn_bind_prototype(&device, kernel->program, outs, n_out, in, n_in);
-    kn_lowering_call call = {outs, in, &o, device, NULL};
+    kn_lowering_call call = {outs, in, &o, device, NULL, false};
     return status == KILN_OK ? inspect_lowered(out, kernel, &call, target) : status;
 }
 

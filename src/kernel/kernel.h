@@ -25,6 +25,7 @@ typedef struct kn_lowering_call {
     const kiln_call_options *options;
     kn_device *device; /* of the arrays; NULL: none */
     const kn_target *target;
+    bool keeps_maps; /* maps behind reductions stay with these, although algorithms alone read them */
 } kn_lowering_call;
 
 /* An argument or a result before it exists. */

@@ -956,7 +956,7 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
                                      .label = "bits",
                                      .reads = "_key, _shift",
                                      .gives = "_kn_digit",
-                                     .body = "(unsigned)(_key >> _shift)"},
+                                     .body = "kn_sort_low_bits(_key, _shift)"},
                                     {.kind = KN_PLACE,
                                      .label = "place",
                                      .reads = "_kn_digit, _counts",
@@ -1021,7 +1021,7 @@ static kiln_status make_move(const making *m, bool is_last)
     kn_str_printf(&t.outs, ", raw %c _words", m->letter.word);
     put_key(&t, m, 0, 0);
     kn_str digit = KN_STR_INIT;
-    kn_str_printf(&digit, "(unsigned)(%s >> _shift)", kn_str_text(&t.key));
+    kn_str_printf(&digit, "kn_sort_low_bits(%s, _shift)", kn_str_text(&t.key));
     put_reads(&key_reads, p, m->keys[0].key);
     kn_str_printf(&key_reads, "%s_shift", kn_str_text(&key_reads)[0] ? ", " : "");
     kn_str_append(&t.reads, is_last && has_results(m) ? "_kn_to, _results" : "_kn_to");

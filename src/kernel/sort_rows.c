@@ -19,14 +19,15 @@ static int order_axes(int *order, int ndim, uint64_t along)
 /* The stride of all elements along axes from `first` on; false: they have none in common. */
 static bool merge(int64_t *out, int ndim, const int64_t *shape, const int64_t *strides, int first)
 {
-    int64_t next = 0;
-    bool is_one = true;
+    int64_t next = 0; /* the stride that the next axis has to have; of a broadcast one it is 0 as well */
+    bool is_one = true, is_first = true;
     *out = 0;
     for (int a = ndim; a-- > first;) {
         if (shape[a] == 1)
             continue;
-        is_one = is_one && (next == 0 || strides[a] == next);
-        *out = next == 0 ? strides[a] : *out;
+        is_one = is_one && (is_first || strides[a] == next);
+        *out = is_first ? strides[a] : *out;
+        is_first = false;
         next = strides[a] * shape[a];
     }
     return is_one;

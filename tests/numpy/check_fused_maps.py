@@ -140,11 +140,27 @@ def check_tiles(kiln):
             assert items and min(items) == items[-1], f"{text} of {expression}: elements of a thread by pass: {items}"
 
 
+def check_apart(kiln):
+    """A map behind reductions is computed by the algorithm that alone reads it, and stays with its reductions where something else does, or where it would be computed twice."""
+    x = np.random.default_rng(31).standard_normal((ROWS, COLUMNS), "f4")
+    e = np.exp(x.astype(float) - x.max(-1, keepdims=True))
+    softmax = "e = exp(x - max(x, axis=-1, keepdims=True)); v = e / sum(e, axis=-1, keepdims=True); "
+    normal = "v = (x - mean(x, axis=-1, keepdims=True)) / std(x, axis=-1, keepdims=True); "
+    right = {softmax: e / e.sum(-1, keepdims=True), normal: (x - x.mean(-1, keepdims=True, dtype=float)) / x.std(-1, keepdims=True, dtype=float)}
+    for text, v in right.items():
+        for reader, of, apart in (("topk(v, 50)[0]", lambda v: -np.sort(-v, -1)[:, :50], True), ("sort(v)", lambda v: np.sort(v, -1), True), ("unique(v)", None, False), ("topk(v, 50)[0] * v[:, :1]", lambda v: -np.sort(-v, -1)[:, :50] * v[:, :1], False)):
+            plan = called(kiln, text + reader, {"x": x}, b"sm_90")
+            assert ("writes /" not in plan) == apart, f"{text}{reader}: {plan}"
+            got = called(kiln, text + reader, {"x": x}) if of else None
+            assert not of or np.allclose(got, of(v), rtol=1e-5, atol=1e-6), f"{text}{reader}: {got}, not {of(v)}"
+
+
 def main():
     o = random_cases(400, 3, 31)
     kiln = Arrays(o.library)
     check_explained(kiln)
     check_tiles(kiln)
+    check_apart(kiln)
     in_threads(lambda k: check_case(kiln, o.seed, k), o.cases)
     print(f"{len(o.cases)} maps in front of algorithms, none wrong")
 

@@ -52,12 +52,13 @@ def drawn(rng, size, dtype, counts=(2, 10, 120, 1 << 30)):
 
 
 def placed(kiln, rng, array, held, dtype=None):
-    """A view of memory in which the elements lie with any strides. dtype: kiln's, where NumPy has it not."""
+    """A view of memory in which the elements lie with any strides, those of broadcast axes once. dtype: kiln's, where NumPy has it not."""
+    shape, array = array.shape, array[tuple(slice(0, 1) if s == 0 else slice(None) for s in array.strides)]
     layout = Layout(rng, list(array.shape), 4 * array.size + 64)
     room = np.zeros(layout.room + layout.start + 64, array.dtype)
     np.lib.stride_tricks.as_strided(room[layout.start:], array.shape, [s * array.itemsize for s in layout.strides])[...] = array
     held.append(kiln.upload(room, dtype or array.dtype.name))
-    lies = np.lib.stride_tricks.as_strided(room, array.shape, [s * array.itemsize for s in layout.strides])
+    lies = np.broadcast_to(np.lib.stride_tricks.as_strided(room, array.shape, [s * array.itemsize for s in layout.strides]), shape)
     view = kiln.wrap(lies, dtype or array.dtype.name, kiln.address(held[-1]) + layout.start * array.itemsize, kiln.device)
     held.append(view)
     return view

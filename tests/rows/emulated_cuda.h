@@ -138,6 +138,19 @@ static inline void __syncthreads()
     emulated_meet(emulated_here->barrier, blockDim.x);
 }
 
+static thread_local bool emulated_any; // of the threads that meet
+
+static inline bool __syncthreads_or(bool value)
+{
+    emulated_any = false;
+    __syncthreads();
+    emulated_any = emulated_any || value;
+    __syncthreads();
+    const bool any = emulated_any;
+    __syncthreads();
+    return any;
+}
+
 // Those of a part of the warp meet among themselves.
 static inline void __syncwarp(unsigned threads = ~0u)
 {
@@ -483,6 +496,13 @@ static void emulated_check_global(const char *at)
         abort();
 }
 
+// A word that replaces another one is not seen by others for a while: some are never seen.
+template <class Word> static void emulated_put_down(Word *to, Word word)
+{
+    if (*to == 0 || (size_t)to / 1024 % 4 == 0)
+        *to = word;
+}
+
 static void emulated_do(const char *text, const emulated_operand *o)
 {
     const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
@@ -506,18 +526,21 @@ static void emulated_do(const char *text, const emulated_operand *o)
         // Not memcpy, which sanitizers watch: bytes beside those that are used are read, too.
         for (int k = 0; k < size; ++k)
             into[k] = ((const char *)o[1].value)[k];
-    } else if (is("atom.acq_rel.gpu.global.inc.u32")) { // clusters come one after the other
+    } else if (is("atom.relaxed.gpu.global.inc.u32") || is("atom.acq_rel.gpu.global.inc.u32")) {
+        // Clusters come one after the other.
         unsigned *const counter = (unsigned *)o[1].value, before = *counter;
         *counter = before >= (unsigned)o[2].value ? 0 : before + 1;
         emulated_give(o[0], before);
-    } else if (is("red.release.gpu.global.or.b32")) {
-        *(unsigned *)o[0].value |= (unsigned)o[1].value;
+    } else if (is("atom.release.gpu.global.or.b32")) {
+        unsigned *const flags = (unsigned *)o[1].value, before = *flags;
+        *flags |= (unsigned)o[2].value;
+        emulated_give(o[0], before);
     } else if (is("ld.acquire.gpu.global.u32")) { // the blocks before this one have finished
         emulated_give(o[0], *(const unsigned *)o[1].value);
     } else if (is("st.relaxed.gpu.global.u32")) {
-        *(unsigned *)o[0].value = (unsigned)o[1].value;
+        emulated_put_down((unsigned *)o[0].value, (unsigned)o[1].value);
     } else if (is("st.relaxed.gpu.global.u64")) {
-        *(unsigned long long *)o[0].value = o[1].value;
+        emulated_put_down((unsigned long long *)o[0].value, o[1].value);
     } else if (is("ld.relaxed.gpu.global.u32")) {
         emulated_give(o[0], *(const unsigned *)o[1].value);
     } else if (is("ld.relaxed.gpu.global.u64")) {
@@ -538,6 +561,9 @@ static void emulated_do(const char *text, const emulated_operand *o)
         emulated_give(o[0], (unsigned short)(is_nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16));
     } else if (is("cvt.rn.f16.f64")) {
         emulated_give(o[0], (_Float16)emulated_value<double>(o[1]));
+    } else if (is("add.rn.f32 %0, %1, 0f00000000")) {
+        const float sum = emulated_value<float>(o[1]) + 0.0f;
+        emulated_give(o[0], sum != sum ? 0x7fffffffu : emulated_value<unsigned>(emulated_operand_of(sum)));
     } else if (is("min.NaN.f32") || is("max.NaN.f32")) {
         const float a = emulated_value<float>(o[1]), b = emulated_value<float>(o[2]);
         emulated_give(o[0], a != a ? a : b != b ? b : (a < b) == is("min.NaN.f32") ? a : b);

@@ -1,4 +1,4 @@
-// needs: kn_sort_key kn_sort_after kn_sort_value
+// needs: kn_sort_key kn_sort_low_bits kn_sort_after kn_sort_value
 // with: cast
 // Keys of sorts: unsigned integers in the order of the elements. NaN of either sign comes last, also where the order is descending (Down), and -0 is equal to 0. Complex
 // numbers as in NumPy: those without NaN, then those whose imaginary part is NaN, their real part, both. Part 1 is the lower half of a key that is wider than 64 bits.
@@ -32,6 +32,14 @@ template <bool Down, class T> static __device__ __forceinline__ typename kn_sort
         key = kn_sort_integer<T>::is_signed ? key ^ sign : key;
         return Down ? (bits)~key : key;
     }
+#ifdef __CUDA_ARCH__
+    /* 0 added to a float32 makes -0 one of it, and every NaN 0x7fffffff: keys of numbers that are not descending, and one less where they are. */
+    if constexpr (sizeof(T) == 4 && !kn_sort_integer<T>::is) {
+        asm("add.rn.f32 %0, %1, 0f00000000;" : "=r"(key) : "f"(x));
+        key ^= (bits)((int)key >> 31) | sign;
+        return Down ? (bits)~key - 1 : key;
+    }
+#endif
     if (x != x)
         return all;
     key = key == sign ? 0 : key;
@@ -64,6 +72,10 @@ template <bool Down, int Part, class T> static __device__ __forceinline__ typena
     }
 }
 
+// 32 bits of a key, from one of its own bits on: without the guard that shifts of users' texts have.
+template <class Bits> static __device__ __forceinline__ unsigned kn_sort_low_bits(const Bits key, const int shift) {
+    return (unsigned)(key >> (shift & (sizeof(Bits) == 8 ? 63 : 31)));
+}
 // A search for the key at a place: the next digit of a key that has the digits before, else -1.
 template <class Bits> static __device__ __forceinline__ int kn_sort_digit(const Bits key, const unsigned long long prefix, const int shift) {
     const Bits rest = (Bits)(key ^ (Bits)prefix);

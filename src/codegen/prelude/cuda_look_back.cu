@@ -4,18 +4,20 @@
 // its group of 32, and of the group before; of earlier groups there are sums of groups, and of sets of 32 groups a prefix. Which sums are added, and in which order, depends on the tile's
 // number alone. A block's number is a ticket: when it waits for an earlier one, that one runs. All that is one group or set behind is there by then, as a rule.
 
-// The next ticket; after `count` of them the counter is zero again.
+// The next ticket; after `count` of them the counter is zero again. It orders nothing but itself: flags, and words that tell what they are, do.
 __device__ __forceinline__ unsigned kn_take_ticket(unsigned *counter, unsigned count) {
     __shared__ unsigned ticket;
     if (threadIdx.x == 0)
-        asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(ticket) : "l"(counter), "r"(count - 1) : "memory");
+        asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(ticket) : "l"(counter), "r"(count - 1) : "memory");
     __syncthreads();
     return ticket;
 }
 
-// Sets bit `number` of the flags, for those who see it: what this thread and those in front of the last barrier have written is there.
-__device__ __forceinline__ void kn_set_flag(unsigned *flags, unsigned number) {
-    asm volatile("red.release.gpu.global.or.b32 [%0], %1;" ::"l"(flags + number / 32), "r"(1u << number % 32) : "memory");
+// Sets bit `number` of the flags, for those who see it: what this thread and those in front of the last barrier have written is there. The bit before: 0, and it is known when the flag is set.
+__device__ __forceinline__ unsigned kn_set_flag(unsigned *flags, unsigned number) {
+    unsigned before;
+    asm volatile("atom.release.gpu.global.or.b32 %0, [%1], %2;" : "=r"(before) : "l"(flags + number / 32), "r"(1u << number % 32) : "memory");
+    return before >> number % 32 & 1;
 }
 
 // Until the flags of `count` numbers from `first` on, 8 at most, are set: of two words at most.
@@ -119,18 +121,19 @@ __device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int r
 }
 
 // The prefix of this tile, of each row by thread `row`, replaces the sum of the tile in `before`. All threads come here, and see `before` behind the next barrier. The first tile has none:
-// `before` stays as it was.
+// `before` stays as it was. Thread 0 gets 0, when the flags that it has set are there.
 template <int Block, class T, class Scan>
-__device__ __forceinline__ void kn_look_back(T *before, const kn_sums<T> &s, unsigned tile, const Scan &scan) {
+__device__ __forceinline__ unsigned kn_look_back(T *before, const kn_sums<T> &s, unsigned tile, const Scan &scan) {
     __shared__ __align__(16) unsigned char bytes[kn_roles * 32 * sizeof(T)];
     __shared__ bool has[kn_roles];
     T *const sum = reinterpret_cast<T *>(bytes);
     const unsigned row = threadIdx.x;
+    unsigned set = 0;
     if (row < s.rows)
         s.sum[tile * s.rows + row] = before[row];
     __syncthreads();
     if (threadIdx.x == 0)
-        kn_set_flag(s.flags, tile);
+        set = kn_set_flag(s.flags, tile);
 #pragma unroll 1
     for (int role = threadIdx.x / 32; role < kn_roles; role += Block / 32)
         has[role] = kn_sum_of_role(sum + role * 32, s, role, tile, scan);
@@ -157,19 +160,25 @@ __device__ __forceinline__ void kn_look_back(T *before, const kn_sums<T> &s, uns
     if (ends_group || ends_set) {
         __syncthreads();
         if (threadIdx.x == 0)
-            kn_set_flag(s.flags, number);
+            set |= kn_set_flag(s.flags, number);
     }
+    return set;
 }
 
-// The last of `count` blocks that come here leaves `words` flags zero. A block comes when it has looked back, and all its threads were at a barrier since.
-__device__ __forceinline__ void kn_leave_flags(unsigned *counter, unsigned count, unsigned *flags, unsigned words) {
-    if (threadIdx.x < 32) {
-        unsigned before = 0;
-        if (threadIdx.x == 0)
-            asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(count - 1) : "memory");
-        if (kn_shuffle<'='>(before, 0) == count - 1)
+// Blocks are counted when they have looked back, and all their threads were at a barrier since; the last of `count` leaves `words` flags zero. `set` is what the look-back returned: a block is
+// counted behind its flags, which would else be set for the next launch if they came later than the zeros. The answer takes its time, in which a block can store its results.
+__device__ __forceinline__ unsigned kn_leave(unsigned *counter, unsigned count, unsigned set) {
+    unsigned before = 0;
+    if (threadIdx.x == 0)
+        asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(count - 1 + set) : "memory");
+    return before;
+}
+__device__ __forceinline__ void kn_leave_zeros(unsigned left, unsigned count, unsigned *flags, unsigned words) {
+    if (threadIdx.x < 32 && kn_shuffle<'='>(left, 0) == count - 1)
 #pragma unroll 1
-            for (unsigned k = threadIdx.x; k < words; k += 32)
-                flags[k] = 0;
-    }
+        for (unsigned k = threadIdx.x; k < words; k += 32)
+            flags[k] = 0;
+}
+__device__ __forceinline__ void kn_leave_flags(unsigned *counter, unsigned count, unsigned *flags, unsigned words, unsigned set) {
+    kn_leave_zeros(kn_leave(counter, count, set), count, flags, words);
 }

@@ -18,6 +18,7 @@ ${begin}
 
     /* The tile: from element kn_first on kn_count elements of each of kn_rows rows. */
     unsigned kn_tile = 0, kn_row_block = blockIdx.x;
+    [[maybe_unused]] unsigned kn_set = 0;
     if constexpr (kn_has_tiles) {
         const unsigned kn_number = kn_take_ticket(kn.counters, gridDim.x);
         kn_tile = kn_number / kn.row_blocks;
@@ -110,7 +111,7 @@ ${begin}
             kn_total[kn_row] = kn_sum;
     __syncthreads();
     if constexpr (kn_has_tiles) {
-        kn_look_back<${block}>(kn_total, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, kn_block_rows), kn_tile, ${reduce});
+        kn_set = kn_look_back<${block}>(kn_total, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, kn_block_rows), kn_tile, ${reduce});
         __syncthreads();
     }
     /* The prefix of each lane's elements, if it has one. */
@@ -151,6 +152,6 @@ ${begin}
         }
     }
     if constexpr (kn_has_tiles)
-        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
+        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags, kn_set);
     ${after_loop}
 }

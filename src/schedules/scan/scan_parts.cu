@@ -39,13 +39,14 @@ kn_store(kn_${name}_row + kn_q * ${vector}, kn_${name}_);
 // Selections (emit_select.c): the selected elements of the tiles before this one, which has kn_all.
 #part tiles_before
 int64 kn_before = 0;
+[[maybe_unused]] unsigned kn_left = 0;
 if constexpr (kn_has_tiles) {
     if (threadIdx.x == 0)
         kn_of_tile = kn_all;
     __syncthreads();
-    kn_look_back<${block}>(&kn_of_tile, kn_sums_of<int64>(kn.counters + 2, kn.partials, kn.tiles, 0, 1), kn_tile, [](int64 a, int64 b) { return a + b; });
+    const unsigned kn_set = kn_look_back<${block}>(&kn_of_tile, kn_sums_of<int64>(kn.counters + 2, kn.partials, kn.tiles, 0, 1), kn_tile, [](int64 a, int64 b) { return a + b; });
     __syncthreads();
-    kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
+    kn_left = kn_leave(kn.counters + 1, gridDim.x, kn_set);
     kn_before = kn_tile > 0 ? kn_of_tile : 0;
 }
 

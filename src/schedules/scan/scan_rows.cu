@@ -130,9 +130,9 @@ ${begin}
         if (kn_has && kn_end == kn_high)
             *kn_of_tile = kn_sum;
         __syncthreads();
-        kn_look_back<${block}>(kn_of_tile, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, 1), kn_tile, ${reduce});
+        const unsigned kn_set = kn_look_back<${block}>(kn_of_tile, kn_sums_of<${type}>(kn.counters + 2, kn.partials, kn.tiles, kn_row_block, 1), kn_tile, ${reduce});
         __syncthreads();
-        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags);
+        kn_leave_flags(kn.counters + 1, gridDim.x, kn.counters + 2, kn.flags, kn_set);
         if (kn_tile > 0) {
             kn_before = kn_some ? ${reduce}(*kn_of_tile, kn_before) : *kn_of_tile;
             kn_some = true;

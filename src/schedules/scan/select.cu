@@ -66,5 +66,7 @@ ${begin}
         kn_put(kn_selected[kn_warp][kn_s], kn_before + (kn_earlier + kn_s + 1));
     if (kn_first + kn_count == kn.length && kn_warp == (kn_count - 1) / kn_of_warp && kn_lane == 0 && (kn_sum == 0 || kn_selected[kn_warp][kn_sum - 1] + 1 != kn_count))
         kn_put(kn_count - 1, kn_before + (kn_earlier + kn_sum));
+    if constexpr (kn_has_tiles)
+        kn_leave_zeros(kn_left, gridDim.x, kn.counters + 2, kn.flags);
     ${after_loop}
 }

@@ -30,22 +30,23 @@ ${begin}
             kn_load(kn_u, kn_begin + kn_u * 32 < kn_count ? kn_begin + kn_u * 32 : 0);
     }
 
-    unsigned kn_voted[kn_in_flight], kn_sum = 0; /* the lanes whose elements are selected, by round */
+    unsigned kn_selected = 0, kn_sum = 0; /* this lane's elements that are selected, by round; those of the warp */
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
         /* Texts may read other arrays at the index, so that of an element that is not there is that of the first one. */
         [[maybe_unused]] const long long kn_j = kn_begin + kn_u * 32 < kn_count ? kn_begin + kn_u * 32 : 0;
         ${loads}
         ${lane}
-        kn_voted[kn_u] = __ballot_sync(0xffffffffu, kn_begin + kn_u * 32 < kn_count && ${mapped} != 0);
-        kn_sum += __popc(kn_voted[kn_u]);
+        const bool kn_is_selected = kn_begin + kn_u * 32 < kn_count && ${mapped} != 0;
+        kn_selected |= (unsigned)kn_is_selected << kn_u;
+        kn_sum += __popc(__ballot_sync(0xffffffffu, kn_is_selected));
     }
     const auto kn_gather = [&](const int kn_u, const long long kn_j) {
         ${gather}
     };
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u)
-        if (kn_voted[kn_u] >> kn_lane & 1)
+        if (kn_selected >> kn_u & 1)
             kn_gather(kn_u, kn_begin + kn_u * 32);
 
     /* The number of selected elements before those of this warp. */
@@ -69,16 +70,20 @@ ${begin}
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
         const long long kn_j = kn_begin + kn_u * 32;
-        if ((kn_voted[kn_u] >> kn_lane & 1) && kn_begin + kn_u * 32 < kn_end) {
+        const bool kn_is_selected = kn_selected >> kn_u & 1;
+        const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_selected);
+        if (kn_is_selected && kn_begin + kn_u * 32 < kn_end) {
             ${invariant}
-            kn_put(kn_u, kn_j, kn_at + __popc(kn_voted[kn_u] & (0xffffffffu >> (31 - kn_lane))));
+            kn_put(kn_u, kn_j, kn_at + __popc(kn_voted & (0xffffffffu >> (31 - kn_lane))));
         }
-        kn_at += __popc(kn_voted[kn_u]);
+        kn_at += __popc(kn_voted);
     }
     if (threadIdx.x == 0 && kn_first + kn_count == kn.length) {
         kn_load(0, kn_count - 1);
         kn_gather(0, kn_count - 1);
         kn_put(0, kn_count - 1, kn_before + kn_all);
     }
+    if constexpr (kn_has_tiles)
+        kn_leave_zeros(kn_left, gridDim.x, kn.counters + 2, kn.flags);
     ${after_loop}
 }

@@ -29,21 +29,51 @@ void kn_put_sort_names(kn_writer *w)
     kn_put_value(w, &w->slot[KN_SLOT_ROW], s->value[s->n_read]);
 }
 
-void kn_put_sort_maps(kn_writer *w, bool one_axis)
+static void put_rows(kn_writer *w, const kn_row_elements *elements)
 {
-    const kn_row_elements *elements = kn_row_elements_of(one_axis);
     kn_put_part_with(w, &w->slot[KN_SLOT_LOCATE], "go_to_row", KN_NO_VALUE, "operands=%d",
                      kn_layout_space_operands(w->spec));
     kn_put_row_pointers(w);
     kn_put_way_along(w, KN_SLOT_FROM, elements);
+}
+
+void kn_put_sort_maps(kn_writer *w, bool one_axis)
+{
+    const kn_row_elements *elements = kn_row_elements_of(one_axis);
+    put_rows(w, elements);
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, elements->put, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, elements->put, elements->offset);
 }
 
+static const kn_row_elements *elements_of(const kn_writer *w)
+{
+    return kn_row_elements_of(kn_sort_count_config_of(&w->spec->schedule)->one_axis);
+}
+
+/* Elements whose keys are counted are in registers. */
+static bool is_held(const kn_writer *w, int k)
+{
+    return !kn_is_output(w, k) && kn_scan_is_of_stage(w, KN_SORT_KEY, k);
+}
+
+static void put_held(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_held(w, k))
+        kn_put_item(w, out, k);
+    else
+        elements_of(w)->put(w, out, k);
+}
+
 static void fill(kn_writer *w)
 {
+    const kn_row_elements *elements = elements_of(w);
     kn_put_sort_names(w);
-    kn_put_sort_maps(w, kn_sort_count_config_of(&w->spec->schedule)->one_axis);
+    put_rows(w, elements);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && is_held(w, k))
+            kn_put_item_load(w, elements, k);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SORT_KEY, put_held, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_held, elements->offset);
 }
 
 KN_CONFIG_TABLE(kn_sort_count_config, KN_SORT_COUNT_CONFIG);

@@ -57,6 +57,7 @@ static void put_numbers(kn_writer *w)
         kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", KN_NO_VALUE);
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", KN_NO_VALUE);
     }
+    kn_str_append(&w->slot[KN_SLOT_ROW_UNROLL], has_numbers ? "4" : "");
     kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_number_of[kn_s]" : "0");
 }
 

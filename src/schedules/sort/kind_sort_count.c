@@ -35,7 +35,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     count_field f = {.length = kn_reduce_size(part->space)};
     f.rows = (uint32_t)kn_space_output_size(part->space);
-    const int64_t items = f.length * f.rows / ((int64_t)BLOCKS * s->block);
+    const int64_t items =
+        f.length * f.rows / ((int64_t)BLOCKS * s->block) / LEAST_ITEMS * LEAST_ITEMS; /* loaded at once */
     f.of_block = (uint32_t)s->block * (uint32_t)(items < LEAST_ITEMS  ? LEAST_ITEMS
                                                  : items < MOST_ITEMS ? items
                                                                       : MOST_ITEMS);

@@ -5,9 +5,9 @@ enum { kn_shift = 8 * sizeof(${type}) - 2 }; /* of the two bits of a word that t
 
 ${begin}
     typedef ${type} kn_word;
-    __shared__ unsigned kn_before[kn_warps][256];  /* elements of a digit: those of a warp, then those of the warps before it */
-    __shared__ unsigned kn_start[256];             /* of the tile's elements with lesser digits */
-    __shared__ long long kn_base[256];             /* where the tile's elements of a digit go, less their place in the tile */
+    __shared__ unsigned kn_before[kn_warps][256];  /* elements of a digit: those of a warp, then where those of a warp begin in the tile */
+    __shared__ kn_word kn_base[256];               /* where the tile's elements of a digit go in the row, less their place in the tile */
+    __shared__ kn_word kn_sums[2][8];              /* of 32 digits each: the tile's elements, and the row's */
     __shared__ unsigned char kn_digit_of[kn_of_tile];
     ${tiles}
 
@@ -36,99 +36,89 @@ ${begin}
             ${from}
             ${step_loads}
         }
-    /* A row whose elements have one digit is copied: the digit of any of them tells. */
-    bool kn_is_copied;
-    {
-        constexpr int kn_r = 0;
-        [[maybe_unused]] const unsigned kn_j = kn_begin < kn_count ? kn_begin : 0;
-        ${from}
-        ${loads}
-        ${lane}
-        kn_is_copied = kn.${first}_.first[(unsigned long long)kn_row * 256 + ((unsigned)${mapped} & 255)] == kn.length;
-    }
-    unsigned kn_rank[kn_items]; /* of an element among those of its digit that its warp has; and the digit, in its upper half */
     kn_word *const kn_words = kn.${result}_.first + (unsigned long long)kn_ticket * 256;
-    if (!kn_is_copied) {
+    const kn_word kn_of_row = kn.${first}_.first[(unsigned long long)kn_row * 256 + threadIdx.x]; /* of the digit that is this thread's number */
+    /* A row whose elements have one digit is copied. Compilers see by the vote that whole warps do that, and write no code for parts of them. */
+    if (__any_sync(0xffffffff, __syncthreads_or(kn_of_row == (kn_word)kn.length))) {
 #pragma unroll
-    for (unsigned kn_d = 0; kn_d < 256; kn_d += 32)
-        kn_before[kn_warp][kn_d + kn_lane] = 0;
-    __syncwarp();
-
-    /* Elements that are not there come last of all: their place in the tile is behind the others. */
+        for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+            const unsigned kn_at = kn_begin + kn_r * 32;
+            kn_digit_of[kn_at] = 0;
+            ${packs}
+        }
+        kn_base[threadIdx.x] = (kn_word)kn_first;
+    } else {
+        unsigned kn_rank[kn_items]; /* of an element among those of its digit that its warp has; and the digit, in its upper half */
 #pragma unroll
-    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-        const unsigned kn_e = kn_begin + kn_r * 32;
-        [[maybe_unused]] const unsigned kn_j = kn_e < kn_count ? kn_e : 0;
-        ${from}
-        ${loads}
-        ${lane}
-        const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255;
-        kn_rank[kn_r] = kn_rank_of_digit(kn_before[kn_warp], kn_digit, kn_lane) | kn_digit << 16;
-    }
-    __syncthreads();
+        for (unsigned kn_d = 0; kn_d < 256; kn_d += 32)
+            kn_before[kn_warp][kn_d + kn_lane] = 0;
+        __syncwarp();
 
-    /* The tile's elements of each digit are put down. The last tile of a row counts some that are not there; no tile looks back to it. */
-#pragma unroll 1
-    for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
-        unsigned kn_sum = 0;
+        /* Elements that are not there come last of all: their place in the tile is behind the others. */
+#pragma unroll
+        for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+            const unsigned kn_e = kn_begin + kn_r * 32;
+            [[maybe_unused]] const unsigned kn_j = kn_e < kn_count ? kn_e : 0;
+            ${from}
+            ${loads}
+            ${lane}
+            const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255;
+            kn_rank[kn_r] = kn_rank_of_digit(kn_before[kn_warp], kn_digit, kn_lane) + (kn_digit << 16);
+            asm volatile("" : "+r"(kn_rank[kn_r])); /* Only this is held: no addresses. */
+        }
+        __syncthreads();
+
+        /* A thread has a digit. The tile's elements of each are put down; the last tile of a row counts some that are not there, and no tile looks back to it. */
+        unsigned kn_of_warp[kn_warps], kn_own = 0;
 #pragma unroll
         for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
-            const unsigned kn_of_warp = kn_before[kn_w][kn_d];
-            kn_before[kn_w][kn_d] = kn_sum;
-            kn_sum += kn_of_warp;
+            kn_of_warp[kn_w] = kn_own;
+            kn_own += kn_before[kn_w][threadIdx.x];
         }
-        kn_start[kn_d] = kn_sum;
-        kn_base[kn_d] = kn.${first}_.first[(unsigned long long)kn_row * 256 + kn_d];
-        kn_put_down(kn_words + kn_d, (kn_word)kn_sum | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
-    }
-    __syncthreads();
-    kn_sums_before(kn_start, kn_warp == 0);
-    kn_sums_before(kn_base, kn_warp == kn_warps - 1);
-    __syncthreads();
-    }
+        kn_put_down(kn_words + threadIdx.x, (kn_word)kn_own | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
+        const unsigned kn_in_tile = kn_sum_before(kn_own, kn_sums[0]);
+        const kn_word kn_in_row = kn_sum_before(kn_of_row, kn_sums[1]);
+        __syncthreads();
+        const unsigned kn_start = kn_in_tile + (unsigned)kn_sum_of_warps(kn_sums[0]);
 #pragma unroll
-    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-        unsigned kn_at = kn_begin + kn_r * 32;
-        if (!kn_is_copied) {
-            const unsigned kn_digit = kn_rank[kn_r] >> 16;
-            kn_at = kn_start[kn_digit] + kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
+        for (int kn_w = 0; kn_w < kn_warps; ++kn_w)
+            kn_before[kn_w][threadIdx.x] = kn_start + kn_of_warp[kn_w];
+        kn_base[threadIdx.x] = kn_in_row + kn_sum_of_warps(kn_sums[1]) - kn_start;
+        __syncthreads();
+#pragma unroll
+        for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+            const unsigned kn_digit = kn_rank[kn_r] >> 16, kn_at = kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
             kn_digit_of[kn_at] = (unsigned char)kn_digit;
+            ${packs}
         }
-        ${packs}
-    }
-    __syncthreads();
 
-    /* The elements of the row's earlier tiles, of each digit by a thread. */
-    if (!kn_is_copied)
-#pragma unroll 1
-    for (unsigned kn_d = threadIdx.x; kn_d < 256; kn_d += ${block}) {
-        kn_word kn_sum = 0;
+        /* The elements of the row's earlier tiles, whose words are looked at a few at a time. */
         if (kn_tile > 0) {
-            const kn_word *kn_earlier = kn_words + kn_d;
-            const kn_word kn_own = *kn_earlier & ((kn_word)1 << kn_shift) - 1;
-            kn_word kn_seen;
-            do {
-                kn_earlier -= 256;
-                do
-                    kn_seen = kn_look_at(kn_earlier);
-                while (kn_seen >> kn_shift == 0);
-                kn_sum += kn_seen & ((kn_word)1 << kn_shift) - 1;
-            } while (kn_seen >> kn_shift == 1);
-            kn_put_down(kn_words + kn_d, kn_sum + kn_own | (kn_word)2 << kn_shift);
+            const kn_word kn_earlier = kn_sum_of_earlier(kn_words + threadIdx.x, kn_tile);
+            kn_put_down(kn_words + threadIdx.x, kn_earlier + kn_own | (kn_word)2 << kn_shift);
+            kn_base[threadIdx.x] += kn_earlier;
         }
-        kn_base[kn_d] += kn_row * kn.length + (long long)kn_sum - kn_start[kn_d];
     }
     __syncthreads();
     /* Neighbours in the tile go to neighbouring places, where they have one digit. */
-#pragma unroll 4
-    for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-        const unsigned kn_s = kn_r * ${block} + threadIdx.x;
-        if (kn_s >= kn_count)
-            break;
-        [[maybe_unused]] const unsigned kn_j = ${single};
-        const ${order} ${row} = (${order})((kn_is_copied ? kn_row * kn.length + kn_first : kn_base[kn_digit_of[kn_s]]) + kn_s);
-        ${from}
-        ${stores}
-    }
+    long long kn_to_row = kn_row * kn.length;
+    asm volatile("" : "+l"(kn_to_row)); /* One number, rather than a product for each element. */
+    if (kn_count == kn_of_tile)
+#pragma unroll ${row_unroll}
+        for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
+            const unsigned kn_s = kn_r * ${block} + threadIdx.x;
+            [[maybe_unused]] const unsigned kn_j = ${single};
+            const ${order} ${row} = (${order})(kn_to_row + (kn_word)(kn_base[kn_digit_of[kn_s]] + kn_s));
+            ${from}
+            ${stores}
+        }
+    else
+#pragma unroll 1
+        for (unsigned kn_s = threadIdx.x; kn_s < kn_count; kn_s += ${block}) {
+            [[maybe_unused]] const unsigned kn_j = ${single};
+            const ${order} ${row} = (${order})(kn_to_row + (kn_word)(kn_base[kn_digit_of[kn_s]] + kn_s));
+            ${from}
+            ${stores}
+        }
     ${after_loop}
 }
