@@ -185,8 +185,8 @@ static int element_bytes(const kn_lowered_part *part)
     return bytes;
 }
 
-/* A sort's pass holds a tile's inputs in shared memory: with more bytes of them it has smaller tiles, thus more
- * of these than the algorithm has words for. */
+/* A sort's pass holds a tile's inputs in shared memory: with more bytes of them it has smaller tiles, thus
+ * more of these than the algorithm has words for. */
 static bool keeps_tiles(const kn_lowered_part *part, const kn_lowered_part *map, int k)
 {
     bool places = false;

@@ -364,10 +364,10 @@ kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool 
     bool are_whole = t->are_whole && are_classes(l->part.spec) && t->items > t->lanes &&
                      t->items % (t->lanes * t->turn) != 0;
     bool are_alike = behind == chunk;
-    /* Threads whose only item is a vector keep its value where that stands, where others of the last set, which
-     * have single elements alone, have no room. */
-    bool lacks_room = t->vector > 1 && count == 1 && t->last > behind;
-    bool is_apart = are_whole || lacks_room || behind > chunk || (!are_alike && chunk % t->lanes != 0);
+    /* Threads whose only item is a vector keep its value where that stands; others of the last set, which
+     * have single elements alone, have no slot there. */
+    bool lacks_slots = t->vector > 1 && count == 1 && t->last > behind;
+    bool is_apart = are_whole || lacks_slots || behind > chunk || (!are_alike && chunk % t->lanes != 0);
     items it = {.is_first = true,
                 .of = {.at = t->begin, .step = 1, .are_results_near = t->are_results_near, .last = t->last}};
     if (t->vector > 1)
