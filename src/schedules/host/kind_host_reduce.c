@@ -27,10 +27,12 @@ enum {
     NARROW_ITEM = 2,
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 4096,  /* the same, up to which many rows are reduced at a time, */
-    MOST_INDEXED = 256, /* with indices of elements up to this, */
-    FEWEST_SHORT = 8,   /* if there are as many as this */
-    MOST_RUN = 64,      /* elements of rows of several axes, up to which steps go from row to row, and */
-    SHORT_RUN = 7,      /* up to which lanes are results if these are neighbours; of structs */
+    MOST_INDEXED = 384, /* with indices up to this, or of WIDE_ITEM bytes, whose indices are as wide, */
+    MOST_WIDE_INDEXED = 100,
+    WIDE_ITEM = 8,
+    FEWEST_SHORT = 8, /* if there are as many as this */
+    MOST_RUN = 64,    /* elements of rows of several axes, up to which steps go from row to row, and */
+    SHORT_RUN = 7,    /* up to which lanes are results if these are neighbours; of structs */
     STRUCT_RUN = 15,
     MOST_BESIDE = 8, /* results of a run, up to which many runs are reduced at a time, of so many */
     MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
@@ -115,11 +117,17 @@ static bool has_index(const kn_program *program)
     return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
 }
 
+/* Indices lie beside values as wide as the widest of them. */
+static bool has_wide_index(const kn_choice *c)
+{
+    return has_index(c->program) && narrowest_input(c) == WIDE_ITEM;
+}
+
 /* Rows are so short that the work per row would dominate. */
 static bool are_short_rows(const kn_choice *c)
 {
     int64_t length = row_length(c->space);
-    int64_t most = has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
+    int64_t most = has_wide_index(c) ? MOST_WIDE_INDEXED : has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
     return c->space->n_reduction_axes == 1 && length > 1 && length <= most &&
            output_extent(c->space) >= FEWEST_SHORT;
 }
@@ -186,7 +194,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
-    kn_reduce_set_index_type(out, c);
+    if (!has_wide_index(c)) /* compilers split the masks of wide values for narrow indices */
+        kn_reduce_set_index_type(out, c);
     for (int o = 0; o < c->count; ++o) {
         bool is_result = c->access[o].is_output;
         bool is_beside = is_result && config->short_rows && s->ndim > s->n_reduction_axes;
