@@ -7,6 +7,7 @@
 #include "schedules/host/kind_host_reduce.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/host/host_kinds.h"
 #include "space/numbers.h"
+#include "types/dtype.h"
 
 enum {
     LANE_BYTES =
@@ -27,19 +29,23 @@ enum {
     NARROW_ITEM = 2,
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 4096,  /* the same, up to which many rows are reduced at a time, */
-    MOST_INDEXED = 256, /* with indices of elements up to this, */
-    FEWEST_SHORT = 8,   /* if there are as many as this */
-    MOST_RUN = 64,      /* elements of rows of several axes, up to which steps go from row to row, and */
-    SHORT_RUN = 7,      /* up to which lanes are results if these are neighbours; of structs */
+    MOST_INDEXED = 384, /* with indices up to this, or of WIDE_ITEM bytes, whose indices are as wide, */
+    MOST_WIDE_INDEXED = 100,
+    WIDE_ITEM = 8,
+    FEWEST_SHORT = 8, /* if there are as many as this */
+    MOST_RUN = 64,    /* elements of rows of several axes, up to which steps go from row to row, and */
+    SHORT_RUN = 7,    /* up to which lanes are results if these are neighbours; of structs */
     STRUCT_RUN = 15,
     MOST_BESIDE = 8, /* results of a run, up to which many runs are reduced at a time, of so many */
     MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
     MOST_FOLLOWING = 256,
-    NARROW = 256,      /* lanes: with fewer results, a step has several elements of each */
-    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256, /* steps at least, so that partials are few beside the elements */
-    GRAIN = 1 << 14,   /* elements for a further thread: 1 us for threads that are awake */
-    MOST_UNITS = 4096  /* of results that are neighbours, whose rows are cut */
+    NARROW = 256,          /* lanes: with fewer results, a step has several elements of each */
+    CHUNK = 1 << 15,       /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256,     /* steps at least, so that partials are few beside the elements */
+    GRAIN = 1 << 14,       /* elements for a further thread: 1 us for threads that are awake */
+    MOST_NARROW = 1 << 15, /* terms of 16 bits, whose sum fits 32; and terms that are found by a name of */
+    NAME = 64,             /* characters, at most */
+    MOST_UNITS = 4096      /* of results that are neighbours, whose rows are cut */
 };
 
 /* ---- which way ---- */
@@ -115,11 +121,17 @@ static bool has_index(const kn_program *program)
     return (program->uses & KN_USES_REDUCTION_INDEX) != 0;
 }
 
+/* Indices lie beside values as wide as the widest of them. */
+static bool has_wide_index(const kn_choice *c)
+{
+    return has_index(c->program) && narrowest_input(c) == WIDE_ITEM;
+}
+
 /* Rows are so short that the work per row would dominate. */
 static bool are_short_rows(const kn_choice *c)
 {
     int64_t length = row_length(c->space);
-    int64_t most = has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
+    int64_t most = has_wide_index(c) ? MOST_WIDE_INDEXED : has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
     return c->space->n_reduction_axes == 1 && length > 1 && length <= most &&
            output_extent(c->space) >= FEWEST_SHORT;
 }
@@ -171,6 +183,44 @@ static void find_runs(kn_host_reduce_config *config, const kn_choice *c)
     config->short_rows = follows && length >= KN_HOST_REDUCE_COPIES;
 }
 
+/* The name of so many characters is that of an input, or of a variable of the text, of 16 bits or less. */
+static bool is_narrow(const kn_program *p, const char *text, const char *name, int length)
+{
+    static const char *const types[] = {"bool", "signed char", "unsigned char", "short", "unsigned short"};
+    char declared[2 * NAME];
+    bool is = false;
+    for (int k = 0; k < p->n_in; ++k) {
+        const kn_param *x = &p->param[k];
+        const kn_dtype_info *info = x->type == KN_TYPE_DTYPE ? kn_dtype_info_of(x->dtype) : NULL;
+        bool is_whole =
+            info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT || info->kind == KN_KIND_BOOL);
+        is = is || (is_whole && !x->is_raw && info->size <= NARROW_ITEM && (int)strlen(x->name) == length &&
+                    memcmp(x->name, name, (size_t)length) == 0);
+    }
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        snprintf(declared, sizeof declared, "const %s %.*s = ", types[t], length, name);
+        is = is || strstr(text, declared) != NULL;
+    }
+    return is;
+}
+
+/* Sums of 64 bits whose terms are narrow numbers that are converted: expressions write such texts. */
+static bool are_terms_narrow(const kn_program *p)
+{
+    static const char *const types[] = {"long long", "unsigned long long"};
+    const char *text = p->stage[0].body, *last = strrchr(text, '=');
+    char term[NAME], sum[NAME];
+    for (int t = 0; t < 2 && last; ++t) {
+        int length = snprintf(term, sizeof term, "= static_cast<%s>((%s)", types[t], types[t]);
+        snprintf(sum, sizeof sum, "static_cast<%s>(a + b)", types[t]);
+        size_t name = strcspn(last + length * (strncmp(last, term, (size_t)length) == 0), ")");
+        if (strncmp(last, term, (size_t)length) == 0 && strcmp(p->stage[1].body, sum) == 0 && name < NAME &&
+            strncmp(last + length + name, ");", 2) == 0)
+            return is_narrow(p, text, last + length, (int)name);
+    }
+    return false;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -183,10 +233,13 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->short_rows = !by_rows ? 0 : are_short_runs(c) ? KN_HOST_REDUCE_RUNS : are_short_rows(c);
     if (!by_rows)
         find_runs(config, c);
+    config->narrow =
+        kn_reduce_size(s) <= MOST_NARROW && narrowest_input(c) < WIDE_ITEM && are_terms_narrow(c->program);
     config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
-    kn_reduce_set_index_type(out, c);
+    if (!has_wide_index(c)) /* compilers split the masks of wide values for narrow indices */
+        kn_reduce_set_index_type(out, c);
     for (int o = 0; o < c->count; ++o) {
         bool is_result = c->access[o].is_output;
         bool is_beside = is_result && config->short_rows && s->ndim > s->n_reduction_axes;
