@@ -46,7 +46,11 @@ FOLDS = {
 
 # Shapes and axes: one number, rows of several chunks, columns in chunks, few of them side by side, turned, middle axes; short rows.
 LONG = [((4194381,), (0,)), ((3, 700001), (1,)), ((2, 131072 + 5), (1,)), ((700001, 3), (0,)), ((200003, 16), (0,)), ((2000, 1500), (0,)), ((5000, 1030), (0,)),
-        ((1500, 2000), (0,)), ((40, 300, 301), (0, 2)), ((300, 40, 301), (0,)), ((60001, 50), (1,)), ((60001, 20), (1,)), ((100, 70, 400), (1,))]
+        ((1500, 2000), (0,)), ((40, 300, 301), (0, 2)), ((300, 40, 301), (0,)), ((60001, 50), (1,)), ((60001, 20), (1,)), ((100, 70, 400), (1,)), ((300, 4000), (1,))]
+
+
+# Sums of narrow whole numbers, with as many terms as fit 32 bits, and more.
+NARROW = [((3, 32768), 1), ((2, 65539), 1), ((32768, 5), 0), ((40, 7), 1)]
 
 
 class Reductions(Library):
@@ -63,12 +67,30 @@ class Reductions(Library):
     def call(self, name, x, outs, axes):
         arrays = [self.wrap(a, a.dtype.name) for a in [x, *outs]]
         options = CallOptions(ctypes.sizeof(CallOptions))
-        options.axes, options.n_axes = (ctypes.c_int * len(axes))(*axes), len(axes)
+        if axes is not None:  # that of an expression are in its text
+            options.axes, options.n_axes = (ctypes.c_int * len(axes))(*axes), len(axes)
         status = self.c.kiln_kernel_call(self.kernels[name], (ctypes.c_void_p * len(outs))(*[a.value for a in arrays[1:]]), len(outs),
                                          (Argument * 1)(Argument(1, 0, arrays[0].value)), 1, ctypes.byref(options))
         self.check(status, name)
         for a in arrays:
             self.c.kiln_array_free(a)
+
+
+def check_narrow(kiln):
+    """The least and the largest numbers of their dtypes, all of them, and a single one less."""
+    for dtype in drawn(["uint8", "int8", "uint16", "int16"], 2):
+        for name in ("sum", "mean"):
+            for shape, axis in drawn(NARROW, 2):
+                kernel, text = ctypes.c_void_p(), f"{name}(x, axis={axis})"
+                kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x", text.encode(), None), text)
+                kiln.kernels[text] = kernel
+                for end in (np.iinfo(dtype).min, np.iinfo(dtype).max):
+                    x = np.full(shape, end, dtype)
+                    x[-1, -1] -= 1 if end else 0
+                    wanted = getattr(np, name)(x, axis=axis)
+                    got = np.zeros_like(wanted)
+                    kiln.call(text, x, [got], None)
+                    assert np.array_equal(got, wanted), f"{text} of {dtype}{list(shape)}: {got}, not {wanted}"
 
 
 def off(sums, exact):
@@ -80,6 +102,8 @@ def off(sums, exact):
 def check(kiln, compare):
     """A digest of everything that came out; compare: with NumPy's results."""
     numbers, digest = np.random.default_rng(5), hashlib.sha256()
+    if compare:
+        check_narrow(kiln)
     for shape, axes in drawn(LONG, 5):
         for x in (numbers.random(shape, np.float32), numbers.integers(0, 1000, shape[::-1]).astype(np.float32).T):
             for name, (_, dtypes, reference) in FOLDS.items():
