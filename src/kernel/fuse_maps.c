@@ -92,7 +92,8 @@ static bool is_map(const kn_lowered_part *part)
     return p->uses == 0 && p->indexed == 0 && p->left_outputs == 0 && !p->loop_prep[0] && !p->after_loop[0] &&
            p->n_options == 0 && p->n_headers == 0 && !(p->flags & others) && !part->options.shape &&
            is_stored && has_plain_params(part) &&
-           kn_shape_size(part->binding.array[p->n_in]->ndim, part->binding.array[p->n_in]->shape) >= KN_FEWEST_FUSED;
+           kn_shape_size(part->binding.array[p->n_in]->ndim, part->binding.array[p->n_in]->shape) >=
+               KN_FEWEST_FUSED;
 }
 
 /* The stages that read a parameter are maps of each element. */
@@ -272,6 +273,21 @@ static void count_inputs(double *inputs, double *fused, const fusing *f, int n_r
 static double bytes_of_result(const fusing *f)
 {
     return kn_lowered_bytes(map_of(f)->binding.array[map_of(f)->program->n_in]);
+}
+
+/* A map that left its reductions costs one more reading of their input, in place of its result. It has to be
+ * cheap, and no rank's key: these are bound by instructions (topk of softmax over 4,096 rows of 50,257
+ * takes 1,475 us on an H100 if it computes the exponentials, 1,092 if they are stored). */
+static bool repays_reading(const fusing *f, int n_results)
+{
+    bool repays = kn_cost_functions(f->whole) == 0;
+    for (int r = 0; r < n_results; ++r)
+        for (int k = 0; k < f[r].n_readers; ++k) {
+            const kn_program *p = f->lowered->part[f[r].reader[k].part].program;
+            for (int s = 0; s < p->n_stages; ++s)
+                repays = repays && p->stage[s].kind != KN_RANK;
+        }
+    return repays;
 }
 
 /* Each reader reads the inputs in place of the result, which nobody writes. Functions that take tens of
@@ -661,7 +677,7 @@ static kiln_status fuse(fusing *f, kn_lowered *l, int at)
         begin(&f[r], l, at, r);
         can = find_readers(&f[r]);
     }
-    if (!can || !moves_less(f, n_results))
+    if (!can || !moves_less(f, n_results) || (l->part[at].is_apart && !repays_reading(f, n_results)))
         return KILN_OK;
     kn_moved moved = l->moved;
     kiln_status status = KILN_OK;

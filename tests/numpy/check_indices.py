@@ -258,10 +258,25 @@ def check_refusals(kiln):
         assert failed() and words in kiln.c.kiln_error_message().decode(), (words, kiln.c.kiln_error_message())
 
 
+def check_large(kiln):
+    """One value for places of an array that is large enough to be written once (CUDA), by an index that comes twice and backwards."""
+    generator = np.random.default_rng(29)
+    x = generator.random((521, 512), "float32")
+    for text, i in (("x[i] = 0; x", generator.integers(-521, 521, 300)), ("x[:, i] = 1; x", generator.integers(-512, 512, 300)), ("x[i, i] = 2.5; x", generator.integers(0, 512, 300))):
+        right, held = x.copy(), []
+        exec(text.split(";")[0], {}, {"x": right, "i": i})
+        got = call(kiln, text, {"x": placed(kiln, random.Random(1), x, held), "i": placed(kiln, random.Random(2), i, held)})
+        assert not isinstance(got, str), f"{text}: {got}"
+        assert np.array_equal(download(kiln, got, x.dtype), right), text
+        for handle in (ctypes.c_void_p(got), *reversed(held)):
+            kiln.c.kiln_array_free(handle)
+
+
 def main():
     o = random_cases(2000, 10, 29)
     kiln = Arrays(o.library)
     check_refusals(kiln)
+    check_large(kiln)
     in_threads(lambda k: (check_reduction if k % 4 == 3 else check_own if k % 8 == 5 else check_case)(kiln, o.seed, k), o.cases)
     print(f"{o.count} indices, none wrong")
 

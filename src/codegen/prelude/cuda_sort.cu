@@ -58,9 +58,9 @@ template <class Sum> __device__ __forceinline__ Sum kn_sum_of_warps(const Sum *o
     return sum;
 }
 
-// The elements that the tiles before this one have of a digit, by its word of this tile: words of four tiles at once, since each look waits. The first tile's word ends it.
+// The elements that the tiles before this one have of a digit, by its word of this tile: words of two tiles at once, since each look waits (one of them takes as long as four; more move more). The first tile's word ends it.
 template <class Word> __device__ __forceinline__ Word kn_sum_of_earlier(const Word *own, unsigned tiles) {
-    enum { in_flight = 4, shift = 8 * sizeof(Word) - 2 };
+    enum { in_flight = 2, shift = 8 * sizeof(Word) - 2 };
     Word sum = 0;
 #pragma unroll 1
     for (;; tiles -= in_flight) {
