@@ -344,10 +344,11 @@ static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
     const kn_schedule *s = &spec->schedule;
     int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
-    int64_t concurrent = !reduces_structs(spec)             ? CONCURRENT_THREADS
-                         : s->vector == 1                   ? CONCURRENT_STRUCTS
-                         : s->block >= THREADS_LONG_STRUCTS ? CONCURRENT_LONG_STRUCTS
-                                                            : CONCURRENT_THREADS;
+    int64_t concurrent = !reduces_structs(spec) ? CONCURRENT_THREADS
+                         : s->vector == 1       ? CONCURRENT_STRUCTS
+                         : s->block >= THREADS_LONG_STRUCTS && !kn_reduce_has_half_vectors(spec)
+                             ? CONCURRENT_LONG_STRUCTS
+                             : CONCURRENT_THREADS;
     int64_t splits =
         splits_of(f, &spec->target, kn_clamp(concurrent / s->block, 1, concurrent), tiles, f->rows / turn);
     f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->rows, splits), turn) * turn);

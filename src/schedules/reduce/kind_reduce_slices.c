@@ -19,7 +19,6 @@ enum {
     SHARED = 36 << 10,  /* bytes of shared memory: five blocks or more of a multiprocessor */
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
-    BANK = 4,   /* bytes: threads side by side share a word of small elements */
     LEAST_SIZE = 1 << 14,    /* elements of a space */
     LONGEST_GAPPED = 1500,   /* elements of rows with gaps */
     SHORTEST_UNALIGNED = 65, /* vectors of rows that are unaligned alike, from which on a warp reads each */
@@ -166,15 +165,13 @@ static int64_t bytes_of(const staged *all, int64_t results, int64_t slice)
     return bytes;
 }
 
-/* Few threads a result, so that many lie side by side; more if shared memory does not hold their rows,
- * there are fewer results, or elements are smaller than a word. */
+/* Few threads a result, so that many lie side by side, and a thread has many elements beside what finding its
+ * row costs; more if shared memory does not hold their rows, or there are fewer results. */
 static void lay_threads(slices_field *f, const staged *all, int block, int64_t results, int64_t row)
 {
     int64_t enough = row < ENOUGH_BYTES / all->smallest ? row : ENOUGH_BYTES / all->smallest;
     f->lanes = 1;
     f->are_lanes_together = all->is_all;
-    while (f->are_lanes_together && (int)f->lanes * all->smallest < BANK && 2 * f->lanes <= row)
-        f->lanes *= 2;
     f->tile_results = (uint32_t)block / f->lanes;
     while (f->tile_results / 2 >= LEAST_RESULTS &&
            (f->tile_results / 2 >= results || bytes_of(all, f->tile_results, enough) > SHARED))

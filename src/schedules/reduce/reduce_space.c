@@ -10,6 +10,7 @@
 enum {
     ACCESS = 16 /* bytes of one load */,
     GUESSED_STRUCT = 16 /* bytes */,
+    WORD = 4,
     NEAR_AXES = 4, /* along which vectors are gathered: kn_go_near of src/codegen/prelude/cuda_reduce.cu */
     WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
 };
@@ -146,6 +147,15 @@ void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector)
 {
     for (int o = 0; o < c->count; ++o)
         out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
+}
+
+bool kn_reduce_has_half_vectors(const kn_spec *spec)
+{
+    bool are_half = spec->schedule.vector == 2;
+    for (int k = 0; k < spec->program->n_in; ++k)
+        if (spec->operand[k].array >= 0)
+            are_half = are_half && kn_dtype_info_of(spec->operand[k].dtype)->size <= WORD;
+    return are_half;
 }
 
 void kn_reduce_set_access_along(kn_schedule *out, const kn_choice *c, int axis)

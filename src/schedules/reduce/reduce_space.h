@@ -32,6 +32,8 @@ typedef enum kn_reduce_fit {
 int kn_reduce_vector(const kn_choice *c);
 /* The same of inputs that move along the axis: a weight that does not is one element, however wide. */
 int kn_reduce_vector_along(const kn_choice *c, int axis);
+/* True for vectors of two elements of a word at most: their structs leave registers for more threads. */
+bool kn_reduce_has_half_vectors(const kn_spec *spec);
 /* Access of operands in vectors of inputs that move along the axis: the others are single elements. */
 void kn_reduce_set_access_along(kn_schedule *out, const kn_choice *c, int axis);
 /* True if the operand's address and its strides along all axes but this one have the same misalignment as

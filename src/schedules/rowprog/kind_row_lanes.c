@@ -81,8 +81,7 @@ static bool has_lanes(int64_t items, int each)
 }
 
 /* True if the operand's rows are one contiguous range, in order, from a chunk's boundary on, and no whole
- * chunks. Of narrow elements the cache holds many rows, and staged by blocks they were slower
- * (bench/results/nvidia-h200-anyaxis.md). */
+ * chunks. Of narrow elements the cache holds many rows (bench/results/nvidia-h200-anyaxis.md). */
 static bool is_staged(const kn_choice *c, int o, int64_t length)
 {
     const kn_space *s = c->space;
@@ -115,7 +114,7 @@ static bool choose_staged(kn_schedule *out, const kn_choice *c, int64_t length)
     const kn_space *s = c->space;
     int64_t bytes = 0;
     int inner = s->ndim - 1, items = items_alone(length, LONGEST_STAGED);
-    if (length <= SHORTEST || length == out->vector || items == 0 || out->vector >= kn_row_vector(c) ||
+    if (length <= 2 || length == out->vector || items == 0 || out->vector >= kn_row_vector(c) ||
         items > kn_row_most_held(c) || c->program->left_outputs != 0 || out->block % WARP != 0)
         return false;
     for (int o = 0; o < c->count; ++o) {
