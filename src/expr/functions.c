@@ -155,6 +155,22 @@ kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value 
     return status;
 }
 
+kiln_status kn_call_reduced(kn_node *node, const kn_parser *p, const kn_value *axis, const kn_value *keepdims)
+{
+    const kn_value *item;
+    int64_t keeps = 0;
+    kiln_status status = KILN_OK;
+    if (kn_call_is_given(axis)) {
+        int count = kn_parser_items(&item, p, axis);
+        node->has_axes = true;
+        status = kn_call_axis_list(node, p, item, count);
+    }
+    if (status == KILN_OK && keepdims->kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&keeps, p, keepdims, "keepdims");
+    node->keepdims = keeps != 0;
+    return status;
+}
+
 /* ---- casts ---- */
 
 static kiln_status add_cast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *from,
