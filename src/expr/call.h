@@ -32,7 +32,6 @@ kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c
 /* An error if the argument is absent. */
 kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name);
 kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
-kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count);
 /* Reads axis= and keepdims= of a reduction. */
 kiln_status kn_call_reduced(kn_node *node, const kn_parser *p, const kn_value *axis,
                             const kn_value *keepdims);
