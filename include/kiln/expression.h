@@ -62,6 +62,9 @@
  * - all operations, those that were registered too, by their names and by NumPy's other ones
  *   (absolute, acos, amax, conj, mod, pow ...). Arguments go by place or by name. Reductions take
  *   axis (a whole number, a tuple of them, None for all) and keepdims; var and std take ddof.
+ *   where=, a mask that broadcasts to x, leaves elements out of sum, prod, max, min, mean, var,
+ *   std, all, any, nansum, nanmax and nanmin; initial= is one more element of sums, products and
+ *   extremes, without which the latter take no mask.
  * - x.astype(float32), astype(x, dtype), and float32(x) of any dtype's name. int(x), float(x),
  *   complex(x) and bool(x) make weak numbers of numbers: x * float(sqrt(2)) is float32, too.
  * - reshape(x, shape), x.reshape(2, -1), ravel, transpose(x, axes), x.T, expand_dims, squeeze,

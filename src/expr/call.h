@@ -32,7 +32,12 @@ kiln_status kn_call_match(kn_value *slot, const kn_parser *p, const kn_called *c
 /* An error if the argument is absent. */
 kiln_status kn_call_need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name);
 kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value);
-kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count);
+/* Reads axis= and keepdims= of a reduction. */
+kiln_status kn_call_reduced(kn_node *node, const kn_parser *p, const kn_value *axis,
+                            const kn_value *keepdims);
+/* True if the reduction of this name has where= or initial= here, and may have them (reduced_where.c). */
+bool kn_call_has_where(const kn_parser *p, const kn_called *c, const char *name);
+kiln_status kn_call_reduced_where(kn_value *out, kn_parser *p, const kn_called *c, const char *name);
 /* Adds a cast unless dtype is absent or None. */
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
 

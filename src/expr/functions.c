@@ -144,7 +144,7 @@ kiln_status kn_call_axis(int *out, const kn_parser *p, const kn_value *value)
     return status;
 }
 
-kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count)
+static kiln_status read_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count)
 {
     kiln_status status = KILN_OK;
     if (count > KILN_MAX_NDIM)
@@ -152,6 +152,22 @@ kiln_status kn_call_axis_list(kn_node *node, const kn_parser *p, const kn_value 
     for (int k = 0; k < count && status == KILN_OK; ++k)
         status = kn_call_axis(&node->axis[k], p, &item[k]);
     node->n_axes = count;
+    return status;
+}
+
+kiln_status kn_call_reduced(kn_node *node, const kn_parser *p, const kn_value *axis, const kn_value *keepdims)
+{
+    const kn_value *item;
+    int64_t keeps = 0;
+    kiln_status status = KILN_OK;
+    if (kn_call_is_given(axis)) {
+        int count = kn_parser_items(&item, p, axis);
+        node->has_axes = true;
+        status = read_axis_list(node, p, item, count);
+    }
+    if (status == KILN_OK && keepdims->kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&keeps, p, keepdims, "keepdims");
+    node->keepdims = keeps != 0;
     return status;
 }
 
@@ -243,7 +259,7 @@ static kiln_status call_transpose(kn_value *out, kn_parser *p, const kn_called *
     if (status == KILN_OK && count == 1 && item->kind == KN_VALUE_NONE)
         count = 0;
     if (status == KILN_OK)
-        status = kn_call_axis_list(&node, p, item, count);
+        status = read_axis_list(&node, p, item, count);
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
@@ -357,7 +373,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     if (status != KILN_OK)
         return status;
     int count = kn_parser_items(&item, p, &slot[1]);
-    status = kn_call_axis_list(&axes, p, item, count);
+    status = read_axis_list(&axes, p, item, count);
     return status == KILN_OK ? add_steps(out, p, node, &axes, kind) : status;
 }
 

@@ -13,23 +13,6 @@
 
 enum { SLOTS = KN_MAX_PARAMS + 3 };
 
-/* Reads axis= and keepdims= of a reduction. */
-static kiln_status read_reduced(kn_node *node, const kn_parser *p, const kn_value *axis,
-                                const kn_value *keepdims)
-{
-    const kn_value *item;
-    int64_t keeps = 0;
-    kiln_status status = KILN_OK;
-    if (kn_call_is_given(axis)) {
-        int count = kn_parser_items(&item, p, axis);
-        node->has_axes = true;
-        status = kn_call_axis_list(node, p, item, count);
-    }
-    if (status == KILN_OK && keepdims->kind != KN_VALUE_ABSENT)
-        status = kn_parser_whole(&keeps, p, keepdims, "keepdims");
-    node->keepdims = keeps != 0;
-    return status;
-}
 /* A function that is called: an operation, a kernel, or a kernel with a graph. */
 typedef struct callee {
     const kn_param *param;
@@ -148,7 +131,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     node.length = c->length;
     node.in = in;
     if (status == KILN_OK && f->is_reduction)
-        status = read_reduced(&node, p, &slot[n_reduced], f->scans ? &absent : &slot[n_reduced + 1]);
+        status = kn_call_reduced(&node, p, &slot[n_reduced], f->scans ? &absent : &slot[n_reduced + 1]);
     if (status == KILN_OK && f->takes_dtype)
         dtype = slot[n_reduced + 2 - f->scans];
     if (status == KILN_OK)
@@ -179,6 +162,8 @@ kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, c
     int n_in, n_out;
     char name[KN_NAME_MAX];
     kn_node node = {.kind = KN_NODE_CALL, .name = name};
+    if (o->is_reduction && !o->scans && kn_call_has_where(p, c, o->name))
+        return kn_call_reduced_where(out, p, c, o->name);
     kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
     callee f = {.param = param,
                 .n_min = o->n_min,

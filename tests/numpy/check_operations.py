@@ -5,13 +5,14 @@ check_operations.py LIBRARY"""
 import ctypes
 import itertools
 import pathlib
+import random
 import sys
 import warnings
 
 import numpy as np
 
 from fuzz_reductions import KEEPDIMS, CallOptions
-from host_kernels import FLOATS, INTEGERS, SOAK, Argument, Library, drawn, in_threads
+from host_kernels import FLOATS, INTEGERS, SEED, SOAK, Argument, Library, drawn, in_threads
 
 COMPLEX = ["complex64", "complex128"]
 DTYPES = ["bool"] + INTEGERS + FLOATS + COMPLEX
@@ -70,16 +71,19 @@ class Operations(Library):
 
     def express(self, name, values, n_out=1, dtype=None):
         """The same by an expression."""
-        kernel, keep, handles = ctypes.c_void_p(), [], (ctypes.c_void_p * n_out)()
         params = ", ".join(f"x{k}" for k in range(len(values)))
-        self.check(self.c.kiln_expression_create(ctypes.byref(kernel), params.encode(), f"{name}({params})".encode(), None), name)
+        return self.evaluate(f"{name}({params})", params, values, n_out, dtype)
+
+    def evaluate(self, text, params, values, n_out=1, dtype=None):
+        kernel, keep, handles = ctypes.c_void_p(), [], (ctypes.c_void_p * n_out)()
+        self.check(self.c.kiln_expression_create(ctypes.byref(kernel), params.encode(), text.encode(), None), text)
         arguments = (Argument * len(values))(*[self.argument(v, keep, dtype) for v in values])
         status = self.c.kiln_kernel_call(kernel, handles, n_out, arguments, len(values), None)
         results = () if status else [self.result(h) for h in handles]
         for h in keep + [ctypes.c_void_p(h) for h in handles if h]:
             self.c.kiln_array_free(h)
         self.c.kiln_kernel_free(kernel)
-        self.check(status, name)
+        self.check(status, text)
         return results
 
 
@@ -609,6 +613,40 @@ def check_expression(kiln, name, dtype):
     return right[0].size if n_out == 2 else right.size
 
 
+WITH_WHERE = "all any max amax mean min nanmax nanmin nansum prod std sum var".split()
+
+
+def check_where(kiln, name, dtype, index):
+    """where= and initial= of reductions, by expressions: masks that are broadcast, axes, nothing selected, nothing at all. Some pairs are refused by both."""
+    rng = random.Random(f"{name} {dtype} {index} {SEED}")
+    shape = [rng.choice([0, 1, 3, 5, 40]) for _ in range(rng.choice([1, 2, 3]))]
+    x = np.array([rng.choice([0, 1, 2, 3, 4, 5.5, NAN if rng.random() < 0.1 else 7]) for _ in range(int(np.prod(shape)))]).reshape(shape)
+    x = np.nan_to_num(x).astype(dtype) if np.dtype(dtype).kind in "biu" else x.astype(dtype)
+    mask = np.array([rng.random() < 0.6 for _ in range(int(np.prod(shape)))], bool).reshape(shape)
+    mask = np.array(rng.choice([mask, mask[..., :1], mask[0] if shape[0] else mask]))
+    is_best = name[-3:] in ("max", "min")
+    if x.dtype.kind == "c" and is_best:
+        return 0
+    words = {"axis": rng.choice([0, -1, tuple(range(len(shape)))])} if rng.random() < 0.7 else {}
+    words.update({"keepdims": True} if rng.random() < 0.5 else {})
+    if is_best or (name in ("sum", "prod", "nansum") and rng.random() < 0.6):
+        words["initial"] = rng.choice([0, 1, 3] if x.dtype.kind in "biu" else [0, 2.5, -100])
+    if name in ("std", "var") and rng.random() < 0.5:
+        words["ddof"] = 1
+    if "initial" not in words or rng.random() < 0.75:
+        words["where"] = mask
+    text = f"{name}(x, {', '.join(f'{key}=m' if key == 'where' else f'{key}={value}' for key, value in words.items())})"
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            right = np.asarray(getattr(np, name)(x, **words))
+    except TypeError:  # NumPy's nansum replaces an empty mask by one of float64
+        return 0
+    got, = kiln.evaluate(text, "x, m", [x, mask])
+    compare(got, right, f"{text} of {x.dtype} {x.shape}, m {mask.shape}", 10)
+    return 1
+
+
 def main():
     kiln = Operations(sys.argv[1])
     check_names(kiln)
@@ -633,6 +671,9 @@ def main():
     todo = drawn(halves, 20) + drawn(itertools.product(OF_THE_DTYPE, ["float16", "bfloat16"]), 4) + drawn(itertools.product(names, DTYPES), 300)
     in_threads(lambda job: counts.append(check_expression(kiln, *job)), todo)
     print(f"{sum(counts)} elements")
+    counts = []
+    in_threads(lambda job: counts.append(check_where(kiln, *job)), drawn(itertools.product(WITH_WHERE, DTYPES, range(4)), 80))
+    print(f"{sum(counts)} reductions with where= or initial=")
     in_threads(lambda check: check(kiln), drawn([check_empty, check_moments, check_outputs, check_mixed, check_bfloat16], 2))
     print("none wrong")
 
