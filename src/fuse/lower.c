@@ -247,7 +247,8 @@ static int first_to_join(const lowering *l, const kn_group *own)
         if (leaf->kind != KN_BASE_BUFFER)
             continue;
         kn_why why = l->why[leaf->node];
-        int least = l->group_of[leaf->node] + (why == KN_WHY_ROWS || why == KN_WHY_MOVES || why == KN_WHY_READER);
+        int least =
+            l->group_of[leaf->node] + (why == KN_WHY_ROWS || why == KN_WHY_MOVES || why == KN_WHY_READER);
         first = least > first ? least : first;
     }
     return first;

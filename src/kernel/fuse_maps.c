@@ -92,7 +92,8 @@ static bool is_map(const kn_lowered_part *part)
     return p->uses == 0 && p->indexed == 0 && p->left_outputs == 0 && !p->loop_prep[0] && !p->after_loop[0] &&
            p->n_options == 0 && p->n_headers == 0 && !(p->flags & others) && !part->options.shape &&
            is_stored && has_plain_params(part) &&
-           kn_shape_size(part->binding.array[p->n_in]->ndim, part->binding.array[p->n_in]->shape) >= KN_FEWEST_FUSED;
+           kn_shape_size(part->binding.array[p->n_in]->ndim, part->binding.array[p->n_in]->shape) >=
+               KN_FEWEST_FUSED;
 }
 
 /* The stages that read a parameter are maps of each element. */
