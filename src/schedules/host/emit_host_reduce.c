@@ -51,7 +51,7 @@ static void put_reduced_type(const kn_writer *w, kn_str *out, int result)
 {
     static const char *const types[] = {[2] = "short", [4] = "int", [8] = "long long"};
     int size = kn_reduce_truth_size(w->spec);
-    if (config_of(w)->narrow)
+    if (config_of(w)->half_width)
         kn_str_append(out, kn_spec_value_dtype(w->spec, result) == KILN_INT64 ? "int" : "unsigned");
     else if (size > 0)
         kn_str_append(out, types[size]);

@@ -17,8 +17,10 @@ KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
  * beside: so many results lie side by side, and such runs are reduced as short rows are, many at a time;
  * with short_rows, the elements of each follow each other, and vectors have KN_HOST_REDUCE_COPIES of each
  * result.
- * narrow: sums of 64 bits have terms of 16 at most, so few that they fit 32: twice as many fit a vector. */
-#define KN_HOST_REDUCE_CONFIG(X) X(lanes_of_row, 64) X(short_rows, 2) X(grouped, 1) X(beside, 8) X(narrow, 1)
+ * half_width: sums of 64 bits have terms of 16 at most, so few that they fit 32: a vector has twice as
+ * many. */
+#define KN_HOST_REDUCE_CONFIG(X)                                                                             \
+    X(lanes_of_row, 64) X(short_rows, 2) X(grouped, 1) X(beside, 8) X(half_width, 1)
 KN_CONFIG(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 /* multipass: values of elements are computed again for each pass, rather than held. */
 #define KN_HOST_ROW_CONFIG(X) X(multipass, 1)

@@ -233,7 +233,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->short_rows = !by_rows ? 0 : are_short_runs(c) ? KN_HOST_REDUCE_RUNS : are_short_rows(c);
     if (!by_rows)
         find_runs(config, c);
-    config->narrow =
+    config->half_width =
         kn_reduce_size(s) <= MOST_NARROW && narrowest_input(c) < WIDE_ITEM && are_terms_narrow(c->program);
     config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     while (config->short_rows && config->lanes_of_row > row_length(s))
