@@ -100,7 +100,7 @@ static void free_range(kn_pool *pool, kn_segment *s)
 
 static void drop_if_empty(kn_pool *pool, kn_segment *s)
 {
-    if (s->first->state != BLOCK_HOLE || s->first->after)
+    if (!s->first || s->first->state != BLOCK_HOLE || s->first->after)
         return;
     kn_pool_remove_segment(s);
     free_range(pool, s);

@@ -709,7 +709,7 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
     if (status == KILN_OK && (!x || x->value.kind != KN_VALUE_NODE))
         status = x ? refuse_here(p, "an array was expected in front of '['")
                    : refuse_name(p, name.at, name.length);
-    const kn_value of = status == KILN_OK ? x->value : (kn_value){.kind = KN_VALUE_ABSENT};
+    const kn_value of = status == KILN_OK && x ? x->value : (kn_value){.kind = KN_VALUE_ABSENT};
     if (status == KILN_OK)
         status = next(p);
     if (status == KILN_OK)

@@ -184,7 +184,7 @@ static kiln_status read_list(kn_quantile *q, const kn_parser *p, const kn_value 
 {
     const kn_value *item;
     const int count = kn_parser_items(&item, p, value);
-    double number;
+    double number = 0;
     kiln_status status = KILN_OK;
     q->has_list = value->kind == KN_VALUE_TUPLE;
     q->n_list = q->has_list ? count : 0;
