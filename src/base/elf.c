@@ -26,8 +26,10 @@ static kiln_status not_whole(const kn_elf_object *o, const char *what)
 
 static kiln_status not_fit(const kn_elf_object *o, const char *what)
 {
-    return kn_error(KILN_ERROR_FORMAT, "%s is no %s: %s", o->name,
-                    o->is_cubin ? "cubin" : "shared object for this machine", what);
+    static const char *const kinds[] = {[KN_ELF_SHARED_OBJECT] = "shared object for this machine",
+                                        [KN_ELF_RELOCATABLE] = "relocatable object for this machine",
+                                        [KN_ELF_CUBIN] = "cubin"};
+    return kn_error(KILN_ERROR_FORMAT, "%s is no %s: %s", o->name, kinds[o->kind], what);
 }
 
 static bool is_native_order(unsigned char order)
@@ -36,10 +38,19 @@ static bool is_native_order(unsigned char order)
     return order == (*(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
+static bool is_of_kind(const kn_elf_object *o)
+{
+    const unsigned type = o->head.e_type;
+    return type == ET_DYN    ? o->kind == KN_ELF_SHARED_OBJECT
+           : type == ET_REL  ? o->kind != KN_ELF_SHARED_OBJECT
+           : type == ET_EXEC ? o->kind == KN_ELF_CUBIN
+                             : false;
+}
+
 static kiln_status check_head(kn_elf_object *o)
 {
     Elf64_Ehdr *head = &o->head;
-    unsigned machine = o->is_cubin ? EM_CUDA : MACHINE;
+    unsigned machine = o->kind == KN_ELF_CUBIN ? EM_CUDA : MACHINE;
     if (o->size < SELFMAG || memcmp(o->data, ELFMAG, SELFMAG) != 0)
         return not_fit(o, "it is not an ELF object");
     if (o->size < sizeof *head)
@@ -49,12 +60,12 @@ static kiln_status check_head(kn_elf_object *o)
         return not_fit(o, "its class or byte order is another");
     if (machine != EM_NONE && head->e_machine != machine)
         return not_fit(o, "it was made for another machine");
-    if (o->is_cubin ? head->e_type != ET_EXEC && head->e_type != ET_REL : head->e_type != ET_DYN)
+    if (!is_of_kind(o))
         return not_fit(o, "its type is another");
     if ((head->e_phnum && head->e_phentsize != sizeof(Elf64_Phdr)) ||
         (head->e_shoff && head->e_shentsize != sizeof(Elf64_Shdr)))
         return not_fit(o, "its tables have entries of another size");
-    if (!o->is_cubin && head->e_phnum == 0)
+    if (o->kind == KN_ELF_SHARED_OBJECT && head->e_phnum == 0)
         return not_fit(o, "it has no segments");
     return KILN_OK;
 }
@@ -187,17 +198,23 @@ static kiln_status check_sections(const kn_elf_object *o)
     return status;
 }
 
+kiln_status kn_elf_open(kn_elf_object *out, const void *data, size_t size, kn_elf_kind kind, const char *name)
+{
+    *out = (kn_elf_object){.data = data, .size = size, .kind = kind, .name = name};
+    kiln_status status = check_head(out);
+    if (status == KILN_OK)
+        status = check_segments(out);
+    if (status == KILN_OK)
+        status = count_sections(out);
+    if (status == KILN_OK)
+        status = check_sections(out);
+    if (status == KILN_OK && kind == KN_ELF_SHARED_OBJECT)
+        status = kn_elf_check_dynamic(out);
+    return status;
+}
+
 kiln_status kn_elf_check(const void *data, size_t size, kn_elf_kind kind, const char *name)
 {
-    kn_elf_object o = {.data = data, .size = size, .is_cubin = kind == KN_ELF_CUBIN, .name = name};
-    kiln_status status = check_head(&o);
-    if (status == KILN_OK)
-        status = check_segments(&o);
-    if (status == KILN_OK)
-        status = count_sections(&o);
-    if (status == KILN_OK)
-        status = check_sections(&o);
-    if (status == KILN_OK && kind == KN_ELF_SHARED_OBJECT)
-        status = kn_elf_check_dynamic(&o);
-    return status;
+    kn_elf_object object;
+    return kn_elf_open(&object, data, size, kind, name);
 }

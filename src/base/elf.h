@@ -4,17 +4,15 @@
 #ifndef KN_BASE_ELF_H
 #define KN_BASE_ELF_H
 
-#include <kiln/base.h>
-
-typedef enum kn_elf_kind {
-    KN_ELF_SHARED_OBJECT, /* of this machine, for dlopen */
-    KN_ELF_CUBIN          /* executable or relocatable */
-} kn_elf_kind;
+#include "base/elf_object.h"
 
 /* KILN_ERROR_FORMAT naming the damage. Checks class, byte order, machine, type, that headers, segments and
  * sections lie within size bytes, that tables of names, symbols and relocations have valid contents, and of a
  * shared object all that the loader follows; reads nothing outside of them. Machine code and pointers are not
  * checked. */
 kiln_status kn_elf_check(const void *data, size_t size, kn_elf_kind kind, const char *name);
+/* The same, and gives the object: data and name are to stay. */
+kiln_status kn_elf_open(kn_elf_object *out, const void *data, size_t size, kn_elf_kind kind,
+                        const char *name);
 
 #endif

@@ -7,10 +7,16 @@
 #include <elf.h>
 #include <stdbool.h>
 
+typedef enum kn_elf_kind {
+    KN_ELF_SHARED_OBJECT, /* of this machine, for dlopen */
+    KN_ELF_RELOCATABLE,   /* of this machine, as compilers write them */
+    KN_ELF_CUBIN          /* executable or relocatable */
+} kn_elf_kind;
+
 typedef struct kn_elf_object {
     const unsigned char *data;
     size_t size;
-    bool is_cubin; /* else a shared object */
+    kn_elf_kind kind;
     const char *name;
     Elf64_Ehdr head;
     uint64_t sections; /* more than the header can count are possible */

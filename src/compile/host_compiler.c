@@ -22,6 +22,7 @@
 #include "compile/host_compiler_line.h"
 #include "compile/host_compiler_reads.h"
 #include "compile/host_compiler_search.h"
+#include "compile/host_linker.h"
 #include "program/operators.h"
 
 static kiln_status fail(const kn_compile_request *request, const kn_str *log, int exit_code)
@@ -99,13 +100,42 @@ static kiln_status run_without_vectors(kn_str *log, int *exit_code, const char *
     return status;
 }
 
+/* Compiles without a linker. out->code stays empty where one is needed. */
+static kiln_status run_without_linker(kn_compile_result *out, int *exit_code, const char *folder,
+                                      const kn_compile_request *request)
+{
+    kn_compile_request plain = *request;
+    kn_blob object = KN_BLOB_INIT;
+    plain.flags |= KN_COMPILE_OBJECT;
+    kiln_status status = run_line(&out->log, exit_code, folder, &plain, KN_HOST_TRACE_NOTHING);
+    if (status != KILN_OK || *exit_code != 0)
+        return status;
+    status = kn_host_read_code(&object, folder, KN_HOST_OBJECT_FILE, request->name);
+    if (status == KILN_OK)
+        status = kn_host_link(&out->code, &object, request->name);
+    kn_blob_free(&object);
+    return status;
+}
+
+static kiln_status run_first(kn_compile_result *out, int *exit_code, const char *folder,
+                             const kn_compile_request *request, kn_host_trace trace)
+{
+    if (trace == KN_HOST_TRACE_NOTHING && kn_host_can_link(request)) {
+        kiln_status status = run_without_linker(out, exit_code, folder, request);
+        if (status != KILN_OK || *exit_code != 0 || out->code.data)
+            return status;
+        kn_str_clear(&out->log);
+    }
+    return run_line(&out->log, exit_code, folder, request, trace);
+}
+
 static kiln_status run_compiler(kn_compile_result *out, const char *folder, const kn_compile_request *request)
 {
     int exit_code = 0;
     kn_host_trace trace = kn_host_trace_of(request);
     struct timespec began;
     clock_gettime(CLOCK_REALTIME, &began);
-    kiln_status status = run_line(&out->log, &exit_code, folder, request, trace);
+    kiln_status status = run_first(out, &exit_code, folder, request, trace);
     if (status == KILN_OK && exit_code != 0 && is_silent_linker(&out->log, trace)) {
         kn_str_clear(&out->log);
         trace = KN_HOST_TRACE_HEADERS;
@@ -121,8 +151,8 @@ static kiln_status run_compiler(kn_compile_result *out, const char *folder, cons
         note_shortage(&out->log);
         status = fail(request, &out->log, exit_code);
     }
-    if (status == KILN_OK)
-        status = kn_host_read_code(&out->code, folder, request->name);
+    if (status == KILN_OK && !out->code.data)
+        status = kn_host_read_code(&out->code, folder, KN_HOST_CODE_FILE, request->name);
     if (status == KILN_OK && trace != KN_HOST_TRACE_NOTHING)
         status = kn_host_take_reads(&out->reads, folder, request, trace, &began);
     return status;

@@ -118,7 +118,7 @@ static bool compile(waiting *w, kn_compile_result *out, const kn_compile_request
     int exit_code = 0;
     kiln_status status = run(w, out, request, &exit_code);
     if (status == KILN_OK && exit_code == 0)
-        status = kn_host_read_code(&out->code, w->workplace.path, request->name);
+        status = kn_host_read_code(&out->code, w->workplace.path, KN_HOST_CODE_FILE, request->name);
     kn_os_workplace_remove(&w->workplace);
     kn_str_free(&w->options);
     return status == KILN_OK && exit_code == 0;

@@ -81,10 +81,10 @@ kiln_status kn_host_fill_folder(const char *folder, const kn_compile_request *re
     return status;
 }
 
-kiln_status kn_host_read_code(kn_blob *out, const char *folder, const char *name)
+kiln_status kn_host_read_code(kn_blob *out, const char *folder, const char *file, const char *name)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, KN_HOST_CODE_FILE);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
     kiln_status status = kn_os_read_plain_file(out, path, KN_HOST_FILE_MAX_BYTES, true);
     return status == KILN_OK ? status : kn_error_context("%s: what the C++ compiler made", name);
 }

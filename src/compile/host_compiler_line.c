@@ -29,10 +29,8 @@
 static const char *const base_options[] = {
     "-x",
     "c++",
-    "-shared",
     "-fPIC",
     "-pipe",
-    "-s",
     "-fno-math-errno",
     "-fno-tree-slp-vectorize",
     "-fno-delete-null-pointer-checks",
@@ -48,6 +46,10 @@ static const char *const base_options[] = {
     "-Wno-int-in-bool-context", /* x * 2 of a boolean x, in kernels for any type */
     "-fdiagnostics-color=never",
     "-ftabstop=1", /* columns count bytes */
+};
+static const char *const linker_options[] = {
+    "-shared",
+    "-s",
     "-Wl,--build-id=none",
     /* Code and data share pages: an object has 2 to 5 KiB rather than 13, or 66 on aarch64, whose pages may
      * have 64 KiB. */
@@ -125,6 +127,9 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
         add(line, word);
     for (size_t i = 0; i < sizeof base_options / sizeof *base_options; i++)
         add(line, base_options[i]);
+    const bool is_linked = !(request->flags & KN_COMPILE_OBJECT);
+    for (size_t i = 0; is_linked && i < sizeof linker_options / sizeof *linker_options; i++)
+        add(line, linker_options[i]);
     add(line, request->flags & KN_COMPILE_BASELINE ? "-Og" : "-O3");
     if (!(request->flags & KN_COMPILE_BASELINE)) /* loops of one vector take twice as long across a line */
         add(line, "-falign-loops=32");
@@ -147,7 +152,7 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
 /* Reading the symbols of libm takes a linker longer than all else that it does: 3 ms of 32 for a map. A
  * source that declares no function in C's way calls none but compilers' own; the linker says so if that is
  * wrong. */
-static bool calls_no_library(const kn_compile_request *request)
+bool kn_host_calls_no_library(const kn_compile_request *request)
 {
     static const char declared[] = "extern \"C\"";
     const char *entry = strstr(request->source, declared);
@@ -162,7 +167,7 @@ static void add_libraries(kn_host_line *line, bool is_lean, const kn_compile_req
     for (int i = 0; i < request->n_options; i++)
         if (names_library(request->options[i]))
             add(line, request->options[i]);
-    bool is_alone = is_lean && calls_no_library(request);
+    bool is_alone = is_lean && kn_host_calls_no_library(request);
     if (is_lean)
         add(line, "-nostdlib");
     else if (request->flags & KN_COMPILE_FAST_MATH)
@@ -192,10 +197,14 @@ kiln_status kn_host_line_make(kn_host_line *line, const char *folder, const kn_c
     *line = (kn_host_line){KN_STR_INIT, 0, NULL};
     add_language(line, folder, request);
     add_trace(line, folder, trace);
+    const bool is_object = request->flags & KN_COMPILE_OBJECT;
+    if (is_object)
+        add(line, "-c");
     add(line, "-o");
-    add_private(line, "", folder, KN_HOST_CODE_FILE);
+    add_private(line, "", folder, is_object ? KN_HOST_OBJECT_FILE : KN_HOST_CODE_FILE);
     add_private(line, "", folder, KN_HOST_SOURCE_FILE);
-    add_libraries(line, is_lean, request);
+    if (!is_object)
+        add_libraries(line, is_lean, request);
     return end_line(line);
 }
 

@@ -23,5 +23,7 @@ kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_co
 kiln_status kn_host_line_list(kn_host_line *line, const char *folder, const kn_compile_request *request);
 kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_str *output, int *exit_code);
 void kn_host_line_free(kn_host_line *line);
+/* True if the source of a baseline tier calls no function of a library, as far as it says. */
+bool kn_host_calls_no_library(const kn_compile_request *request);
 
 #endif

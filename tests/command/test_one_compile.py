@@ -11,7 +11,7 @@ SOAK = bool(os.environ.get("KILN_SOAK"))
 
 # Writes down when it compiles and for whom; the first waits as long as the file `wait` says.
 COMPILER = """#!/bin/sh
-case "$*" in *-shared*)
+case "$*" in *-shared*|*" -c "*)
     echo "$(date +%s%N) $PPID" >>FOLDER/log
     if mkdir FOLDER/first 2>/dev/null; then sleep "$(cat FOLDER/wait)"; fi ;;
 esac

@@ -13,7 +13,7 @@ from commanding import COMMAND, CommandCase, floats, main, npy_bytes
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
 LATE, LONGEST = 2.6, 2.0  # seconds: of what is slow, and without a word
 SLOW_COMPILER = f"""#!/bin/sh
-case "$*" in *-shared*) sleep {LATE} ;; esac
+case "$*" in *-shared*|*" -c "*) sleep {LATE} ;; esac
 exec c++ "$@"
 """
 SCRIPT = f"""#!/bin/sh
