@@ -12,8 +12,8 @@ enum {
     KN_COMPILE_TO_PTX = 4, /* PTX rather than a cubin (CUDA alone) */
     /* a whole module: full flags and the toolkit's include path rather than the lean ones */
     KN_COMPILE_USER_MODULE = 8,
-    KN_COMPILE_BASELINE = 16, /* the code that compiles soonest, with the same bits (host) */
-    KN_COMPILE_NO_TRAPS = 32, /* no floating-point exceptions are looked at (host) */
+    KN_COMPILE_BASELINE = 16,  /* the code that compiles soonest, with the same bits (host) */
+    KN_COMPILE_NO_TRAPS = 32,  /* no floating-point exceptions are looked at (host) */
     KN_COMPILE_LIBRARIES = 64, /* it calls functions of libraries, for all that its source says (host) */
     KN_COMPILE_OBJECT = 128    /* a relocatable object, which is not linked (host) */
 };
