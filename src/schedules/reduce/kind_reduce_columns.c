@@ -10,6 +10,7 @@
 #include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "space/numbers.h"
+#include "types/dtype.h"
 #include "schedules/reduce/reduce_kinds.h"
 
 enum {
@@ -43,9 +44,14 @@ enum {
     CONCURRENT_THREADS = 1024,     /* of a multiprocessor, with the registers of float32 sums or structs */
     CONCURRENT_STRUCTS = 2048,     /* the same, if a thread reduces one struct */
     CONCURRENT_LONG_STRUCTS = 768, /* the same of large blocks of vectors of structs: emit_reduce.c */
-    MOST_WAVES = 4,                /* waves of blocks into which few tiles are split */
-    LEAST_INNER_ROWS = 32,         /* rows below which an inner axis is not reduced last */
-    PARTIALS_EACH = 8, /* partial results of a thread above which they are reduced in two levels */
+    CONCURRENT_SOME = 768,         /* the same, if a thread has more words for inputs and results than */
+    FEW_WORDS = 28,
+    CONCURRENT_MANY = 512, /* and than */
+    SOME_WORDS = 44,
+    WORD = 4,              /* bytes */
+    MOST_WAVES = 4,        /* waves of blocks into which few tiles are split */
+    LEAST_INNER_ROWS = 32, /* rows below which an inner axis is not reduced last */
+    PARTIALS_EACH = 8,     /* partial results of a thread above which they are reduced in two levels */
     MOST_STEPS = 1 << 30
 };
 
@@ -340,15 +346,36 @@ static int64_t splits_of(const columns_field *f, const kn_target *target, int64_
     return best;
 }
 
+static int64_t concurrent_structs(const kn_spec *spec)
+{
+    const kn_schedule *s = &spec->schedule;
+    bool is_long = s->block >= THREADS_LONG_STRUCTS && !kn_reduce_has_half_vectors(spec);
+    return s->vector == 1 ? CONCURRENT_STRUCTS : is_long ? CONCURRENT_LONG_STRUCTS : CONCURRENT_THREADS;
+}
+
+/* Threads of a multiprocessor at once: those that have registers for what each has loaded and for its
+ * results. bench/results/reductions.md. */
+static int64_t concurrent_of(const kn_spec *spec)
+{
+    const kn_schedule *s = &spec->schedule;
+    int words = 2 * s->vector;
+    if (reduces_structs(spec))
+        return concurrent_structs(spec);
+    for (int k = 0; k < spec->program->n_in; ++k) {
+        const kn_operand *o = &spec->operand[k];
+        if (o->array < 0)
+            continue;
+        int bytes = kn_dtype_info_of(o->dtype)->size * (s->access[o->array] == KN_VECTOR ? s->vector : 1);
+        words += STEPS * (bytes > WORD ? bytes / WORD : 1);
+    }
+    return words <= FEW_WORDS ? CONCURRENT_THREADS : words <= SOME_WORDS ? CONCURRENT_SOME : CONCURRENT_MANY;
+}
+
 static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
     const kn_schedule *s = &spec->schedule;
     int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
-    int64_t concurrent = !reduces_structs(spec) ? CONCURRENT_THREADS
-                         : s->vector == 1       ? CONCURRENT_STRUCTS
-                         : s->block >= THREADS_LONG_STRUCTS && !kn_reduce_has_half_vectors(spec)
-                             ? CONCURRENT_LONG_STRUCTS
-                             : CONCURRENT_THREADS;
+    int64_t concurrent = concurrent_of(spec);
     int64_t splits =
         splits_of(f, &spec->target, kn_clamp(concurrent / s->block, 1, concurrent), tiles, f->rows / turn);
     f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->rows, splits), turn) * turn);
