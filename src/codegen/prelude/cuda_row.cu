@@ -144,6 +144,24 @@ __device__ __forceinline__ T kn_reduce_held(Item (&held)[Items], const Deal &dea
     return Items > 16 && deal.has(16) ? reduce(chain.far, chain.near) : chain.near;
 }
 
+// A vector of bfloat16 in words, which registers hold until its last use: its elements, and the numbers that they are, would have registers of their own. The compiler does not see that
+// the words are the same at each use.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_unpack(const kn_pack<T, N> &item) {
+    unsigned word[sizeof(T) * N / 4];
+    kn_pack<T, N> own;
+    memcpy(word, &item, sizeof item);
+#pragma unroll
+    for (int k = 0; k < (int)sizeof(T) * N / 4; ++k)
+        asm volatile("mov.b32 %0, %1;" : "=r"(word[k]) : "r"(word[k]));
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        const auto bits = (unsigned short)(word[k / 2] >> 16 * (k % 2));
+        memcpy(&own.at[k], &bits, sizeof bits);
+    }
+    return own;
+}
+
 // One element, repeated.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_repeat(const T *from) {

@@ -41,10 +41,24 @@ static bool is_broadcast(const kn_writer *w, int k)
            kn_access_of(w, k) == KN_BROADCAST;
 }
 
+/* Registers hold inputs alone. */
+static bool recomputes(const kn_writer *w)
+{
+    return goes_by_places(w) || (w->recipe == &kn_recipe_row_long &&
+                                 kn_row_config_of(&w->spec->schedule)->fit == KN_ROW_FULL_INPUTS);
+}
+
 /* True if items have a member for it. */
 static bool is_of_items(const kn_writer *w, int k)
 {
     return kn_is_wide_array(w, k) && !is_broadcast(w, k);
+}
+
+/* True for inputs whose elements are taken out of their words where they are read: kn_unpack says why. */
+static bool is_unpacked(const kn_writer *w, int k)
+{
+    return w->recipe == &kn_recipe_row_long && k < w->program->n_in && is_of_items(w, k) &&
+           w->spec->schedule.vector > 1 && w->spec->operand[k].dtype == KILN_BFLOAT16;
 }
 
 /* ---- items ---- */
@@ -54,7 +68,7 @@ static void place_in_item(const kn_writer *w, kn_str *out, int k)
     if (is_broadcast(w, k))
         kn_put_part(w, out, "broadcast", k);
     else if (kn_is_wide_array(w, k))
-        kn_put_part(w, out, "lane", k);
+        kn_put_part(w, out, is_unpacked(w, k) ? "lane_unpacked" : "lane", k);
     else
         kn_place_of_row(w, out, k);
 }
@@ -140,7 +154,8 @@ static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)
     int first = kn_row_first_read(w->program, k);
     if (k >= w->program->n_in || !is_of_items(w, k) || !kn_level_reads(w, level, k))
         return false;
-    return level->is_recomputed || (!is_early(w, k) && first >= level->begin && first < level->end);
+    return goes_by_places(w) || level->is_from_stage ||
+           (!is_early(w, k) && first >= level->begin && first < level->end);
 }
 
 static const char *parameters_of_item(const kn_writer *w)
@@ -176,7 +191,7 @@ static void put_lambda(const kn_writer *w, kn_str *out, const char *more, kn_str
 
 static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    bool from_stage = is_staged(w) && level->is_recomputed;
+    bool from_stage = level->is_from_stage;
     kn_str *lines = kn_text(w);
     for (int k = 0; k < w->program->n_in; ++k) {
         if (!is_loaded_in(w, level, k))
@@ -210,6 +225,8 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (k < w->program->n_in && is_loaded_in(w, level, k))
             put_mend(w, before, k);
+        if (is_unpacked(w, k) && kn_level_reads(w, level, k))
+            kn_put_part(w, before, "unpack", k);
         if (kn_is_output(w, k) && kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
             put_load(w, before, k);
         if (kn_is_output(w, k) && kn_level_stores(w, level, k))
@@ -239,6 +256,7 @@ static void put_all_items(const kn_writer *w, kn_str *out, const kn_level *level
     if (!is_staged(w))
         return;
     kn_level staged = kn_level_from(w, level->begin, true);
+    staged.is_from_stage = true;
     kn_str_append(out, ", ");
     put_items(w, out, &staged);
 }
@@ -271,7 +289,7 @@ static void put_levels(kn_writer *w)
         put_early(w, out, put_load);
     if (is_unaligned(w))
         put_early(w, out, put_mend);
-    kn_put_levels(w, goes_by_places(w), put_reduction, put_last);
+    kn_put_levels(w, recomputes(w), put_reduction, put_last);
 }
 
 /* ---- the rest ---- */
@@ -283,7 +301,7 @@ static void put_item_members(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         if (is_of_items(w, k))
             kn_put_part(w, out, "member", k);
-    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !goes_by_places(w); ++k)
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !recomputes(w); ++k)
         if (kn_is_held_value(w, k))
             kn_put_part(w, out, "held_value", k);
 }

@@ -71,14 +71,16 @@ static int items_of_unaligned(int64_t items, int lanes, int most, int usual)
 }
 
 /* Elements of two bytes: such a large block, alone on its multiprocessor, has too few of them under way while
- * it computes, and row_long has several small blocks. Of aligned rows with one reduction it has enough. */
-static bool is_better_long(const kn_choice *c, const kn_schedule *s)
+ * it computes, and row_long has several small blocks. Of aligned rows with one reduction it has enough,
+ * unless row_long has all of the row in registers. */
+static bool is_better_long(const kn_choice *c, const kn_schedule *s, int64_t items)
 {
     bool has_several = false;
     for (int stage = 0, reductions = 0; stage < c->program->n_stages; ++stage)
         has_several |= c->program->stage[stage].kind == KN_REDUCE && ++reductions > 1;
     return !c->block && kn_row_early_bytes(c, s->vector) <= NARROW && kn_row_largest_cluster(c->target) > 1 &&
-           kn_row_writes(c) && (has_several || kn_row_config_of(s)->fit < KN_ROW_ALIGNED);
+           kn_row_writes(c) &&
+           (has_several || kn_row_config_of(s)->fit < KN_ROW_ALIGNED || kn_row_long_is_full(c, s, items));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -112,7 +114,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     int64_t threads = threads_of(items, config->items);
-    if (threads > USUAL && is_better_long(c, out))
+    if (threads > USUAL && is_better_long(c, out, items))
         return false;
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }

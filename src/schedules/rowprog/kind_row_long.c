@@ -15,9 +15,12 @@ enum {
     ALONE = 1024,     /* threads of a block that has a row by itself, if there are no clusters */
     LONG = 4,         /* items of a thread in registers: more would leave none for late inputs */
     LONG_SINGLE = 8,  /* the same, of single elements */
-    FULL = 32,        /* elements of a thread, of four bytes or more, if the whole row is in registers */
+    FULL = 128,       /* bytes of a thread's inputs and values, if the whole row is in registers */
+    WIDEST = 4,       /* bytes of an element, at most, then */
+    NARROW = 2,       /* bytes of an element's inputs up to which values may be computed again */
     BESIDE = 4 << 10, /* bytes of a block's shared memory for partial values */
     WORD = 4,         /* bytes */
+    ACCESS = 16,      /* the same, of one load */
     LARGEST = 16      /* blocks of a cluster, at most */
 };
 
@@ -72,20 +75,43 @@ static void spread(launch_params *f, const kn_choice *c, int64_t items, int held
         fits(f, items, held, 0, 2 * f->blocks, f->threads, 0);
 }
 
-/* True if all threads of a cluster's blocks hold as many items in registers as they can. */
-static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
+/* True if all threads of a cluster's blocks hold as many items in registers as they can: so many. */
+static bool is_full_of(launch_params *f, const kn_choice *c, int64_t items, int held)
 {
-    const kn_row_config *config = kn_row_config_of(s);
-    if (config->fit != KN_ROW_ALIGNED || config->items * s->vector != FULL || bytes < 4 * s->vector)
-        return false;
     for (int size = 0; size < SIZES; ++size) {
-        int64_t whole = (int64_t)config->items * sizes[size].threads, blocks = items / whole;
+        int64_t whole = (int64_t)held * sizes[size].threads, blocks = items / whole;
         *f = (launch_params){(int)blocks, sizes[size].threads, 0};
         if (items % whole == 0 && blocks > 0 && blocks <= kn_row_largest_cluster(c->target) &&
             (blocks & (blocks - 1)) == 0)
             return true;
     }
     return false;
+}
+
+/* Changes the configuration if so. */
+static bool is_full(launch_params *f, const kn_choice *c, kn_schedule *s, int64_t items)
+{
+    kn_row_config *config = kn_row_config_in(s);
+    int inputs = kn_row_held_bytes(c, true);
+    bool recomputes = inputs <= NARROW && kn_row_held_bytes(c, false) > inputs;
+    int bytes = kn_row_held_bytes(c, recomputes) * s->vector, held = bytes > 0 ? FULL / bytes : 0;
+    if (config->fit != KN_ROW_ALIGNED || s->vector * WIDEST < ACCESS || held < 1 ||
+        held * s->vector > (recomputes ? kn_row_most_inputs_held : kn_row_most_held)(c) ||
+        !is_full_of(f, c, items, held))
+        return false;
+    config->items = held;
+    config->fit = recomputes ? KN_ROW_FULL_INPUTS : KN_ROW_FULL;
+    s->block = f->threads;
+    return true;
+}
+
+bool kn_row_long_is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
+{
+    kn_schedule full = *s;
+    kn_row_config *config = kn_row_config_in(&full);
+    launch_params f;
+    config->fit = config->fit == KN_ROW_FULL ? KN_ROW_ALIGNED : config->fit;
+    return is_full(&f, c, &full, items);
 }
 
 /* True if all threads, also of the last block, hold all their items, even if a row has one item less than the
@@ -113,10 +139,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_row_set_access(out, c);
     int bytes = kn_row_early_bytes(c, out->vector) * out->vector;
     int64_t items = kn_row_items(length, out->vector, config->fit);
-    if (is_full(&f, c, out, items, bytes)) {
-        config->fit = KN_ROW_FULL;
-        out->block = f.threads;
-    } else {
+    if (!is_full(&f, c, out, items)) {
         int most = config->items, fewer = out->vector > 1 ? LONG : LONG_SINGLE;
         config->items = most < fewer ? most : fewer;
         out->block = ALONE;

@@ -10,8 +10,10 @@ extern __shared__ __align__(16) unsigned char kn_buffer[];
 
 extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
-    if (kn.blocks > 1)
-        kn_arrive_in_cluster<${fit} == 3 || ${writes_row}>();
+    constexpr bool kn_is_full = ${fit} == 3 || ${fit} == 6;
+    /* Where the row is in registers alone, its loads come first. */
+    if (kn.blocks > 1 && !kn_is_full)
+        kn_arrive_in_cluster<${writes_row}>();
     ${wait}
     ${values}
     ${loop_prep}
@@ -20,8 +22,8 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
     /* kn.blocks blocks have a row, each kn.share items of it. */
     const unsigned kn_rank = kn.blocks > 1 ? kn_rank_in_cluster() : 0;
     const bool kn_is_here = true, kn_is_first = kn_rank == 0 && threadIdx.x == 0;
-    constexpr bool kn_is_empty = false, kn_is_unaligned = ${fit} == 1, kn_is_full = ${fit} == 3;
-    constexpr int kn_whole = ${fit} == 3 || ${nearly_full} ? kn_registers : 0;
+    constexpr bool kn_is_empty = false, kn_is_unaligned = ${fit} == 1;
+    constexpr int kn_whole = kn_is_full || ${nearly_full} ? kn_registers : 0;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, blockIdx.x / (unsigned)kn.blocks);
     (void)kn_is_first, (void)kn_is_empty;
@@ -69,6 +71,8 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
         for (int kn_u = 0; kn_u < kn_registers; ++kn_u)
             if (kn_dealt.has(kn_u))
                 kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
+        if (kn.blocks > 1 && kn_is_full)
+            kn_arrive_in_cluster<true>();
     };
     bool kn_have_all_begun = false;
     unsigned kn_reductions = 0;

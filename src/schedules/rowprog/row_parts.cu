@@ -1,6 +1,7 @@
 // Parts of the templates of row programs: emit_row.c. An item, and arrays in its row.
 #inline broadcast kn_${name}_broadcast
 #inline lane kn_in.kn_${name}_.at[kn_k]
+#inline lane_unpacked kn_${name}_now.at[kn_k]
 #inline place (${const}${type} *)((${const}char *)kn.${name}_ + kn_from.at[${array}])
 #inline bytes_of_row (${const}${type} *)(kn_${name}_row + kn_j * kn.axis[0].stride[${array}])
 #inline bytes_of_pieces (${const}${type} *)(kn_${name}_row + kn_in_pieces(kn, kn_j, ${array}))
@@ -16,6 +17,9 @@
 
 #part load_single
     kn_in.kn_${name}_.at[0] = *(${from});
+
+#part unpack
+    const kn_pack<${type}, ${vector}> kn_${name}_now = kn_unpack(kn_in.kn_${name}_);
 
 #part load_staged
     kn_in.kn_${name}_ = kn_${name}_staged[kn_slot];

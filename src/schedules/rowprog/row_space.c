@@ -196,14 +196,14 @@ static bool is_given_across(const kn_program *p, int value, int reduce)
 }
 
 /* Bytes of an element that are needed on both sides of a reduction. */
-static int held_across(const kn_choice *c, int reduce)
+static int held_across(const kn_choice *c, int reduce, bool recomputes)
 {
     const kn_program *p = c->program;
     int inputs = 0;
     for (int k = 0; k < p->n_in; ++k)
         inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, reduce + 1);
     int bytes = bytes_of_inputs(c, inputs, false);
-    for (int k = p->n_in; k < param_count(p) + p->n_values; ++k)
+    for (int k = p->n_in; k < param_count(p) + p->n_values && !recomputes; ++k)
         bytes += is_given_across(p, k, reduce) ? kn_reduce_size_of_value(c, k) : 0;
     return bytes;
 }
@@ -231,20 +231,39 @@ int kn_row_early_bytes(const kn_choice *c, int vector)
     return bytes_of_inputs(c, inputs, vector == 1);
 }
 
-int kn_row_most_held(const kn_choice *c)
+int kn_row_held_bytes(const kn_choice *c, bool recomputes)
 {
     const kn_program *p = c->program;
-    int held = kn_row_early_bytes(c, 0), reduced = 0, elements = MOST_HELD;
+    int held = kn_row_early_bytes(c, 0);
+    for (int s = 0; s < p->n_stages; ++s) {
+        int across = p->stage[s].kind == KN_REDUCE ? held_across(c, s, recomputes) : 0;
+        held = across > held ? across : held;
+    }
+    return held;
+}
+
+static int most_held(const kn_choice *c, bool recomputes)
+{
+    const kn_program *p = c->program;
+    int held = kn_row_held_bytes(c, recomputes), reduced = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
-            int across = held_across(c, s),
-                size = kn_reduce_size_of_value(c, p->stage[s].value[p->stage[s].n_read]);
-            held = across > held ? across : held;
+            int size = kn_reduce_size_of_value(c, p->stage[s].value[p->stage[s].n_read]);
             reduced = size > reduced ? size : reduced;
         }
     while (elements > 1 && elements * held + (wide_vector(c) + 2) * reduced > HELD_BYTES)
         elements /= 2;
     return elements;
+}
+
+int kn_row_most_held(const kn_choice *c)
+{
+    return most_held(c, false);
+}
+
+int kn_row_most_inputs_held(const kn_choice *c)
+{
+    return most_held(c, true);
 }
 
 void kn_row_set_access(kn_schedule *out, const kn_choice *c)

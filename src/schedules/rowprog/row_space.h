@@ -36,7 +36,8 @@ typedef enum kn_row_fit {
     KN_ROW_ALIGNED,   /* rows are whole vectors */
     KN_ROW_FULL,      /* the same, and all threads hold all their items: kernels test none */
     KN_ROW_OWN,       /* the same, and each thread has a row by itself */
-    KN_ROW_ALONE      /* each thread has a row by itself, which may have fewer items than a thread can hold */
+    KN_ROW_ALONE,     /* each thread has a row by itself, which may have fewer items than a thread can hold */
+    KN_ROW_FULL_INPUTS /* as KN_ROW_FULL, of inputs alone: levels compute values again */
 } kn_row_fit;
 
 /* The configuration of kinds that hold a row.
@@ -44,7 +45,7 @@ typedef enum kn_row_fit {
  * nearly_full: kernels test only the last quarter of a thread's items.
  * pieces: rows lie along two axes, in pieces of whole vectors.
  * turns: rows of a thread, one after the other, if their warp stages them; 0: they are not staged. */
-#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_ALONE) X(nearly_full, 1) X(pieces, 1) X(turns, 4)
+#define KN_ROW_CONFIG(X) X(items, 1024) X(fit, KN_ROW_FULL_INPUTS) X(nearly_full, 1) X(pieces, 1) X(turns, 4)
 KN_CONFIG(kn_row_config, KN_ROW_CONFIG);
 
 /* Elements in 16 bytes of the widest operand of which each row has other elements. */
@@ -65,6 +66,11 @@ kn_divider kn_row_per_piece(const kn_space *axes);
 int kn_row_early_bytes(const kn_choice *c, int vector);
 /* The most elements of a row that a thread can hold in registers, a power of two. */
 int kn_row_most_held(const kn_choice *c);
+/* The same where inputs alone are held. */
+int kn_row_most_inputs_held(const kn_choice *c);
+/* Bytes of an element of what is needed on both sides of a reduction, or of all early inputs if that is more;
+ * inputs alone if values are computed again. */
+int kn_row_held_bytes(const kn_choice *c, bool recomputes);
 /* Bytes of an element's values that stages give it and that are needed after a later reduction; for a struct
  * more than fit anywhere. */
 int64_t kn_row_given_across(const kn_choice *c);

@@ -46,7 +46,7 @@ kn_level kn_level_from(const kn_writer *w, int begin, bool is_recomputed)
 {
     const kn_program *p = w->program;
     int end = level_end(p, begin);
-    kn_level level = {begin, end, 0, is_recomputed, end == p->n_stages};
+    kn_level level = {begin, end, 0, is_recomputed, end == p->n_stages, false};
     for (int s = begin; s < end && !is_recomputed; ++s)
         level.stages |= (uint32_t)is_over_all(&p->stage[s]) << s;
     if (is_recomputed)

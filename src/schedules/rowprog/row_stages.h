@@ -13,6 +13,7 @@ typedef struct kn_level {
     int begin, end;  /* stages; the one at `end` reduces, if there is one */
     uint32_t stages; /* over all elements, that it runs: bits */
     bool is_recomputed, is_last;
+    bool is_from_stage; /* inputs are in shared memory, not in registers */
 } kn_level;
 
 /* The level that begins with that stage. */
