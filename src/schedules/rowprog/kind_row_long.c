@@ -25,10 +25,10 @@ enum {
 };
 
 /* Sizes of a cluster's blocks: threads, and bytes of shared memory. Small blocks overlap better, large ones
- * hold longer rows. */
-static const struct {
+ * hold longer rows. Programs that write no elements along the row have smaller ones, which end sooner. */
+static const struct size {
     int threads, shared;
-} sizes[] = {{256, 80 << 10}, {512, 96 << 10}};
+} sizes[] = {{256, 80 << 10}, {512, 96 << 10}}, reading[] = {{128, 50 << 10}, {512, 96 << 10}};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 /* Launch parameters, which need no binary. */
@@ -58,10 +58,11 @@ static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t ite
     int capacity = c->target->shared_memory_per_block - BESIDE, largest = kn_row_largest_cluster(c->target);
     if (largest == 1)
         return fits(f, items, held, bytes, 1, ALONE, capacity);
-    for (int size = 0; size < SIZES; ++size)
+    const struct size *size = kn_row_writes(c) ? sizes : reading;
+    for (int k = 0; k < SIZES; ++k)
         for (int blocks = 1; blocks <= largest; blocks *= 2)
-            if (fits(f, items, held, bytes, blocks, sizes[size].threads,
-                     sizes[size].shared < capacity ? sizes[size].shared : capacity))
+            if (fits(f, items, held, bytes, blocks, size[k].threads,
+                     size[k].shared < capacity ? size[k].shared : capacity))
                 return true;
     return false;
 }
