@@ -349,10 +349,8 @@ static int64_t splits_of(const columns_field *f, const kn_target *target, int64_
 static int64_t concurrent_structs(const kn_spec *spec)
 {
     const kn_schedule *s = &spec->schedule;
-    if (s->vector == 1)
-        return CONCURRENT_STRUCTS;
-    return s->block >= THREADS_LONG_STRUCTS && !kn_reduce_has_half_vectors(spec) ? CONCURRENT_LONG_STRUCTS
-                                                                                 : CONCURRENT_THREADS;
+    bool is_long = s->block >= THREADS_LONG_STRUCTS && !kn_reduce_has_half_vectors(spec);
+    return s->vector == 1 ? CONCURRENT_STRUCTS : is_long ? CONCURRENT_LONG_STRUCTS : CONCURRENT_THREADS;
 }
 
 /* Threads of a multiprocessor at once: those that have registers for what each has loaded and for its
