@@ -213,16 +213,26 @@ static void count_warning(kiln_log_level level, const char *message, void *user)
     warnings += level == KILN_LOG_WARNING;
 }
 
+/* Rows of which two fill a page, so that each other row needs a new one. */
+static void fill_pages(kn_cache *cache)
+{
+    static char half[1800];
+    kn_blob code = {half, sizeof half};
+    char key[16];
+    for (int i = 0; i < 240; i++) {
+        int length = snprintf(key, sizeof key, "row %d", i);
+        kn_cache_put(cache, key, (size_t)length, "p", &code, NULL);
+    }
+}
+
 /* The cache's file may not grow any more (`ulimit -f`), whatever else is written is small. */
 static int call_at_the_limit(void)
 {
-    static char big[400 * 1024];
-    kn_blob code = {big, sizeof big};
     struct rlimit rule;
     char folder[300];
     snprintf(folder, sizeof folder, "%s/cache", fault_folder);
     kn_cache *cache = kn_cache_create(folder, false);
-    kn_cache_put(cache, "big", 3, "p", &code, NULL);
+    fill_pages(cache);
     kn_cache_free(cache);
     getrlimit(RLIMIT_FSIZE, &rule);
     rule.rlim_cur = 400 * 1024;

@@ -215,7 +215,7 @@ static bool are_terms_narrow(const kn_program *p)
         snprintf(sum, sizeof sum, "static_cast<%s>(a + b)", types[t]);
         size_t name = strcspn(last + length * (strncmp(last, term, (size_t)length) == 0), ")");
         if (strncmp(last, term, (size_t)length) == 0 && strcmp(p->stage[1].body, sum) == 0 && name < NAME &&
-            strncmp(last + length + name, ");", 2) == 0)
+            last[length + name] == ')' && last[length + name + 1] == ';')
             return is_narrow(p, text, last + length, (int)name);
     }
     return false;
