@@ -643,28 +643,44 @@ static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c
     "    low += " goes_on " ? half : 0;\n"                                                                   \
     "    count -= half;\n"                                                                                   \
     "}\n"
-#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("a[middle]", goes_on) "place = low"
+#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("(T)a[middle]", goes_on) "place = low"
 #define SEARCH_BINS(goes_on)                                                                                 \
     "const int64 n = bins.size();\n"                                                                         \
     "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \
-        "bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
+        "(T)bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
 
 enum { LEFT, RIGHT, SIDES };
 
-/* x among n sorted elements: in front of those that are equal to it, or behind them. */
-static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *const *in,
-                              const char *params, const char *const *body, bool is_right)
+/* Elements are compared in the common dtype of both arrays, which is that of what is sought: the sorted ones
+ * become it as they are read, so that none of them is stored again. A number is no weak one, as in NumPy. */
+static kiln_status find_searched(int *read, kn_parser *p, const kn_called *c, const kn_value *const *in,
+                                 int sought)
 {
-    int read[2];
-    char name[16];
-    kiln_kernel *kernel = NULL;
     kiln_status status = KILN_OK;
-    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    kn_value joined;
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = kn_parser_node(&read[k], p, in[k]);
+    int of[] = {read[sought], read[sought], read[!sought]};
+    const kn_node node = {
+        .kind = KN_NODE_LIKE, .n_in = 3, .in = of, .index = KN_LIKE_DTYPES, .at = c->at, .length = c->length};
     if (status == KILN_OK)
-        status = kn_map_find(
-            &kernel, &(kn_map_texts){params, "int64 place", body[is_right ? RIGHT : LEFT], name, 0, 0});
+        status = kn_parser_add(&joined, p, &node);
+    return status == KILN_OK ? kn_parser_node(&read[sought], p, &joined) : status;
+}
+
+/* x among n sorted elements: in front of those that are equal to it, or behind them. */
+static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *const *in,
+                              int sought, const char *const *body, bool is_right)
+{
+    static const char *const params[] = {"T x, raw B bins", "raw A a, T v"};
+    int read[2] = {0, 0};
+    char name[16];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = find_searched(read, p, c, in, sought);
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    if (status == KILN_OK)
+        status = kn_map_find(&kernel, &(kn_map_texts){params[sought], "int64 place",
+                                                      body[is_right ? RIGHT : LEFT], name, 0, 0});
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, read, 2, 1) : status;
 }
 
@@ -679,7 +695,7 @@ static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_calle
     if (status == KILN_OK)
         status = kn_call_word(&is_right, p, &slot[2], sides, names[2]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
-    return status == KILN_OK ? add_search(out, p, c, in, "raw T a, T v", body, is_right) : status;
+    return status == KILN_OK ? add_search(out, p, c, in, 1, body, is_right) : status;
 }
 
 /* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
@@ -695,7 +711,7 @@ static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&right, p, &slot[2], names[2]);
     const kn_value *const in[] = {&slot[0], &slot[1]};
-    return status == KILN_OK ? add_search(out, p, c, in, "T x, raw T bins", body, right != 0) : status;
+    return status == KILN_OK ? add_search(out, p, c, in, 0, body, right != 0) : status;
 }
 
 /* ---- neighbours along an axis ---- */

@@ -77,7 +77,7 @@ static index_type find_type(const kn_graph *g, int number, int depth)
     case KN_NODE_ARANGE:
         return WHOLE;
     case KN_NODE_LIKE:
-        if (node->index == KN_LIKE_ALL)
+        if (node->index < 0)
             return UNKNOWN;
         return node->dtype ? type_of(node->dtype) : find_type(g, node->in[node->index], depth + 1);
     case KN_NODE_SLICE:

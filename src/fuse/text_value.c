@@ -318,7 +318,9 @@ static void put_unrolled(kn_text_writer *w, kn_str *out, const kn_use *u)
 static bool is_cast_to_itself(const kn_text_writer *w, const kn_use *u)
 {
     const kn_typed *to = kn_text_typed_of(w, u);
-    if (kn_text_node_of(w, u)->kind != KN_NODE_CAST || kn_is_number(w->state, u->in[0]->node))
+    const kn_node *n = kn_text_node_of(w, u);
+    const bool is_cast = n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index == KN_LIKE_DTYPES);
+    if (!is_cast || kn_is_number(w->state, u->in[0]->node))
         return false;
     const kn_typed *from = kn_text_typed_of(w, u->in[0]);
     bool is_read = u->in[0]->leaf && u->in[0]->leaf->kind != KN_BASE_RANGE;

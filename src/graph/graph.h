@@ -30,10 +30,11 @@ typedef enum kn_node_kind {
                           behind the others */
     KN_NODE_LIKE       /* in[0], broadcast to the shape of in[1], which is not read; in `dtype` or, if that is
                     KILN_DTYPE_NONE, in that of in[index]; KN_LIKE_ALL:
-                    broadcast with all, in the common dtype of in[1 ..] */
+                    broadcast with all, in the common dtype of in[1 ..]; KN_LIKE_DTYPES: in the shape of
+                    in[1], in the common dtype of in[1 ..], among which no number is weak */
 } kn_node_kind;
 
-enum { KN_LIKE_ALL = -1 };
+enum { KN_LIKE_ALL = -1, KN_LIKE_DTYPES = -2 };
 
 enum { KN_EXTENT_READ = -2 };
 

@@ -243,15 +243,16 @@ static kiln_dtype common_dtype(const kn_inference *f, const kn_node *node)
         arg[k - 1] = argument_of(read_by(f, node, k));
         dtype[k - 1] = read_by(f, node, k)->dtype;
     }
-    kn_argument_dtypes(dtype, arg, dtype, node->n_in - 1);
+    if (node->index == KN_LIKE_ALL)
+        kn_argument_dtypes(dtype, arg, dtype, node->n_in - 1);
     return kn_promote_all(dtype, sizeof *dtype, node->n_in - 1);
 }
 
 kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
-    out->dtype = node->dtype                  ? node->dtype
-                 : node->index == KN_LIKE_ALL ? common_dtype(f, node)
-                                              : read_by(f, node, node->index)->dtype;
+    out->dtype = node->dtype       ? node->dtype
+                 : node->index < 0 ? common_dtype(f, node)
+                                   : read_by(f, node, node->index)->dtype;
     return check_cast(f, node, out->dtype);
 }
 

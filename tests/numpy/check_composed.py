@@ -449,13 +449,16 @@ def neighbours(name):
 
 def sought(name):
     def case(rng, x, y):
-        y = np.sort(drawn(rng, rng.choice([1, 5, 40]), x.dtype))
-        if x.dtype.kind == "c":
+        y = np.sort(drawn(rng, rng.choice([1, 5, 40]), y.dtype))  # of another dtype at times
+        if "c" in x.dtype.kind + y.dtype.kind:
             return None
+        what = rng.choice([0, 3, -1.5, 0.1]) if rng.random() < 0.2 else None  # a number
+        arrays, value = ({"y": y}, what) if what is not None else ({"y": y, "x": x}, x)
+        text = "x" if what is None else what
         if name == "searchsorted":
-            return "searchsorted(y, x)", np.searchsorted(y, x), same, {"y": y, "x": x}
+            return f"searchsorted(y, {text})", np.searchsorted(y, value), same, arrays
         right = rng.random() < 0.5
-        return f"digitize(x, y{', right=True' if right else ''})", np.searchsorted(y, x, "left" if right else "right"), same, {"x": x, "y": y}
+        return f"digitize({text}, y{', right=True' if right else ''})", np.searchsorted(y, value, "left" if right else "right"), same, arrays
     return case
 
 
