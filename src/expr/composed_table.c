@@ -97,8 +97,8 @@ static const kn_composed rows[] = {
      "x, y, z = split(swapaxes(a, axis, -1), 3, -1); u, v, w = split(swapaxes(b, axis, -1), 3, -1); "
      "s = squeeze(x, -1), squeeze(u, -1); k = arange(3); "
      "swapaxes(where(k == 0, y * w - z * v, where(k == 1, z * u - x * w, x * v - y * u)), axis, -1)"},
-    {"cumulative_prod", "x, *, axis", "cumprod(x, axis=axis)"},
-    {"cumulative_sum", "x, *, axis", "cumsum(x, axis=axis)"},
+    {"cumulative_prod", "x, *, axis=None", NULL},
+    {"cumulative_sum", "x, *, axis=None", NULL},
     {"delete", "arr, obj%, axis#=None", NULL},
     {"diag", "v, k#=0", NULL},
     {"diag_indices", "n#", "arange(n), arange(n)"},

@@ -37,6 +37,8 @@ static const struct {
                  {"convolve", kn_call_convolve, 0},
                  {"convolved", kn_call_reading, INNER},
                  {"correlate", kn_call_convolve, 1},
+                 {"cumulative_prod", kn_call_cumulative, 1},
+                 {"cumulative_sum", kn_call_cumulative, 0},
                  {"delete", kn_call_delete, 0},
                  {"diag", kn_call_diag, 0},
                  {"diagonal", kn_call_diagonal, 0},

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "expr/composed.h"
 #include "space/shape.h"
 #include "types/dtype.h"
 
-/* ---- diagonals, and products of Kronecker's ---- */
+/* ---- diagonals ---- */
 
 static kiln_status write_diag(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
@@ -32,6 +33,37 @@ kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_parser_whole(&own.number[0], p, &slot[1], names[1]);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_diag, &own, slot, 1) : status;
 }
+
+/* ---- scans of the array API ---- */
+
+static const char *const scans[] = {"cumsum", "cumprod"};
+
+/* Arrays of several axes are not scanned as one, which cumsum does. */
+static kiln_status write_cumulative(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    if (in->ndim > 1)
+        return kn_error(KILN_ERROR_SHAPE, "x has %d axes, and the argument 'axis' is missing", in->ndim);
+    kn_str_printf(text, "%s(x0)", scans[own->which]);
+    return KILN_OK;
+}
+
+/* cumulative_sum(x, *, axis=None), cumulative_prod: without an axis x has one, or none. */
+kiln_status kn_call_cumulative(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "axis"};
+    const kn_shaped_own own = {.which = c->which};
+    char text[32];
+    kn_value slot[2] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 1, 1);
+    if (status != KILN_OK)
+        return status;
+    if (!kn_call_is_given(&slot[1]))
+        return kn_call_shaped(out, p, c, write_cumulative, &own, slot, 1);
+    snprintf(text, sizeof text, "%s(x, axis=axis)", scans[c->which]);
+    return kn_compose(out, p, c, text, names, slot, 2);
+}
+
+/* ---- products of Kronecker's ---- */
 
 /* Axes of the second array stand behind those of the first, or in front of them. */
 static void write_spread(kn_str *text, int ndim, const char *each)
