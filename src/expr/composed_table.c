@@ -29,6 +29,11 @@
 
 #define PLACES(mask, columns) "r, c = places_of(" mask ", " columns "); r, c"
 
+/* An array of one axis is each row of a square, as in NumPy. */
+#define TRIANGLE(compares)                                                                                   \
+    "n = m.shape[-1]; r = m[None].shape[-2] + (m.ndim == 1) * (n - 1); "                                     \
+    "where(arange(r)[:, None] + k " compares " arange(n), m, zeros_like(m))"
+
 /* Coefficients of polynomials, of which the last ones belong together. */
 #define OF_ENDS(operator)                                                                                    \
     "n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = arange(l); "                                    \
@@ -277,12 +282,12 @@ static const kn_composed rows[] = {
     {"trace", "a, offset#=0, axis1#=0, axis2#=1", "sum(diagonal(a, offset, axis1, axis2), axis=-1)"},
     {"trapezoid", "y, dx=1.0, axis#=-1", NULL},
     {"tri", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k >= arange(M), dtype)"},
-    {"tril", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k >= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"tril", "m, k#=0", TRIANGLE(">=")},
     {"tril_indices", "n#, k#=0, m#=n", PLACES("tri(n, m, k, dtype=bool)", "m")},
     {"tril_indices_from", "arr, k#=0",
      "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("tri(n, m, k, dtype=bool)", "m")},
     {"trim_zeros", "filt, trim$='fb'", NULL},
-    {"triu", "m, k#=0", "where(arange(m.shape[-2])[:, None] + k <= arange(m.shape[-1]), m, zeros_like(m))"},
+    {"triu", "m, k#=0", TRIANGLE("<=")},
     {"triu_indices", "n#, k#=0, m#=n", PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
     {"triu_indices_from", "arr, k#=0",
      "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},

@@ -165,7 +165,7 @@ def square(name):
 
 def triangle(name):
     def case(rng, x, y):
-        x, k = shaped(rng, x, rng.choice([2, 3])), rng.randrange(-3, 4)
+        x, k = shaped(rng, x, rng.choice([1, 2, 3])), rng.randrange(-3, 4)
         return f"{name}(x, {k})" if k else f"{name}(x)", getattr(np, name)(x, k), same, {"x": x}
     return case
 
