@@ -107,6 +107,35 @@ static void put_moments(kn_str *text, const char *name, const char *axes, const 
     kn_str_printf(text, "full_like(%s(x%s), %s)", name, places, strcmp(name, "std") == 0 ? "sqrt(v)" : "v");
 }
 
+static bool has_dtype(int row)
+{
+    return !rows[row].better && rows[row].name[0] != 'a';
+}
+
+static bool is_moment(int row)
+{
+    return has_dtype(row) && !rows[row].join;
+}
+
+/* No element is left out, and none is added. */
+static bool is_plain(const kn_value *slot)
+{
+    return !kn_call_is_given(&slot[WHERE]) && !kn_call_is_given(&slot[INITIAL]);
+}
+
+/* Without an initial number, which None says, there is no sum of nothing: it has the shape of a greatest
+ * element, which is refused there, and not computed. */
+static void put_plain(kn_str *text, int row, const kn_value *slot, const char *places)
+{
+    const bool has_shape = slot[INITIAL].kind == KN_VALUE_NONE && !rows[row].better;
+    if (has_shape)
+        kn_str_printf(text, "t = max(x == x%s); broadcast_to(", places);
+    kn_str_printf(text, "%s(x%s%s%s)", rows[row].name, places,
+                  kn_call_is_given(&slot[DTYPE]) && !is_moment(row) ? ", dtype=dtype" : "",
+                  kn_call_is_given(&slot[DDOF]) ? ", ddof=ddof" : "");
+    kn_str_append(text, has_shape ? ", t.shape)" : "");
+}
+
 static void put_text(kn_str *text, int row, const kn_value *slot)
 {
     char places[64] = "", axes[64] = ", keepdims=True";
@@ -115,13 +144,16 @@ static void put_text(kn_str *text, int row, const kn_value *slot)
              kn_call_is_given(&slot[KEEPDIMS]) ? ", keepdims=keepdims" : "");
     if (has_axis)
         snprintf(axes, sizeof axes, ", axis=axis, keepdims=True");
+    if (is_plain(slot)) {
+        put_plain(text, row, slot, places);
+        return;
+    }
     if (rows[row].better) {
         kn_str_printf(text, "i = full_like(r, initial); where(is_there, %s(r, i), i)", rows[row].join);
         return;
     }
     kn_str_printf(text, "m = broadcast_to(where, x.shape); w = where(m, x, %s); ", rows[row].other);
-    const bool is_moment = rows[row].name[0] != 'a' && !rows[row].join;
-    if (is_moment) {
+    if (is_moment(row)) {
         put_moments(text, rows[row].name, axes, places);
         return;
     }
@@ -133,26 +165,38 @@ static void put_text(kn_str *text, int row, const kn_value *slot)
         kn_str_append(text, "r");
 }
 
+static kiln_status check(const kn_value *slot, const kn_parser *p, const kn_called *c, int row)
+{
+    const bool needs_initial = rows[row].better || slot[INITIAL].kind == KN_VALUE_NONE;
+    if (kn_call_is_given(&slot[DTYPE]) && !has_dtype(row))
+        return kn_call_refuse(p, c, "dtype is no argument of this function");
+    if (kn_call_is_given(&slot[DDOF]) && (!is_moment(row) || rows[row].name[0] == 'm'))
+        return kn_call_refuse(p, c, "ddof is no argument of this function");
+    if (slot[INITIAL].kind != KN_VALUE_ABSENT && !rows[row].join)
+        return kn_call_refuse(p, c, "initial is no argument of this function");
+    if (needs_initial && kn_call_is_given(&slot[WHERE]) && !kn_call_is_given(&slot[INITIAL]))
+        return kn_call_refuse(p, c,
+                              "where needs initial here, which is the result where nothing is selected");
+    return KILN_OK;
+}
+
 /* The arguments that the row has; True stands for no mask. */
 static kiln_status settle(kn_value *slot, kn_parser *p, const kn_called *c, int row)
 {
-    const bool has_dtype = !rows[row].better && rows[row].name[0] != 'a';
-    const bool is_moment = has_dtype && !rows[row].join;
     kiln_status status = kn_call_match(slot, p, c, names, SLOTS, 2, 1);
     if (status != KILN_OK)
         return status;
-    if (kn_call_is_given(&slot[DTYPE]) && !has_dtype)
-        return kn_call_refuse(p, c, "dtype is no argument of this function");
-    if (kn_call_is_given(&slot[DDOF]) && (!is_moment || rows[row].name[0] == 'm'))
-        return kn_call_refuse(p, c, "ddof is no argument of this function");
-    if (kn_call_is_given(&slot[INITIAL]) && !rows[row].join)
-        return kn_call_refuse(p, c, "initial is no argument of this function");
-    if (rows[row].better && !kn_call_is_given(&slot[INITIAL]))
-        return kn_call_refuse(p, c,
-                              "where needs initial here, which is the result where nothing is selected");
-    if (is_moment)
+    if (kn_parser_is_number(p, &slot[WHERE])) {
+        const kiln_arg *number = &p->graph->node[slot[WHERE].node].number;
+        if (number->kind == KILN_ARG_WEAK_BOOL && number->value.i)
+            slot[WHERE].kind = KN_VALUE_NONE;
+    }
+    status = check(slot, p, c, row);
+    if (status == KILN_OK && is_moment(row))
         status = kn_call_cast(&slot[X], p, c, &slot[DTYPE]);
-    if (status == KILN_OK && !kn_call_is_given(&slot[WHERE]))
+    if (status != KILN_OK || is_plain(slot))
+        return status;
+    if (!kn_call_is_given(&slot[WHERE]))
         status = kn_parser_number(&slot[WHERE], p, kiln_arg_bool(true), c->at, c->length);
     if (status == KILN_OK && slot[DDOF].kind == KN_VALUE_ABSENT)
         status = kn_parser_number(&slot[DDOF], p, kiln_arg_int(0), c->at, c->length);
@@ -170,9 +214,10 @@ kiln_status kn_call_reduced_where(kn_value *out, kn_parser *p, const kn_called *
         return status;
     put_text(&text, row, slot);
     status = kn_str_status(&text, "the text of a reduction");
-    if (status == KILN_OK && rows[row].better)
+    const bool is_best = rows[row].better && !is_plain(slot);
+    if (status == KILN_OK && is_best)
         status = add_best(&both, p, c, row, slot);
-    if (status == KILN_OK && rows[row].better) {
+    if (status == KILN_OK && is_best) {
         kn_value part[] = {p->item[both.first], p->item[both.first + 1], slot[INITIAL]};
         status = kn_compose(out, p, c, kn_str_text(&text), best_names, part, 3);
     } else if (status == KILN_OK) {
