@@ -34,6 +34,10 @@
     "n = m.shape[-1]; r = m[None].shape[-2] + (m.ndim == 1) * (n - 1); "                                     \
     "where(arange(r)[:, None] + k " compares " arange(n), m, zeros_like(m))"
 
+/* Elements that a mask leaves out are NaN, which is left out anyway; the mask has no more axes than a has. */
+#define SELECTED "m = broadcast_to(where, a.shape); a = where(m, a * 1.0, nan); "
+#define NAN_IS_ONE "a = where(isnan(a), ones_like(a), a); "
+
 /* Coefficients of polynomials, of which the last ones belong together. */
 #define OF_ENDS(operator)                                                                                    \
     "n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = arange(l); "                                    \
@@ -209,14 +213,22 @@ static const kn_composed rows[] = {
     {"nanmean", "a, axis=None, *, keepdims#=False",
      "t = nansum(a * 1.0, axis=axis, keepdims=keepdims); "
      "full_like(t, t / sum(~isnan(a), axis=axis, keepdims=keepdims))"},
-    {"nanprod", "a, axis=None, *, keepdims#=False",
-     "prod(where(isnan(a), ones_like(a), a), axis=axis, keepdims=keepdims)"},
+    {"nanmean", "a, axis=None, *, keepdims#=False, where", SELECTED "nanmean(a, axis, keepdims=keepdims)"},
+    {"nanprod", "a, axis=None, *, keepdims#=False", NAN_IS_ONE "prod(a, axis, keepdims=keepdims)"},
+    {"nanprod", "a, axis=None, *, keepdims#=False, where",
+     NAN_IS_ONE "prod(a, axis, keepdims=keepdims, where=where)"},
+    {"nanprod", "a, axis=None, *, keepdims#=False, initial, where=True",
+     NAN_IS_ONE "prod(a, axis, keepdims=keepdims, initial=initial, where=where)"},
     {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False",
      "sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims))"},
+    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False, where",
+     SELECTED "nanstd(a, axis, ddof=ddof, keepdims=keepdims)"},
     {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False",
      "a = a * 1.0; d = where(isnan(a), zeros_like(a), a - nanmean(a, axis, keepdims=True)); "
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
+    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False, where",
+     SELECTED "nanvar(a, axis, ddof=ddof, keepdims=keepdims)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
     {"packbits", "a, axis#=None, bitorder$='big'", NULL},
     {"pad", "array, pad_width#, mode$='constant'", NULL},

@@ -613,7 +613,7 @@ def check_expression(kiln, name, dtype):
     return right[0].size if n_out == 2 else right.size
 
 
-WITH_WHERE = "all any max amax mean min nanmax nanmin nansum prod std sum var".split()
+WITH_WHERE = "all any max amax mean min nanmax nanmean nanmin nanprod nanstd nansum nanvar prod std sum var".split()
 
 
 def check_where(kiln, name, dtype, index):
@@ -629,9 +629,9 @@ def check_where(kiln, name, dtype, index):
         return 0
     words = {"axis": rng.choice([0, -1, tuple(range(len(shape)))])} if rng.random() < 0.7 else {}
     words.update({"keepdims": True} if rng.random() < 0.5 else {})
-    if is_best or (name in ("sum", "prod", "nansum") and rng.random() < 0.6):
+    if is_best or (name in ("sum", "prod", "nansum", "nanprod") and rng.random() < 0.6):
         words["initial"] = rng.choice([0, 1, 3] if x.dtype.kind in "biu" else [0, 2.5, -100])
-    if name in ("std", "var") and rng.random() < 0.5:
+    if name in ("std", "var", "nanstd", "nanvar") and rng.random() < 0.5:
         words["ddof"] = 1
     if "initial" not in words or rng.random() < 0.75:
         words["where"] = mask
