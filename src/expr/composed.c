@@ -117,10 +117,11 @@ bool kn_call_composed(kiln_status *status, kn_value *out, kn_parser *p, const kn
         kn_composed_read(&of, row->params);
         is_there = true;
         *status = match(slot, p, c, &of);
-        if (*status == KILN_OK) {
+        if (*status == KILN_OK)
             *status = call(out, p, c, row, &of, slot);
-            return true;
-        }
+        else if (*status != KILN_ERROR_MEMORY) /* other arguments may be those of another row */
+            continue;
+        return true;
     }
     return is_there;
 }
