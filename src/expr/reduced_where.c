@@ -39,14 +39,18 @@ static int find_row(const char *name)
     return row;
 }
 
+static bool is_key(const kn_parser *p, const kn_value *argument, const char *name)
+{
+    const size_t length = strlen(name);
+    return argument->key_length == length && memcmp(p->word.text + argument->key_at, name, length) == 0;
+}
+
 bool kn_call_has_where(const kn_parser *p, const kn_called *c, const char *name)
 {
     bool has = false;
     for (int k = 0; k < c->count; ++k) {
         const kn_value *a = &p->argument[c->first + k];
-        const char *key = p->word.text + a->key_at;
-        has = has || (a->key_length == 5 && memcmp(key, "where", 5) == 0) ||
-              (a->key_length == 7 && memcmp(key, "initial", 7) == 0);
+        has = has || is_key(p, a, names[WHERE]) || is_key(p, a, names[INITIAL]);
     }
     return has && find_row(name) < ROWS;
 }

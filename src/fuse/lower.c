@@ -698,11 +698,16 @@ static bool runs_on(const kn_group *g, const kn_leaf *leaf, int axis)
     return run >= SHORT_SIDE;
 }
 
+static int item_of(const lowering *l, const kn_leaf *leaf)
+{
+    return l->array[l->state.graph->node[leaf->node].index]->item_size;
+}
+
 /* The axis of the space along which the elements of a leaf are neighbours; -1: none, or it is short and
  * `long_ones` are wanted. */
 static int axis_along(const lowering *l, const kn_group *g, const kn_leaf *leaf, bool long_ones)
 {
-    int along = -1, item = l->array[l->state.graph->node[leaf->node].index]->item_size;
+    int along = -1, item = item_of(l, leaf);
     for (int a = 0; a < g->ndim; ++a)
         if (leaf->stride[a] == item && (g->extent[a] >= SHORT_SIDE || (!long_ones && runs_on(g, leaf, a))))
             along = a;
@@ -731,20 +736,24 @@ static int axis_if_stored(const lowering *l, const kn_group *g, const kn_use *u)
     return count == elements_of(g, u->leaf) ? along : -1;
 }
 
-/* True if a large input lies along the axis. */
 enum { MANY_GATHERED = 1 << 18, MANY_RESULTS = 1 << 16 };
+static bool is_large_input(const kn_group *g, const kn_leaf *leaf)
+{
+    return leaf && leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED;
+}
+
+/* True if a large input lies along the axis. */
 static bool has_input_along(const lowering *l, const kn_group *g, int axis, bool long_ones)
 {
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
-        if (leaf->kind == KN_BASE_INPUT && axis_along(l, g, leaf, long_ones) == axis &&
-            elements_of(g, leaf) >= MANY_GATHERED)
+        if (is_large_input(g, leaf) && axis_along(l, g, leaf, long_ones) == axis)
             return true;
     return false;
 }
 
 static int64_t bytes_of(const lowering *l, const kn_group *g, const kn_leaf *leaf)
 {
-    return elements_of(g, leaf) * l->array[l->state.graph->node[leaf->node].index]->item_size;
+    return elements_of(g, leaf) * item_of(l, leaf);
 }
 
 /* Bytes of all inputs. */
@@ -776,7 +785,7 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         return false;
     bool long_ones = !r || !kn_fusion_gathers_apart(&r->spec, &r->space);
     for (const kn_use *u = g->first_use; u; u = u->after) {
-        if (!u->leaf || u->leaf->kind != KN_BASE_INPUT || elements_of(g, u->leaf) < MANY_GATHERED)
+        if (!is_large_input(g, u->leaf))
             continue;
         int own = axis_along(l, g, u->leaf, long_ones), stored = axis_if_stored(l, g, u);
         if (own < 0 || stored < 0 || own == stored || !has_input_along(l, g, stored, long_ones))
@@ -790,16 +799,6 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         return true;
     }
     return false;
-}
-
-static int item_of(const lowering *l, const kn_leaf *leaf)
-{
-    return l->array[l->state.graph->node[leaf->node].index]->item_size;
-}
-
-static bool is_large_input(const kn_group *g, const kn_leaf *leaf)
-{
-    return leaf && leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED;
 }
 
 /* Large inputs of a map by how they lie: along the axis of the results, or across it, all along one other

@@ -320,9 +320,10 @@ const kn_operation_row kn_operation_table[] = {
              "y = kn_float64_of(a) / kn_float64_of(" COUNT ")", "0", "int64", NULL),
     REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "i->d I->d l->d L->d ", "kn_float64_of(x)", "a + b",
                    "y = a / kn_float64_of(" COUNT ")", "0"),
-    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / kn_float32_of_count(" COUNT ")",
-                   "0"),
-    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / kn_float64_of(" COUNT ")", "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b",
+                   "y = a / kn_float32_of_count(" COUNT ")", "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b",
+                   "y = a / kn_float64_of(" COUNT ")", "0"),
 
     REDUCTION("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
     REDUCTION("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),
