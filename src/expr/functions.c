@@ -630,7 +630,7 @@ static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c
 /* ---- places in what is sorted ---- */
 
 /* NumPy's order: NaN comes last, and is equal to NaN. */
-#define BEFORE(a, b) "(" a " < " b " || (" b " != " b " && " a " == " a "))"
+#define BEFORE(a, b) "(" a " < " b " || (kn_is_nan(" b ") && !kn_is_nan(" a ")))"
 
 /* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
  * is that of n alone, and no step is a branch, which random values would mispredict. */

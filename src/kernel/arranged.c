@@ -331,7 +331,8 @@ static kiln_status write_arranged(kn_str *body, const arranged *a, const kn_desc
             kn_str_append(body, "for (int axis = 0; axis < x0.ndim; ++axis) {\n");
         else
             kn_str_printf(body, "{\nconst int axis = %d%s;\n", axis, axis < 0 ? " + x0.ndim" : "");
-        kn_str_append(body, "const int64 n = x0.shape()[axis];\nint64 k = place.at[axis];\n");
+        kn_str_append(body,
+                      "[[maybe_unused]] const int64 n = x0.shape()[axis];\nint64 k = place.at[axis];\n");
         if (has_list(a))
             status = write_listed(body, a, in, axis + (axis < 0 ? in->ndim : 0));
         else
@@ -355,7 +356,7 @@ static kiln_status make_program(kn_program **out, const arranged *a, const kn_de
     for (int k = 0; k < a->n_in; ++k)
         kn_str_printf(&inputs, "%sraw %s x%d", k > 0 ? ", " : "", kiln_dtype_name(in[k].dtype), k);
     kn_str_printf(&output, "%s y", kiln_dtype_name(dtype));
-    kn_str_printf(&body, "typedef %s Y;\n", kiln_dtype_name(dtype));
+    kn_str_printf(&body, "[[maybe_unused]] typedef %s Y;\n", kiln_dtype_name(dtype));
     kiln_status status = KILN_OK;
     if (a->joins)
         write_joined(&body, a);

@@ -660,7 +660,7 @@ static kiln_status make_clear(const making *m)
     kn_program *program = NULL;
     kn_str_printf(&outs, "%c _sum", m->combined);
     if (m->h->type.type == KN_TYPE_PLACEHOLDER) /* the identity may name it */
-        kn_str_printf(&body, "typedef %c %c;\n", m->combined, m->h->type.placeholder);
+        kn_str_printf(&body, "[[maybe_unused]] typedef %c %c;\n", m->combined, m->h->type.placeholder);
     kn_str_printf(&body, "_sum = %s", m->identity);
     kiln_status status = kn_program_written(&program, &ins, &outs, &body, m->name, m->options);
     return made(&m->h->clear, status, program);

@@ -335,24 +335,26 @@ static void write_place(writing *w, const lowering *l)
 {
     const kn_index_axes *o = &l->axes;
     const bool is_small = kn_shape_size(o->ndim, o->shape) < INT64_C(1) << 31;
-    kn_str_printf(&w->body, "typedef %s kn_count;\nkn_count left = (kn_count)i;\n",
+    kn_str_printf(&w->body,
+                  "[[maybe_unused]] typedef %s kn_count;\n[[maybe_unused]] kn_count left = (kn_count)i;\n",
                   is_small ? "unsigned int" : "unsigned long long");
     for (int d = o->ndim; d-- > 0;) {
         if (l->is_held[d]) {
-            kn_str_printf(&w->body, "const int64 to%d = 0;\n", d);
+            kn_str_printf(&w->body, "[[maybe_unused]] const int64 to%d = 0;\n", d);
         } else if (d > 0) {
             add_input(w, "%s wide%d", "int64", d);
-            kn_str_printf(&w->body,
-                          "const int64 to%d = left %% (kn_count)wide%d; left /= (kn_count)wide%d;\n", d, d,
-                          d);
+            kn_str_printf(
+                &w->body,
+                "[[maybe_unused]] const int64 to%d = left %% (kn_count)wide%d; left /= (kn_count)wide%d;\n",
+                d, d, d);
         } else {
-            kn_str_append(&w->body, "const int64 to0 = left;\n");
+            kn_str_append(&w->body, "[[maybe_unused]] const int64 to0 = left;\n");
         }
     }
-    kn_str_append(&w->body, "const int64 place[] = {");
+    kn_str_append(&w->body, "[[maybe_unused]] const int64 place[] = {");
     for (int d = 0; d < o->ndim; ++d)
         kn_str_printf(&w->body, "%sto%d", d > 0 ? ", " : "", d);
-    kn_str_append(&w->body, "};\n(void)place;\n");
+    kn_str_append(&w->body, "};\n");
 }
 
 /* Inputs that say places, and `at`, the place in `ruler`, an array with the axes that are left. */
@@ -374,8 +376,8 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
         }
         add_input(w, "raw %s number%d", "int64", k);
         add_input(w, "raw %s found%d", "int64", k);
-        kn_str_printf(&w->body, "int64 rest%d = number%d[found%d[0] == 1 ? 0 : to%d];\n", k, k, k,
-                      o->first + o->count - 1);
+        kn_str_printf(&w->body, "[[maybe_unused]] int64 rest%d = number%d[found%d[0] == 1 ? 0 : to%d];\n", k,
+                      k, k, o->first + o->count - 1);
     }
     for (int a = o->n_axes; a-- > 0;) {
         const kn_index_axis *axis = &o->axis[a];
@@ -398,7 +400,7 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
     }
     if (l->t->name == KN_INDEXED_PLACES)
         return;
-    kn_str_append(&w->body, "const int64 at[] = {");
+    kn_str_append(&w->body, "[[maybe_unused]] const int64 at[] = {");
     for (int a = 0; a < o->n_axes; ++a)
         kn_str_printf(&w->body, "%sat%d", a > 0 ? ", " : "", a);
     kn_str_append(&w->body, o->n_axes > 0 ? "};\n" : "0};\n");
@@ -714,7 +716,7 @@ static kiln_status add_basic(lowering *l)
         kn_str_append(&w.body, "const auto place = _ind.get();\n");
     kn_str_append(&w.body, "bool is_there = true;\n");
     for (int d = 0; d < o->ndim; ++d)
-        kn_str_printf(&w.body, "int64 to%d = 0;\n", d);
+        kn_str_printf(&w.body, "[[maybe_unused]] int64 to%d = 0;\n", d);
     for (int a = 0; a < l->in->ndim; ++a)
         if (o->fixed[a] >= 0) {
             add_input(&w, "%s fixed%d", "int64", a);
@@ -856,17 +858,21 @@ static void write_last_place(writing *w, const lowering *l, const last_numbers *
 {
     const kn_index_axes *o = &l->axes;
     bool has_held = false;
-    kn_str_printf(&w->body, "typedef %s kn_count;\nkn_count rest = (kn_count)(last - 1);\n",
-                  last->dtype == KILN_INT32 ? "unsigned int" : "unsigned long long");
+    kn_str_printf(
+        &w->body,
+        "[[maybe_unused]] typedef %s kn_count;\n[[maybe_unused]] kn_count rest = (kn_count)(last - 1);\n",
+        last->dtype == KILN_INT32 ? "unsigned int" : "unsigned long long");
     for (int d = o->ndim; d-- > 0;) {
         has_held = has_held || l->is_held[d];
         if (l->is_held[d] || d == 0) {
-            kn_str_printf(&w->body, "int64 to%d = %s;\n", d, l->is_held[d] ? "0" : "rest");
+            kn_str_printf(&w->body, "[[maybe_unused]] int64 to%d = %s;\n", d, l->is_held[d] ? "0" : "rest");
             continue;
         }
         add_input(w, "%s extent%d", "int64", d);
-        kn_str_printf(&w->body, "int64 to%d = rest %% (kn_count)extent%d; rest /= (kn_count)extent%d;\n", d,
-                      d, d);
+        kn_str_printf(
+            &w->body,
+            "[[maybe_unused]] int64 to%d = rest %% (kn_count)extent%d; rest /= (kn_count)extent%d;\n", d, d,
+            d);
     }
     if (has_held)
         kn_str_append(&w->body, "const auto place = _ind.get();\n");

@@ -423,24 +423,25 @@ static void put_elements(kn_str *out, const kn_quantile *q, bool is_found)
 {
     if (q->skips_nan && !is_found) {
         kn_str_printf(out,
-                      "const T last = s[row], low = s[row + %s], high = s[row + %s];\n"
-                      "const bool is_nan = last != last;\n",
+                      "[[maybe_unused]] const T last = s[row], low = s[row + %s], high = s[row + %s];\n"
+                      "const bool is_nan = kn_is_nan(last);\n",
                       q->is_median ? "(n - 1) / 2" : LOW, q->is_median ? "n / 2" : HIGH);
         return;
     }
     if (is_found)
-        kn_str_printf(out,
-                      "const T last = kn_sort_value<T>(~0ull), low = kn_sort_value<T>(key),\n"
-                      "        high = %s || rank + 1 < total ? low : kn_sort_value<T>(next);\n"
-                      "const bool is_nan = %s;\n",
-                      q->is_median ? "n % 2" : "v < 0 || v >= f - 1",
-                      q->skips_nan ? "low != low" : "next == 0");
+        kn_str_printf(
+            out,
+            "[[maybe_unused]] const T last = kn_sort_value<T>(~0ull), low = kn_sort_value<T>(key),\n"
+            "        high = %s || rank + 1 < total ? low : kn_sort_value<T>(next);\n"
+            "const bool is_nan = %s;\n",
+            q->is_median ? "n % 2" : "v < 0 || v >= f - 1", q->skips_nan ? "kn_is_nan(low)" : "next == 0");
     else
-        kn_str_printf(out,
-                      "const int64 row = i %% rows * n;\n"
-                      "const T last = s[row + n - 1], low = s[row + %s], high = s[row + %s];\n"
-                      "const bool is_nan = last != last;\n",
-                      q->is_median ? "(n - 1) / 2" : LOW, q->is_median ? "n / 2" : HIGH);
+        kn_str_printf(
+            out,
+            "const int64 row = i %% rows * n;\n"
+            "[[maybe_unused]] const T last = s[row + n - 1], low = s[row + %s], high = s[row + %s];\n"
+            "const bool is_nan = kn_is_nan(last);\n",
+            q->is_median ? "(n - 1) / 2" : LOW, q->is_median ? "n / 2" : HIGH);
 }
 
 static void put_result(kn_str *out, const kn_quantile *q, const char *gamma)
@@ -466,7 +467,7 @@ static void put_count(kn_str *out)
                        "int64 n = 0;\n"
                        "for (int64 end = length; n < end;) {\n"
                        "    const int64 middle = n + (end - n) / 2;\n"
-                       "    if (s[row + middle] != s[row + middle])\n"
+                       "    if (kn_is_nan(s[row + middle]))\n"
                        "        end = middle;\n"
                        "    else\n"
                        "        n = middle + 1;\n"
@@ -528,11 +529,11 @@ static kiln_status make_search(quantile *q, int method)
     if (status == KILN_OK && (!q->of.is_median || q->of.skips_nan))
         status = make_rank(q, method);
     if (status == KILN_OK && q->of.skips_nan)
-        status = kiln_reduction_create(&q->count, "T x", "int64 n", "x == x ? 1 : 0", "a + b",
+        status = kiln_reduction_create(&q->count, "T x", "int64 n", "kn_is_nan(x) ? 0 : 1", "a + b",
                                        "n = a > 0 ? a : 1", "0", name_of(&q->of), NULL);
     if (status == KILN_OK)
         status = kiln_reduction_create(&q->next, "T x, uint64 key", "uint64 next",
-                                       q->of.skips_nan ? "x == x ? kn_sort_after(x, key) : ~0ull"
+                                       q->of.skips_nan ? "kn_is_nan(x) ? ~0ull : kn_sort_after(x, key)"
                                                        : "kn_sort_after(x, key)",
                                        "a < b ? a : b", "next = a", NULL, name_of(&q->of), NULL);
     return status == KILN_OK ? make_pick(&q->pick_found, q, method, true) : status;

@@ -222,10 +222,11 @@ static void write_combination(kn_str *in, kn_str *outs, kn_str *body, const row_
     kn_str_printf(in, "int64 first, int64 behind, raw int64 number, %s%s v", l->in[1].is_number ? "" : "raw ",
                   of);
     kn_str_printf(outs, "%s combined", own);
-    kn_str_printf(body,
-                  "typedef %s T;\nconst auto here = _ind.get();\n(void)here;\n%s all = %s;\n"
-                  "for (int64 j = first; j < behind; ++j) {\n",
-                  own, wide, text.identity);
+    kn_str_printf(
+        body,
+        "[[maybe_unused]] typedef %s T;\n[[maybe_unused]] const auto here = _ind.get();\n%s all = %s;\n"
+        "for (int64 j = first; j < behind; ++j) {\n",
+        own, wide, text.identity);
     if (!l->in[1].is_number)
         write_from(in, body, l);
     kn_str_printf(body, "const %s a = all, b = (%s)(T)%s;\nall = %s;\n}\ncombined = (T)all", wide, wide,

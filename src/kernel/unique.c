@@ -189,13 +189,14 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 /* ---- making ---- */
 
 /* NaN comes last, and is equal to NaN. */
-static const char is_new[] = "(_J == 0 || !(x == s[_J - 1] || (x != x && s[_J - 1] != s[_J - 1]))) ? 1 : 0";
+static const char is_new[] =
+    "(_J == 0 || !(x == s[_J - 1] || (kn_is_nan(x) && kn_is_nan(s[_J - 1])))) ? 1 : 0";
 
 static kiln_status make_find(unique *u)
 {
     kn_str outs = KN_STR_INIT, put = KN_STR_INIT;
     kn_str_append(&outs, "raw T y");
-    kn_str_append(&put, "if (_J == 0 || !(x == s[_J - 1] || (x != x && s[_J - 1] != s[_J - 1]))) {\n"
+    kn_str_append(&put, "if (_J == 0 || !(x == s[_J - 1] || (kn_is_nan(x) && kn_is_nan(s[_J - 1])))) {\n"
                         "    if (kn_number <= y.size()) y[kn_number - 1] = x;\n");
     if (is_wanted(u, INDEX)) {
         kn_str_append(&outs, ", raw int64 index");

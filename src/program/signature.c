@@ -372,15 +372,15 @@ void kn_param_format(struct kn_str *out, const kn_param *param)
 
 char kn_free_letter(char from, const kn_param *param, int count, const char *const *texts)
 {
-    for (char letter = from; letter <= 'Z'; ++letter) {
-        const char word[] = {letter, '\0'};
+    for (int letter = (unsigned char)from; letter <= 'Z'; ++letter) {
+        const char word[] = {(char)letter, '\0'};
         bool is_taken = false;
         for (int k = 0; k < count; ++k)
             is_taken = is_taken || (param[k].type == KN_TYPE_PLACEHOLDER && param[k].placeholder == letter);
         for (int t = 0; texts[t]; ++t)
             is_taken = is_taken || kn_text_has_word(texts[t], word);
         if (!is_taken)
-            return letter;
+            return (char)letter;
     }
     return '\0';
 }
