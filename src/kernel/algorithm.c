@@ -244,7 +244,7 @@ static kiln_status take_parts(kn_lowered *out, kn_lowered *inner, const kn_lower
 
 static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, const kn_lowering_call *call)
 {
-    kiln_arg in[KN_MAX_PARAMS];
+    kiln_arg in[KN_MAX_PARAMS] = {{0}};
     const kn_program *p = part->program;
     for (int k = 0; k < p->n_in; ++k) {
         in[k] = part->source[k].number; /* only the dtype of a given number is known */
