@@ -88,7 +88,9 @@
     X(IS_COUNT, is_count, false)                                                                             \
     X(IS_SUM, is_sum, false)                                                                                 \
     X(COUNTED, counted, false)                                                                               \
-    X(TALLY, tally, false)
+    X(TALLY, tally, false)                                                                                   \
+    X(SEARCH, search, false)                                                                                 \
+    X(EXTREME, extreme, false)
 enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
     KN_SLOTS(KN_SLOT_ID)

@@ -1,6 +1,7 @@
 /* ops/operation_table.c - the built-in operations: a row for each group of dtypes that have their texts in
  * common. Rows of one name are one operation, and variants are tried in the order in which they stand. */
 #include "ops/variant.h"
+#include "program/extreme.h"
 
 #include <string.h>
 
@@ -99,27 +100,9 @@
     "            a.high >= b.high || kn_is_nan(a.high) ? a.high : b.high};\n"                                \
     "}\n"
 
-/* `after` says of two numbers that the second comes first, or that they are equal. Selects by one comparison
- * each: g++ 12 makes no vectors of three that are combined, which take ten times as long. Where b's elements
- * follow a's no indices are compared. */
-#define BEST(after)                                                                                          \
-    "struct best { T value; _index at; };\n"                                                                 \
-    "__device__ __forceinline__ best better(const best a, const best b, const bool follows) {\n"             \
-    "    if (follows) {\n"                                                                                   \
-    "        const bool stays = b.value " after " a.value || kn_is_nan(a.value);\n"                          \
-    "        return {stays ? a.value : b.value, stays ? a.at : b.at};\n"                                     \
-    "    }\n"                                                                                                \
-    "    const _index first = a.at < b.at ? a.at : b.at;\n"                                                  \
-    "    const _index unless_b = a.value " after " b.value ? first : a.at;\n"                                \
-    "    const _index of_numbers = b.value " after " a.value ? unless_b : b.at;\n"                           \
-    "    const _index of_nan = !kn_is_nan(b.value) ? a.at : first;\n"                                        \
-    "    const T value = b.value " after " a.value ? a.value : b.value;\n"                                   \
-    "    return {!kn_is_nan(a.value) ? value : a.value, !kn_is_nan(a.value) ? of_numbers : of_nan};\n"       \
-    "}\n"
-
 #define PLACE(name, after)                                                                                   \
     ROW_WITH(KN_OP_IN_C_ORDER, name, "T x", "int64 y", TO_INT64, "best{x, (_index)_J}",                      \
-             "better(a, b, _follows)", "y = a.at", NULL, "best", BEST(after))
+             "better(a, b, _follows)", "y = a.at", NULL, "best", KN_PLACE_TEXT(after))
 
 /* log(exp(a) + exp(b)), of infinities too. */
 #define LOGADDEXP                                                                                            \

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "program/cost.h"
+#include "program/extreme.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/host/kind_host_reduce.h"
 #include "schedules/host/host_kinds.h"
 
 enum { MAP, REDUCE, POST }; /* the stages */
-enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
+enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64, SEARCHED_VECTORS = 32 };
 
 static const kn_host_reduce_config *config_of(const kn_writer *w)
 {
@@ -19,6 +20,12 @@ static const kn_host_reduce_config *config_of(const kn_writer *w)
 static bool is_baseline(const kn_writer *w)
 {
     return w->spec->schedule.baseline;
+}
+
+/* The place of an extreme is looked for in the end. */
+static bool is_searched(const kn_writer *w)
+{
+    return config_of(w)->indices >= KN_HOST_REDUCE_SEARCHED;
 }
 
 /* The element of lane kn_k in step kn_j, from kn_row on. One that all lanes share has no kn_k: compilers
@@ -81,6 +88,8 @@ static int depth_of(const kn_writer *w)
 {
     bool are_few = config_of(w)->lanes_of_row == 1 || kn_cost_functions(w->program) > 0;
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
+    if (is_searched(w))
+        return SEARCHED_VECTORS;
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
 
@@ -108,9 +117,22 @@ static void put_order(kn_writer *w)
 static const char *part_of_index(const kn_writer *w)
 {
     const kn_host_reduce_config *config = config_of(w);
-    if (config->grouped)
+    if (config->indices == KN_HOST_REDUCE_GROUPED)
         return is_baseline(w) ? "index_in_group_quick" : "index_in_group";
+    if (is_searched(w) && !is_baseline(w))
+        return "index_of_block";
     return config->lanes_of_row == 1 ? "index_in_order" : "index_of_lane_in_order";
+}
+
+/* The function that combines two elements of a block: where this is searched, it does not compare places. */
+static void put_extreme(kn_writer *w)
+{
+    bool is_least = (config_of(w)->indices - KN_HOST_REDUCE_SEARCHED) % 2 == KN_LEAST - KN_GREATEST;
+    kn_str_append(&w->slot[KN_SLOT_SEARCH], is_least ? "<" : ">");
+    if (is_searched(w))
+        kn_put_part(w, &w->slot[KN_SLOT_EXTREME], "extreme", kn_spec_reduced_value(w->spec));
+    else
+        kn_put_function(w, &w->slot[KN_SLOT_EXTREME], REDUCE);
 }
 
 static void put_map(kn_writer *w)
@@ -121,7 +143,7 @@ static void put_map(kn_writer *w)
     kn_put_part_with(w, along, "index_along", KN_NO_VALUE, "start=%s array=%d", "reduction_start", last);
     kn_put_part_with(w, reduction_index, part_of_index(w), KN_NO_VALUE, "array=%d index=%s otherwise=%s",
                      last, index_type(w), kn_str_text(along));
-    bool is_alike = is_baseline(w) && !config_of(w)->grouped;
+    bool is_alike = is_baseline(w) && config_of(w)->indices != KN_HOST_REDUCE_GROUPED;
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_element, kn_str_text(index),
                kn_str_text(is_alike ? along : reduction_index));
 }
@@ -152,6 +174,7 @@ static void fill_host_reduce(kn_writer *w)
         kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
                       config_of(w)->short_rows || config_of(w)->beside ? KN_HOST_REDUCE_BATCH
                                                                        : KN_HOST_REDUCE_WIDE);
+        put_extreme(w);
         kn_put_part(w, &w->slot[KN_SLOT_INDEPENDENT],
                     kn_cost_functions(w->program) > 0 ? "calling" : "independent", KN_NO_VALUE);
     }

@@ -13,14 +13,17 @@ KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
 /* lanes_of_row: elements of a row in a vector; 1: lanes are results.
  * short_rows: this many are reduced at a time, with some lanes for each; 2: rows of several axes, whose steps
  * go along the second.
- * grouped: lanes are several elements of each result, which have indices of their own.
+ * indices: 1 (grouped): lanes are several elements of each result, which have indices of their own. From
+ * KN_HOST_REDUCE_SEARCHED on, a number for each kn_extreme: its place is looked for in the first block of a
+ * row that has it, since of a block its extreme alone is found; from KN_HOST_REDUCE_ALONE on in all of the
+ * row.
  * beside: so many results lie side by side, and such runs are reduced as short rows are, many at a time;
  * with short_rows, the elements of each follow each other, and vectors have KN_HOST_REDUCE_COPIES of each
  * result.
  * half_width: sums of 64 bits have terms of 16 at most, so few that they fit 32: a vector has twice as
  * many. */
 #define KN_HOST_REDUCE_CONFIG(X)                                                                             \
-    X(lanes_of_row, 64) X(short_rows, 2) X(grouped, 1) X(beside, 8) X(half_width, 1)
+    X(lanes_of_row, 64) X(short_rows, 2) X(indices, 5) X(beside, 8) X(half_width, 1)
 KN_CONFIG(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 /* multipass: values of elements are computed again for each pass, rather than held. */
 #define KN_HOST_ROW_CONFIG(X) X(multipass, 1)

@@ -26,23 +26,54 @@ enum {
     kn_vector = kn_run ? kn_run * kn_copies : kn_lanes, /* lanes of one row, or of one run */
     kn_batch = ${wide},
     kn_are_beside = !kn_by_rows || kn_is_short, /* and results are neighbours in memory too */
-    kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
+    kn_depth = kn_steps_of(${depth}, ${indices} >= 2 ? 1 : (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
     kn_most = kn_by_rows ? kn_lanes : kn_run ? (kn_batch + 1) * kn_vector : kn_batch,
     kn_few = kn_lanes < 8 ? kn_lanes : 8, /* lanes that are reduced one by one: parts of a stored vector are slow to read */
+    kn_searched = 16,                   /* steps of a block of short rows */
+    kn_window = sizeof(${index}) == 8 ? 16 : 32, /* elements among which the place is looked for at a time; indices are as wide as values */
     kn_series = 8,                      /* series of steps that are reduced together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are reduced in pairs, then pairs of pairs */
     kn_place_of_index = ${order},       /* the operand of `_J`; -1: no text uses it */
     kn_orders = kn_place_of_index >= 0,
-    kn_is_grouped = ${grouped} /* lanes are several elements of each result, which have indices of their own */
+    kn_is_searched = ${indices} >= 2,   /* the place of an extreme: of a block of steps this is found alone, and looked for in the end; */
+    kn_are_alone = ${indices} >= 4,     /* of the whole row */
+    kn_is_grouped = ${indices} == 1 /* lanes are several elements of each result, which have indices of their own */
 };
 
 typedef kn_line<${type}> kn_values;
+
+/* A whole number of so many bytes. */
+template <int kn_n> struct kn_whole { typedef unsigned char type; };
+template <> struct kn_whole<2> { typedef unsigned short type; };
+template <> struct kn_whole<4> { typedef int type; };
+template <> struct kn_whole<8> { typedef long long type; };
+
+/* The extreme of two steps of a block, whose index is that of its first element. */
+template <class kn_t> __forceinline__ kn_t kn_extreme(const kn_t kn_a, const kn_t kn_b) {
+    const kn_t kn_x = kn_b ${search} kn_a ? kn_b : kn_a;
+    return kn_b != kn_b ? kn_b : kn_x;
+}
+template <class kn_t> struct kn_extreme_of {
+    __forceinline__ kn_t operator()(const kn_t &kn_a, const kn_t &kn_b, const bool) const { return {kn_extreme(kn_a.value, kn_b.value), kn_a.at}; }
+};
+
+/* A lane of short rows: a value, of which the extreme alone if its place is searched. */
+template <class kn_t, bool kn_is> struct kn_lane_of {
+    typedef kn_t type;
+    static __forceinline__ const kn_t &of(const kn_t &kn_x) { return kn_x; }
+};
+template <class kn_t> struct kn_lane_of<kn_t, true> {
+    typedef decltype(kn_t::value) type;
+    static __forceinline__ type of(const kn_t &kn_x) { return kn_x.value; }
+};
+typedef kn_lane_of<${type}, kn_are_alone> kn_lane;
+typedef kn_line<kn_lane::type> kn_lane_values;
 
 /* kn_n steps in four independent chains. The reduction gets a flag (kn_order): its second argument follows the first in the order of the index. This holds within a
  * chain; it also holds between chains if each chain has consecutive steps. With many steps the chains take alternate steps instead, so that memory is read forwards,
  * which processors prefetch. */
 template <int kn_n> struct kn_some_steps {
-    enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains, is_apart = kn_n <= 16 };
+    enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains, is_apart = kn_n <= 16 && !kn_is_searched };
     template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
     static __forceinline__ void reduce(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
         kn_t kn_chain[chains];
@@ -100,6 +131,7 @@ ${begin}
     static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
     alignas(64) unsigned char kn_storage[kn_deep * kn_most * sizeof(${type})];
     const kn_values kn_side(kn_storage, kn_deep * kn_most);
+    const kn_lane_values kn_lanes_side(kn_storage, kn_deep * kn_most);
     int kn_top; /* results of series that wait to be reduced in pairs, each kn_live wide */
     long long kn_turn, kn_live;
 
@@ -129,6 +161,8 @@ ${begin}
     const auto kn_reduce_loop_of = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place kn_row, const long long kn_width,
                                      const kn_place kn_down, const kn_place kn_along, const kn_values kn_side, const ${index} *const kn_first_index) {
         const kn_args kn = *kn_given; /* a copy, as the parameters by value: otherwise a stored byte could alias these, as far as compilers know */
+        const auto kn_block = (${index})(${first});
+        (void)kn_block;
 ${independent}
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
             const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
@@ -137,7 +171,7 @@ ${independent}
                 kn_x = ${mapped};
             };
             ${type} kn_all;
-            kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
+            kn_n.reduce(kn_all, kn_one, ${extreme}, kn_order);
             if constexpr (kn_before.is)
                 kn_all = ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
             kn_side.put(kn_to + kn_k, kn_all);
@@ -194,7 +228,7 @@ KN_INDEPENDENT
         int kn_new = 0;
         /* A value that was just stored is not read again at once: the processor would stall. */
         const auto kn_reduce_next = [&](auto kn_n, auto kn_order) {
-            if (kn_order.is) {
+            if (kn_order.is && !kn_is_searched) {
                 *(kn_indices *)kn_first_index = *(kn_indices *)kn_numbers + (${index})(${first});
                 __asm__("" : "+m"(kn_first_index));
             }
@@ -214,10 +248,10 @@ KN_INDEPENDENT
         while (kn_is_ordered && kn_left >= 4)
             kn_reduce_next(kn_some_steps<4>(), kn_bool<kn_orders>());
         while (kn_left > 0)
-            kn_reduce_next(kn_some_steps<1>(), kn_bool<false>());
+            kn_reduce_next(kn_some_steps<1>(), kn_bool<kn_is_searched>());
         if (kn_rest > 0) {
             const long long kn_to = (kn_top + kn_new) * kn_most;
-            kn_reduce_loop(kn_some_steps<1>(), kn_bool<false>(), kn_bool<false>(), kn_to, kn_row, kn_rest);
+            kn_reduce_loop(kn_some_steps<1>(), kn_bool<false>(), kn_bool<kn_is_searched>(), kn_to, kn_row, kn_rest);
             if (kn.steps > 0)
                 kn_reduce_pair(kn_side, kn_to - kn_most, kn_to, kn_rest);
             else
@@ -249,27 +283,41 @@ KN_INDEPENDENT
             kn_reduce_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_rest * kn_count, false);
     };
 
+    const auto kn_both = [&](const auto &kn_a, const auto &kn_b, const bool kn_follows = false) __attribute__((always_inline)) {
+        if constexpr (kn_are_alone)
+            return kn_extreme(kn_a, kn_b);
+        else
+            return ${reduce}(kn_a, kn_b, kn_follows);
+    };
+    const auto kn_both_of_block = [&](const auto &kn_a, const auto &kn_b, const bool kn_follows) __attribute__((always_inline)) {
+        if constexpr (kn_are_alone)
+            return kn_extreme(kn_a, kn_b);
+        else
+            return ${extreme}(kn_a, kn_b, kn_follows);
+    };
     /* Reduces each lane of kn_count short rows. The rest of a row is loaded as its last lanes; those of them that were counted before are left out. */
-    const auto kn_reduce_short = [&](kn_place kn_row, const kn_place kn_down, const kn_place kn_along, const kn_place kn_beside, const kn_values kn_side,
+    const auto kn_reduce_short = [&](kn_place kn_row, const kn_place kn_down, const kn_place kn_along, const kn_place kn_beside, const kn_lane_values kn_side,
                                    const long long kn_count, const long long kn_steps, const int kn_rest, const long long kn_first_run,
                                    const long long kn_last_run) __attribute__((noinline)) {
         const kn_args kn = *kn_given;
         const auto kn_reduce_step = [&](auto kn_n, auto kn_before, const long long kn_in, const long long kn_to, const long long kn_from)
                                       __attribute__((always_inline)) {
-            const auto kn_order = kn_bool<false>();
+            const auto kn_order = kn_bool<kn_is_searched>();
+            const auto kn_block = (${index})(${first} + kn_from * kn_lanes);
+            (void)kn_block;
 KN_INDEPENDENT
 KN_ROLLED
             for (int kn_k = 0; kn_k < kn_vector; ++kn_k) {
-                const auto kn_one = [&](${type} &kn_x, const long long kn_step) __attribute__((always_inline)) {
+                const auto kn_one = [&](kn_lane::type &kn_x, const long long kn_step) __attribute__((always_inline)) {
                     const long long kn_j = kn_from + kn_step;
                     ${loads}
                     ${single}
-                    kn_x = ${mapped};
+                    kn_x = kn_lane::of(${mapped});
                 };
-                ${type} kn_all;
-                kn_n.reduce(kn_all, kn_one, ${reduce}, kn_order);
+                kn_lane::type kn_all;
+                kn_n.reduce(kn_all, kn_one, kn_both_of_block, kn_order);
                 if constexpr (kn_before.is)
-                    kn_all = ${reduce}(kn_side.get(kn_in + kn_k), kn_all);
+                    kn_all = kn_both(kn_side.get(kn_in + kn_k), kn_all, kn_order.is);
                 kn_side.put(kn_to + kn_k, kn_all);
             }
         };
@@ -312,7 +360,7 @@ KN_ROLLED
 KN_INDEPENDENT
 KN_ROLLED
                 for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
-                    kn_side.put(kn_beyond + kn_k, ${reduce}(kn_side.get(kn_to + kn_k), kn_side.get(kn_beyond + kn_k)));
+                    kn_side.put(kn_beyond + kn_k, kn_both(kn_side.get(kn_to + kn_k), kn_side.get(kn_beyond + kn_k)));
 KN_INDEPENDENT
 KN_ROLLED
                 for (int kn_k = 0; kn_k < kn_vector; ++kn_k)
@@ -325,8 +373,13 @@ KN_ROLLED
             long long kn_step = 1;
             if (kn_steps < 4)
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
+            else if (kn_are_alone && kn_steps >= kn_searched)
+                kn_reduce_step(kn_some_steps<kn_is_searched ? kn_searched : 4>(), kn_bool<false>(), kn_to, kn_to, 0), kn_step = kn_searched;
             else
                 kn_reduce_step(kn_some_steps<4>(), kn_bool<false>(), kn_to, kn_to, 0), kn_step = 4;
+            if constexpr (kn_is_searched)
+                for (; kn_step + kn_searched <= kn_steps; kn_step += kn_searched)
+                    kn_reduce_step(kn_some_steps<kn_searched>(), kn_bool<true>(), kn_to, kn_to, kn_step);
             for (; kn_step + 4 <= kn_steps; kn_step += 4)
                 kn_reduce_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
             for (; kn_step < kn_steps; ++kn_step)
@@ -346,14 +399,14 @@ KN_ROLLED
         }
     };
     /* Reduces neighbours in pairs: lanes of many rows, one row behind the other. */
-    const auto kn_reduce_neighbours = [&](const kn_values kn_in, const long long kn_to, const long long kn_from,
+    const auto kn_reduce_neighbours = [&](const kn_lane_values kn_in, const long long kn_to, const long long kn_from,
                                         const long long kn_count) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
-            kn_in.put(kn_to + kn_k, ${reduce}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
+            kn_in.put(kn_to + kn_k, kn_both(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
     };
     /* Reduces the lanes of rows to results, and returns the number of the first result. */
-    const auto kn_reduce_rows = [&](const long long kn_count) {
+    const auto kn_reduce_rows = [&](const kn_lane_values kn_side, const long long kn_count) {
         long long kn_from = 0, kn_to = kn_batch * kn_lanes;
         for (int kn_half = kn_lanes / 2; kn_half > 0; kn_half /= 2) {
             kn_reduce_neighbours(kn_side, kn_to, kn_from, kn_count * kn_half);
@@ -364,6 +417,59 @@ KN_INDEPENDENT
         return kn_from;
     };
 
+    /* The number of the first of kn_window elements that is the extreme, or is no number; or so many, and more. */
+    const auto kn_look = [&](auto kn_is_number, const auto kn_best, const kn_place kn_row, const kn_place kn_down, const kn_place kn_along)
+                           __attribute__((always_inline)) -> int {
+        const kn_args kn = *kn_given;
+        const auto kn_order = kn_bool<false>();
+        const int kn_block = 0, kn_j = 0;
+        (void)kn_order, (void)kn_block, (void)kn_j, (void)kn_down, (void)kn_along;
+        typedef typename kn_whole<sizeof(kn_best.value)>::type kn_number; /* as wide as the values: one kind of vectors */
+        kn_number kn_least = kn_window;
+KN_INDEPENDENT
+KN_ROLLED
+        for (int kn_k = 0; kn_k < kn_window; ++kn_k) {
+            ${loads}
+            ${single}
+            const decltype(kn_best) kn_x = ${mapped};
+            const bool kn_is = kn_is_number.is ? kn_x.value == kn_best.value : kn_x.value != kn_x.value;
+            const kn_number kn_own = kn_is ? (kn_number)kn_k : (kn_number)kn_window;
+            kn_least = kn_own < kn_least ? kn_own : kn_least;
+        }
+        return kn_least;
+    };
+    /* Finds the first element that is the extreme. No equal one, and no NaN beside a number, lies in front of the block of it, so that windows may begin earlier, to end
+     * with the row. */
+    const auto kn_search = [&](const auto kn_in, const long long kn_done, const kn_place kn_here, const kn_place kn_down, const kn_place kn_along,
+                               const kn_place kn_beside, const long long kn_count) __attribute__((noinline)) -> void {
+        const kn_args kn = *kn_given;
+        const long long kn_last = kn.steps * kn_lanes + kn.rest - kn_window;
+        kn_lane::type kn_values_of[kn_are_alone ? kn_batch : 1];
+        for (long long kn_r = 0; kn_are_alone && kn_r < kn_count; ++kn_r)
+            kn_values_of[kn_r] = kn_lanes_side.get(kn_done + kn_r);
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+            auto kn_best = kn_in.get(kn_are_alone ? 0 : kn_done + kn_r);
+            kn_place kn_row = kn_here;
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_row.at[kn_o] += kn_r * kn_beside.at[kn_o];
+            const kn_place kn_start = kn_row;
+            const long long kn_zero = ${first};
+            if constexpr (kn_are_alone)
+                kn_best.value = kn_values_of[kn_r], kn_best.at = kn_zero;
+            for (long long kn_from = kn_best.at - kn_zero; kn_from < kn_last + kn_window; kn_from += kn_window) {
+                kn_from = kn_from < kn_last ? kn_from : kn_last;
+                for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                    kn_row.at[kn_o] = kn_start.at[kn_o] + kn_from * kn_along.at[kn_o];
+                const int kn_k = kn_best.value == kn_best.value ? kn_look(kn_bool<true>(), kn_best, kn_row, kn_down, kn_along)
+                                                                : kn_look(kn_bool<false>(), kn_best, kn_row, kn_down, kn_along);
+                if (kn_k < kn_window) {
+                    kn_best.at = kn_zero + kn_from + kn_k;
+                    break;
+                }
+            }
+            kn_in.put(kn_are_alone ? kn_r : kn_done + kn_r, kn_best);
+        }
+    };
     /* Results side by side, of which a stored byte could alias nothing that was not passed by value. */
     const auto kn_store = [&](const kn_values kn_in, const long long kn_done, const kn_place kn_here, const kn_place kn_beside, const long long kn_count,
                               const bool kn_some) __attribute__((always_inline)) {
@@ -376,13 +482,13 @@ KN_INDEPENDENT
         }
     };
     /* Elements of each result, of kn_count runs: the first half with the second one. What is stored lies in front of what is still to be read. */
-    const auto kn_reduce_copies = [&](const kn_values kn_in, const long long kn_count, auto kn_half) __attribute__((noinline)) {
+    const auto kn_reduce_copies = [&](const kn_lane_values kn_in, const long long kn_count, auto kn_half) __attribute__((noinline)) {
         constexpr int kn_n = kn_half.count * (kn_run ? kn_run : 1);
         for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
 KN_INDEPENDENT
 KN_ROLLED
             for (int kn_k = 0; kn_k < kn_n; ++kn_k)
-                kn_in.put(kn_r * kn_n + kn_k, ${reduce}(kn_in.get(kn_r * 2 * kn_n + kn_k), kn_in.get((kn_r * 2 + 1) * kn_n + kn_k)));
+                kn_in.put(kn_r * kn_n + kn_k, kn_both(kn_in.get(kn_r * 2 * kn_n + kn_k), kn_in.get((kn_r * 2 + 1) * kn_n + kn_k)));
         }
     };
     for (long long kn_task = kn_begin; kn_run > 0 && kn_task < kn_end; ++kn_task) {
@@ -397,11 +503,11 @@ KN_ROLLED
             kn_next.at[kn_o] = kn_runs.stride[kn_o];
             kn_here.at[kn_o] += kn_from * kn_next.at[kn_o];
         }
-        kn_reduce_short(kn_here, kn_down, kn_along, kn_next, kn_side, kn_count, kn.steps, (int)kn.rest * kn_run, 0, 0);
+        kn_reduce_short(kn_here, kn_down, kn_along, kn_next, kn_lanes_side, kn_count, kn.steps, (int)kn.rest * kn_run, 0, 0);
         if constexpr (kn_copies > 1) {
-            kn_reduce_copies(kn_side, kn_count, kn_some_steps<4>());
-            kn_reduce_copies(kn_side, kn_count, kn_some_steps<2>());
-            kn_reduce_copies(kn_side, kn_count, kn_some_steps<1>());
+            kn_reduce_copies(kn_lanes_side, kn_count, kn_some_steps<4>());
+            kn_reduce_copies(kn_lanes_side, kn_count, kn_some_steps<2>());
+            kn_reduce_copies(kn_lanes_side, kn_count, kn_some_steps<1>());
         }
         for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
             kn_store(kn_side, kn_r * kn_run, kn_here, kn_beside, kn_run, true);
@@ -424,8 +530,8 @@ KN_ROLLED
         long long kn_done = 0; /* the place of the first result */
         bool kn_some = true;
         if constexpr (kn_is_short) {
-            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_side, kn_count, kn.steps, (int)kn.rest, kn_chunk * kn.chunk, kn_stop);
-            kn_done = kn_reduce_rows(kn_count);
+            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_lanes_side, kn_count, kn.steps, (int)kn.rest, kn_chunk * kn.chunk, kn_stop);
+            kn_done = kn_reduce_rows(kn_lanes_side, kn_count);
         } else {
             kn_top = 0;
             kn_turn = 0;
@@ -464,6 +570,8 @@ KN_ROLLED
             kn_reduce_groups(kn_results, 0, kn.chunks, kn_count);
             kn_done = 0;
         }
+        if constexpr (kn_is_searched)
+            kn_search(kn_results, kn_done, kn_here, kn_down, kn_along, kn_beside, kn_count), kn_done = kn_are_alone ? 0 : kn_done;
         kn_store(kn_results, kn_done, kn_here, kn_beside, kn_count, kn_some);
     }
     ${after_loop}

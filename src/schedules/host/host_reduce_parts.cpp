@@ -14,6 +14,7 @@
 #inline first_index kn.reduction_start + kn_row.at[${array}]
 #inline index_along kn.${start} + kn_row.at[${array}] + kn_j * kn_down.at[${array}] + kn_k * kn_along.at[${array}]
 #inline index_in_order kn_order.is ? kn.reduction_start + kn_row.at[${array}] + kn_j * kn_down.at[${array}] : ${otherwise}
+#inline index_of_block kn_order.is ? kn_block : ${otherwise}
 #inline index_in_group kn_first_index[kn_k] + (${index})(${otherwise})
 #inline index_in_group_quick ${otherwise} + kn_k / kn.width * kn.axis[0].stride[${array}]
 #inline index_of_lane_in_order kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ${otherwise}
@@ -29,3 +30,6 @@ KN_INDEPENDENT
 #part calling
 KN_INDEPENDENT
 KN_ROLLED
+
+#part extreme
+kn_extreme_of<${value_type}>()

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/extreme.h"
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/host/host_kinds.h"
@@ -32,6 +33,7 @@ enum {
     MOST_INDEXED = 384, /* with indices up to this, or of WIDE_ITEM bytes, whose indices are as wide, */
     MOST_WIDE_INDEXED = 100,
     WIDE_ITEM = 8,
+    FLOAT_ITEM = 4,   /* of floats that processors compare */
     FEWEST_SHORT = 8, /* if there are as many as this */
     MOST_RUN = 64,    /* elements of rows of several axes, up to which steps go from row to row, and */
     SHORT_RUN = 7,    /* up to which lanes are results if these are neighbours; of structs */
@@ -39,8 +41,10 @@ enum {
     MOST_BESIDE = 8, /* results of a run, up to which many runs are reduced at a time, of so many */
     MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
     MOST_FOLLOWING = 256,
-    NARROW = 256,          /* lanes: with fewer results, a step has several elements of each */
-    CHUNK = 1 << 15,       /* elements of a chunk, about; and */
+    MOST_ALONE =
+        160,         /* elements of rows that are searched as a whole, as all short rows of narrow ones are */
+    NARROW = 256,    /* lanes: with fewer results, a step has several elements of each */
+    CHUNK = 1 << 15, /* elements of a chunk, about; and */
     CHUNK_STEPS = 256,     /* steps at least, so that partials are few beside the elements */
     GRAIN = 1 << 14,       /* elements for a further thread: 1 us for threads that are awake */
     MOST_NARROW = 1 << 15, /* terms of 16 bits, whose sum fits 32; and terms that are found by a name of */
@@ -127,11 +131,34 @@ static bool has_wide_index(const kn_choice *c)
     return has_index(c->program) && narrowest_input(c) == WIDE_ITEM;
 }
 
+/* The extreme whose place is to be found along rows, in the order of their elements; else 0. */
+static kn_extreme searched_extreme(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    kn_extreme extreme = kn_body_is_place(c->program);
+    const kn_dtype_info *info = extreme ? kn_dtype_info_of(c->program->param[0].dtype) : NULL;
+    bool is_number = info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT ||
+                              (info->kind == KN_KIND_FLOAT && info->size >= FLOAT_ITEM));
+    return is_number && s->n_reduction_axes == 1 && row_length(s) >= LANE_BYTES &&
+                   s->stride[s->n_operands - 1][s->ndim - 1] == 1
+               ? extreme
+               : KN_NO_EXTREME;
+}
+
+static int searched_indices(const kn_choice *c, const kn_host_reduce_config *config)
+{
+    int extreme = (int)searched_extreme(c);
+    bool is_whole =
+        config->short_rows && (row_length(c->space) <= MOST_ALONE || narrowest_input(c) <= NARROW_ITEM);
+    return !extreme ? 0 : extreme - KN_GREATEST + (is_whole ? KN_HOST_REDUCE_ALONE : KN_HOST_REDUCE_SEARCHED);
+}
+
 /* Rows are so short that the work per row would dominate. */
 static bool are_short_rows(const kn_choice *c)
 {
     int64_t length = row_length(c->space);
     int64_t most = has_wide_index(c) ? MOST_WIDE_INDEXED : has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
+    most = searched_extreme(c) ? MOST_SHORT : most;
     return c->space->n_reduction_axes == 1 && length > 1 && length <= most &&
            output_extent(c->space) >= FEWEST_SHORT;
 }
@@ -235,7 +262,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         find_runs(config, c);
     config->half_width =
         kn_reduce_size(s) <= MOST_NARROW && narrowest_input(c) < WIDE_ITEM && are_terms_narrow(c->program);
-    config->grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
+    bool is_grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
+    config->indices = by_rows ? searched_indices(c, config) : is_grouped ? KN_HOST_REDUCE_GROUPED : 0;
     while (config->short_rows && config->lanes_of_row > row_length(s))
         config->lanes_of_row /= 2;
     if (!has_wide_index(c)) /* compilers split the masks of wide values for narrow indices */
@@ -267,7 +295,7 @@ static void set_steps(kn_host_reduce_field *f, const kn_part *part)
 {
     const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
     int64_t length = row_length(part->space);
-    bool may_group = config->grouped || !has_index(part->spec->program);
+    bool may_group = config->indices == KN_HOST_REDUCE_GROUPED || !has_index(part->spec->program);
     f->groups = !config->beside ? config->lanes_of_row : config->short_rows ? KN_HOST_REDUCE_COPIES : 1;
     if (f->groups == 1 && !config->beside && f->width < NARROW && may_group && part_runs_on(part))
         f->groups = (int32_t)kn_most(1, kn_least(NARROW / f->width, length));
