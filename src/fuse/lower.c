@@ -120,7 +120,7 @@ static void drop_own(lowering *l, int root)
 /* Only groups of roots are in use. */
 static void free_old(lowering *l)
 {
-    while (l->n_old > 0) {
+    while (l->old && l->n_old > 0) {
         kn_group *g = l->old[--l->n_old];
         kn_group_free(g);
         kn_free(g);
@@ -391,6 +391,7 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
     const kn_text_param *p = &t->in[k];
     kn_operand *o = &part->binding.operand[k];
     *array = NULL;
+    *data = NULL;
     *o = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = p->dtype};
     if (!p->leaf) {
         int n_in = l->state.graph->n_in;
@@ -460,7 +461,7 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
 static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int r)
 {
     int node = g->root[r], k = t->n_in + r;
-    int64_t own[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
+    int64_t own[KILN_MAX_NDIM] = {0}, stride[KILN_MAX_NDIM];
     kiln_array *given;
     kn_operand *o = &part->binding.operand[k];
     bool is_reduced = part->program->reduced_outputs >> r & 1;

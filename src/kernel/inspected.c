@@ -59,14 +59,15 @@ static kiln_status grow(kn_inspected *out, int count)
     return out->resolved ? KILN_OK : kn_error_memory("specialisations");
 }
 
-static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel, kn_lowering_call *call,
+static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel, const kn_lowering_call *of,
                                    const char *text)
 {
     kn_target target;
-    call->target = &target;
-    kiln_status status = find_target(&target, text, call->device);
+    kn_lowering_call call = *of;
+    call.target = &target;
+    kiln_status status = find_target(&target, text, of->device);
     if (status == KILN_OK)
-        status = kn_lower_call(&out->lowered, kernel, call);
+        status = kn_lower_call(&out->lowered, kernel, &call);
     if (status == KILN_OK)
         status = grow(out, out->lowered.n_parts);
     for (int p = 0; p < out->lowered.n_parts && status == KILN_OK; ++p)

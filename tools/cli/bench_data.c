@@ -320,7 +320,9 @@ bool bench_array_read(bench *b, bench_value *out, const kiln_array *array)
 {
     size_t size = kiln_dtype_size(kiln_array_dtype(array)), bytes = kiln_array_nbytes(array);
     unsigned char *data = malloc(bytes ? bytes : 1);
-    bool ok = data ? bench_check(b, kiln_array_to_host(array, data, bytes)) : bench_fail(b, "out of memory");
+    if (!data)
+        return bench_fail(b, "out of memory");
+    bool ok = bench_check(b, kiln_array_to_host(array, data, bytes));
     for (int64_t k = 0; k < kiln_array_size(array) && ok; k++)
         out[k] = decode(kiln_array_dtype(array), data + (size_t)k * size);
     free(data);
@@ -387,7 +389,7 @@ static bool check_element(bench *b, const bench_data *data, const bench_row *row
     const bench_set *set = &data->set[0];
     int result = row->n_operands - 1, ndim = kiln_array_ndim(set->array[result]);
     int64_t index[BENCH_MAX_NDIM];
-    bench_value value[BENCH_MAX_OPERANDS];
+    bench_value value[BENCH_MAX_OPERANDS] = {{0}};
     bench_index_split(index, at, kiln_array_shape(set->array[result]), ndim);
     for (int k = 0; k <= result; k++)
         if (!bench_element_read(b, &value[k], set->array[k], index, ndim))

@@ -36,7 +36,8 @@ static int64_t lanes_of(const kn_schedule *s, int64_t length, int64_t beside)
     int64_t needed = kn_divide_up(length, kn_scan_config_of(s)->items), lanes = 1;
     while (lanes < needed && lanes < s->block)
         lanes *= 2;
-    return kn_least(lanes, s->block / beside);
+    int64_t most = s->block / beside;
+    return most > 1 ? kn_least(lanes, most) : 1;
 }
 
 /* An odd chunk, with which the lanes have the whole row, if they can, or all of its tiles as much of it. */
