@@ -1,6 +1,7 @@
 /* Finds the function that a call in an expression means. */
 #include "expr/call.h"
 
+#include "expr/common_arguments.h"
 #include "expr/composed.h"
 #include "expr/functions.h"
 #include "expr/names.h"
@@ -153,15 +154,12 @@ static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
                             c->name, kn_suggest(hint, sizeof hint, p, c->name, c->name_length));
 }
 
-kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
+static kiln_status call_function(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_known_operation operation;
     kiln_dtype dtype;
     bool is_python;
     kiln_status status;
-    for (int k = 0; k < p->n_kernels; ++k)
-        if (kn_call_is(c, kiln_kernel_name(p->kernel[k])))
-            return kn_call_kernel(out, p, c, p->kernel[k]);
     if (kn_call_own(&status, out, p, c))
         return status;
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
@@ -180,4 +178,24 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
     if (kn_find_operation(&operation, c->name, c->name_length))
         return kn_call_operation(out, p, c, &operation);
     return refuse_name(p, c);
+}
+
+/* A frame of its own: calls stand inside one another. */
+__attribute__((noinline)) static kiln_status call_with_common(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_called called = *c;
+    kn_common common;
+    kiln_status status = kn_common_take(&common, p, &called);
+    called.common = &common;
+    if (status == KILN_OK)
+        status = call_function(out, p, &called);
+    return status == KILN_OK ? kn_common_finish(out, p, &called, &common) : status;
+}
+
+kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    for (int k = 0; k < p->n_kernels; ++k)
+        if (kn_call_is(c, kiln_kernel_name(p->kernel[k])))
+            return kn_call_kernel(out, p, c, p->kernel[k]);
+    return kn_common_is_given(p, c) ? call_with_common(out, p, c) : call_function(out, p, c);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "expr/call.h"
+#include "expr/common_arguments.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
@@ -570,6 +571,7 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     snprintf(operation, sizeof operation, "%s", n == 3 ? "clip" : has[1] ? "maximum" : "minimum");
     kn_node node = {
         .kind = KN_NODE_CALL, .n_in = n, .in = in, .name = operation, .at = c->at, .length = c->length};
+    kn_common_set(&node, c);
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 

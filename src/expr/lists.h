@@ -7,5 +7,8 @@
 /* A list in square brackets becomes an array of its numbers, with an axis for each level of lists; any other
  * value stays as it is. */
 kiln_status kn_list_array(kn_value *value, kn_parser *p);
+/* Likewise for a tuple, too, where a value is expected, with NumPy's dtype of nothing; arrays in it are
+ * stacked. */
+kiln_status kn_list_value(kn_value *value, kn_parser *p);
 
 #endif

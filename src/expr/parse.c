@@ -800,10 +800,11 @@ static kiln_status parse_statements(kn_value *out, kn_lexer *start, bool *is_ass
         return refuse_here(p, "an expression was expected");
     while (status == KILN_OK && p->word.kind != KN_WORD_END) {
         *start = p->word;
+        const int n_given = p->n_given;
         status = parse_statement(out, is_assignment, p);
         if (status == KILN_OK)
             status = skip_lines(p);
-        if (status == KILN_OK && p->word.kind != KN_WORD_END && !*is_assignment)
+        if (status == KILN_OK && p->word.kind != KN_WORD_END && !*is_assignment && p->n_given == n_given)
             return kn_parser_refuse(
                 p, out->at, out->length,
                 "nothing uses this value: name = ... was expected, or the last statement");

@@ -59,6 +59,7 @@ typedef struct kn_parser {
     const char *(*function_name)(int k); /* kn_function_name, for suggestions */
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
+    int n_given; /* how often a call has given a name to its result, by out= */
 } kn_parser;
 
 /* A call: the function's name, and its arguments, which are the last ones of the parser. */
@@ -67,6 +68,7 @@ typedef struct kn_called {
     size_t at, length, name_length;
     int first, count;
     int which; /* of the functions of one table entry's `call` (functions.c) */
+    const struct kn_common *common; /* common_arguments.h; NULL: none is given */
 } kn_called;
 
 kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const char *format, ...)
@@ -81,8 +83,8 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
 const kn_variable *kn_parser_find(const kn_parser *p, const char *name, size_t length);
 void kn_parser_free(kn_parser *p);
 
-/* The node of a value; an error if it is none. */
-kiln_status kn_parser_node(int *out, const kn_parser *p, const kn_value *value);
+/* The node of a value; a list of numbers becomes an array. An error if it is none. */
+kiln_status kn_parser_node(int *out, kn_parser *p, const kn_value *value);
 /* A whole number literal; messages call it `what`. */
 kiln_status kn_parser_whole(int64_t *out, const kn_parser *p, const kn_value *value, const char *what);
 /* True for a number literal. */
