@@ -147,7 +147,8 @@ static kiln_status cast_arguments(kn_parser *p, const kn_called *c, const kn_com
                 status = add_cast(&item, p, c, dtype, casting);
                 p->item[value.first + i] = item;
             }
-        } else if (value.kind == KN_VALUE_NODE && (value.key_length == 0 || k == 0)) {
+        } else if ((value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE) &&
+                   (value.key_length == 0 || k == 0)) {
             const kn_value before = value;
             status = add_cast(&value, p, c, dtype, casting);
             value.key_at = before.key_at;

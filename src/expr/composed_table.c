@@ -138,8 +138,8 @@ static const kn_composed rows[] = {
      "start = start * 1.0; stop = stop * 1.0; s = sign(start); "
      "i = arange(num); r = s * 10.0 ** linspace(log10(start * s), log10(stop * s), num, endpoint=endpoint); "
      "where(i == 0, start, where((i == num - 1) & (num > 1) & endpoint, stop, r))"},
-    {"gradient", "f, dx=1.0, axis#=-1, edge_order#=1", NULL},
-    {"gradient", "f, *, x, axis#=-1", NULL},
+    {"gradient", "f, dx=1.0, axis#=None, edge_order#=1", NULL},
+    {"gradient", "f, *, x, axis#=None", NULL},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"histogram2d", "x, y, bins#=10", BINS_OF_BOTH("", "") COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
