@@ -7,7 +7,7 @@
 #include "eager/operation.h"
 #include "expr/call.h"
 #include "expr/composed.h"
-#include "expr/composed_table.h"
+#include "expr/promised_arguments.h"
 
 static const char *const words[KN_COMMONS] = {"out", "where", "dtype", "casting", "order"};
 
@@ -19,8 +19,10 @@ enum {
     DTYPE_OF_ALL = DTYPE_OF_FIRST << 1,
     DTYPE_OF_ITEMS = DTYPE_OF_FIRST << 2, /* those of a list, the first argument */
     DTYPE_OF_RESULT = DTYPE_OF_FIRST << 3,
-    IS_ELEMENTWISE = DTYPE_OF_FIRST << 4, /* what is computed is broadcast to out */
-    STORES_ALL = DTYPE_OF_FIRST << 5,     /* out is cast to whatever it is */
+    ROUNDS_DOWN = DTYPE_OF_FIRST << 4,    /* a result that becomes whole numbers is rounded down before */
+    IS_ELEMENTWISE = DTYPE_OF_FIRST << 5, /* what is computed is broadcast to out */
+    STORES_ALL = DTYPE_OF_FIRST << 6,     /* out is cast to whatever it is */
+    READS_IN_ORDER = DTYPE_OF_FIRST << 7, /* order is that of the argument's elements */
     OF_UFUNC = BIT(OUT) | BIT(WHERE) | BIT(DTYPE) | BIT(CASTING) | BIT(ORDER),
     OF_JOIN = BIT(OUT) | BIT(DTYPE) | BIT(CASTING) | DTYPE_OF_ITEMS,
     OF_NEW = BIT(OUT) | BIT(ORDER),
@@ -33,18 +35,25 @@ enum {
 static const struct {
     const char *name;
     unsigned takes;
-} functions[] = {{"clip", OF_UFUNC | IS_ELEMENTWISE},
+} functions[] = {{"array", OF_NEW},
+                 {"asarray", OF_NEW},
+                 {"clip", OF_UFUNC | IS_ELEMENTWISE},
                  {"concat", OF_JOIN},
                  {"concatenate", OF_JOIN},
+                 {"copy", OF_NEW},
+                 {"copyto", BIT(OUT) | BIT(CASTING)},
                  {"corrcoef", OF_RANGE},
                  {"cov", OF_RANGE},
                  {"cumulative_prod", OF_SCAN},
                  {"cumulative_sum", OF_SCAN},
+                 {"empty", OF_NEW},
+                 {"empty_like", OF_NEW},
                  {"eye", OF_NEW},
                  {"full", OF_NEW},
                  {"full_like", OF_NEW},
                  {"geomspace", OF_RANGE},
                  {"hstack", OF_JOIN},
+                 {"linspace", OF_RANGE | ROUNDS_DOWN},
                  {"logspace", OF_RANGE},
                  {"matmul", OF_PRODUCT},
                  {"matvec", OF_PRODUCT},
@@ -58,6 +67,9 @@ static const struct {
                  {"nanvar", OF_SCAN | STORES_ALL},
                  {"ones", OF_NEW},
                  {"ones_like", OF_NEW},
+                 {"flatten", OF_NEW | READS_IN_ORDER},
+                 {"ravel", OF_NEW | READS_IN_ORDER},
+                 {"reshape", OF_NEW | READS_IN_ORDER},
                  {"row_stack", OF_JOIN},
                  {"stack", OF_JOIN},
                  {"std", BIT(OUT) | STORES_ALL},
@@ -109,8 +121,10 @@ static unsigned words_taken(const kn_called *c)
 bool kn_common_is_given(const kn_parser *p, const kn_called *c)
 {
     bool is_there = false;
-    for (int k = 0; k < c->count && !is_there; ++k)
-        is_there = find_word(p, &p->argument[c->first + k]) < KN_COMMONS;
+    for (int k = 0; k < c->count && !is_there; ++k) {
+        const kn_value *argument = &p->argument[c->first + k];
+        is_there = find_word(p, argument) < KN_COMMONS || kn_promised_find(p, c, argument) >= 0;
+    }
     return is_there;
 }
 
@@ -163,8 +177,7 @@ static kiln_status read_words(kn_common *common, const kn_parser *p)
 {
     static const char *const castings[] = {"unsafe", "same_kind", "safe", "equiv", "no", NULL},
                              *const orders[] = {"C", "F", "K", "A", NULL};
-    static const kn_result_order order_of[] = {KN_RESULT_C, KN_RESULT_FORTRAN, KN_RESULT_KEEP,
-                                               KN_RESULT_ANY};
+    static const kn_result_order order_of[] = {KN_RESULT_C, KN_RESULT_FORTRAN, KN_RESULT_KEEP, KN_RESULT_ANY};
     int casting = KN_CASTING_SAME_KIND, order = -1;
     const kn_value *slot = common->slot;
     kiln_status status = KILN_OK;
@@ -181,14 +194,25 @@ static kiln_status read_words(kn_common *common, const kn_parser *p)
     return status;
 }
 
+static void set_node(kn_common *common)
+{
+    const bool has_dtype = common->slot[KN_COMMON_DTYPE].kind == KN_VALUE_DTYPE;
+    common->of_node = has_dtype ? common->slot[KN_COMMON_DTYPE].dtype : KILN_DTYPE_NONE;
+    if (has_dtype || common->slot[KN_COMMON_CASTING].kind != KN_VALUE_ABSENT)
+        common->casting_of_node = common->casting;
+}
+
 kiln_status kn_common_take(kn_common *out, kn_parser *p, kn_called *c)
 {
     int left = 0;
+    kiln_status status = KILN_OK;
     *out = (kn_common){.takes = words_taken(c)};
-    for (int k = 0; k < c->count; ++k) {
+    for (int k = 0; k < c->count && status == KILN_OK; ++k) {
         const kn_value argument = p->argument[c->first + k];
-        const int word = find_word(p, &argument);
-        if (word == KN_COMMONS || !(out->takes >> word & 1))
+        const int word = find_word(p, &argument), promise = kn_promised_find(p, c, &argument);
+        if (promise >= 0)
+            status = kn_promised_check(p, &argument, promise);
+        else if (word == KN_COMMONS || !(out->takes >> word & 1))
             p->argument[c->first + left++] = argument;
         else if (out->slot[word].kind != KN_VALUE_ABSENT)
             return kn_parser_refuse(p, argument.at, argument.length, "%.*s: '%s' is given twice",
@@ -197,22 +221,14 @@ kiln_status kn_common_take(kn_common *out, kn_parser *p, kn_called *c)
             out->slot[word] = argument;
     }
     c->count = left;
-    kiln_status status = read_words(out, p);
+    if (status == KILN_OK)
+        status = read_words(out, p);
+    if (status == KILN_OK && out->takes & IS_ELEMENTWISE)
+        set_node(out);
     const bool casts = out->takes & (DTYPE_OF_FIRST | DTYPE_OF_ALL | DTYPE_OF_ITEMS);
     return status == KILN_OK && casts && out->slot[KN_COMMON_DTYPE].kind == KN_VALUE_DTYPE
                ? cast_arguments(p, c, out)
                : status;
-}
-
-void kn_common_set(kn_node *node, const kn_called *c)
-{
-    const kn_common *common = c->common;
-    if (!common || !(common->takes & IS_ELEMENTWISE))
-        return;
-    node->dtype = common->slot[KN_COMMON_DTYPE].kind == KN_VALUE_DTYPE ? common->slot[KN_COMMON_DTYPE].dtype
-                                                                       : KILN_DTYPE_NONE;
-    if (node->dtype || common->slot[KN_COMMON_CASTING].kind != KN_VALUE_ABSENT)
-        node->casting = common->casting;
 }
 
 /* ---- results ---- */
@@ -265,8 +281,7 @@ static kiln_status put_into(kn_value *value, kn_parser *p, const kn_called *c, c
 
 static bool is_true(const kn_parser *p, const kn_value *value)
 {
-    const kiln_arg *number =
-        kn_parser_is_number(p, value) ? &p->graph->node[value->node].number : NULL;
+    const kiln_arg *number = kn_parser_is_number(p, value) ? &p->graph->node[value->node].number : NULL;
     return number && number->kind == KILN_ARG_WEAK_BOOL && number->value.i;
 }
 
@@ -286,6 +301,20 @@ static kiln_status select(kn_value *value, kn_parser *p, const kn_called *c, con
     if (status == KILN_OK)
         status = kn_compose(value, p, c, "where(m, v, z)", names, slot, 3);
     return status == KILN_OK && target ? put_into(value, p, c, common, target) : status;
+}
+
+kiln_status kn_call_copyto(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"dst", "src", "where"};
+    kn_value slot[3] = {{0}};
+    const kn_common usual = {.casting = KN_CASTING_SAME_KIND}, *given = c->common ? c->common : &usual;
+    kn_common common = {.takes = IS_ELEMENTWISE, .casting = given->casting};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 2, 2);
+    *out = slot[1];
+    common.slot[KN_COMMON_WHERE] = slot[2];
+    if (status == KILN_OK)
+        status = put_into(out, p, c, &common, &slot[0]);
+    return status == KILN_OK ? select(out, p, c, &common, &slot[0]) : status;
 }
 
 /* The same node, which lies in this order if it is a result. */
@@ -309,14 +338,35 @@ static kiln_status finish(kn_value *value, kn_parser *p, const kn_called *c, con
         status = put_into(value, p, c, common, target);
     if (status == KILN_OK)
         status = select(value, p, c, common, target);
-    if (status == KILN_OK && !target)
+    if (status == KILN_OK && !target && !(common->takes & READS_IN_ORDER))
         status = set_order(value, p, c, common->order);
     if (status != KILN_OK || !target || !target->variable)
         return status;
-    const kn_variable name = p->variable[target->variable - 1];
-    value->variable = target->variable;
-    p->n_given++;
-    return kn_parser_assign(p, name.name, name.length, value);
+    return kn_parser_give(value, p, target->variable);
+}
+
+/* The results in `dtype`; of several, which a step stands behind, the first. */
+static kiln_status cast_result(kn_value *value, kn_parser *p, const kn_called *c, const kn_common *common)
+{
+    static const char *const name[] = {"r"};
+    const kn_value *dtype = &common->slot[KN_COMMON_DTYPE];
+    const bool is_tuple = value->kind == KN_VALUE_TUPLE;
+    kn_value one = is_tuple ? p->item[value->first] : *value;
+    kiln_status status = KILN_OK;
+    if (!(common->takes & DTYPE_OF_RESULT) || dtype->kind != KN_VALUE_DTYPE)
+        return KILN_OK;
+    const kn_dtype_kind kind = kn_dtype_info_of(dtype->dtype)->kind;
+    if (common->takes & ROUNDS_DOWN && (kind == KN_KIND_INT || kind == KN_KIND_UINT)) {
+        kn_value rounded = one;
+        status = kn_compose(&one, p, c, "floor(r)", name, &rounded, 1);
+    }
+    if (status == KILN_OK)
+        status = kn_call_cast(&one, p, c, dtype);
+    if (is_tuple)
+        p->item[value->first] = one;
+    else
+        *value = one;
+    return status;
 }
 
 kiln_status kn_common_finish(kn_value *value, kn_parser *p, const kn_called *c, const kn_common *common)
@@ -324,11 +374,13 @@ kiln_status kn_common_finish(kn_value *value, kn_parser *p, const kn_called *c, 
     const kn_value *out = &common->slot[KN_COMMON_OUT], *target;
     const int n_values = value->kind == KN_VALUE_TUPLE ? value->count : 1,
               n_targets = kn_call_is_given(out) ? kn_parser_items(&target, p, out) : 0;
-    kiln_status status = KILN_OK;
-    if (common->takes & DTYPE_OF_RESULT)
-        status = kn_call_cast(value, p, c, &common->slot[KN_COMMON_DTYPE]);
-    if (status == KILN_OK && n_targets > 0 && (n_targets != n_values || (n_values > 1) != (out->kind == KN_VALUE_TUPLE)) && !(n_targets == 1 && n_values == 1))
-        return kn_parser_refuse(p, out->at, out->length, "out: %s", n_values == 1 ? "one name was expected" : "a tuple of as many names as there are results was expected");
+    kiln_status status = cast_result(value, p, c, common);
+    if (status == KILN_OK && n_targets > 0 &&
+        (n_targets != n_values || (n_values > 1) != (out->kind == KN_VALUE_TUPLE)) &&
+        !(n_targets == 1 && n_values == 1))
+        return kn_parser_refuse(p, out->at, out->length, "out: %s",
+                                n_values == 1 ? "one name was expected"
+                                              : "a tuple of as many names as there are results was expected");
     for (int k = 0; k < n_values && status == KILN_OK; ++k) {
         kn_value one = value->kind == KN_VALUE_TUPLE ? p->item[value->first + k] : *value, into = {0};
         if (n_targets > 0) {

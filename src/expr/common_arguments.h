@@ -12,6 +12,8 @@ typedef struct kn_common {
     unsigned takes;            /* bits of those that the function has; then KN_COMMON_* below */
     kn_casting casting;
     kn_result_order order;
+    kiln_dtype of_node; /* of an elementwise operation's node: dtype and casting */
+    kn_casting casting_of_node;
 } kn_common;
 
 /* True if the call has one of them, which is no parameter of the function's own. */
@@ -21,6 +23,12 @@ kiln_status kn_common_take(kn_common *out, kn_parser *p, kn_called *c);
 /* The result under them. A name that is given as out is the result's from then on. */
 kiln_status kn_common_finish(kn_value *value, kn_parser *p, const kn_called *c, const kn_common *common);
 /* The node of an elementwise operation gets dtype and casting. */
-void kn_common_set(kn_node *node, const kn_called *c);
+static inline void kn_common_set(kn_node *node, const kn_called *c)
+{
+    if (c->common) {
+        node->dtype = c->common->of_node;
+        node->casting = c->common->casting_of_node;
+    }
+}
 
 #endif

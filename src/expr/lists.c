@@ -74,11 +74,11 @@ static const char *dtype_of(const listing *l)
 {
     if (l->count == 0)
         return l->is_value ? "float64" : "int64";
-    return l->has_complexes                                   ? "complex128"
+    return l->has_complexes                                     ? "complex128"
            : l->has_floats || (l->has_large && l->has_negative) ? "float64"
-           : l->has_large                                     ? "uint64"
-           : l->has_wholes                                    ? "int64"
-                                                              : "bool";
+           : l->has_large                                       ? "uint64"
+           : l->has_wholes                                      ? "int64"
+                                                                : "bool";
 }
 
 static kiln_status list_items(listing *l, const kn_value *list, int depth)
@@ -180,11 +180,23 @@ static bool has_arrays(const kn_parser *p, const kn_value *list, int depth)
     return has;
 }
 
+/* An array without axes. */
+static kiln_status make_one(kn_value *value, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"one"};
+    const kn_value number = *value;
+    kn_value one = {.kind = KN_VALUE_TUPLE, .is_list = true, .first = p->n_items, .count = 1};
+    kiln_status status = kn_parser_push_item(p, &number);
+    return status == KILN_OK ? kn_compose(value, p, c, "reshape(one, ())", name, &one, 1) : status;
+}
+
 kiln_status kn_list_value(kn_value *value, kn_parser *p)
 {
     static const char *const name[] = {"items"};
     const kn_called c = {.name = "list", .name_length = 4, .at = value->at, .length = value->length};
     kn_value items = *value;
+    if (value->kind != KN_VALUE_TUPLE)
+        return kn_parser_is_number(p, value) ? make_one(value, p, &c) : KILN_OK;
     return has_arrays(p, value, 0) ? kn_compose(value, p, &c, "stack(items)", name, &items, 1)
                                    : make_array(value, p, true);
 }

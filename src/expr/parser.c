@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/map.h"
-#include "expr/lists.h"
 #include "graph/constant_folding.h"
 #include "base/caret.h"
 
@@ -73,6 +72,14 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
     return KILN_OK;
 }
 
+kiln_status kn_parser_give(kn_value *value, kn_parser *p, int variable)
+{
+    const kn_variable name = p->variable[variable - 1];
+    value->variable = variable;
+    p->n_given++;
+    return kn_parser_assign(p, name.name, name.length, value);
+}
+
 void kn_parser_free(kn_parser *p)
 {
     kn_map_free(p->names, NULL);
@@ -95,7 +102,7 @@ kiln_status kn_parser_node(int *out, kn_parser *p, const kn_value *value)
             "the results of nonzero: i, j = nonzero(x), nonzero(x)[0] and x[nonzero(x)] are arrays"};
     if (value->kind == KN_VALUE_TUPLE) {
         kn_value array = *value;
-        kiln_status status = kn_list_value(&array, p);
+        kiln_status status = p->array(&array, p);
         *out = array.node;
         return status;
     }

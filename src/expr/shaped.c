@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "expr/composed.h"
 #include "expr/expression.h"
 #include "graph/infer.h"
 #include "kernel/algorithm.h"
@@ -199,16 +198,10 @@ static kiln_status make(kiln_kernel **out, const void *of)
     return status;
 }
 
-/* A number that stands in the text becomes an array without axes, of its own dtype as in NumPy. */
-static kiln_status read_array(int *out, kn_parser *p, const kn_called *c, const kn_value *in)
+static kiln_status read_array(int *out, kn_parser *p, const kn_value *in)
 {
-    static const char *const name[] = {"one"};
-    kn_value one = {.kind = KN_VALUE_TUPLE, .is_list = true, .first = p->n_items, .count = 1}, array;
-    if (!kn_parser_is_number(p, in))
-        return kn_parser_node(out, p, in);
-    kiln_status status = kn_parser_push_item(p, in);
-    if (status == KILN_OK)
-        status = kn_compose(&array, p, c, "reshape(one, ())", name, &one, 1);
+    kn_value array = *in;
+    kiln_status status = p->array(&array, p);
     return status == KILN_OK ? kn_parser_node(out, p, &array) : status;
 }
 
@@ -229,7 +222,7 @@ kiln_status kn_call_shaped(kn_value *out, kn_parser *p, const kn_called *c, kn_s
     for (int k = 0; k < n_in && status == KILN_OK; ++k) {
         const size_t length = strlen(s.params);
         snprintf(s.params + length, sizeof s.params - length, "%sx%d", k > 0 ? "," : "", k);
-        status = read_array(&node[k], p, c, &in[k]);
+        status = read_array(&node[k], p, &in[k]);
     }
     if (status == KILN_OK)
         status = kn_kernel_remembered(&kernel, &key, make, &s);

@@ -36,8 +36,8 @@ kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- scans of the array API ---- */
 
-static const char *const scans[] = {"cumsum", "cumprod"},
-                         *const names_of_scans[] = {"cumulative_sum", "cumulative_prod"};
+static const char *const scans[] = {"cumsum", "cumprod"}, *const names_of_scans[] = {"cumulative_sum",
+                                                                                     "cumulative_prod"};
 
 /* Arrays of several axes are not scanned as one, which cumsum does. */
 static kiln_status write_cumulative(kn_str *text, const kn_shaped_own *own, const kn_described *in)

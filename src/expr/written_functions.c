@@ -193,8 +193,8 @@ static kiln_status add_slopes(kn_value *out, kn_parser *p, const kn_called *c, s
     const bool is_list = has_axis ? axis->kind == KN_VALUE_TUPLE : n_distances > 1;
     kiln_status status = KILN_OK;
     if (count < 1 || count > KILN_MAX_NDIM)
-        return kn_parser_refuse(p, axis->at, axis->length, "axis: %d were given; 1 to %d were expected", count,
-                                KILN_MAX_NDIM);
+        return kn_parser_refuse(p, axis->at, axis->length, "axis: %d were given; 1 to %d were expected",
+                                count, KILN_MAX_NDIM);
     if (n_distances > 1 && n_distances != count)
         return kn_call_refuse(p, c, "as many distances as axes were expected, or one");
     if (has_axis)
@@ -254,20 +254,36 @@ static void put_shape(kn_str *text, int count, const char *between)
         kn_str_printf(text, "%sd%d", k > 0 ? between : "", k);
 }
 
-/* indices(dimensions, dtype=int64): the indices along each axis, stacked. */
+static void put_sparse_indices(kn_str *text, int count, const char *dtype)
+{
+    kn_str_append(text, "meshgrid(");
+    for (int k = 0; k < count; ++k)
+        kn_str_printf(text, "astype(arange(d%d), %s), ", k, dtype);
+    kn_str_append(text, "indexing='ij', sparse=True)");
+}
+
+/* indices(dimensions, dtype=int64, sparse=False): the indices along each axis, stacked; sparse: as many
+ * results as there are axes. */
 kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"dimensions", "dtype"};
+    static const char *const name[] = {"dimensions", "dtype", "sparse"};
     names n = {.count = 0};
-    kn_value slot[2] = {{0}};
+    kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 1);
+    int64_t is_sparse = 0;
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 1);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'd', p, &slot[0], name[0]);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&is_sparse, p, &slot[2], name[2]);
     if (status != KILN_OK)
         return status;
     add_name(&n, "dtype", &slot[1]);
+    if (is_sparse) {
+        put_sparse_indices(&text, count, slot[1].kind == KN_VALUE_ABSENT ? "int64" : "dtype");
+        return read(out, p, c, &text, &n);
+    }
     kn_str_printf(&text, "k = arange(%d)[:", count);
     for (int k = 0; k < count; ++k)
         kn_str_append(&text, ", None");

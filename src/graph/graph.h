@@ -80,7 +80,7 @@ typedef struct kn_node {
     /* CALL, KERNEL, CAST: the kernel of an expression with its own options that contained the node. Nodes
      * are fused only within one option group, whose kernels are made with its options. NULL: the graph's */
     kiln_kernel *option_group;
-    kiln_dtype dtype; /* CAST, LIKE; CALL: of all results of an elementwise operation, or NONE */
+    kiln_dtype dtype;        /* CAST, LIKE; CALL: of all results of an elementwise operation, or NONE */
     kn_casting casting;      /* CAST, LIKE: of in[0]; CALL: of inputs */
     kn_result_order order;   /* of a node that is a result */
     kn_subscript *subscript; /* SLICE */

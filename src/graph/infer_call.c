@@ -217,9 +217,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     if (out->is_weak)
         weak_dtypes(dtype, f, node);
     kn_lock_take(KN_LOCK_OPERATIONS);
-    out->definition = out->is_weak
-                          ? kn_operation_find(&out->variant, node->name, dtype, node->n_in)
-                          : choose(&out->variant, dtype, node, arg, array);
+    out->definition = out->is_weak ? kn_operation_find(&out->variant, node->name, dtype, node->n_in)
+                                   : choose(&out->variant, dtype, node, arg, array);
     kn_lock_give(KN_LOCK_OPERATIONS);
     if (!out->definition || !out->definition->map || node->index >= out->variant.n_out)
         return refuse_dtypes(f, node, dtype);
@@ -245,9 +244,9 @@ static kiln_status check_cast(const kn_inference *f, const kn_node *node, kiln_d
     kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
     bool is_whole = in->dtype == KILN_INT64 || in->dtype == KILN_UINT64;
     if (!kn_dtype_casts(in->dtype, dtype, node->casting, in->is_weak))
-        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
-                              "what is %s is not made %s: casting is '%s'", kiln_dtype_name(in->dtype),
-                              kiln_dtype_name(dtype), kn_casting_name(node->casting));
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "what is %s is not made %s: casting is '%s'",
+                              kiln_dtype_name(in->dtype), kiln_dtype_name(dtype),
+                              kn_casting_name(node->casting));
     if (in->is_weak && is_whole && (kind == KN_KIND_INT || kind == KN_KIND_UINT))
         return check_fits(f, node, 0, dtype);
     if (in->is_weak && in->dtype == KILN_COMPLEX128 && kind != KN_KIND_COMPLEX && kind != KN_KIND_BOOL)

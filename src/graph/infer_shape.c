@@ -227,7 +227,8 @@ kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node)
     return status != KILN_OK || fits
                ? status
                : kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
-                                is_exact ? "the result has shape %s, and out has %s" : "%s cannot be broadcast to %s",
+                                is_exact ? "the result has shape %s, and out has %s"
+                                         : "%s cannot be broadcast to %s",
                                 shape_words(in->ndim, in->shape).text, shape_words(f->ndim, f->shape).text);
 }
 
