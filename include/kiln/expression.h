@@ -34,10 +34,14 @@
  *   value      := value "." attribute | value "[" index { "," index } "]"
  *   index      := [ whole ] ":" [ whole ] [ ":" [ whole ] ] | whole | "None" | "..." | value
  *
+ * Where a value is expected, a list or a tuple of numbers is an array of NumPy's dtype, add(x, [1,
+ * 2.5]), and one of arrays is their stack; array(list, dtype) says the dtype.
+ *
  * An index may have arrays: whole numbers, or masks; a list of numbers is one, x[[0, 2]]. Shapes,
  * and the order of axes, are NumPy's for every mixture (kiln/index.h). What x[mask] has can be a
  * result, or be reduced, but nothing else is computed from it. x[...] = y and x[...] += y give the
- * name x to a changed copy; as the result of a call for x itself it is changed in place.
+ * name x to a changed copy; as the result of a call for x itself it is changed in place. So do
+ * copyto, fill_diagonal, place, put, put_along_axis and putmask, which may be statements.
  *
  * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % @ (matmul)
  * and, in front of a value, - + ~, then **, which is taken from the right. "and", "or", "not",
@@ -65,26 +69,30 @@
  *   where=, a mask that broadcasts to x, leaves elements out of sum, prod, max, min, mean, var,
  *   std, all, any, nansum, nanmax and nanmin; initial= is one more element of sums, products and
  *   extremes, without which the latter take no mask.
+ * - elementwise ones take out=, where=, dtype=, casting= and order=, as NumPy's do; every function
+ *   takes out=. The name that is given as out is the result's from there on: "add(x, y, out=z,
+ *   where=m); z * 2". A new array may be given, too: divide(x, y, out=zeros_like(x), where=y != 0).
+ *   Without out, elements that where leaves out are 0. dtype= is the dtype of the results, in which
+ *   is computed; order= says how an array lies that the call allocates for the result.
  * - x.astype(float32), astype(x, dtype), and float32(x) of any dtype's name. int(x), float(x),
  *   complex(x) and bool(x) make weak numbers of numbers: x * float(sqrt(2)) is float32, too.
  * - reshape(x, shape), x.reshape(2, -1), ravel, transpose(x, axes), x.T, expand_dims, squeeze,
  *   x[1:, ::2, 0, None, ..., -1]. Bounds and axes are numbers that stand in the text; an extent of
  *   reshape may be computed from those of arrays. Of inputs these are views, and cost nothing.
  * - zeros_like(x), ones_like, full_like(x, value), zeros(shape), ones, full(shape, value), each
- * with
- *   dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod,
+ *   with dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod,
  *   mean, var and std take dtype=, in which they are computed.
  * - swapaxes, moveaxis, rollaxis, flip, rot90, diagonal, atleast_1d to atleast_3d, split and its
  *   relatives (hsplit along axis 1): views. concatenate, stack, vstack, hstack, dstack and
  *   column_stack of lists of arrays, append, roll, repeat, tile and pad (all of NumPy's modes): a
  *   launch each, but for pads by what an axis has. Axes and counts stand in the text.
  * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
- *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d, fliplr,
- *   flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average (weights of the
- *   same axes), gradient (gradient(f, x=places), or the distance dx; several axes give as many
- *   results) and unwrap along the last axis if none is given, windows such as hanning, interp,
- *   convolve, select, choose, insert, delete, sliding_window_view, einsum, matmul and others:
- *   docs/numpy.md lists them. Sums of products are direct. kiln/ops.h has them in C.
+ *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d,
+ *   fliplr, flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average
+ *   (weights of the same axes), gradient (a distance or places for each axis; several axes give
+ *   as many results) and unwrap along the last axis if none is given, windows such as hanning,
+ *   interp, convolve, select, choose, insert, delete, sliding_window_view, einsum, matmul and
+ *   others: docs/numpy.md lists them. Sums of products are direct. kiln/ops.h has them in C.
  * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
  *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
  *   kind. choice, dirichlet, permutation and shuffle are expressions of them.

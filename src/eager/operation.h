@@ -18,6 +18,11 @@ const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, c
  * definition without a map has no meaning for these inputs. */
 const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
                                           const kiln_arg *in, const kiln_dtype *array, int n_in);
+/* The same for results of a dtype, NumPy's dtype=: what kn_operation_choose finds if it has that, else the
+ * first variant to which the inputs may be cast. */
+const kiln_operation *kn_operation_choose_result(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                                 const kiln_arg *in, const kiln_dtype *array, int n_in,
+                                                 kiln_dtype result, kn_casting casting);
 /* Forgets the registered operations. */
 void kn_operations_free(void);
 

@@ -94,6 +94,35 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
     return choose(variant, dtype, name, strong, array, n_in);
 }
 
+static bool has_results(const kn_variant *v, kiln_dtype dtype)
+{
+    bool has = v->n_out > 0;
+    for (int j = 0; j < v->n_out; ++j)
+        has = has && v->dtype[v->n_in + j] == dtype;
+    return has;
+}
+
+const kiln_operation *kn_operation_choose_result(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                                 const kiln_arg *in, const kiln_dtype *array, int n_in,
+                                                 kiln_dtype result, kn_casting casting)
+{
+    const kiln_operation *d = kn_operation_choose(variant, dtype, name, in, array, n_in);
+    kiln_dtype own[KN_MAX_PARAMS];
+    uint64_t weak = 0;
+    if (d && has_results(variant, result))
+        return d;
+    for (int k = 0; k < n_in; ++k) {
+        const kiln_dtype alone = kn_weak_dtype(&in[k]);
+        own[k] = alone ? alone : dtype[k];
+        weak |= (uint64_t)(alone != KILN_DTYPE_NONE) << k;
+    }
+    for (int k = 0; (d = kn_operation_at(k)) != NULL; ++k)
+        if (strcmp(d->name, name) == 0 &&
+            kn_variant_find_result(variant, d, own, n_in, weak, result, casting))
+            return d;
+    return NULL;
+}
+
 /* ---- copies ---- */
 
 /* The texts of a definition, whose fields are adjacent. */

@@ -117,6 +117,29 @@ kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_block(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_shift(kn_value *out, kn_parser *p, const kn_called *c);
 
+/* Functions that are others, as their arguments say (varied_functions.c). */
+kiln_status kn_call_angle(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_array(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_meshgrid(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_nan_to_num(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_polyder(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_polyint(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_vecdot(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_where(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* copyto(dst, src, casting='same_kind', where=True) (common_arguments.c), and x flat, in the dtype of y. */
+kiln_status kn_call_copyto(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_of_dtype(kn_value *out, kn_parser *p, const kn_called *c);
+
+/* Functions of neighbours, of sorted elements and of selected ones (element_functions.c). */
+kiln_status kn_call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_extract(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_digitize(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_diff(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_trapezoid(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* Functions whose text is written for their arguments (written_functions.c). */
 kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram2d(kn_value *out, kn_parser *p, const kn_called *c);

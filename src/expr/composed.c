@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "expr/call.h"
 #include "expr/composed_table.h"
-#include "expr/lists.h"
 
 /* A number of which only its truth counts: beside True dtypes stay that 1 would change. */
 static kiln_status read_whole(kn_value *value, kn_parser *p, const kn_composed_params *of, int k)
@@ -24,15 +24,15 @@ static kiln_status read_whole(kn_value *value, kn_parser *p, const kn_composed_p
 static kiln_status match(kn_value *slot, kn_parser *p, const kn_called *c, const kn_composed_params *of)
 {
     const char *name[KN_COMPOSED_PARAMS];
-    for (int k = 0; k < of->count; ++k)
+    for (int k = 0; k < of->n_names; ++k)
         name[k] = of->name[k];
-    kiln_status status = kn_call_match(slot, p, c, name, of->count, of->n_places, 0);
-    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
+    kiln_status status = kn_call_match(slot, p, c, name, of->n_names, of->n_places, 0);
+    for (int k = 0; k < of->n_names && status == KILN_OK; ++k) {
         const kn_value *item;
         const bool has_items = kn_parser_items(&item, p, &slot[k]) > 0;
         if (slot[k].is_list && of->kind[k] == KN_OF_VALUE && has_items &&
             (item->is_list || kn_parser_is_number(p, item))) /* else arrays, which the text joins */
-            status = kn_list_array(&slot[k], p);
+            status = p->array(&slot[k], p);
         if (!of->value[k][0] && status == KILN_OK)
             status = kn_call_need(p, c, &slot[k], of->name[k]);
         if (status == KILN_OK && of->kind[k] == KN_OF_WHOLE && kn_parser_is_number(p, &slot[k]))
@@ -94,15 +94,88 @@ kiln_status kn_compose(kn_value *out, kn_parser *p, const kn_called *c, const ch
     return read_at_call(out, p, c, text, &(named){name, NULL, slot, count});
 }
 
+/* ---- texts that depend on whether an argument is given, is true or is a word ---- */
+
+typedef struct chosen {
+    const kn_parser *p;
+    const kn_composed_params *of;
+    const kn_value *slot;
+} chosen;
+
+static bool is_usually(const char *usual, char kind, const char *word, size_t length)
+{
+    if (kind == '=')
+        return strlen(usual) == length + 2 && memcmp(usual + 1, word, length) == 0;
+    const bool is_none = strcmp(usual, "None") == 0, is_false = strcmp(usual, "False") == 0;
+    return kind == '?' ? !is_none && !is_false && strcmp(usual, "0") != 0 : !is_none;
+}
+
+/* The condition NAME?, NAME! or NAME=WORD?; *length: of its text. */
+static bool holds(size_t *length, const chosen *c, const char *text)
+{
+    const size_t name_length = strcspn(text, "?!=");
+    const char kind = text[name_length], *word = text + name_length + 1;
+    const size_t word_length = kind == '=' ? strcspn(word, "?") : 0;
+    int k = 0;
+    int64_t whole = 1;
+    while (k + 1 < c->of->n_names &&
+           (strlen(c->of->name[k]) != name_length || memcmp(c->of->name[k], text, name_length) != 0))
+        ++k;
+    const kn_value *value = &c->slot[k];
+    *length = name_length + 1 + word_length + (kind == '=');
+    if (value->kind == KN_VALUE_ABSENT)
+        return is_usually(c->of->value[k], kind, word, word_length);
+    if (kind == '=')
+        return value->kind == KN_VALUE_WORD && value->length == word_length + 2 &&
+               memcmp(value->word, word, word_length) == 0;
+    if (kind == '?' && kn_parser_is_number(c->p, value) &&
+        kn_parser_whole(&whole, c->p, value, "") == KILN_OK)
+        return whole != 0;
+    return value->kind != KN_VALUE_NONE;
+}
+
+/* Copies the text up to `end` or, in braces, to the one that closes them; returns what is behind it. */
+static const char *put_chosen(kn_str *out, const chosen *c, const char *text, bool is_taken)
+{
+    static const char otherwise[] = "{else}";
+    while (*text && *text != '}') {
+        if (strncmp(text, otherwise, strlen(otherwise)) == 0)
+            break;
+        if (*text == '{') {
+            size_t length;
+            const bool is = holds(&length, c, text + 1);
+            text = put_chosen(out, c, text + 1 + length, is_taken && is);
+            if (*text == '{')
+                text = put_chosen(out, c, text + strlen(otherwise), is_taken && !is);
+            text += *text == '}';
+        } else if (is_taken) {
+            kn_str_append_n(out, text++, 1);
+        } else {
+            ++text;
+        }
+    }
+    return text;
+}
+
 static kiln_status call(kn_value *out, kn_parser *p, const kn_called *c, const kn_composed *row,
                         const kn_composed_params *of, kn_value *slot)
 {
     const char *name[KN_COMPOSED_PARAMS], *usual[KN_COMPOSED_PARAMS];
-    for (int k = 0; k < of->count; ++k) {
+    const named values = {name, usual, slot, of->n_names};
+    const chosen choice = {p, of, slot};
+    kn_str text = KN_STR_INIT;
+    for (int k = 0; k < of->n_names; ++k) {
         name[k] = of->name[k];
         usual[k] = of->value[k];
     }
-    return read_at_call(out, p, c, row->text, &(named){name, usual, slot, of->count});
+    if (!strchr(row->text, '{'))
+        return read_at_call(out, p, c, row->text, &values);
+    put_chosen(&text, &choice, row->text, true);
+    kiln_status status = kn_str_status(&text, "the text of a function");
+    if (status == KILN_OK)
+        status = read_at_call(out, p, c, kn_str_text(&text), &values);
+    kn_str_free(&text);
+    return status;
 }
 
 bool kn_call_composed(kiln_status *status, kn_value *out, kn_parser *p, const kn_called *c)

@@ -12,10 +12,6 @@
 #define CLOSE_PARAMS "a, b, rtol=1e-05, atol=1e-08, equal_nan#=False"
 /* From -(M - 1) to M - 1 in steps of two, and what that is divided by; a window of one is 1. */
 #define WINDOW "n = 2 * arange(M) + 1 - M; m = M - 1 + (M == 1); "
-/* float64 at least, as NumPy's covariances are; the products of all pairs of rows. */
-#define DEVIATIONS "m = m + zeros(1, dtype=float64); d = m - mean(m, axis=-1, keepdims=True); "
-#define PRODUCTS "sum(d[:, None, :] * conj(d), axis=-1)"
-
 /* Elements of a and b, flat, one after the other. */
 #define JOINED                                                                                               \
     "a, b = ravel(a), ravel(b); n = size(a); i = arange(n + size(b)); "                                      \
@@ -26,6 +22,11 @@
 #define IS_NEW "(j == 0) | ((s != p) & ~(isnan(s) & isnan(p)))"
 /* The dtype of both, by an element that is read of none. */
 #define OF_BOTH(x, y) "where(True, " x ", take(ravel(" y "), arange(1), mode='clip')[0])"
+
+/* Numbers and arrays, from start to stop along a last axis: t has their dtype and axes. */
+#define ALONG_LAST                                                                                           \
+    "i = arange(num); t = stop - start; b, e = full_like(t, start)[..., None], full_like(t, stop)[..., "     \
+    "None]; "
 
 #define PLACES(mask, columns) "r, c = places_of(" mask ", " columns "); r, c"
 
@@ -72,10 +73,11 @@ static const kn_composed rows[] = {
     {"atleast_1d", "a", NULL},
     {"atleast_2d", "a", NULL},
     {"atleast_3d", "a", NULL},
-    {"average", "a, axis=None, *, keepdims#=False", "mean(a, axis=axis, keepdims=keepdims)"},
-    {"average", "a, axis=None, *, weights, keepdims#=False",
-     "w = weights * ones_like(a); "
-     "sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / sum(w * 1.0, axis=axis, keepdims=keepdims)"},
+    {"average", "a, axis=None, *, keepdims#=False; returned#=False",
+     "m = mean(a, axis=axis, keepdims=keepdims); {returned? m, full_like(m, size(a) / size(m)) {else} m}"},
+    {"average", "a, axis=None, *, weights, keepdims#=False; returned#=False",
+     "w = weights * ones_like(a); s = sum(w * 1.0, axis=axis, keepdims=keepdims); "
+     "r = sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / s; {returned? r, full_like(r, s) {else} r}"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},
     {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
@@ -95,17 +97,16 @@ static const kn_composed rows[] = {
     {"concatenate", "arrays@, axis#=0", NULL},
     {"convolve", "a, v, mode$='full'", NULL},
     /* In the shape and the dtype of dst, where `where` is true. */
-    {"copyto", "dst, src, *, where=True", "full_like(dst, where(where, src, dst))"},
-    {"corrcoef", "x",
-     "m = x; " DEVIATIONS "c = " PRODUCTS
-     "; s = sqrt(sum(d * d, axis=-1)); clip(c / s[:, None] / s, -1.0, 1.0)"},
+    {"copyto", "dst, src, *, where=True", NULL},
+    {"corrcoef", "x", NULL},
     {"correlate", "a, v, mode$='valid'", NULL},
-    {"cov", "m, *, ddof#=1", DEVIATIONS PRODUCTS " / (m.shape[-1] - ddof)"},
+    {"cov", "m, *, ddof#=1", NULL},
     /* Parts of one element each, since squeeze refuses others. */
-    {"cross", "a, b, *, axis#=-1",
-     "x, y, z = split(swapaxes(a, axis, -1), 3, -1); u, v, w = split(swapaxes(b, axis, -1), 3, -1); "
+    {"cross", "a, b, *, axis#=None; axisa#=-1, axisb#=-1, axisc#=-1",
+     "{axis! o, q, r = axis, axis, axis {else} o, q, r = axisa, axisb, axisc}; "
+     "x, y, z = split(moveaxis(a, o, -1), 3, -1); u, v, w = split(moveaxis(b, q, -1), 3, -1); "
      "s = squeeze(x, -1), squeeze(u, -1); k = arange(3); "
-     "swapaxes(where(k == 0, y * w - z * v, where(k == 1, z * u - x * w, x * v - y * u)), axis, -1)"},
+     "moveaxis(where(k == 0, y * w - z * v, where(k == 1, z * u - x * w, x * v - y * u)), -1, r)"},
     {"cumulative_prod", "x, *, axis=None", NULL},
     {"cumulative_sum", "x, *, axis=None", NULL},
     {"delete", "arr, obj%, axis#=None", NULL},
@@ -124,7 +125,9 @@ static const kn_composed rows[] = {
      "keepdims=True)"},
     {"dot", "a, b", NULL},
     {"dstack", "tup@", NULL},
-    {"ediff1d", "ary", "diff(ravel(ary))"},
+    {"ediff1d", "ary; to_end=None, to_begin=None",
+     "d = diff(ravel(ary)); {to_begin! d = concatenate([of_dtype(to_begin, d), d]) {else} d = d}; "
+     "{to_end! concatenate([d, of_dtype(to_end, d)]) {else} d}"},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"fftfreq", "n#, d=1.0", "(arange(n) - n * (arange(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
     {"fftshift", "x", NULL},
@@ -134,12 +137,13 @@ static const kn_composed rows[] = {
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
     /* The ends are as they were given. */
-    {"geomspace", "start, stop, num#=50, endpoint#=True",
-     "start = start * 1.0; stop = stop * 1.0; s = sign(start); "
-     "i = arange(num); r = s * 10.0 ** linspace(log10(start * s), log10(stop * s), num, endpoint=endpoint); "
-     "where(i == 0, start, where((i == num - 1) & (num > 1) & endpoint, stop, r))"},
-    {"gradient", "f, dx=1.0, axis#=-1, edge_order#=1", NULL},
-    {"gradient", "f, *, x, axis#=-1", NULL},
+    {"geomspace", "start, stop, num#=50, endpoint#=True; axis#=0",
+     "start = start * 1.0; stop = stop * 1.0; s = sign(start); " ALONG_LAST
+     "r = 10.0 ** linspace(log10(start * s), log10(stop * s), num, endpoint=endpoint, axis=-1); "
+     "r = full_like(t, s)[..., None] * r; "
+     "moveaxis(where(i == 0, b, where((i == num - 1) & (num > 1) & endpoint, e, r)), -1, axis)"},
+    {"gradient", "f, dx=1.0, axis#=None, edge_order#=1", NULL},
+    {"gradient", "f, *, x, axis#=None", NULL},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
     {"histogram2d", "x, y, bins#=10", BINS_OF_BOTH("", "") COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
@@ -161,9 +165,12 @@ static const kn_composed rows[] = {
                   "q = take(q, o, mode='clip'); f = take(f, o, mode='clip'); "
                   "interpolated(x, concatenate([q[-1:] - period, q, q[:1] + period]), "
                   "concatenate([f[-1:], f, f[:1]]), f[0], f[0])"},
-    {"intersect1d", "ar1, ar2",
-     "a, b = " OF_BOTH("ravel(ar1)", "ar2") ", ravel(ar2); " SORTED("a") IS_FIRST
-     "; extract(f & isin(s, b), s)"},
+    {"intersect1d", "ar1, ar2; return_indices#=False",
+     "a, b = " OF_BOTH("ravel(ar1)",
+                       "ar2") ", ravel(ar2); {return_indices? o, q = argsort(a), argsort(b); " SORTED("a")
+         IS_FIRST "; f = f & isin(s, b); k = take(q, searchsorted(take(b, q), s), mode='clip'); "
+                  "extract(f, s), extract(f, o), extract(f, k) {else} " SORTED("a") IS_FIRST
+     "; extract(f & isin(s, b), s)}"},
     {"isclose", CLOSE_PARAMS, CLOSE},
     {"iscomplex", "x", "imag(x) != 0"},
     {"isin", "element, test_elements, *, invert#=False",
@@ -175,12 +182,13 @@ static const kn_composed rows[] = {
     {"ix_", "x, y, z", "x[:, None, None], y[None, :, None], z[None, None, :]"},
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
     {"kron", "a, b", NULL},
-    {"linspace", "start, stop, num#=50, endpoint#=True",
-     "i = arange(num); d = num - endpoint; "
-     "where((i == num - 1) & (num > 1) & endpoint, stop * 1.0, i * ((stop - start) / (d + (d == 0))) + "
-     "start)"},
-    {"logspace", "start, stop, num#=50, endpoint#=True, base=10.0",
-     "base ** linspace(start, stop, num, endpoint=endpoint)"},
+    {"linspace", "start, stop, num#=50, endpoint#=True; retstep#=False, axis#=0",
+     "start = start * 1.0; stop = stop * 1.0; d = num - endpoint; w = (stop - start) / (d + (d == "
+     "0)); " ALONG_LAST
+     "r = where((i == num - 1) & (num > 1) & endpoint, e, i * full_like(t, w)[..., None] + b); "
+     "r = moveaxis(r, -1, axis); {retstep? r, where(d == 0, nan, w) {else} r}"},
+    {"logspace", "start, stop, num#=50, endpoint#=True, base=10.0; axis#=0",
+     "base ** linspace(start, stop, num, endpoint=endpoint, axis=axis)"},
     {"matmul", "x1, x2", NULL},
     {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
     {"matvec", "x1, x2", NULL},
@@ -219,16 +227,17 @@ static const kn_composed rows[] = {
      NAN_IS_ONE "prod(a, axis, keepdims=keepdims, where=where)"},
     {"nanprod", "a, axis=None, *, keepdims#=False, initial, where=True",
      NAN_IS_ONE "prod(a, axis, keepdims=keepdims, initial=initial, where=where)"},
-    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False",
-     "sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims))"},
-    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False, where",
-     SELECTED "nanstd(a, axis, ddof=ddof, keepdims=keepdims)"},
-    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False",
-     "a = a * 1.0; d = where(isnan(a), zeros_like(a), a - nanmean(a, axis, keepdims=True)); "
+    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False; mean=None",
+     "sqrt(nanvar(a, axis, ddof=ddof, keepdims=keepdims, mean=mean))"},
+    {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False, where; mean=None",
+     SELECTED "nanstd(a, axis, ddof=ddof, keepdims=keepdims, mean=mean)"},
+    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False; mean=None",
+     "a = a * 1.0; m = {mean! mean {else} nanmean(a, axis, keepdims=True)}; "
+     "d = where(isnan(a), zeros_like(a), a - m); "
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
-    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False, where",
-     SELECTED "nanvar(a, axis, ddof=ddof, keepdims=keepdims)"},
+    {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False, where; mean=None",
+     SELECTED "nanvar(a, axis, ddof=ddof, keepdims=keepdims, mean=mean)"},
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
     {"packbits", "a, axis#=None, bitorder$='big'", NULL},
     {"pad", "array, pad_width#, mode$='constant'", NULL},
@@ -241,13 +250,13 @@ static const kn_composed rows[] = {
      "take_along_axis(x, argsort(random_bits(key, numbered(x), dtype=uint64), axis=axis), axis)"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
     {"polyadd", "a1, a2", OF_ENDS("+")},
-    {"polyder", "p", "p[:-1] * arange(len(p) - 1, 0, -1)"},
-    {"polyint", "p, *, k=0.0",
-     "n = len(p); i = arange(n + 1); where(i < n, take(p, i, mode='clip') / (n - i + (i == n)), k)"},
+    {"polyder", "p", NULL},
+    {"polyint", "p, *, k=0.0", NULL},
     {"polymul", "a1, a2", "convolve(a1, a2)"},
     {"polysub", "a1, a2", OF_ENDS("-")},
     {"polyval", "p, x", "evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
-    {"put", "a, ind, v",
+    {"put", "a, ind, v; mode$='raise'",
+     "{mode=wrap? ind = ind % size(a) {else} {mode=clip? ind = clip(ind, 0, size(a) - 1) {else} ind = ind}}; "
      "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
     {"put_along_axis", "arr, indices, values, axis#=-1",
      "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
@@ -274,7 +283,9 @@ static const kn_composed rows[] = {
     {"segment_prod", "data, segment_ids, num_segments#", NULL},
     {"segment_sum", "data, segment_ids, num_segments#", NULL},
     {"select", "condlist@, choicelist@, default=0", NULL},
-    {"setdiff1d", "ar1, ar2", SORTED("ravel(ar1)") IS_NEW "; extract(f & ~isin(s, ar2), s)"},
+    {"setdiff1d", "ar1, ar2; assume_unique#=False",
+     "{assume_unique? a = ravel(ar1); extract(~isin(a, ar2), a) {else} " SORTED("ravel(ar1)") IS_NEW
+     "; extract(f & ~isin(s, ar2), s)}"},
     {"setxor1d", "ar1, ar2",
      "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST
      "; "
@@ -309,9 +320,9 @@ static const kn_composed rows[] = {
     {"unique_inverse", "x", "v, j = unique(x, return_inverse=True); v, j"},
     {"unique_values", "x", "unique(x)"},
     {"unpackbits", "a, axis#=None, count#=None, bitorder$='big'", NULL},
-    {"unwrap", "p, *, axis#=-1, period=2 * pi",
+    {"unwrap", "p, *, axis#=-1, period=2 * pi; discont=None",
      "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
-     "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < h, 0.0, m - d); "
+     "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < {discont! discont {else} h}, 0.0, m - d); "
      "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
     {"vander", "x, N#=len(x), increasing#=False",
      "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
@@ -329,14 +340,14 @@ const kn_composed *kn_composed_at(int k)
 void kn_composed_read(kn_composed_params *out, const char *params)
 {
     static const char marks[] = "#$@%"; /* of the kinds from KN_OF_WHOLE on */
-    *out = (kn_composed_params){.n_places = -1};
+    *out = (kn_composed_params){.n_places = -1, .count = -1};
     while (*params) {
-        const size_t length = strcspn(params, ",");
+        const size_t length = strcspn(params, ",;");
         const char *equals = memchr(params, '=', length);
         if (*params == '*') {
-            out->n_places = out->count;
+            out->n_places = out->n_names;
         } else {
-            const int k = out->count++;
+            const int k = out->n_names++;
             const size_t before = equals ? (size_t)(equals - params) : length;
             const char *mark = memchr(marks, params[before - 1], sizeof marks - 1);
             out->kind[k] = mark ? (kn_composed_kind)(1 + mark - marks) : KN_OF_VALUE;
@@ -345,8 +356,11 @@ void kn_composed_read(kn_composed_params *out, const char *params)
                 memcpy(out->value[k], equals + 1, length - before - 1);
         }
         params += length;
-        params += strspn(params, ", ");
+        if (*params == ';')
+            out->count = out->n_names;
+        params += strspn(params, ",; ");
     }
+    out->count = out->count < 0 ? out->n_names : out->count;
     out->n_places = out->n_places < 0 ? out->count : out->n_places;
 }
 
@@ -365,7 +379,7 @@ int kn_composed_results(const kn_composed *row)
 {
     int count = 1, depth = 0;
     for (const char *c = row->text ? row->text : ""; *c; ++c) {
-        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        depth += (*c == '(' || *c == '[' || *c == '{') - (*c == ')' || *c == ']' || *c == '}');
         if (depth == 0)
             count = *c == ';' ? 1 : count + (*c == ',');
     }

@@ -1,6 +1,7 @@
 /* Finds the function that a call in an expression means. */
 #include "expr/call.h"
 
+#include "expr/common_arguments.h"
 #include "expr/composed.h"
 #include "expr/functions.h"
 #include "expr/names.h"
@@ -18,13 +19,16 @@ static const struct {
     const char *name;
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
     int which; /* of the functions that `call` computes */
-} functions[] = {{"append", kn_call_append, 0},
+} functions[] = {{"angle", kn_call_angle, 0},
+                 {"append", kn_call_append, 0},
                  {"argpartition", kn_call_partition, KN_ARGPARTITION},
                  {"argsort", kn_call_sort, KN_ARGSORT},
                  {"argwhere", kn_call_argwhere, 0},
+                 {"array", kn_call_array, 2},
                  {"array_equal", kn_call_equal_arrays, 1},
                  {"array_equiv", kn_call_equal_arrays, 0},
                  {"array_split", kn_call_split, 1},
+                 {"asarray", kn_call_array, 0},
                  {"atleast_1d", kn_call_atleast, 1},
                  {"atleast_2d", kn_call_atleast, 2},
                  {"atleast_3d", kn_call_atleast, 3},
@@ -32,23 +36,32 @@ static const struct {
                  {"block", kn_call_block, 0},
                  {"choose", kn_call_choose, 0},
                  {"column_stack", kn_call_stacked, 0},
+                 {"compress", kn_call_compress, 0},
                  {"concat", kn_call_concatenate, 0},
                  {"concatenate", kn_call_concatenate, 0},
                  {"convolve", kn_call_convolve, 0},
                  {"convolved", kn_call_reading, INNER},
+                 {"copy", kn_call_array, 1},
+                 {"copyto", kn_call_copyto, 0},
+                 {"corrcoef", kn_call_cov, 1},
                  {"correlate", kn_call_convolve, 1},
+                 {"cov", kn_call_cov, 0},
                  {"cumulative_prod", kn_call_cumulative, 1},
                  {"cumulative_sum", kn_call_cumulative, 0},
                  {"delete", kn_call_delete, 0},
                  {"diag", kn_call_diag, 0},
                  {"diagonal", kn_call_diagonal, 0},
+                 {"diff", kn_call_diff, 0},
+                 {"digitize", kn_call_digitize, 0},
                  {"dot", kn_call_shaped_pair, 0},
                  {"dsplit", kn_call_split_along, 2},
                  {"dstack", kn_call_stacked, 0},
                  {"einsum", kn_call_einsum, 0},
                  {"evaluated", kn_call_reading, INNER},
+                 {"extract", kn_call_extract, 0},
                  {"fftshift", kn_call_shift, 0},
                  {"filled_diagonal", kn_call_reading, INNER},
+                 {"flatnonzero", kn_call_flatnonzero, 0},
                  {"flip", kn_call_flip, 0},
                  {"gradient", kn_call_gradient, 0},
                  {"histogram", kn_call_histogram, 0},
@@ -57,25 +70,28 @@ static const struct {
                  {"histogramdd", kn_call_histogramdd, 0},
                  {"hsplit", kn_call_split_along, 1},
                  {"hstack", kn_call_stacked, 0},
+                 {"hypergeometric_of", kn_call_reading, INNER},
                  {"ifftshift", kn_call_shift, 1},
                  {"indices", kn_call_indices, 0},
                  {"inner", kn_call_shaped_pair, 0},
                  {"insert", kn_call_insert, 0},
-                 {"hypergeometric_of", kn_call_reading, INNER},
                  {"interpolated", kn_call_reading, INNER},
                  {"kron", kn_call_shaped_pair, 0},
                  {"lexsort", kn_call_lexsort, 0},
                  {"matmul", kn_call_shaped_pair, 0},
                  {"matvec", kn_call_shaped_pair, 0},
                  {"median", kn_call_median, 0},
+                 {"meshgrid", kn_call_meshgrid, 0},
                  {"moveaxis", kn_call_moveaxis, 0},
                  {"multi_dot", kn_call_multi_dot, 0},
+                 {"nan_to_num", kn_call_nan_to_num, 0},
                  {"nanmedian", kn_call_median, KN_SKIPS_NAN},
                  {"nanpercentile", kn_call_quantile, KN_OF_PERCENT | KN_SKIPS_NAN},
                  {"nanquantile", kn_call_quantile, KN_SKIPS_NAN},
                  {"nonzero", kn_call_argwhere, 1},
-                 {"packbits", kn_call_packbits, 0},
                  {"numbered", kn_call_reading, INNER},
+                 {"of_dtype", kn_call_of_dtype, INNER},
+                 {"packbits", kn_call_packbits, 0},
                  {"packed", kn_call_reading, INNER},
                  {"pad", kn_call_pad, 0},
                  {"partition", kn_call_partition, KN_PARTITION},
@@ -83,6 +99,8 @@ static const struct {
                  {"placed_by", kn_call_put_mask, INNER | 1},
                  {"places_along", kn_call_take_along_axis, INNER | 1},
                  {"places_of", kn_call_places_of, INNER},
+                 {"polyder", kn_call_polyder, 0},
+                 {"polyint", kn_call_polyint, 0},
                  {"putmask", kn_call_put_mask, 0},
                  {"quantile", kn_call_quantile, 0},
                  {"ravel_multi_index", kn_call_multi_index, 0},
@@ -102,6 +120,7 @@ static const struct {
                  {"scattered_multiply", kn_call_scattered, INNER | KN_MULTIPLIED},
                  {"scattered_or", kn_call_scattered, INNER | KN_ORED},
                  {"scattered_xor", kn_call_scattered, INNER | KN_XORED},
+                 {"searchsorted", kn_call_searchsorted, 0},
                  {"segment_max", kn_call_segments, KN_GREATEST},
                  {"segment_min", kn_call_segments, KN_LEAST},
                  {"segment_prod", kn_call_segments, KN_MULTIPLIED},
@@ -118,16 +137,18 @@ static const struct {
                  {"tensordot", kn_call_tensordot, 0},
                  {"tile", kn_call_tile, 0},
                  {"topk", kn_call_topk, 0},
+                 {"trapezoid", kn_call_trapezoid, 0},
                  {"trim_zeros", kn_call_trim_zeros, 0},
                  {"unique", kn_call_unique, 0},
                  {"unpackbits", kn_call_packbits, 1},
                  {"unpacked", kn_call_reading, INNER},
                  {"unravel_index", kn_call_unravel_index, 0},
                  {"vdot", kn_call_shaped_pair, 0},
-                 {"vecdot", kn_call_shaped_pair, 0},
+                 {"vecdot", kn_call_vecdot, 0},
                  {"vecmat", kn_call_shaped_pair, 0},
                  {"vsplit", kn_call_split_along, 0},
-                 {"vstack", kn_call_stacked, 0}};
+                 {"vstack", kn_call_stacked, 0},
+                 {"where", kn_call_where, 0}};
 
 const char *kn_function_name(int k)
 {
@@ -153,15 +174,12 @@ static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
                             c->name, kn_suggest(hint, sizeof hint, p, c->name, c->name_length));
 }
 
-kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
+static kiln_status call_function(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_known_operation operation;
     kiln_dtype dtype;
     bool is_python;
     kiln_status status;
-    for (int k = 0; k < p->n_kernels; ++k)
-        if (kn_call_is(c, kiln_kernel_name(p->kernel[k])))
-            return kn_call_kernel(out, p, c, p->kernel[k]);
     if (kn_call_own(&status, out, p, c))
         return status;
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
@@ -180,4 +198,37 @@ kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
     if (kn_find_operation(&operation, c->name, c->name_length))
         return kn_call_operation(out, p, c, &operation);
     return refuse_name(p, c);
+}
+
+/* Functions that change their first argument, which NumPy's programs call as statements. */
+static bool changes_first(const kn_called *c)
+{
+    static const char *const names[] = {"copyto", "fill_diagonal",  "place",
+                                        "put",    "put_along_axis", "putmask"};
+    bool does = c->name_length > 3 && memcmp(c->name + c->name_length - 3, "_at", 3) == 0;
+    for (size_t k = 0; k < sizeof names / sizeof names[0] && !does; ++k)
+        does = kn_call_is(c, names[k]);
+    return does;
+}
+
+/* A frame of its own: calls stand inside one another. */
+__attribute__((noinline)) static kiln_status call_with_common(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_called called = *c;
+    kn_common common;
+    kiln_status status = kn_common_take(&common, p, &called);
+    called.common = &common;
+    if (status == KILN_OK)
+        status = call_function(out, p, &called);
+    return status == KILN_OK ? kn_common_finish(out, p, &called, &common) : status;
+}
+
+kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    for (int k = 0; k < p->n_kernels; ++k)
+        if (kn_call_is(c, kiln_kernel_name(p->kernel[k])))
+            return kn_call_kernel(out, p, c, p->kernel[k]);
+    const int changed = c->count > 0 && changes_first(c) ? p->argument[c->first].variable : 0;
+    kiln_status status = kn_common_is_given(p, c) ? call_with_common(out, p, c) : call_function(out, p, c);
+    return status == KILN_OK && changed > 0 ? kn_parser_give(out, p, changed) : status;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "expr/call.h"
+#include "expr/common_arguments.h"
 #include "expr/names.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
@@ -38,8 +39,17 @@ kiln_status kn_call_check(const kn_parser *p, const kn_value *about, kiln_status
 /* NumPy's keywords for parameters that a definition names otherwise. */
 static const struct {
     const char *function, *keyword, *name;
-} keywords[] = {{"clip", "min", "low"},    {"clip", "max", "high"},       {"clip", "a_min", "low"},
-                {"clip", "a_max", "high"}, {"var", "correction", "ddof"}, {"std", "correction", "ddof"}};
+} keywords[] = {{"clip", "min", "low"},
+                {"clip", "max", "high"},
+                {"clip", "a_min", "low"},
+                {"clip", "a_max", "high"},
+                {"var", "correction", "ddof"},
+                {"std", "correction", "ddof"},
+                {"nanvar", "correction", "ddof"},
+                {"nanstd", "correction", "ddof"},
+                {"real", "val", "x"},
+                {"imag", "val", "x"},
+                {"arange", "start_or_stop", "start"}};
 
 static int find_keyword(const kn_parser *p, const kn_called *c, const kn_value *argument,
                         const char *const *name, int n_names)
@@ -54,7 +64,8 @@ static int find_keyword(const kn_parser *p, const kn_called *c, const kn_value *
     int n = 0;
     while (n < n_names && strcmp(name[n], word) != 0)
         ++n;
-    return n;
+    /* NumPy's name of what a reduction reduces */
+    return n == n_names && n > 0 && strcmp(word, "a") == 0 && strcmp(name[0], "x") == 0 ? 0 : n;
 }
 
 static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const kn_value *argument,
@@ -232,7 +243,10 @@ static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, co
     *item = argument_of(p, c, 1);
     *count = c->count - 1;
     for (int k = 0; k < c->count; ++k) {
+        static const char *const first = "a";
         const kn_value *argument = argument_of(p, c, k);
+        if (k == 0 && argument->key_length && find_keyword(p, c, argument, &first, 1) == 0)
+            continue;
         if (argument->key_length && (k != 1 || c->count > 2 || find_keyword(p, c, argument, &name, 1) != 0))
             return refuse_keyword(p, c, argument, &name, 1);
     }
@@ -298,17 +312,49 @@ static kiln_status add_reshaped(kn_value *out, kn_parser *p, kn_node node, const
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
+/* True in Fortran's order: of the axes from the last to the first. */
+static kiln_status read_order(bool *is_fortran, const kn_parser *p, const kn_called *c)
+{
+    const kn_result_order order = c->common ? c->common->order : KN_RESULT_USUAL;
+    *is_fortran = order == KN_RESULT_FORTRAN;
+    return order <= KN_RESULT_FORTRAN
+               ? KILN_OK
+               : kn_call_refuse(p, c,
+                                "order: 'C' or 'F' was expected, since a value has no layout of its own");
+}
+
+static kiln_status reverse_axes(kn_value *value, kn_parser *p, const kn_called *c)
+{
+    int in = 0;
+    const kn_node node = {.kind = KN_NODE_TRANSPOSE, .n_in = 1, .in = &in, .at = c->at, .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, value);
+    return status == KILN_OK ? kn_parser_add(value, p, &node) : status;
+}
+
 static kiln_status call_reshape(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_node node;
     int in, count = 0;
+    bool is_fortran;
     const kn_value *item = NULL;
+    kn_value reversed[KILN_MAX_NDIM], x;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
     if (status == KILN_OK && c->count < 2)
         return kn_call_refuse(p, c, "a shape was expected");
     if (status == KILN_OK)
+        status = read_order(&is_fortran, p, c);
+    if (status == KILN_OK)
         status = read_rest(&item, &count, p, c, "shape");
-    return status == KILN_OK ? add_reshaped(out, p, node, item, count) : status;
+    if (status != KILN_OK || !is_fortran || count > KILN_MAX_NDIM)
+        return status == KILN_OK ? add_reshaped(out, p, node, item, count) : status;
+    for (int k = 0; k < count; ++k)
+        reversed[k] = item[count - 1 - k];
+    x = (kn_value){.kind = KN_VALUE_NODE, .node = in, .at = c->at, .length = c->length};
+    status = reverse_axes(&x, p, c);
+    node.in = &x.node;
+    if (status == KILN_OK)
+        status = add_reshaped(out, p, node, reversed, count);
+    return status == KILN_OK ? reverse_axes(out, p, c) : status;
 }
 
 static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
@@ -316,9 +362,16 @@ static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
     int64_t extent[1] = {-1};
     kn_node node;
     int in;
+    bool is_fortran = false;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
     if (status == KILN_OK && c->count > 1)
         return kn_call_refuse(p, c, "one argument was expected");
+    if (status == KILN_OK)
+        status = read_order(&is_fortran, p, c);
+    kn_value x = {.kind = KN_VALUE_NODE, .node = in, .at = c->at, .length = c->length};
+    if (status == KILN_OK && is_fortran)
+        status = reverse_axes(&x, p, c);
+    node.in = &x.node;
     node.n_axes = 1;
     node.extent = extent;
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
@@ -397,6 +450,30 @@ kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], dtype, is_python) : status;
 }
 
+/* of_dtype(x, y): x flat, in the dtype of y. */
+kiln_status kn_call_of_dtype(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"x", "y"};
+    kn_value slot[2] = {{0}};
+    int in[3] = {0, 0, 0};
+    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
+    if (status == KILN_OK)
+        status = kn_call_flatten(&slot[0], p, c);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[0], p, &slot[0]);
+    in[1] = in[0];
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[2], p, &slot[1]);
+    const kn_node node = {.kind = KN_NODE_LIKE,
+                          .n_in = 3,
+                          .in = in,
+                          .index = 2,
+                          .casting = KN_CASTING_SAME_KIND,
+                          .at = c->at,
+                          .length = c->length};
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
 /* ---- other shapes for one value ---- */
 
 /* Broadcasts to the shape of another value; in: both. */
@@ -445,16 +522,43 @@ static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_calle
 
 enum { FILL_VALUE = -1 /* the value of all elements is an argument */ };
 
-/* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value,
- * dtype=). */
+/* A value in the dtype of `a`, or in another one, and in the shape of `a` or, if one is given, in that. */
+static kiln_status fill_like(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *filled,
+                             const kn_value *a, const kn_value *shape, kiln_dtype dtype)
+{
+    int in[3] = {0, 0, 0};
+    kn_value zero, shaped;
+    kn_node node = {.kind = KN_NODE_LIKE,
+                    .n_in = 3,
+                    .in = in,
+                    .index = 2,
+                    .dtype = dtype,
+                    .at = c->at,
+                    .length = c->length};
+    kiln_status status = kn_parser_node(&in[0], p, filled);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[1], p, a);
+    if (status != KILN_OK || !kn_call_is_given(shape))
+        return status == KILN_OK ? add_like(out, p, c, in, 1, dtype) : status;
+    in[2] = in[1];
+    status = kn_parser_number(&zero, p, kiln_arg_int(0), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_broadcast(&shaped, p, c, &zero, shape);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[1], p, &shaped);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* zeros_like(a, dtype=, shape=), full_like(a, fill_value, dtype=, shape=); zeros(shape, dtype=), full(shape,
+ * fill_value, dtype=). */
 static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is_like)
 {
-    const int value = c->which;
-    const char *const name[] = {is_like ? "a" : "shape", value < 0 ? "fill_value" : "dtype", "dtype"};
-    const int n_names = value < 0 ? 3 : 2;
-    kn_value slot[3] = {{0}};
-    int in[2];
-    kiln_status status = kn_call_match(slot, p, c, name, n_names, n_names, n_names - 1);
+    const int value = c->which, n_names = value < 0 ? 3 : 2;
+    const char *first = kn_call_is(c, "empty_like") ? "prototype" : "a";
+    const char *name[] = {is_like ? first : "shape", value < 0 ? "fill_value" : "dtype", "dtype", "shape"};
+    name[n_names] = "shape";
+    kn_value slot[4] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, name, n_names + is_like, n_names, n_names - 1);
     kn_value *dtype = &slot[n_names - 1], *filled = &slot[1], number;
     if (status == KILN_OK && value >= 0) {
         status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
@@ -463,13 +567,9 @@ static kiln_status fill(kn_value *out, kn_parser *p, const kn_called *c, bool is
     bool is_given = kn_call_is_given(dtype);
     if (status == KILN_OK && is_given)
         status = check_dtype(p, dtype);
-    if (status == KILN_OK && is_like) {
-        status = kn_parser_node(&in[0], p, filled);
-        if (status == KILN_OK)
-            status = kn_parser_node(&in[1], p, &slot[0]);
-        return status == KILN_OK ? add_like(out, p, c, in, 1, is_given ? dtype->dtype : KILN_DTYPE_NONE)
-                                 : status;
-    }
+    if (status == KILN_OK && is_like)
+        return fill_like(out, p, c, filled, &slot[0], &slot[n_names],
+                         is_given ? dtype->dtype : KILN_DTYPE_NONE);
     const kn_value usual = {.kind = value < 0 ? KN_VALUE_ABSENT : KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
     if (status == KILN_OK)
         status = kn_call_cast(filled, p, c, is_given ? dtype : &usual);
@@ -498,15 +598,23 @@ kiln_status kn_parser_extent(kn_value *out, kn_parser *p, int node, int64_t axis
     return kn_parser_add(out, p, &extent);
 }
 
-/* size(a), ndim(a) */
+/* size(a, axis=None), ndim(a) */
 static kiln_status call_measure(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    kn_node node;
+    static const char *const name[] = {"a", "axis"};
+    const kn_node_kind kind = (kn_node_kind)c->which;
+    const int count = kind == KN_NODE_EXTENT ? 2 : 1;
+    kn_value slot[2] = {{0}};
     int in;
-    kiln_status status = start_view(&node, &in, (kn_node_kind)c->which, p, c);
-    if (status == KILN_OK && c->count > 1)
-        return kn_call_refuse(p, c, "one argument was expected");
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+    int64_t axis;
+    kn_node node = {.kind = kind, .n_in = 1, .in = &in, .at = c->at, .length = c->length};
+    kiln_status status = kn_call_match(slot, p, c, name, count, count, 1);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &slot[0]);
+    if (status != KILN_OK || !kn_call_is_given(&slot[1]))
+        return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+    status = kn_parser_whole(&axis, p, &slot[1], name[1]);
+    return status == KILN_OK ? kn_parser_extent(out, p, in, axis, c->at, c->length) : status;
 }
 
 static kiln_status call_shape(kn_value *out, kn_parser *p, const kn_called *c)
@@ -570,6 +678,7 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     snprintf(operation, sizeof operation, "%s", n == 3 ? "clip" : has[1] ? "maximum" : "minimum");
     kn_node node = {
         .kind = KN_NODE_CALL, .n_in = n, .in = in, .name = operation, .at = c->at, .length = c->length};
+    kn_common_set(&node, c);
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
@@ -581,140 +690,21 @@ kiln_status kn_call_add_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
     int read[KN_MAX_PARAMS];
     kn_node node = {
         .kind = KN_NODE_KERNEL, .n_in = n_in, .in = read, .kernel = kernel, .at = c->at, .length = c->length};
-    memcpy(read, in, (size_t)n_in * sizeof *in);
-    kiln_status status = kn_call_add_outputs(out, p, &node, n_out);
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < n_in && status == KILN_OK; ++k) {
+        kn_value value = {.kind = KN_VALUE_NODE, .node = in[k], .at = c->at, .length = c->length};
+        const kn_program *program = kernel->program;
+        if (program->param[k].is_raw && program->indexed >> k & 1)
+            status = p->array(&value, p);
+        read[k] = value.node;
+    }
+    if (status == KILN_OK)
+        status = kn_call_add_outputs(out, p, &node, n_out);
     kiln_kernel_free(kernel);
     return status;
 }
 
-/* ---- selections: results, of which nothing is computed ---- */
-
-static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c, const char *const *names,
-                                 int count, const char *const *text)
-{
-    kn_value slot[SLOTS] = {{0}};
-    int in[2];
-    kiln_kernel *kernel = NULL;
-    kiln_status status = kn_call_match(slot, p, c, names, count, count, 0);
-    for (int k = 0; k < count && status == KILN_OK; ++k)
-        status = slot[k].kind == KN_VALUE_ABSENT ? kn_call_need(p, c, &slot[k], names[k])
-                                                 : kn_parser_node(&in[k], p, &slot[k]);
-    if (status == KILN_OK)
-        status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, count, 1) : status;
-}
-
-static kiln_status call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"a"}, *const text[] = {"T x", "int64 at", "x != (T)0", "at = i"};
-    return add_selection(out, p, c, names, 1, text);
-}
-
-static kiln_status call_extract(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"condition", "arr"}, *const text[] = {"C condition, T x", "T y",
-                                                                              "condition != (C)0", "y = x"};
-    return add_selection(out, p, c, names, 2, text);
-}
-
-/* The condition may have fewer elements; those behind are left out. */
-static kiln_status call_compress(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"condition", "a"}, *const text[] = {
-                                                               "raw C condition, T a", "T y",
-                                                               "i < condition.size() && condition[i] != (C)0",
-                                                               "y = a"};
-    return add_selection(out, p, c, names, 2, text);
-}
-
-/* ---- places in what is sorted ---- */
-
-/* NumPy's order: NaN comes last, and is equal to NaN. */
-#define BEFORE(a, b) "(" a " < " b " || (kn_is_nan(" b ") && !kn_is_nan(" a ")))"
-
-/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
- * is that of n alone, and no step is a branch, which random values would mispredict. */
-#define SEARCH(element, goes_on)                                                                             \
-    "int64 low = 0, count = n, middle = 0;\n"                                                                \
-    "while (count > 0) {\n"                                                                                  \
-    "    const int64 half = count - count / 2;\n"                                                            \
-    "    middle = low + half - 1;\n"                                                                         \
-    "    const auto e = " element ";\n"                                                                      \
-    "    low += " goes_on " ? half : 0;\n"                                                                   \
-    "    count -= half;\n"                                                                                   \
-    "}\n"
-#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("(T)a[middle]", goes_on) "place = low"
-#define SEARCH_BINS(goes_on)                                                                                 \
-    "const int64 n = bins.size();\n"                                                                         \
-    "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \
-        "(T)bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
-
-enum { LEFT, RIGHT, SIDES };
-
-/* Elements are compared in the common dtype of both arrays, which is that of what is sought: the sorted ones
- * become it as they are read, so that none of them is stored again. A number is no weak one, as in NumPy. */
-static kiln_status find_searched(int *read, kn_parser *p, const kn_called *c, const kn_value *const *in,
-                                 int sought)
-{
-    kiln_status status = KILN_OK;
-    kn_value joined;
-    for (int k = 0; k < 2 && status == KILN_OK; ++k)
-        status = kn_parser_node(&read[k], p, in[k]);
-    int of[] = {read[sought], read[sought], read[!sought]};
-    const kn_node node = {
-        .kind = KN_NODE_LIKE, .n_in = 3, .in = of, .index = KN_LIKE_DTYPES, .at = c->at, .length = c->length};
-    if (status == KILN_OK)
-        status = kn_parser_add(&joined, p, &node);
-    return status == KILN_OK ? kn_parser_node(&read[sought], p, &joined) : status;
-}
-
-/* x among n sorted elements: in front of those that are equal to it, or behind them. */
-static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *const *in,
-                              int sought, const char *const *body, bool is_right)
-{
-    static const char *const params[] = {"T x, raw B bins", "raw A a, T v"};
-    int read[2] = {0, 0};
-    char name[16];
-    kiln_kernel *kernel = NULL;
-    kiln_status status = find_searched(read, p, c, in, sought);
-    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
-    if (status == KILN_OK)
-        status = kn_map_find(&kernel, &(kn_map_texts){params[sought], "int64 place",
-                                                      body[is_right ? RIGHT : LEFT], name, 0, 0});
-    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, read, 2, 1) : status;
-}
-
-static kiln_status call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"a", "v", "side"}, *const sides[] = {"left", "right", NULL},
-                             *const body[SIDES] = {SEARCH_UP(BEFORE("e", "v")),
-                                                   SEARCH_UP("!" BEFORE("v", "e"))};
-    kn_value slot[3] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
-    int is_right = 0;
-    if (status == KILN_OK)
-        status = kn_call_word(&is_right, p, &slot[2], sides, names[2]);
-    const kn_value *const in[] = {&slot[0], &slot[1]};
-    return status == KILN_OK ? add_search(out, p, c, in, 1, body, is_right) : status;
-}
-
-/* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
- * bin includes its right edge: the search is one on the left. */
-static kiln_status call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {
-                                                                   SEARCH_BINS("!" BEFORE("x", "e")),
-                                                                   SEARCH_BINS(BEFORE("e", "x"))};
-    kn_value slot[3] = {{0}};
-    int64_t right = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
-    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
-        status = kn_parser_whole(&right, p, &slot[2], names[2]);
-    const kn_value *const in[] = {&slot[0], &slot[1]};
-    return status == KILN_OK ? add_search(out, p, c, in, 0, body, right != 0) : status;
-}
-
-/* ---- neighbours along an axis ---- */
+/* ---- parts ---- */
 
 kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c)
 {
@@ -763,106 +753,6 @@ kiln_status kn_call_add_part(kn_value *out, kn_parser *p, const kn_called *c, co
     return kn_call_add_slice(out, p, c, x, subscript, count);
 }
 
-static kiln_status add_of_two(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
-                              const kn_value *x, const kn_value *y)
-{
-    char name[16];
-    int in[2];
-    snprintf(name, sizeof name, "%s", operation);
-    const kn_node node = {
-        .kind = KN_NODE_CALL, .n_in = 2, .in = in, .name = name, .at = c->at, .length = c->length};
-    kiln_status status = kn_parser_node(&in[0], p, x);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[1], p, y);
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
-}
-
-/* x[1:] and x[:-1] along an axis, combined by an operation. */
-static kiln_status add_of_neighbours(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
-                                     const kn_value *x, int axis)
-{
-    const kn_subscript from_second = {KN_SUBSCRIPT_SLICE, 1, KILN_SLICE_NONE, KILN_SLICE_NONE},
-                       to_last = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, -1, KILN_SLICE_NONE};
-    kn_value later, earlier;
-    kiln_status status = kn_call_add_part(&later, p, c, x, from_second, axis);
-    if (status == KILN_OK)
-        status = kn_call_add_part(&earlier, p, c, x, to_last, axis);
-    return status == KILN_OK ? add_of_two(out, p, c, operation, &later, &earlier) : status;
-}
-
-kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x)
-{
-    return add_of_neighbours(out, p, c, "subtract", x, -1);
-}
-
-enum { MOST_DIFFERENCES = 16 };
-
-static kiln_status call_diff(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"a", "n", "axis"};
-    kn_value slot[3] = {{0}};
-    int64_t times = 1;
-    int axis = -1;
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 1);
-    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
-        status = kn_parser_whole(&times, p, &slot[1], names[1]);
-    if (status == KILN_OK && (times < 0 || times > MOST_DIFFERENCES))
-        return kn_parser_refuse(p, slot[1].at, slot[1].length, "n: %lld was given; 0 to %d were expected",
-                                (long long)times, MOST_DIFFERENCES);
-    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
-        status = kn_call_axis(&axis, p, &slot[2]);
-    *out = slot[0];
-    for (int k = 0; k < times && status == KILN_OK; ++k) {
-        const kn_value x = *out;
-        status = add_of_neighbours(out, p, c, "subtract", &x, axis);
-    }
-    return status;
-}
-
-/* Half of the sum of neighbours, times what lies between their places. */
-static kiln_status call_trapezoid(kn_value *out, kn_parser *p, const kn_called *c)
-{
-    static const char *const names[] = {"y", "x", "dx", "axis"};
-    kn_value slot[4] = {{0}}, apart, pairs, areas, two;
-    int axis = -1, in;
-    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 1);
-    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
-        status = kn_call_axis(&axis, p, &slot[3]);
-    if (status != KILN_OK)
-        return status;
-    bool has_places = kn_call_is_given(&slot[1]);
-    if (has_places && axis != -1)
-        return kn_parser_refuse(p, slot[3].at, slot[3].length,
-                                "trapezoid: with x the axis is -1; transpose y for another one");
-    if (has_places)
-        status = add_of_neighbours(&apart, p, c, "subtract", &slot[1], -1);
-    else if (slot[2].kind != KN_VALUE_ABSENT)
-        apart = slot[2];
-    else
-        status = kn_parser_number(&apart, p, kiln_arg_float(1), c->at, c->length);
-    if (status == KILN_OK)
-        status = add_of_neighbours(&pairs, p, c, "add", &slot[0], axis);
-    if (status == KILN_OK)
-        status = add_of_two(&areas, p, c, "multiply", &apart, &pairs);
-    if (status == KILN_OK)
-        status = kn_parser_number(&two, p, kiln_arg_float(2), c->at, c->length);
-    if (status == KILN_OK)
-        status = add_of_two(&pairs, p, c, "divide", &areas, &two);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in, p, &pairs);
-    char name[] = "sum";
-    kn_node node = {.kind = KN_NODE_CALL,
-                    .n_in = 1,
-                    .in = &in,
-                    .name = name,
-                    .has_axes = true,
-                    .n_axes = 1,
-                    .at = c->at,
-                    .length = c->length};
-    node.axis[0] = axis;
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
-}
-
 /* ---- which function ---- */
 
 static const struct {
@@ -880,23 +770,18 @@ static const struct {
                  {"zeros", call_filled, 0},
                  {"zeros_like", call_filled_like, 0},
                  {"len", call_len, 0},
-                 {"compress", call_compress, 0},
-                 {"diff", call_diff, 0},
-                 {"digitize", call_digitize, 0},
+                 {"empty", call_filled, 0},
+                 {"empty_like", call_filled_like, 0},
                  {"expand_dims", call_with_axis, KN_SUBSCRIPT_NEW},
-                 {"extract", call_extract, 0},
-                 {"flatnonzero", call_flatnonzero, 0},
                  {"ndim", call_measure, KN_NODE_NDIM},
                  {"flatten", call_ravel, 0},
                  {"permute_dims", call_transpose, 0},
                  {"ravel", call_ravel, 0},
                  {"reshape", call_reshape, 0},
-                 {"searchsorted", call_searchsorted, 0},
                  {"shape", call_shape, 0},
                  {"size", call_measure, KN_NODE_EXTENT},
                  {"squeeze", call_with_axis, KN_SUBSCRIPT_ONE},
-                 {"transpose", call_transpose, 0},
-                 {"trapezoid", call_trapezoid, 0}};
+                 {"transpose", call_transpose, 0}};
 
 const char *kn_call_own_name(int k)
 {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "expr/call.h"
+#include "expr/composed.h"
 #include "kernel/kernel.h"
 
 enum { MOST_LISTED = 4096, DEEPEST = 8 };
@@ -12,7 +13,8 @@ typedef struct listing {
     kn_parser *p;
     const kn_value *list;
     kn_str text; /* the numbers, as C++ has them */
-    bool has_floats, has_wholes, has_bools;
+    bool has_complexes, has_floats, has_wholes, has_large, has_negative, has_bools;
+    bool is_value; /* an array of values: of nothing it has NumPy's dtype; indices are whole numbers */
     int ndim, count;
     int64_t extent[DEEPEST];
 } listing;
@@ -22,24 +24,61 @@ static kiln_status refuse_list(const listing *l, const char *message)
     return kn_parser_refuse(l->p, l->list->at, l->list->length, "a list: %s", message);
 }
 
+/* A float as C++ has it. */
+static void put_float(kn_str *text, double x)
+{
+    if (x - x == 0)
+        kn_str_printf(text, "%.17e", x);
+    else
+        kn_str_append(text, x != x ? "NAN" : x > 0 ? "INFINITY" : "-INFINITY");
+}
+
 static kiln_status list_number(listing *l, const kn_value *value)
 {
     const kiln_arg *number = &l->p->graph->node[value->node].number;
-    const bool is_bool = number->kind == KILN_ARG_WEAK_BOOL, is_float = number->kind == KILN_ARG_WEAK_FLOAT;
-    if (!is_bool && !is_float && number->kind != KILN_ARG_WEAK_INT)
-        return refuse_list(l, "whole numbers, truth values or floats were expected");
-    if (is_float && number->value.d[0] - number->value.d[0] != 0)
-        return refuse_list(l, "finite numbers were expected");
     if (++l->count > MOST_LISTED)
         return refuse_list(l, "it has more than 4,096 numbers; an input was expected");
-    l->has_bools = l->has_bools || is_bool;
-    l->has_floats = l->has_floats || is_float;
-    l->has_wholes = l->has_wholes || (!is_bool && !is_float);
-    if (is_float)
-        kn_str_printf(&l->text, "%.17e, ", number->value.d[0]);
-    else
-        kn_str_printf(&l->text, "%lldll, ", (long long)number->value.i);
-    return KILN_OK;
+    switch ((kiln_arg_kind)number->kind) {
+    case KILN_ARG_WEAK_COMPLEX:
+        l->has_complexes = true;
+        kn_str_append(&l->text, "complex<double>(");
+        put_float(&l->text, number->value.d[0]);
+        kn_str_append(&l->text, ", ");
+        put_float(&l->text, number->value.d[1]);
+        kn_str_append(&l->text, "), ");
+        return KILN_OK;
+    case KILN_ARG_WEAK_FLOAT:
+        l->has_floats = true;
+        put_float(&l->text, number->value.d[0]);
+        kn_str_append(&l->text, ", ");
+        return KILN_OK;
+    case KILN_ARG_WEAK_UINT:
+        l->has_large = l->has_large || number->value.u > INT64_MAX;
+        l->has_wholes = true;
+        kn_str_printf(&l->text, "%lluull, ", (unsigned long long)number->value.u);
+        return KILN_OK;
+    default:
+        l->has_bools = l->has_bools || number->kind == KILN_ARG_WEAK_BOOL;
+        l->has_wholes = l->has_wholes || number->kind != KILN_ARG_WEAK_BOOL;
+        l->has_negative = l->has_negative || number->value.i < 0;
+        if (number->value.i == INT64_MIN) /* C++ has no literal of it */
+            kn_str_append(&l->text, "-9223372036854775807ll - 1, ");
+        else
+            kn_str_printf(&l->text, "%lldll, ", (long long)number->value.i);
+        return KILN_OK;
+    }
+}
+
+/* NumPy's dtype of these numbers. */
+static const char *dtype_of(const listing *l)
+{
+    if (l->count == 0)
+        return l->is_value ? "float64" : "int64";
+    return l->has_complexes                                     ? "complex128"
+           : l->has_floats || (l->has_large && l->has_negative) ? "float64"
+           : l->has_large                                       ? "uint64"
+           : l->has_wholes                                      ? "int64"
+                                                                : "bool";
 }
 
 static kiln_status list_items(listing *l, const kn_value *list, int depth)
@@ -71,7 +110,7 @@ static kiln_status list_items(listing *l, const kn_value *list, int depth)
 /* The numbers are a table in the kernel's text, which counts through it. */
 static kiln_status add_list(kn_value *out, listing *l)
 {
-    const char *dtype = l->has_floats ? "float64" : l->has_wholes || !l->has_bools ? "int64" : "bool";
+    const char *dtype = dtype_of(l);
     const kn_called c = {.name = "list", .name_length = 4, .at = l->list->at, .length = l->list->length};
     kn_str body = KN_STR_INIT, outs = KN_STR_INIT;
     kiln_kernel *kernel = NULL;
@@ -113,15 +152,51 @@ static kiln_status add_list(kn_value *out, listing *l)
     return status == KILN_OK ? kn_parser_add(out, l->p, &shape) : status;
 }
 
-kiln_status kn_list_array(kn_value *value, kn_parser *p)
+static kiln_status make_array(kn_value *value, kn_parser *p, bool is_value)
 {
     const kn_value list = *value;
-    listing l = {.p = p, .list = &list, .text = KN_STR_INIT};
-    if (value->kind != KN_VALUE_TUPLE || !value->is_list)
-        return KILN_OK;
+    listing l = {.p = p, .list = &list, .text = KN_STR_INIT, .is_value = is_value};
     kiln_status status = list_items(&l, &list, 0);
     if (status == KILN_OK)
         status = add_list(value, &l);
     kn_str_free(&l.text);
     return status;
+}
+
+kiln_status kn_list_array(kn_value *value, kn_parser *p)
+{
+    return value->kind == KN_VALUE_TUPLE && value->is_list ? make_array(value, p, false) : KILN_OK;
+}
+
+/* True if there are other values than numbers in it. */
+static bool has_arrays(const kn_parser *p, const kn_value *list, int depth)
+{
+    const kn_value *item;
+    const int count = kn_parser_items(&item, p, list);
+    bool has = false;
+    for (int k = 0; k < count && !has && depth < DEEPEST; ++k)
+        has = item[k].kind == KN_VALUE_TUPLE ? has_arrays(p, &item[k], depth + 1)
+                                             : !kn_parser_is_number(p, &item[k]);
+    return has;
+}
+
+/* An array without axes. */
+static kiln_status make_one(kn_value *value, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"one"};
+    const kn_value number = *value;
+    kn_value one = {.kind = KN_VALUE_TUPLE, .is_list = true, .first = p->n_items, .count = 1};
+    kiln_status status = kn_parser_push_item(p, &number);
+    return status == KILN_OK ? kn_compose(value, p, c, "reshape(one, ())", name, &one, 1) : status;
+}
+
+kiln_status kn_list_value(kn_value *value, kn_parser *p)
+{
+    static const char *const name[] = {"items"};
+    const kn_called c = {.name = "list", .name_length = 4, .at = value->at, .length = value->length};
+    kn_value items = *value;
+    if (value->kind != KN_VALUE_TUPLE)
+        return kn_parser_is_number(p, value) ? make_one(value, p, &c) : KILN_OK;
+    return has_arrays(p, value, 0) ? kn_compose(value, p, &c, "stack(items)", name, &items, 1)
+                                   : make_array(value, p, true);
 }

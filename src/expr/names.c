@@ -124,10 +124,8 @@ bool kn_find_operation(kn_known_operation *out, const char *name, size_t length)
 /* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {
     const char *name, *text;
-} instead[] = {{"empty", "zeros(n)"},
-               {"matrix_norm", "norm_2(x, axis=(-2, -1))"},
-               {"norm", "norm_2(x)"},
-               {"vector_norm", "norm_2(x)"}};
+} instead[] = {
+    {"matrix_norm", "norm_2(x, axis=(-2, -1))"}, {"norm", "norm_2(x)"}, {"vector_norm", "norm_2(x)"}};
 
 static const char *text_instead(const char *name, size_t length)
 {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "eager/operation.h"
 #include "expr/call.h"
+#include "expr/common_arguments.h"
 #include "expr/inline.h"
 #include "expr/names.h"
 #include "expr/selected.h"
@@ -174,6 +175,7 @@ kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, c
                 .scans = o->scans};
     f.takes_dtype = kn_operation_traits(o->name) & KN_OP_TAKES_DTYPE;
     snprintf(name, sizeof name, "%s", o->name);
+    kn_common_set(&node, c);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
 

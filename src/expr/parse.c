@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "expr/functions.h"
 #include "expr/indexing.h"
+#include "expr/lists.h"
 #include "expr/names.h"
 #include "expr/parser.h"
 #include "program/program.h"
@@ -311,7 +312,13 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
     kn_index_text *index = kn_calloc(1, sizeof *index);
     if (!index)
         return kn_error_memory("an index");
+    kn_value array = *of;
     kiln_status status = parse_subscripts(index, p);
+    const bool is_item = index->n_items == 1 && index->item[0].kind == KN_SUBSCRIPT_INDEX;
+    if (status == KILN_OK && of->kind == KN_VALUE_TUPLE && of->is_list && !is_item) {
+        status = kn_list_value(&array, p);
+        of = &array;
+    }
     if (status == KILN_OK)
         status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE || of->kind == KN_VALUE_NONZERO
                      ? pick(out, p, of, index)
@@ -706,10 +713,13 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
     bool is_joined;
     kn_value value, changed;
     kiln_status status = index ? KILN_OK : kn_error_memory("an index");
-    if (status == KILN_OK && (!x || x->value.kind != KN_VALUE_NODE))
+    const bool is_list = x && x->value.kind == KN_VALUE_TUPLE && x->value.is_list;
+    if (status == KILN_OK && (!x || (x->value.kind != KN_VALUE_NODE && !is_list)))
         status = x ? refuse_here(p, "an array was expected in front of '['")
                    : refuse_name(p, name.at, name.length);
-    const kn_value of = status == KILN_OK && x ? x->value : (kn_value){.kind = KN_VALUE_ABSENT};
+    kn_value of = status == KILN_OK && x ? x->value : (kn_value){.kind = KN_VALUE_ABSENT};
+    if (status == KILN_OK && is_list)
+        status = kn_list_value(&of, p);
     if (status == KILN_OK)
         status = next(p);
     if (status == KILN_OK)
@@ -800,10 +810,11 @@ static kiln_status parse_statements(kn_value *out, kn_lexer *start, bool *is_ass
         return refuse_here(p, "an expression was expected");
     while (status == KILN_OK && p->word.kind != KN_WORD_END) {
         *start = p->word;
+        const int n_given = p->n_given;
         status = parse_statement(out, is_assignment, p);
         if (status == KILN_OK)
             status = skip_lines(p);
-        if (status == KILN_OK && p->word.kind != KN_WORD_END && !*is_assignment)
+        if (status == KILN_OK && p->word.kind != KN_WORD_END && !*is_assignment && p->n_given == n_given)
             return kn_parser_refuse(
                 p, out->at, out->length,
                 "nothing uses this value: name = ... was expected, or the last statement");
@@ -873,7 +884,10 @@ kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options)
 {
     kiln_kernel_options o;
-    kn_parser p = {.read = read_text, .parse = kn_graph_parse, .function_name = kn_function_name};
+    kn_parser p = {.read = read_text,
+                   .parse = kn_graph_parse,
+                   .array = kn_list_value,
+                   .function_name = kn_function_name};
     kiln_status status = kn_require_texts("expression", text, "params", params, NULL);
     if (status != KILN_OK)
         return kn_error_context("expression");

@@ -72,6 +72,14 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
     return KILN_OK;
 }
 
+kiln_status kn_parser_give(kn_value *value, kn_parser *p, int variable)
+{
+    const kn_variable name = p->variable[variable - 1];
+    value->variable = variable;
+    p->n_given++;
+    return kn_parser_assign(p, name.name, name.length, value);
+}
+
 void kn_parser_free(kn_parser *p)
 {
     kn_map_free(p->names, NULL);
@@ -82,17 +90,22 @@ void kn_parser_free(kn_parser *p)
 
 /* ---- what values are ---- */
 
-kiln_status kn_parser_node(int *out, const kn_parser *p, const kn_value *value)
+kiln_status kn_parser_node(int *out, kn_parser *p, const kn_value *value)
 {
     static const char *const what[] = {
         [KN_VALUE_ABSENT] = "nothing",
-        [KN_VALUE_TUPLE] = "a tuple",
         [KN_VALUE_NONE] = "None",
         [KN_VALUE_DTYPE] = "a dtype",
         [KN_VALUE_WORD] = "a word",
         [KN_VALUE_SHAPE] = "a shape",
         [KN_VALUE_NONZERO] =
             "the results of nonzero: i, j = nonzero(x), nonzero(x)[0] and x[nonzero(x)] are arrays"};
+    if (value->kind == KN_VALUE_TUPLE) {
+        kn_value array = *value;
+        kiln_status status = p->array(&array, p);
+        *out = array.node;
+        return status;
+    }
     if (value->kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected, not %s",
                                 what[value->kind]);

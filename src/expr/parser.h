@@ -56,9 +56,12 @@ typedef struct kn_parser {
     /* kn_graph_parse, for kernels that are made of a text when they are called. */
     kiln_status (*parse)(kn_graph **out, const char *params, const char *text, uint64_t whole_inputs,
                          const kiln_kernel_options *options);
+    /* kn_list_value: a list, a tuple or a number becomes an array. */
+    kiln_status (*array)(kn_value *value, struct kn_parser *p);
     const char *(*function_name)(int k); /* kn_function_name, for suggestions */
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
+    int n_given; /* how often a call has given a name to its result, by out= or as it changes an argument */
 } kn_parser;
 
 /* A call: the function's name, and its arguments, which are the last ones of the parser. */
@@ -66,7 +69,8 @@ typedef struct kn_called {
     const char *name; /* in the text */
     size_t at, length, name_length;
     int first, count;
-    int which; /* of the functions of one table entry's `call` (functions.c) */
+    int which;                      /* of the functions of one table entry's `call` (functions.c) */
+    const struct kn_common *common; /* common_arguments.h; NULL: none is given */
 } kn_called;
 
 kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const char *format, ...)
@@ -77,12 +81,14 @@ kiln_status kn_parser_push_item(kn_parser *p, const kn_value *value);
 kiln_status kn_parser_push_argument(kn_parser *p, const kn_value *value);
 /* Creates or changes a variable. The name must outlive the parser. */
 kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, const kn_value *value);
+/* Gives a variable, as kn_value has it, to a value. */
+kiln_status kn_parser_give(kn_value *value, kn_parser *p, int variable);
 /* NULL: there is no variable of that name. */
 const kn_variable *kn_parser_find(const kn_parser *p, const char *name, size_t length);
 void kn_parser_free(kn_parser *p);
 
-/* The node of a value; an error if it is none. */
-kiln_status kn_parser_node(int *out, const kn_parser *p, const kn_value *value);
+/* The node of a value; a list of numbers becomes an array. An error if it is none. */
+kiln_status kn_parser_node(int *out, kn_parser *p, const kn_value *value);
 /* A whole number literal; messages call it `what`. */
 kiln_status kn_parser_whole(int64_t *out, const kn_parser *p, const kn_value *value, const char *what);
 /* True for a number literal. */

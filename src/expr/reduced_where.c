@@ -27,9 +27,10 @@ static const struct {
             {"var", "False", NULL, NULL}};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-enum { X, AXIS, KEEPDIMS, DTYPE, WHERE, INITIAL, DDOF, SLOTS };
+enum { X, AXIS, KEEPDIMS, DTYPE, WHERE, INITIAL, DDOF, MEAN, SLOTS };
 
-static const char *const names[SLOTS] = {"x", "axis", "keepdims", "dtype", "where", "initial", "ddof"};
+static const char *const names[SLOTS] = {"x",     "axis",    "keepdims", "dtype",
+                                         "where", "initial", "ddof",     "mean"};
 
 static int find_row(const char *name)
 {
@@ -50,7 +51,7 @@ bool kn_call_has_where(const kn_parser *p, const kn_called *c, const char *name)
     bool has = false;
     for (int k = 0; k < c->count; ++k) {
         const kn_value *a = &p->argument[c->first + k];
-        has = has || is_key(p, a, names[WHERE]) || is_key(p, a, names[INITIAL]);
+        has = has || is_key(p, a, names[WHERE]) || is_key(p, a, names[INITIAL]) || is_key(p, a, names[MEAN]);
     }
     return has && find_row(name) < ROWS;
 }
@@ -97,12 +98,16 @@ static kiln_status add_best(kn_value *out, kn_parser *p, const kn_called *c, int
 /* ---- the text ---- */
 
 /* Means are added up in float32 at least. */
-static void put_moments(kn_str *text, const char *name, const char *axes, const char *places)
+static void put_moments(kn_str *text, const char *name, const char *axes, const char *places, bool has_mean)
 {
-    const char *mean = strcmp(name, "mean") == 0 ? places : axes;
+    const bool is_mean = strcmp(name, "mean") == 0;
+    const char *mean = is_mean ? places : axes;
     kn_str_append(text, "z = zeros_like(mean(x)) + zeros(1, dtype=float32)[0]; ");
-    kn_str_printf(text, "c = sum(w + z%s) / count_nonzero(m%s); ", mean, mean);
-    if (mean == places) {
+    if (has_mean)
+        kn_str_append(text, "c = mean + z; ");
+    else
+        kn_str_printf(text, "c = sum(w + z%s) / count_nonzero(m%s); ", mean, mean);
+    if (is_mean) {
         kn_str_printf(text, "full_like(mean(x%s), c)", places);
         return;
     }
@@ -124,7 +129,8 @@ static bool is_moment(int row)
 /* No element is left out, and none is added. */
 static bool is_plain(const kn_value *slot)
 {
-    return !kn_call_is_given(&slot[WHERE]) && !kn_call_is_given(&slot[INITIAL]);
+    return !kn_call_is_given(&slot[WHERE]) && !kn_call_is_given(&slot[INITIAL]) &&
+           !kn_call_is_given(&slot[MEAN]);
 }
 
 /* Without an initial number, which None says, there is no sum of nothing: it has the shape of a greatest
@@ -158,7 +164,7 @@ static void put_text(kn_str *text, int row, const kn_value *slot)
     }
     kn_str_printf(text, "m = broadcast_to(where, x.shape); w = where(m, x, %s); ", rows[row].other);
     if (is_moment(row)) {
-        put_moments(text, rows[row].name, axes, places);
+        put_moments(text, rows[row].name, axes, places, kn_call_is_given(&slot[MEAN]));
         return;
     }
     kn_str_printf(text, "r = %s(w%s%s); ", rows[row].name, places,
@@ -176,6 +182,8 @@ static kiln_status check(const kn_value *slot, const kn_parser *p, const kn_call
         return kn_call_refuse(p, c, "dtype is no argument of this function");
     if (kn_call_is_given(&slot[DDOF]) && (!is_moment(row) || rows[row].name[0] == 'm'))
         return kn_call_refuse(p, c, "ddof is no argument of this function");
+    if (kn_call_is_given(&slot[MEAN]) && (!is_moment(row) || rows[row].name[0] == 'm'))
+        return kn_call_refuse(p, c, "mean is no argument of this function");
     if (slot[INITIAL].kind != KN_VALUE_ABSENT && !rows[row].join)
         return kn_call_refuse(p, c, "initial is no argument of this function");
     if (needs_initial && kn_call_is_given(&slot[WHERE]) && !kn_call_is_given(&slot[INITIAL]))

@@ -198,6 +198,13 @@ static kiln_status make(kiln_kernel **out, const void *of)
     return status;
 }
 
+static kiln_status read_array(int *out, kn_parser *p, const kn_value *in)
+{
+    kn_value array = *in;
+    kiln_status status = p->array(&array, p);
+    return status == KILN_OK ? kn_parser_node(out, p, &array) : status;
+}
+
 kiln_status kn_call_shaped(kn_value *out, kn_parser *p, const kn_called *c, kn_shaped_writer write,
                            const kn_shaped_own *own, const kn_value *in, int n_in)
 {
@@ -215,7 +222,7 @@ kiln_status kn_call_shaped(kn_value *out, kn_parser *p, const kn_called *c, kn_s
     for (int k = 0; k < n_in && status == KILN_OK; ++k) {
         const size_t length = strlen(s.params);
         snprintf(s.params + length, sizeof s.params - length, "%sx%d", k > 0 ? "," : "", k);
-        status = kn_parser_node(&node[k], p, &in[k]);
+        status = read_array(&node[k], p, &in[k]);
     }
     if (status == KILN_OK)
         status = kn_kernel_remembered(&kernel, &key, make, &s);

@@ -36,30 +36,44 @@ kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- scans of the array API ---- */
 
-static const char *const scans[] = {"cumsum", "cumprod"};
+static const char *const scans[] = {"cumsum", "cumprod"}, *const names_of_scans[] = {"cumulative_sum",
+                                                                                     "cumulative_prod"};
 
 /* Arrays of several axes are not scanned as one, which cumsum does. */
 static kiln_status write_cumulative(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
     if (in->ndim > 1)
         return kn_error(KILN_ERROR_SHAPE, "x has %d axes, and the argument 'axis' is missing", in->ndim);
-    kn_str_printf(text, "%s(x0)", scans[own->which]);
+    if (own->number[0])
+        kn_str_printf(text, "%s(%s, axis=0, include_initial=True)", names_of_scans[own->which],
+                      in->ndim == 0 ? "x0[None]" : "x0");
+    else
+        kn_str_printf(text, "%s(x0)", scans[own->which]);
     return KILN_OK;
 }
 
-/* cumulative_sum(x, *, axis=None), cumulative_prod: without an axis x has one, or none. */
+/* cumulative_sum(x, *, axis=None, include_initial=False), cumulative_prod: without an axis x has one, or
+ * none. */
 kiln_status kn_call_cumulative(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"x", "axis"};
-    const kn_shaped_own own = {.which = c->which};
-    char text[32];
-    kn_value slot[2] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 1, 1);
+    static const char *const names[] = {"x", "axis", "include_initial"};
+    kn_shaped_own own = {.which = c->which, .count = 1};
+    char text[200];
+    kn_value slot[3] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 1, 1);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
+    own.number[0] = own.number[0] != 0;
     if (status != KILN_OK)
         return status;
     if (!kn_call_is_given(&slot[1]))
         return kn_call_shaped(out, p, c, write_cumulative, &own, slot, 1);
     snprintf(text, sizeof text, "%s(x, axis=axis)", scans[c->which]);
+    if (own.number[0])
+        snprintf(text, sizeof text,
+                 "s = swapaxes(%s(x, axis=axis), axis, -1); swapaxes(concatenate([full_like(sum(s, axis=-1, "
+                 "keepdims=True), %d), s], axis=-1), axis, -1)",
+                 scans[c->which], c->which);
     return kn_compose(out, p, c, text, names, slot, 2);
 }
 

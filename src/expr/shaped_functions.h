@@ -4,6 +4,7 @@
 
 #include "expr/shaped.h"
 
+kiln_status kn_call_cov(kn_value *out, kn_parser *p, const kn_called *c);        /* covariances.c */
 kiln_status kn_call_cumulative(kn_value *out, kn_parser *p, const kn_called *c); /* which 1: products */
 kiln_status kn_call_diag(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_equal_arrays(kn_value *out, kn_parser *p, const kn_called *c);

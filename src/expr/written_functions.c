@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "expr/composed.h"
 #include "expr/lists.h"
+#include "expr/shaped.h"
 #include "kernel/kernel.h"
 
 enum { MOST = KN_MAX_PARAMS - 1 };
@@ -108,53 +110,103 @@ static const char
                "-(r) / (l * (l + r)) * f[..., :-2] + (r - l) / (l * r) * f[..., 1:-1] + l / (r * (l + "
                "r)) * f[..., 2:]"};
 
-static kiln_status add_gradient(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot,
-                                const kn_value *axis, bool has_places, int64_t order)
+/* One axis of a gradient: the distance of elements or, in x, their places. */
+typedef struct slope {
+    kn_value f, dx, x, axis;
+    int64_t order;
+} slope;
+
+static void put_slope(kn_str *text, bool has_places, int64_t order)
 {
     const char *const *part = has_places ? by_places : evenly;
+    if (has_places)
+        kn_str_append(text, "h = diff(x * 1.0); l, r = h[:-1], h[1:]; ");
+    kn_str_append(text, "f = swapaxes(f * 1.0, axis, -1); swapaxes(");
+    kn_str_printf(text, OF_PARTS ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
+}
+
+/* number: the order, the axis, and how many axes f has; 0: any number. */
+static kiln_status write_slope(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int64_t ndim = own->number[2];
+    if (ndim > 0 && in[0].ndim != ndim)
+        return ndim == 1 ? kn_error(KILN_ERROR_SHAPE,
+                                    "f has %d axes, and the argument 'axis' is missing: axis=(0, 1) gives a "
+                                    "result for each of these",
+                                    in[0].ndim)
+                         : kn_error(KILN_ERROR_SHAPE, "f has %d axes, and %lld distances were given",
+                                    in[0].ndim, (long long)ndim);
+    if (in[1].ndim > 1)
+        return kn_error(KILN_ERROR_SHAPE, "places have %d axes; a number or one axis was expected",
+                        in[1].ndim);
+    const char *spaced = in[1].ndim == 1 ? "x" : "dx";
+    kn_str_printf(text, "f, %s, axis = x0, x1, %lld; ", spaced, (long long)own->number[1]);
+    put_slope(text, in[1].ndim == 1, own->number[0]);
+    return KILN_OK;
+}
+
+/* ndim: as many axes f has to have; 0: any number. */
+static kiln_status add_slope(kn_value *out, kn_parser *p, const kn_called *c, const slope *s, int64_t ndim)
+{
+    const bool has_places = s->x.kind != KN_VALUE_ABSENT;
     names n = {.count = 0};
     kn_str text = KN_STR_INIT;
-    add_name(&n, "f", &slot[0]);
-    add_name(&n, "dx", &slot[1]);
-    add_name(&n, "axis", axis);
-    add_name(&n, "x", &slot[4]);
-    if (has_places)
-        kn_str_append(&text, "h = diff(x * 1.0); l, r = h[:-1], h[1:]; ");
-    kn_str_append(&text, "f = swapaxes(f * 1.0, axis, -1); swapaxes(");
-    kn_str_printf(&text, OF_PARTS ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
+    kn_shaped_own own = {.count = 3, .number = {s->order, 0, ndim}};
+    if (ndim > 0 || (!has_places && !kn_parser_is_number(p, &s->dx))) {
+        const kn_value in[] = {s->f, has_places ? s->x : s->dx};
+        kiln_status status = kn_parser_whole(&own.number[1], p, &s->axis, "axis");
+        return status == KILN_OK ? kn_call_shaped(out, p, c, write_slope, &own, in, 2) : status;
+    }
+    add_name(&n, "f", &s->f);
+    add_name(&n, "dx", &s->dx);
+    add_name(&n, "axis", &s->axis);
+    add_name(&n, "x", &s->x);
+    put_slope(&text, has_places, s->order);
     return read(out, p, c, &text, &n);
 }
 
-/* gradient(f, dx=1.0, axis=-1, edge_order=1, x=): x: the places of elements, in place of their distance.
- * Several axes give as many results. */
-kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
+/* The values without a name behind the first are taken out of the call. */
+static kiln_status take_distances(kn_value *distance, int *count, kn_parser *p, kn_called *c)
 {
-    static const char *const name[] = {"f", "dx", "axis", "edge_order", "x"};
-    kn_value slot[5] = {{0}}, one[KILN_MAX_NDIM], last;
-    const kn_value *axis;
-    int64_t order = 1;
-    kiln_status status = kn_call_match(slot, p, c, name, 5, 5, 1);
-    const bool has_places = slot[4].kind != KN_VALUE_ABSENT;
-    if (status == KILN_OK && has_places && slot[1].kind != KN_VALUE_ABSENT)
-        return kn_parser_refuse(p, slot[4].at, slot[4].length, "x: dx or x were expected, not both");
-    if (status == KILN_OK && slot[1].kind == KN_VALUE_ABSENT)
-        status = kn_parser_number(&slot[1], p, kiln_arg_float(1), c->at, c->length);
-    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
-        status = kn_parser_whole(&order, p, &slot[3], name[3]);
-    if (status == KILN_OK && order != 1 && order != 2)
-        return kn_parser_refuse(p, slot[3].at, slot[3].length,
-                                "edge_order: %lld was given; 1 or 2 was expected", (long long)order);
-    if (status == KILN_OK)
-        status = kn_parser_number(&last, p, kiln_arg_int(-1), c->at, c->length);
-    const int count = kn_parser_items(&axis, p, slot[2].kind == KN_VALUE_ABSENT ? &last : &slot[2]);
-    const bool is_list = slot[2].kind == KN_VALUE_TUPLE;
-    if (status == KILN_OK && (count < 1 || count > KILN_MAX_NDIM))
-        return kn_parser_refuse(p, slot[2].at, slot[2].length, "axis: %d were given; 1 to %d were expected",
+    int left = 0;
+    *count = 0;
+    for (int k = 0; k < c->count; ++k) {
+        const kn_value argument = p->argument[c->first + k];
+        if (k == 0 || argument.key_length > 0)
+            p->argument[c->first + left++] = argument;
+        else if (*count == KILN_MAX_NDIM)
+            return kn_call_refuse(p, c, "more distances were given than an array has axes");
+        else
+            distance[(*count)++] = argument;
+    }
+    c->count = left;
+    return KILN_OK;
+}
+
+static kiln_status add_slopes(kn_value *out, kn_parser *p, const kn_called *c, slope *s, const kn_value *axis,
+                              const kn_value *distance, int n_distances)
+{
+    kn_value one[KILN_MAX_NDIM] = {{0}}, axes[KILN_MAX_NDIM];
+    const kn_value *item;
+    const bool has_axis = kn_call_is_given(axis);
+    const int count = has_axis ? kn_parser_items(&item, p, axis) : n_distances > 1 ? n_distances : 1;
+    const bool is_list = has_axis ? axis->kind == KN_VALUE_TUPLE : n_distances > 1;
+    kiln_status status = KILN_OK;
+    if (count < 1 || count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, axis->at, axis->length, "axis: %d were given; 1 to %d were expected",
                                 count, KILN_MAX_NDIM);
-    kn_value axes[KILN_MAX_NDIM];
-    memcpy(axes, axis, (size_t)count * sizeof *axis); /* items move as others are added */
-    for (int k = 0; k < count && status == KILN_OK; ++k)
-        status = add_gradient(&one[k], p, c, slot, &axes[k], has_places, order);
+    if (n_distances > 1 && n_distances != count)
+        return kn_call_refuse(p, c, "as many distances as axes were expected, or one");
+    if (has_axis)
+        memcpy(axes, item, (size_t)count * sizeof *item); /* items move as others are added */
+    for (int k = 0; k < count && !has_axis && status == KILN_OK; ++k)
+        status = kn_parser_number(&axes[k], p, kiln_arg_int(k - count), c->at, c->length);
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        if (n_distances > 0)
+            s->dx = distance[n_distances > 1 ? k : 0];
+        s->axis = axes[k];
+        status = add_slope(&one[k], p, c, s, has_axis ? 0 : count);
+    }
     *out = is_list ? (kn_value){.kind = KN_VALUE_TUPLE,
                                 .first = p->n_items,
                                 .count = count,
@@ -166,6 +218,34 @@ kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
     return status;
 }
 
+/* gradient(f, *distances, axis=None, edge_order=1): a distance, or places along its axis, for all axes or
+ * for each; dx= and x= say which it is. Several axes, or distances, give as many results. */
+kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"f", "dx", "axis", "edge_order", "x"};
+    kn_value slot[5] = {{0}}, distance[KILN_MAX_NDIM];
+    kn_called called = *c;
+    int n_distances = 0;
+    slope s = {.order = 1};
+    kiln_status status = take_distances(distance, &n_distances, p, &called);
+    if (status == KILN_OK)
+        status = kn_call_match(slot, p, &called, name, 5, 1, 1);
+    s.f = slot[0];
+    s.dx = slot[1];
+    s.x = slot[4];
+    if (status == KILN_OK &&
+        (s.x.kind != KN_VALUE_ABSENT) + (s.dx.kind != KN_VALUE_ABSENT) + (n_distances > 0) > 1)
+        return kn_parser_refuse(p, c->at, c->length, "x: dx or x were expected, not both");
+    if (status == KILN_OK && s.dx.kind == KN_VALUE_ABSENT)
+        status = kn_parser_number(&s.dx, p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&s.order, p, &slot[3], name[3]);
+    if (status == KILN_OK && s.order != 1 && s.order != 2)
+        return kn_parser_refuse(p, slot[3].at, slot[3].length,
+                                "edge_order: %lld was given; 1 or 2 was expected", (long long)s.order);
+    return status == KILN_OK ? add_slopes(out, p, c, &s, &slot[2], distance, n_distances) : status;
+}
+
 /* ---- shapes that are given ---- */
 
 static void put_shape(kn_str *text, int count, const char *between)
@@ -174,20 +254,36 @@ static void put_shape(kn_str *text, int count, const char *between)
         kn_str_printf(text, "%sd%d", k > 0 ? between : "", k);
 }
 
-/* indices(dimensions, dtype=int64): the indices along each axis, stacked. */
+static void put_sparse_indices(kn_str *text, int count, const char *dtype)
+{
+    kn_str_append(text, "meshgrid(");
+    for (int k = 0; k < count; ++k)
+        kn_str_printf(text, "astype(arange(d%d), %s), ", k, dtype);
+    kn_str_append(text, "indexing='ij', sparse=True)");
+}
+
+/* indices(dimensions, dtype=int64, sparse=False): the indices along each axis, stacked; sparse: as many
+ * results as there are axes. */
 kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"dimensions", "dtype"};
+    static const char *const name[] = {"dimensions", "dtype", "sparse"};
     names n = {.count = 0};
-    kn_value slot[2] = {{0}};
+    kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int count = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 1);
+    int64_t is_sparse = 0;
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 1);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'd', p, &slot[0], name[0]);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&is_sparse, p, &slot[2], name[2]);
     if (status != KILN_OK)
         return status;
     add_name(&n, "dtype", &slot[1]);
+    if (is_sparse) {
+        put_sparse_indices(&text, count, slot[1].kind == KN_VALUE_ABSENT ? "int64" : "dtype");
+        return read(out, p, c, &text, &n);
+    }
     kn_str_printf(&text, "k = arange(%d)[:", count);
     for (int k = 0; k < count; ++k)
         kn_str_append(&text, ", None");

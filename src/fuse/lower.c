@@ -1137,10 +1137,67 @@ static kiln_status check_output(const lowering *l, int j)
     return status;
 }
 
+/* Elements lie one behind the other, those of the first axis closest. Strides of inputs are in bytes, those
+ * of what is computed in elements. */
+static bool is_fortran(const kn_typed *t, const int64_t *stride)
+{
+    int64_t run = 0;
+    for (int a = 0; a < t->ndim; ++a) {
+        if (t->shape[a] == 1)
+            continue;
+        if (run == 0 ? stride[a] != 1 && stride[a] != (int64_t)kiln_dtype_size(t->dtype) : stride[a] != run)
+            return false;
+        run = stride[a] * t->shape[a];
+    }
+    return true;
+}
+
+static bool are_all_fortran(const lowering *l, const kn_base *layout, const kn_node *node)
+{
+    bool are = true;
+    for (int k = node->kind == KN_NODE_LIKE; k < node->n_in && are; ++k)
+        are = is_fortran(&l->typed[node->in[k]], layout[node->in[k]].stride);
+    return are;
+}
+
+/* Strides in whose order the axes of result j lie; NULL: C order. increasing: 1, 2, 3 ... */
+static const int64_t *order_of_result(const lowering *l, int j, const kn_base *layout,
+                                      const int64_t *increasing)
+{
+    const kn_graph *g = l->state.graph;
+    const kn_node *node = &g->node[g->out[j]];
+    while (node->kind == KN_NODE_SLICE && node->order == KN_RESULT_ANY) /* of the result itself */
+        node = &g->node[node->in[0]];
+    switch (node->order) {
+    case KN_RESULT_C:
+        return NULL;
+    case KN_RESULT_FORTRAN:
+        return increasing;
+    case KN_RESULT_KEEP:
+        return layout[g->out[j]].stride;
+    case KN_RESULT_ANY:
+        return are_all_fortran(l, layout, node) ? increasing : NULL;
+    case KN_RESULT_USUAL:
+        break;
+    }
+    return l->call->options->order == KILN_ORDER_KEEP ? layout[g->out[j]].stride : NULL;
+}
+
+static bool needs_layouts(const lowering *l)
+{
+    const kn_graph *g = l->state.graph;
+    bool needs = l->call->options->order == KILN_ORDER_KEEP;
+    for (int j = 0; j < g->n_out; ++j)
+        needs = needs || g->node[g->out[j]].order >= KN_RESULT_KEEP;
+    return needs;
+}
+
 /* The layouts of all results, with their extents behind them in the same allocation. Strides are those of C
- * order or, if the call asks for it, of the inputs' order; all 0 if there are no elements. */
+ * order or, if the call or the expression asks for it, of another one; all 0 if there are no elements. */
 static kiln_status make_layouts(lowering *l)
 {
+    int64_t increasing[KILN_MAX_NDIM];
+
     const kn_graph *g = l->state.graph;
     size_t extents = 0;
     for (int j = 0; j < g->n_out; ++j)
@@ -1151,7 +1208,9 @@ static kiln_status make_layouts(lowering *l)
         return no_memory();
     int64_t *at = (int64_t *)(void *)(l->out->layout + g->n_out);
     kn_base *layout = NULL;
-    if (l->call->options->order == KILN_ORDER_KEEP) {
+    for (int a = 0; a < KILN_MAX_NDIM; ++a)
+        increasing[a] = 1 + a;
+    if (needs_layouts(l)) {
         layout = kn_arena_take(&l->arena, (size_t)g->n_nodes * sizeof *layout);
         if (!layout || !kn_layouts_find(layout, &l->state))
             return no_memory();
@@ -1165,7 +1224,7 @@ static kiln_status make_layouts(lowering *l)
             return status;
         if (t->ndim > 0)
             memcpy(at, t->shape, (size_t)t->ndim * sizeof *at);
-        kn_dense_strides(at + t->ndim, t, layout ? layout[g->out[j]].stride : NULL,
+        kn_dense_strides(at + t->ndim, t, order_of_result(l, j, layout, increasing),
                          kn_shape_size(t->ndim, t->shape) == 0 ? 0 : (int64_t)kiln_dtype_size(t->dtype));
         kn_array_layout_make(&l->out->layout[j], t->dtype, t->ndim, at);
         at += 2 * t->ndim;

@@ -102,9 +102,9 @@ static bool grow(void *list, int count, size_t item)
 /* The whole node except its place in the text. */
 static void put_key(kn_str *key, const kn_node *node)
 {
-    const int fields[] = {node->kind,   node->n_in,         node->index,    node->is_operator,
-                          node->dtype,  node->n_subscripts, node->has_axes, node->keepdims,
-                          node->n_axes, (int)node->masked};
+    const int fields[] = {node->kind,   node->n_in,         node->index,        node->is_operator,
+                          node->dtype,  node->n_subscripts, node->has_axes,     node->keepdims,
+                          node->n_axes, (int)node->masked,  (int)node->casting, (int)node->order};
     kn_str_append_n(key, (const char *)fields, sizeof fields);
     kn_str_append_n(key, (const char *)node->in, (size_t)node->n_in * sizeof *node->in);
     if (node->kind == KN_NODE_NUMBER) {
@@ -423,8 +423,12 @@ kiln_status kn_graph_separate_results(kn_graph *graph)
     for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
         int from = graph->out[j];
         kn_subscript whole = {.kind = KN_SUBSCRIPT_REST};
-        const kn_node same = {
-            .kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .subscript = &whole, .n_subscripts = 1};
+        const kn_node same = {.kind = KN_NODE_SLICE,
+                              .n_in = 1,
+                              .in = &from,
+                              .subscript = &whole,
+                              .n_subscripts = 1,
+                              .order = graph->node[from].order};
         const kn_str no_key = KN_STR_INIT;
         bool is_left = false;
         status = find_left(&is_left, &graph->node[from]);

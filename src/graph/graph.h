@@ -8,6 +8,7 @@
 #include <kiln/kernel.h>
 #include <kiln/operation.h>
 #include "array/traced.h"
+#include "ops/variant.h"
 
 struct kn_map;
 struct kn_computed_numbers;
@@ -31,7 +32,8 @@ typedef enum kn_node_kind {
     KN_NODE_LIKE       /* in[0], broadcast to the shape of in[1], which is not read; in `dtype` or, if that is
                     KILN_DTYPE_NONE, in that of in[index]; KN_LIKE_ALL:
                     broadcast with all, in the common dtype of in[1 ..]; KN_LIKE_DTYPES: in the shape of
-                    in[1], in the common dtype of in[1 ..], among which no number is weak */
+                    in[1], in the common dtype of in[1 ..], among which no number is weak; has_axes: in[0]
+                    has that shape already */
 } kn_node_kind;
 
 enum { KN_LIKE_ALL = -1, KN_LIKE_DTYPES = -2 };
@@ -46,6 +48,15 @@ typedef enum kn_turn {
     KN_TURN_ROLL,    /* one axis, in front of another or of the end */
     KN_TURN_DIAGONAL /* two axes, and an offset: they become the last axis */
 } kn_turn;
+
+/* The layout of a result that a call allocates: NumPy's order. */
+typedef enum kn_result_order {
+    KN_RESULT_USUAL, /* as the call's options say */
+    KN_RESULT_C,
+    KN_RESULT_FORTRAN,
+    KN_RESULT_KEEP, /* of the inputs */
+    KN_RESULT_ANY   /* Fortran's where all inputs have that alone, else C's */
+} kn_result_order;
 
 typedef enum kn_masked {
     KN_NOT_MASKED,
@@ -69,7 +80,9 @@ typedef struct kn_node {
     /* CALL, KERNEL, CAST: the kernel of an expression with its own options that contained the node. Nodes
      * are fused only within one option group, whose kernels are made with its options. NULL: the graph's */
     kiln_kernel *option_group;
-    kiln_dtype dtype;        /* CAST */
+    kiln_dtype dtype;        /* CAST, LIKE; CALL: of all results of an elementwise operation, or NONE */
+    kn_casting casting;      /* CAST, LIKE: of in[0]; CALL: of inputs */
+    kn_result_order order;   /* of a node that is a result */
     kn_subscript *subscript; /* SLICE */
     int n_subscripts;
     /* CALL, KERNEL of reductions: the reduction axes as written; has_axes false: all */

@@ -150,6 +150,9 @@ static kiln_status refuse_dtypes(const kn_inference *f, const kn_node *node, con
     kn_str text = KN_STR_INIT;
     bool is_xor = strcmp(node->name, "bitwise_xor") == 0;
     kn_dtypes_format(&text, dtype, node->n_in);
+    if (node->dtype)
+        kn_str_printf(&text, " for results of %s, with casting '%s'", kiln_dtype_name(node->dtype),
+                      kn_casting_name(node->casting));
     kiln_status status =
         kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s: no variant takes %s%s", node->name,
                        kn_str_text(&text), is_xor ? "; x ^ y is of bits, and a power is x**y" : "");
@@ -177,6 +180,30 @@ static kiln_status check_scalars(const kn_typed *out, const kn_inference *f, con
     return status;
 }
 
+/* NumPy's casting of inputs to the dtypes in which an operation computes. A number that is taken for a truth
+ * value has been chosen for. */
+static kiln_status check_casting(const kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    for (int k = 0; k < node->n_in; ++k) {
+        const kn_typed *in = read_by(f, node, k);
+        const bool is_truth = in->is_weak && out->variant.dtype[k] == KILN_BOOL;
+        if (!is_truth && !kn_dtype_casts(in->dtype, out->variant.dtype[k], node->casting, in->is_weak))
+            return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                                  "%s: input %d is %s, which casting '%s' does not make %s", node->name, k,
+                                  kiln_dtype_name(in->dtype), kn_casting_name(node->casting),
+                                  kiln_dtype_name(out->variant.dtype[k]));
+    }
+    return KILN_OK;
+}
+
+static const kiln_operation *choose(kn_variant *variant, kiln_dtype *dtype, const kn_node *node,
+                                    const kiln_arg *arg, const kiln_dtype *array)
+{
+    return node->dtype ? kn_operation_choose_result(variant, dtype, node->name, arg, array, node->n_in,
+                                                    node->dtype, node->casting)
+                       : kn_operation_choose(variant, dtype, node->name, arg, array, node->n_in);
+}
+
 kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     kiln_arg arg[KN_MAX_PARAMS];
@@ -190,9 +217,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     if (out->is_weak)
         weak_dtypes(dtype, f, node);
     kn_lock_take(KN_LOCK_OPERATIONS);
-    out->definition = out->is_weak
-                          ? kn_operation_find(&out->variant, node->name, dtype, node->n_in)
-                          : kn_operation_choose(&out->variant, dtype, node->name, arg, array, node->n_in);
+    out->definition = out->is_weak ? kn_operation_find(&out->variant, node->name, dtype, node->n_in)
+                                   : choose(&out->variant, dtype, node, arg, array);
     kn_lock_give(KN_LOCK_OPERATIONS);
     if (!out->definition || !out->definition->map || node->index >= out->variant.n_out)
         return refuse_dtypes(f, node, dtype);
@@ -201,6 +227,7 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     out->is_reduction = out->definition->reduce && !out->scans;
     if (out->is_weak)
         return fold_constants(out, f, node);
+    status = check_casting(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
         if (!kn_bound_is_open(kn_operation_bound(out->definition, k, dtype[0]), &read_by(f, node, k)->number))
             status = check_fits(f, node, k, out->variant.dtype[k]);
@@ -216,6 +243,10 @@ static kiln_status check_cast(const kn_inference *f, const kn_node *node, kiln_d
     const kn_typed *in = read_by(f, node, 0);
     kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
     bool is_whole = in->dtype == KILN_INT64 || in->dtype == KILN_UINT64;
+    if (!kn_dtype_casts(in->dtype, dtype, node->casting, in->is_weak))
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "what is %s is not made %s: casting is '%s'",
+                              kiln_dtype_name(in->dtype), kiln_dtype_name(dtype),
+                              kn_casting_name(node->casting));
     if (in->is_weak && is_whole && (kind == KN_KIND_INT || kind == KN_KIND_UINT))
         return check_fits(f, node, 0, dtype);
     if (in->is_weak && in->dtype == KILN_COMPLEX128 && kind != KN_KIND_COMPLEX && kind != KN_KIND_BOOL)

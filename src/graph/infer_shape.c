@@ -217,15 +217,18 @@ kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node)
         if (f->ndim > 0)
             memcpy(f->shape, read_by(f, node, 1)->shape, (size_t)f->ndim * sizeof *f->shape);
     }
-    bool fits = f->ndim >= in->ndim;
+    const bool is_exact = node->has_axes;
+    bool fits = f->ndim >= in->ndim && (!is_exact || f->ndim == in->ndim);
     for (int a = 0; a < f->ndim; ++a) {
         int axis = a - (f->ndim - in->ndim);
-        fits =
-            fits && f->shape[a] >= 0 && (axis < 0 || in->shape[axis] == 1 || in->shape[axis] == f->shape[a]);
+        fits = fits && f->shape[a] >= 0 &&
+               (axis < 0 || (in->shape[axis] == 1 && !is_exact) || in->shape[axis] == f->shape[a]);
     }
     return status != KILN_OK || fits
                ? status
-               : kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "%s cannot be broadcast to %s",
+               : kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
+                                is_exact ? "the result has shape %s, and out has %s"
+                                         : "%s cannot be broadcast to %s",
                                 shape_words(in->ndim, in->shape).text, shape_words(f->ndim, f->shape).text);
 }
 

@@ -162,6 +162,39 @@ bool kn_dtype_may_store(kiln_dtype from, kiln_dtype to)
     return from == to || (kn_dtype_info_of(from) && kn_dtype_info_of(to) && rank_of(from) <= rank_of(to));
 }
 
+bool kn_dtype_casts(kiln_dtype from, kiln_dtype to, kn_casting casting, bool is_weak)
+{
+    const int kind = kn_dtype_info_of(to) ? rank_of(to) : -1;
+    if (casting == KN_CASTING_UNSAFE || from == to || kind < 0 || !kn_dtype_info_of(from))
+        return casting == KN_CASTING_UNSAFE || from == to;
+    if (is_weak && from != KILN_BOOL) /* of integers it may be any; True is bool alone, as in NumPy */
+        return rank_of(from) <= kind || (from == KILN_INT64 && kind == rank_of(KILN_UINT64));
+    return casting == KN_CASTING_SAME_KIND ? kn_dtype_may_store(from, to)
+                                           : casting == KN_CASTING_SAFE && kiln_dtype_can_cast(from, to);
+}
+
+const char *kn_casting_name(kn_casting casting)
+{
+    static const char *const names[] = {"unsafe", "same_kind", "safe", "equiv", "no"};
+    return names[casting];
+}
+
+bool kn_variant_find_result(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
+                            uint64_t weak, kiln_dtype result, kn_casting casting)
+{
+    const char *types = definition->types;
+    while (kn_variant_next(out, &types)) {
+        bool is = out->n_in == n_in;
+        for (int j = 0; j < out->n_out && is; ++j)
+            is = out->dtype[n_in + j] == result;
+        for (int k = 0; k < n_in && is; ++k)
+            is = kn_dtype_casts(in[k], out->dtype[k], casting, weak >> k & 1);
+        if (is)
+            return true;
+    }
+    return false;
+}
+
 void kn_dtypes_format(kn_str *out, const kiln_dtype *dtype, int count)
 {
     kn_str_append(out, "(");

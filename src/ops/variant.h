@@ -35,6 +35,24 @@ void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *a
 /* True if a result of `from` may be stored as `to`: NumPy's casting="same_kind". */
 bool kn_dtype_may_store(kiln_dtype from, kiln_dtype to);
 
+/* The conversions that are allowed: NumPy's casting. */
+typedef enum kn_casting {
+    KN_CASTING_UNSAFE,
+    KN_CASTING_SAME_KIND,
+    KN_CASTING_SAFE,
+    KN_CASTING_EQUIV, /* none, as with NO: a dtype has one byte order here */
+    KN_CASTING_NO
+} kn_casting;
+
+/* is_weak: `from` is what a number by value has alone, of which only the kind counts. */
+bool kn_dtype_casts(kiln_dtype from, kiln_dtype to, kn_casting casting, bool is_weak);
+/* "same_kind" */
+const char *kn_casting_name(kn_casting casting);
+/* The first variant all of whose results are `result`, and to whose inputs these dtypes may be cast. weak:
+ * bits of the inputs that are numbers by value. */
+bool kn_variant_find_result(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
+                            uint64_t weak, kiln_dtype result, kn_casting casting);
+
 /* "(float32, bool)" */
 struct kn_str;
 void kn_dtypes_format(struct kn_str *out, const kiln_dtype *dtype, int count);

@@ -1,7 +1,8 @@
 /* numpy_names - a line for each function of NumPy, and each operation: its name, then "operation ALIAS OF"
  * (of the table), "function NAME IN C" (of expressions; "": no row has it), "instead TEXT" or "missing"; then
- * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then
- * "row PARAMS NUMBER OF RESULTS" of each row of functions. tools/numpy_page makes docs/numpy.md of them. */
+ * random numbers: the name that NumPy's Generator has, "random", the function of expressions; then "KEYWORD
+ * promise FUNCTIONS" of arguments on which no result depends; then "row PARAMS NUMBER OF RESULTS" of each row
+ * of functions, with those that calls in C have. tools/numpy_page makes docs/numpy.md of them. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "expr/composed_table.h"
 #include "expr/names.h"
 #include "expr/parser.h"
+#include "expr/promised_arguments.h"
 #include "kernel/random.h"
 #include "ops/numpy_names.h"
 
@@ -58,6 +60,13 @@ static void put_random(void)
             printf("%s\trandom\t%s\n", kn_composed_at(k)->name, kn_composed_at(k)->name);
 }
 
+static void put_promises(void)
+{
+    const char *functions, *keyword;
+    for (int k = 0; kn_promised_at(k, &functions, &keyword); ++k)
+        printf("%s\tpromise\t%s\n", keyword, functions);
+}
+
 int main(void)
 {
     kiln_operation d = KILN_OPERATION_INIT;
@@ -70,8 +79,9 @@ int main(void)
         last = d.name;
     }
     put_random();
+    put_promises();
     for (int k = 0; kn_composed_at(k); ++k)
-        printf("%s\trow\t%s\t%d\n", kn_composed_at(k)->name, kn_composed_at(k)->params,
-               kn_composed_results(kn_composed_at(k)));
+        printf("%s\trow\t%.*s\t%d\n", kn_composed_at(k)->name, (int)strcspn(kn_composed_at(k)->params, ";"),
+               kn_composed_at(k)->params, kn_composed_results(kn_composed_at(k)));
     return 0;
 }

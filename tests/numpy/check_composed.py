@@ -273,9 +273,11 @@ def of_neighbours(name):
         order, places = rng.choice([1, 2]), np.cumsum(np.abs(finite(drawn(rng, x.shape[axis], "float64"))) + 1)
         if rng.random() < 0.3:
             return f"gradient(x, x=y, axis={axis}, edge_order={order})", np.gradient(x, places, axis=axis, edge_order=order), rough, {"x": x, "y": places}
-        if rng.random() < 0.2 and min(x.shape) > 2 and x.ndim == 2:
-            return "gradient(x, 0.5, axis=(0, 1))", np.gradient(x, 0.5), rough, {"x": x}
-        return rng.choice([(f"gradient(x, 0.5, {axis}, {order})", np.gradient(x, 0.5, axis=axis, edge_order=order)), (f"gradient(x, axis={axis})", np.gradient(x, axis=axis))]) + (rough, {"x": x})
+        if rng.random() < 0.5 and min(x.shape) > 2 and x.ndim == 2:
+            more = np.cumsum(np.arange(x.shape[1]) % 3 + 1.0)
+            return rng.choice([("gradient(x, 0.5, axis=(0, 1))", np.gradient(x, 0.5)), ("gradient(x, 0.5, 2)", np.gradient(x, 0.5, 2)), ("gradient(x, 2, y)", np.gradient(x, 2, more)),
+                               ("gradient(x, y, 3, axis=(-1, 0))", np.gradient(x, more, 3, axis=(-1, 0)))]) + (rough, {"x": x, "y": more})
+        return rng.choice([(f"gradient(x, 0.5, axis={axis}, edge_order={order})", np.gradient(x, 0.5, axis=axis, edge_order=order)), (f"gradient(x, axis={axis})", np.gradient(x, axis=axis))]) + (rough, {"x": x})
     return case
 
 

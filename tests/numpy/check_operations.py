@@ -3,6 +3,7 @@ many, kept or dropped; weak numbers; outputs given. Variances against float64. b
 Without KILN_SOAK=1 pairs of operations and dtypes are drawn, others at each run.
 check_operations.py LIBRARY"""
 import ctypes
+import inspect
 import itertools
 import pathlib
 import random
@@ -613,7 +614,13 @@ def check_expression(kiln, name, dtype):
     return right[0].size if n_out == 2 else right.size
 
 
-WITH_WHERE = "all any max amax mean min nanmax nanmean nanmin nanprod nanstd nansum nanvar prod std sum var".split()
+def arguments_of(name):
+    """The names of a function's parameters; of what is no function of Python none."""
+    function = getattr(np, name)
+    return inspect.signature(function).parameters if inspect.isfunction(inspect.unwrap(function)) else {}
+
+
+WITH_WHERE = [name for name in dir(np) if {"where", "axis"} <= set(arguments_of(name))]  # NumPy's reductions, whatever there will be
 
 
 def check_where(kiln, name, dtype, index):
@@ -629,9 +636,9 @@ def check_where(kiln, name, dtype, index):
         return 0
     words = {"axis": rng.choice([0, -1, tuple(range(len(shape)))])} if rng.random() < 0.7 else {}
     words.update({"keepdims": True} if rng.random() < 0.5 else {})
-    if is_best or (name in ("sum", "prod", "nansum", "nanprod") and rng.random() < 0.6):
+    if "initial" in arguments_of(name) and (is_best or rng.random() < 0.6):
         words["initial"] = rng.choice([0, 1, 3] if x.dtype.kind in "biu" else [0, 2.5, -100])
-    if name in ("std", "var", "nanstd", "nanvar") and rng.random() < 0.5:
+    if "ddof" in arguments_of(name) and rng.random() < 0.5:
         words["ddof"] = 1
     if "initial" not in words or rng.random() < 0.75:
         words["where"] = mask

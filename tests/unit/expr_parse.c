@@ -390,7 +390,7 @@ static void syntax_errors(void **state)
     assert_refused("x[True]", "an index is a whole number");
     assert_refused("x[[1, y]]", "stack() joins arrays");
     assert_refused("x[[1, [2]]]", "its lists have different lengths");
-    assert_refused("x[[1, 1j]]", "whole numbers, truth values or floats were expected");
+    assert_refused("x[[1, float32]]", "numbers that stand in the expression were expected");
     assert_refused("x[0, (y, y)]", "a tuple of indices is the whole index");
     assert_refused("x[(y, None)]", "a tuple of arrays, or of whole numbers, was expected");
     assert_refused("x[float32]", "an index is a whole number");
@@ -419,7 +419,7 @@ static void syntax_errors(void **state)
     assert_refused("x.shape", "not a shape");
     assert_refused("x + None", "an array or a number was expected, not None\n  x + None\n      ^~~~");
     assert_refused("x + float32", "not a dtype");
-    assert_refused("x + (1, 2)", "not a tuple");
+    assert_refused("x + (1, float32)", "not a dtype");
     assert_refused("()", "a result was expected");
     assert_refused("x + 'abc'", "not a word");
     assert_refused("x + 'abc", "the text does not end");
@@ -460,7 +460,7 @@ static void what_python_has_and_arrays_do_not(void **state)
     assert_refused("exp(x if y else n)", "write where(condition, x, y)");
     assert_refused("x in y", "any(x == y)");
     assert_refused("x is y", "write x == y");
-    assert_refused("x @ (y, y)", "an array or a number was expected, not a tuple");
+    assert_refused("x @ (y, None)", "an array or a number was expected, not None");
     assert_refused("lambda x: x", "functions are kernels");
     assert_refused("x += 1; x", "write x = x + y");
     assert_refused("(x := y)", "a statement of its own");
@@ -476,9 +476,8 @@ static void composed_functions_that_are_refused(void **state)
                                             "equal_nan\n  isclose(x, y, wtol=3)\n                ^~~~");
     assert_refused("isclose(x, y) + rtol", "there is no name 'rtol'");
     assert_refused("b = y; isclose(x, 1) + a", "there is no name 'a'");
-    assert_refused(
-        "x + outer(x, (1, 2))",
-        "outer: an array or a number was expected, not a tuple\n  x + outer(x, (1, 2))\n      ^~~~");
+    assert_refused("x + outer(x, None)",
+                   "outer: an array or a number was expected, not None\n  x + outer(x, None)\n      ^~~~");
     assert_refused("eye(3.5)",
                    "N: a whole number that stands in the expression was expected\n  eye(3.5)\n      ^~~");
     assert_refused("eye(2, 2, 1, float32, 5)", "eye takes 4 arguments without names");
@@ -495,7 +494,8 @@ static void arguments_that_are_refused(void **state)
     assert_refused("add(x)", "add: the argument 'y' is missing");
     assert_refused("exp(x, y)",
                    "exp takes 1 argument without names; this is one more\n  exp(x, y)\n         ^");
-    assert_refused("exp(x, out=y)", "exp has no argument 'out'; there are: x\n  exp(x, out=y)\n         ^~~");
+    assert_refused("exp(x, axis=y)",
+                   "exp has no argument 'axis'; there are: x\n  exp(x, axis=y)\n         ^~~~");
     assert_refused("sum(x, 0, 1)", "sum takes 2 arguments without names");
     assert_refused("sum(x, 0, axis=1)", "sum: 'axis' is given twice");
     assert_refused("where(x, y=1)", "where: the argument 'x' is missing");
@@ -504,7 +504,7 @@ static void arguments_that_are_refused(void **state)
     assert_refused("sum(x, axis=(0, x))", "axis: a whole number");
     assert_refused("sum(x, axis=64)", "axis: 64 was given; -64 to 63 were expected");
     assert_refused("sum(x, keepdims=y)", "keepdims: a whole number");
-    assert_refused("sum((x, y))", "an array or a number was expected, not a tuple");
+    assert_refused("sum((x, None))", "an array or a number was expected, not None");
     assert_refused("sum_of(x, y)", "axis: a whole number");
     assert_refused("squared(x)", "squared: the argument 'y' is missing");
     assert_refused("squared(x, y, axis=0)", "squared has no argument 'axis'; there are: x, y");
@@ -530,7 +530,7 @@ static void arguments_that_are_refused(void **state)
     assert_refused("zeros()", "zeros: the argument 'shape' is missing");
     assert_refused("full(3)", "full: the argument 'fill_value' is missing");
     assert_refused("zeros_like(x, 3)", "a dtype was expected");
-    assert_refused("full_like(x, (1, 2))", "an array or a number was expected, not a tuple");
+    assert_refused("full_like(x, (1, None))", "an array or a number was expected, not None");
     assert_refused("broadcast_to(x)", "broadcast_to: the argument 'shape' is missing");
     assert_refused("broadcast_to(x, 2.5)", "shape: a whole number");
     assert_refused("zeros(-2)", "an extent of -2 was given");
@@ -539,7 +539,7 @@ static void arguments_that_are_refused(void **state)
     assert_refused("arange(3, dtype=1)", "a dtype was expected");
     assert_refused("clip(x)", "clip: a lower or an upper bound was expected");
     assert_refused("clip(None, 1)", "not None");
-    assert_refused("size(x, y)", "one argument was expected");
+    assert_refused("size(x, y)", "axis: a whole number that stands in the expression was expected");
     assert_refused("shape(x, y)", "one argument was expected");
     assert_refused("len()", "one argument was expected");
 }
@@ -559,7 +559,7 @@ static void near_names_are_suggested(void **state)
     assert_refused("x.qr()", "there is no function 'qr'; NumPy's is not there yet\n");
     assert_refused("pinv(x)", "there is no function 'pinv'; NumPy's is not there yet\n");
     assert_refused("np.fft(x)", "there is no function 'fft'; NumPy's is not there yet\n");
-    assert_refused("empty(2)", "there is no function 'empty'; write zeros(n)\n");
+    assert_refused("norm(x)", "there is no function 'norm'; write norm_2(x)\n");
     assert_refused("x.sum", "'sum' is a method: sum(...) was expected\n");
     assert_refused("if x > 0: y = 1", "where(condition, x, y) chooses");
     assert_refused("for i in x: i", "an expression has no statements but assignments");
@@ -893,7 +893,7 @@ static void names_of_numpy(void **state)
         kn_free(written);
         kn_graph_free(g);
     }
-    assert_true(n_advised > 3 && n_missing > 40);
+    assert_true(n_advised > 2 && n_missing > 40);
 }
 
 int main(void)

@@ -1,0 +1,299 @@
+/* Functions of neighbours along an axis, of places in what is sorted, and of elements that a condition
+ * selects. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "expr/call.h"
+#include "expr/composed.h"
+#include "kernel/kernel.h"
+#include "kernel/sort.h"
+
+/* ---- selections: results, of which nothing is computed ---- */
+
+static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c, const char *const *names,
+                                 int count, const char *const *text)
+{
+    kn_value slot[2] = {{0}};
+    int in[2];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_call_match(slot, p, c, names, count, count, 0);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = slot[k].kind == KN_VALUE_ABSENT ? kn_call_need(p, c, &slot[k], names[k])
+                                                 : kn_parser_node(&in[k], p, &slot[k]);
+    if (status == KILN_OK)
+        status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, count, 1) : status;
+}
+
+kiln_status kn_call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a"}, *const text[] = {"T x", "int64 at", "x != (T)0", "at = i"};
+    return add_selection(out, p, c, names, 1, text);
+}
+
+kiln_status kn_call_extract(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"condition", "arr"}, *const text[] = {"C condition, T x", "T y",
+                                                                              "condition != (C)0", "y = x"};
+    return add_selection(out, p, c, names, 2, text);
+}
+
+/* Those along an axis, which a mask selects. */
+static kiln_status compress_along(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot)
+{
+    static const char *const names[] = {"condition", "a", "axis"};
+    kn_str text = KN_STR_INIT;
+    int axis = 0;
+    kiln_status status = kn_call_axis(&axis, p, &slot[2]);
+    if (status != KILN_OK)
+        return status;
+    kn_str_printf(&text, "c = condition; i = arange(a.shape[%d]); ", axis);
+    kn_str_printf(&text, "a[%s", axis < 0 ? "..., " : "");
+    for (int k = 0; k < axis; ++k)
+        kn_str_append(&text, ":, ");
+    kn_str_append(&text, "where(i < len(c), take(c != 0, i, mode='clip'), False)");
+    for (int k = axis; k < -1; ++k)
+        kn_str_append(&text, ", :");
+    kn_str_append(&text, "]");
+    status = kn_str_status(&text, "the text of a function");
+    if (status == KILN_OK)
+        status = kn_compose(out, p, c, kn_str_text(&text), names, slot, 3);
+    kn_str_free(&text);
+    return status;
+}
+
+/* The condition may have fewer elements; those behind are left out. */
+kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const all[] = {"condition", "a", "axis"};
+    kn_value slot[3] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, all, 3, 3, 2);
+    if (status != KILN_OK || kn_call_is_given(&slot[2]))
+        return status == KILN_OK ? compress_along(out, p, c, slot) : status;
+    if (slot[2].kind == KN_VALUE_NONE)
+        return kn_compose(out, p, c, "compress(condition, a)", all, slot, 2);
+    static const char *const names[] = {"condition", "a"}, *const text[] = {
+                                                               "raw C condition, T a", "T y",
+                                                               "i < condition.size() && condition[i] != (C)0",
+                                                               "y = a"};
+    return add_selection(out, p, c, names, 2, text);
+}
+
+/* ---- places in what is sorted ---- */
+
+/* NumPy's order: NaN comes last, and is equal to NaN. */
+#define BEFORE(a, b) "(" a " < " b " || (kn_is_nan(" b ") && !kn_is_nan(" a ")))"
+
+/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
+ * is that of n alone, and no step is a branch, which random values would mispredict. */
+#define SEARCH(element, goes_on)                                                                             \
+    "int64 low = 0, count = n, middle = 0;\n"                                                                \
+    "while (count > 0) {\n"                                                                                  \
+    "    const int64 half = count - count / 2;\n"                                                            \
+    "    middle = low + half - 1;\n"                                                                         \
+    "    const auto e = " element ";\n"                                                                      \
+    "    low += " goes_on " ? half : 0;\n"                                                                   \
+    "    count -= half;\n"                                                                                   \
+    "}\n"
+#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("(T)a[middle]", goes_on) "place = low"
+#define SEARCH_BINS(goes_on)                                                                                 \
+    "const int64 n = bins.size();\n"                                                                         \
+    "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \
+        "(T)bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
+
+enum { LEFT, RIGHT, SIDES };
+
+/* Elements are compared in the common dtype of both arrays, which is that of what is sought: the sorted ones
+ * become it as they are read, so that none of them is stored again. A number is no weak one, as in NumPy. */
+static kiln_status find_searched(int *read, kn_parser *p, const kn_called *c, const kn_value *const *in,
+                                 int sought)
+{
+    kiln_status status = KILN_OK;
+    kn_value joined;
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_parser_node(&read[k], p, in[k]);
+    int of[] = {read[sought], read[sought], read[!sought]};
+    const kn_node node = {
+        .kind = KN_NODE_LIKE, .n_in = 3, .in = of, .index = KN_LIKE_DTYPES, .at = c->at, .length = c->length};
+    if (status == KILN_OK)
+        status = kn_parser_add(&joined, p, &node);
+    return status == KILN_OK ? kn_parser_node(&read[sought], p, &joined) : status;
+}
+
+/* x among n sorted elements: in front of those that are equal to it, or behind them. */
+static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *const *in,
+                              int sought, const char *const *body, bool is_right)
+{
+    static const char *const params[] = {"T x, raw B bins", "raw A a, T v"};
+    int read[2] = {0, 0};
+    char name[16];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = find_searched(read, p, c, in, sought);
+    snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
+    if (status == KILN_OK)
+        status = kn_map_find(&kernel, &(kn_map_texts){params[sought], "int64 place",
+                                                      body[is_right ? RIGHT : LEFT], name, 0, 0});
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, read, 2, 1) : status;
+}
+
+kiln_status kn_call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "v", "side", "sorter"}, *const sides[] = {"left", "right", NULL},
+                             *const body[SIDES] = {SEARCH_UP(BEFORE("e", "v")),
+                                                   SEARCH_UP("!" BEFORE("v", "e"))};
+    kn_value slot[4] = {{0}}, sorted;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
+    int is_right = 0;
+    if (status == KILN_OK)
+        status = kn_call_word(&is_right, p, &slot[2], sides, names[2]);
+    sorted = slot[0];
+    if (status == KILN_OK && kn_call_is_given(&slot[3]))
+        status = kn_compose(&sorted, p, c, "take(a, sorter)", names, slot, 4);
+    const kn_value *const in[] = {&sorted, &slot[1]};
+    return status == KILN_OK ? add_search(out, p, c, in, 1, body, is_right) : status;
+}
+
+/* Edges that go down are searched from their end, and what was found is counted from there. With `right` a
+ * bin includes its right edge: the search is one on the left. */
+kiln_status kn_call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {
+                                                                   SEARCH_BINS("!" BEFORE("x", "e")),
+                                                                   SEARCH_BINS(BEFORE("e", "x"))};
+    kn_value slot[3] = {{0}};
+    int64_t right = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&right, p, &slot[2], names[2]);
+    const kn_value *const in[] = {&slot[0], &slot[1]};
+    return status == KILN_OK ? add_search(out, p, c, in, 0, body, right != 0) : status;
+}
+
+/* ---- neighbours along an axis ---- */
+
+static kiln_status add_of_two(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
+                              const kn_value *x, const kn_value *y)
+{
+    char name[16];
+    int in[2];
+    snprintf(name, sizeof name, "%s", operation);
+    const kn_node node = {
+        .kind = KN_NODE_CALL, .n_in = 2, .in = in, .name = name, .at = c->at, .length = c->length};
+    kiln_status status = kn_parser_node(&in[0], p, x);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[1], p, y);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* x[1:] and x[:-1] along an axis, combined by an operation. */
+static kiln_status add_of_neighbours(kn_value *out, kn_parser *p, const kn_called *c, const char *operation,
+                                     const kn_value *x, int axis)
+{
+    const kn_subscript from_second = {KN_SUBSCRIPT_SLICE, 1, KILN_SLICE_NONE, KILN_SLICE_NONE},
+                       to_last = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, -1, KILN_SLICE_NONE};
+    kn_value later, earlier;
+    kiln_status status = kn_call_add_part(&later, p, c, x, from_second, axis);
+    if (status == KILN_OK)
+        status = kn_call_add_part(&earlier, p, c, x, to_last, axis);
+    return status == KILN_OK ? add_of_two(out, p, c, operation, &later, &earlier) : status;
+}
+
+kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x)
+{
+    return add_of_neighbours(out, p, c, "subtract", x, -1);
+}
+
+enum { MOST_DIFFERENCES = 16 };
+
+/* An end of x along an axis, in front of it or behind it: a number, or an array of as many axes. */
+static kiln_status join_end(kn_value *x, kn_parser *p, const kn_called *c, const kn_value *end, int axis,
+                            bool is_behind)
+{
+    static const char *const name[] = {"x", "e", "axis"};
+    const kn_subscript first = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, 1, KILN_SLICE_NONE};
+    kn_value slot[3] = {*x, *end, {0}}, part;
+    kiln_status status = kn_parser_number(&slot[2], p, kiln_arg_int(axis), c->at, c->length);
+    if (status == KILN_OK && kn_parser_is_number(p, end)) {
+        kn_value one[] = {*x, *end};
+        status = kn_call_add_part(&part, p, c, x, first, axis);
+        one[0] = part;
+        if (status == KILN_OK)
+            status = kn_compose(&slot[1], p, c, "broadcast_to(e + x * False, x.shape)", name, one, 2);
+    }
+    return status == KILN_OK
+               ? kn_compose(x, p, c,
+                            is_behind ? "concatenate([x, e], axis=axis)" : "concatenate([e, x], axis=axis)",
+                            name, slot, 3)
+               : status;
+}
+
+/* diff(a, n=1, axis=-1, prepend=, append=) */
+kiln_status kn_call_diff(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "n", "axis", "prepend", "append"};
+    kn_value slot[5] = {{0}};
+    int64_t times = 1;
+    int axis = -1;
+    kiln_status status = kn_call_match(slot, p, c, names, 5, 5, 1);
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&times, p, &slot[1], names[1]);
+    if (status == KILN_OK && (times < 0 || times > MOST_DIFFERENCES))
+        return kn_parser_refuse(p, slot[1].at, slot[1].length, "n: %lld was given; 0 to %d were expected",
+                                (long long)times, MOST_DIFFERENCES);
+    if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
+        status = kn_call_axis(&axis, p, &slot[2]);
+    *out = slot[0];
+    for (int k = 3; k < 5 && times > 0 && status == KILN_OK; ++k)
+        if (kn_call_is_given(&slot[k]))
+            status = join_end(out, p, c, &slot[k], axis, k == 4);
+    for (int k = 0; k < times && status == KILN_OK; ++k) {
+        const kn_value x = *out;
+        status = add_of_neighbours(out, p, c, "subtract", &x, axis);
+    }
+    return status;
+}
+
+/* Half of the sum of neighbours, times what lies between their places. */
+kiln_status kn_call_trapezoid(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"y", "x", "dx", "axis"};
+    kn_value slot[4] = {{0}}, apart, pairs, areas, two;
+    int axis = -1, in;
+    kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 1);
+    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
+        status = kn_call_axis(&axis, p, &slot[3]);
+    if (status != KILN_OK)
+        return status;
+    bool has_places = kn_call_is_given(&slot[1]);
+    if (has_places && axis != -1)
+        return kn_parser_refuse(p, slot[3].at, slot[3].length,
+                                "trapezoid: with x the axis is -1; transpose y for another one");
+    if (has_places)
+        status = add_of_neighbours(&apart, p, c, "subtract", &slot[1], -1);
+    else if (slot[2].kind != KN_VALUE_ABSENT)
+        apart = slot[2];
+    else
+        status = kn_parser_number(&apart, p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_of_neighbours(&pairs, p, c, "add", &slot[0], axis);
+    if (status == KILN_OK)
+        status = add_of_two(&areas, p, c, "multiply", &apart, &pairs);
+    if (status == KILN_OK)
+        status = kn_parser_number(&two, p, kiln_arg_float(2), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_of_two(&pairs, p, c, "divide", &areas, &two);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in, p, &pairs);
+    char name[] = "sum";
+    kn_node node = {.kind = KN_NODE_CALL,
+                    .n_in = 1,
+                    .in = &in,
+                    .name = name,
+                    .has_axes = true,
+                    .n_axes = 1,
+                    .at = c->at,
+                    .length = c->length};
+    node.axis[0] = axis;
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}

@@ -1,0 +1,217 @@
+"""out=, where=, dtype=, casting= and order= of elementwise operations in expressions, and out= of other functions, against NumPy: dtypes, refusals, elements that a mask
+leaves out, the name that is given anew, the layout of results. check_common.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+import ctypes
+import random
+import warnings
+
+import numpy as np
+
+from check_operations import BINARY, UNARY, PAIRS, elements
+from check_searches import placed
+from check_sort_names import Names
+from host_kernels import Argument, in_threads, random_cases
+
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+UFUNCS = [name for name in UNARY + BINARY if isinstance(getattr(np, name), np.ufunc)]
+CASTINGS = ["no", "equiv", "safe", "same_kind", "unsafe"]
+COMPARED = BINARY[BINARY.index("equal"):BINARY.index("logical_and")]
+
+
+class Common(Names):
+    def evaluate(self, text, arrays, rng, n_out, lies=None):
+        """The results, or the message. lies: arrays that are taken as they lie, and of results whether they lie in Fortran's order."""
+        kernel, held, out = ctypes.c_void_p(), [], (ctypes.c_void_p * n_out)()
+        names = ", ".join(arrays) or ""
+        if self.c.kiln_expression_create(ctypes.byref(kernel), names.encode(), text.encode(), None):
+            return self.c.kiln_error_message().decode()
+        as_given = lambda a: self.wrap(a, a.dtype.name)  # noqa: E731
+        given = (Argument * max(len(arrays), 1))(*[Argument(1, 0, (as_given(a) if lies is not None else placed(self, rng, a, held)).value) for a in arrays.values()])
+        status = self.c.kiln_kernel_call(kernel, out, n_out, given, len(arrays), None)
+        got = (self.c.kiln_error_message() + b"\n" + self.c.kiln_error_log()).decode() if status else None
+        if lies is not None and not status:
+            for array in out:
+                ndim = self.c.kiln_array_ndim(array)
+                lies.append((self.c.kiln_array_strides(array)[:ndim], self.c.kiln_array_shape(array)[:ndim]))
+        got = got or [self.taken(array) for array in out]
+        for handle in reversed(held):
+            self.c.kiln_array_free(handle)
+        self.c.kiln_kernel_free(kernel)
+        return got
+
+
+def by_numpy(function, values, words):
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = function(*values, **words)
+        return list(result) if isinstance(result, tuple) else [result]
+    except (TypeError, ValueError, OverflowError) as error:
+        return error
+
+
+def numbers(rng, name, dtype, shape):
+    """Elements that a function has a value for, of moderate size."""
+    x = np.array([rng.choice([0, 1, 2, 3, 5, 7]) for _ in range(int(np.prod(shape)))], dtype).reshape(shape)
+    if np.dtype(dtype).kind in "fc":
+        x = np.asarray(x / 4, dtype)
+    return x
+
+
+def same(got, right, text):
+    """Within a few units of the dtype that it is computed in."""
+    right = np.asarray(right)
+    if got.shape != right.shape or got.dtype != right.dtype:
+        return False
+    if right.dtype.kind not in "fc":
+        return np.array_equal(got, right)
+    step = 8 * max(np.finfo(right.dtype).eps, *[np.finfo(d).eps for d in ("float16", "float32", "complex64") if f"dtype={d}" in text], 0)
+    return np.allclose(got, right, step, step, equal_nan=True)
+
+
+def call_case(rng):
+    """A call of a ufunc with some of these arguments: its text, arrays, and what NumPy makes of it."""
+    name = rng.choice(UFUNCS)
+    function = getattr(np, name)
+    shape = rng.choice([(3,), (2, 3), (2, 1, 3), (), (0,), (4, 3)])
+    arrays, values, texts = {}, [], []
+    dtype = rng.choice(DTYPES)
+    for k in range(function.nin):
+        own = dtype if rng.random() < 0.6 else rng.choice(DTYPES)
+        number = rng.choice([True, 2, 1.5, 3])
+        if k == 1 and rng.random() < 0.25:
+            values.append(number)
+            texts.append(repr(number))
+            continue
+        values.append(numbers(rng, name, own, shape if k == 0 or rng.random() < 0.5 else shape[-1:]))
+        texts.append("xy"[k])
+        arrays["xy"[k]] = values[-1]
+    words, more = {}, []
+    wide = (np.broadcast_shapes(*[np.shape(v) for v in values]))
+    plain = by_numpy(function, values, {})
+    if rng.random() < 0.6:
+        words["dtype"] = plain[0].dtype.name if not isinstance(plain, Exception) and rng.random() < 0.3 else rng.choice(DTYPES)
+        more.append(f"dtype={words['dtype']}")
+    if rng.random() < 0.4:
+        words["casting"] = rng.choice(CASTINGS)
+        more.append(f"casting='{words['casting']}'")
+    is_wide = rng.random() < 0.2
+    if rng.random() < 0.6:
+        of = (2, *wide) if is_wide else wide
+        dtypes = [rng.choice(DTYPES) if isinstance(plain, Exception) or rng.random() < 0.4 else r.dtype.name for r in (plain if not isinstance(plain, Exception) else [0] * function.nout)]
+        out = [numbers(rng, name, d, of if rng.random() < 0.9 else shape[:-1]) for d in dtypes]
+        arrays.update(zip("zw", out))
+        words["out"] = tuple(o.copy() for o in out)
+        more.append("out=z" if len(out) == 1 else "out=(z, w)")
+    if rng.random() < 0.5:
+        kind = rng.choice(["bool"] * 9 + ["int32"])
+        words["where"] = numbers(rng, name, kind, rng.choice([wide, wide[-1:], ()]) if kind == "bool" else wide)
+        arrays["m"] = words["where"]
+        more.append("where=m")
+    rng.shuffle(more)
+    right = by_numpy(function, values, words)
+    if not isinstance(right, Exception) and "where" in words and "out" not in words:
+        right = [np.where(words["where"], r, r.dtype.type(0)) for r in right]
+        right = [np.asarray(r) for r in right]
+    text = f"{name}({', '.join(texts + more)})"
+    return name, text, arrays, right, function.nout, plain
+
+
+def is_left_out(name, text, arrays, right, plain):
+    """What is not compared: a float that an unsafe cast makes an integer, a number by value of another kind among comparisons and truths without casts, which NumPy refuses or
+    takes by rules of their own; float16, which is rounded once, at the end, in another dtype; quotients by zero."""
+    is_strict, is_unsafe = "'no'" in text or "'equiv'" in text, "'unsafe'" in text
+    if is_strict and (name in (*COMPARED, "power") or name.startswith("logical_")) or name == "ldexp" and not arrays.keys() >= {"x", "y"}:
+        return True
+    unsigned = any(a.dtype.kind == "u" for a in arrays.values())
+    if is_strict and unsigned and any(f", {number}" in text for number in (2, 3)) or name == "ldexp" and unsigned:
+        return True
+    if is_unsafe and ("1.5" in text or any(a.dtype.kind in "fc" for a in arrays.values())):
+        return True
+    if isinstance(right, Exception):
+        return False
+    halves = "dtype=float16" in text or not isinstance(plain, Exception) and any(r.dtype == "float16" for r in plain)
+    is_half = halves and any(np.asarray(r).dtype != "float16" for r in right)
+    zero = name == "reciprocal" or any(np.asarray(r).dtype.kind in "fc" and not np.all(np.isfinite(r)) for r in right)
+    return is_half or zero
+
+
+def check_call(kiln, seed, index):
+    rng = random.Random(seed * 1000003 + index)
+    name, text, arrays, right, n_out, plain = call_case(rng)
+    if is_left_out(name, text, arrays, right, plain):
+        return False
+    dtypes = {k: f"{v.dtype.name}{list(v.shape)}" for k, v in arrays.items()}
+    what = f"--seed {seed} --first {index} --count 1: {text} of {dtypes}"
+    got = kiln.evaluate(text, arrays, rng, n_out)
+    if isinstance(right, Exception):
+        assert isinstance(got, str), f"{what}: {got}, where NumPy says {right}"
+        return False
+    assert not isinstance(got, str), f"{what}: {got}, where NumPy has {right}"
+    for g, r in zip(got, right):
+        assert same(g, r, text), f"{what}: {g} {g.dtype}, not {r} {np.asarray(r).dtype}; {arrays}"
+    return True
+
+
+ORDERS = "add(x, y, order='{}')", "x = sin(x); multiply(x, y, order='{}')", "ones_like(x, order='{}')", "zeros((3, 4, 2), order='{}')", "divmod(x, y, order='{}')[1]"
+
+
+def check_orders(kiln, rng):
+    """Results lie as order says."""
+    laid = {"C": lambda a: a, "F": np.asfortranarray, "turned": lambda a: np.ascontiguousarray(a.transpose(1, 0, 2)).transpose(1, 0, 2), "part": lambda a: np.asfortranarray(np.repeat(a, 2, 2))[:, :, ::2]}
+    for text in ORDERS:
+        for order in "CFKA":
+            x, y = (laid[rng.choice(list(laid))](np.arange(1, 25.0).reshape(3, 4, 2)) for _ in range(2))
+            if text.startswith("zeros"):
+                order = "CF"[order in "FA"]
+            lies = []
+            got = kiln.evaluate(text.format(order), {"x": x, "y": y}, rng, 1, lies)
+            assert not isinstance(got, str), got
+            names = {name: getattr(np, name) for name in ("add", "sin", "multiply", "ones_like", "zeros", "divmod")}
+            names.update(x=np.sin(x) if "sin" in text else x, y=y)
+            right = eval(text.format(order).split("; ")[-1], names)
+            strides, shape = lies[0]
+            assert tuple(strides) == right.strides, f"{text.format(order)}: strides {strides} of {shape}, not {right.strides}; x {x.strides}, y {y.strides}"
+            assert np.allclose(got[0], right), text
+
+
+NAMED = [("add(x, y, out=z); z * 2", lambda x, y, z, m: (x + y).astype(z.dtype) * 2),
+         ("subtract(x, y, where=m, out=z); add(z, 1, out=z); z", lambda x, y, z, m: np.subtract(x, y, where=m, out=z.copy()) + 1),
+         ("q, r = divmod(x, y, out=(z, None)); z, r", lambda x, y, z, m: np.divmod(x, y, out=(z.copy(), None))),
+         ("divide(x, y, out=zeros_like(z), where=m)", lambda x, y, z, m: np.divide(x, y, out=np.zeros_like(z), where=m)),
+         ("sum(x, axis=0, out=z[0, 0]); z", None), ("add(x, y, out=x.T)", None), ("add(x, y, out=3)", None), ("divmod(x, y, out=z)", None),
+         ("s = zeros((4, 2)); sum(x, axis=0, out=s); s", lambda x, y, z, m: x.sum(0)), ("mean(x, axis=0, out=z)", None),
+         ("s = zeros(3, dtype=int32); x.mean(axis=(1, 2), out=s)", lambda x, y, z, m: x.mean((1, 2)).astype("i4")),
+         ("w = z + 0; x.clip(2, 7, out=w, where=m); w", lambda x, y, z, m: np.clip(x, 2, 7, out=z.copy(), where=m)),
+         ("concatenate([x, y], axis=1, dtype=float32)", lambda x, y, z, m: np.concatenate([x, y], 1, dtype="f4")),
+         ("stack([x, y], dtype=int32)", None), ("hstack([x, y], dtype=int32, casting='unsafe')", lambda x, y, z, m: np.hstack([x, y], dtype="i4", casting="unsafe")),
+         ("trace(x, dtype=float32)", lambda x, y, z, m: np.trace(x, dtype="f4")), ("nansum(x, axis=1, dtype=float32)", lambda x, y, z, m: np.nansum(x, 1, dtype="f4")),
+         ("nanmean(x, dtype=float32)", lambda x, y, z, m: np.nanmean(x, dtype="f4")), ("matmul(x, y.transpose(0, 2, 1), dtype=float32)", lambda x, y, z, m: np.matmul(x, y.transpose(0, 2, 1), dtype="f4")),
+         ("logspace(0, 2, 3, dtype=int32)", lambda x, y, z, m: np.logspace(0, 2, 3, dtype="i4")), ("cov(x[0], dtype=float32)", lambda x, y, z, m: np.cov(x[0], dtype="f4"))]
+
+
+def check_named(kiln, rng):
+    """The name that is given as out is the result's from then on; what is refused; dtype= of functions that are no ufuncs."""
+    x, y = np.arange(24.0).reshape(3, 4, 2), np.arange(24.0).reshape(3, 4, 2)[::-1] % 5 + 1
+    arrays = {"x": x, "y": y, "z": np.full(x.shape, 7.0), "m": x % 3 == 0}
+    for text, right in NAMED:
+        got = kiln.evaluate(text, arrays, rng, 2 if text.startswith("q, r") else 1)
+        if right is None:
+            assert isinstance(got, str), f"{text}: {got}, where an error was expected"
+            continue
+        assert not isinstance(got, str), f"{text}: {got}"
+        wanted = right(**arrays)
+        for g, r in zip(got, wanted if isinstance(wanted, tuple) else [wanted]):
+            assert same(g, r, "dtype=float32"), f"{text}: {g} {g.dtype}, not {r}"
+
+
+def main():
+    o = random_cases(4000, 60, 32)
+    kiln, counts = Common(o.library), []
+    check_named(kiln, random.Random(o.seed))
+    check_orders(kiln, random.Random(o.seed))
+    in_threads(lambda k: counts.append(check_call(kiln, o.seed, k)), o.cases)
+    print(f"{len(counts)} calls, {sum(counts)} of them with a result")
+
+
+if __name__ == "__main__":
+    main()
