@@ -170,7 +170,8 @@ KILN_NODISCARD KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, con
  * outputs have the inputs' broadcast shape. `post`, statements, assigns them from `a`, and may read
  * the element's inputs. identity is what comes before the first element, which only an exclusive
  * scan needs: KILN_ERROR_INVALID where it is NULL there. How elements are grouped is kiln's, by
- * their index and the layout alone: the bits are the same on every run, whatever the expression.
+ * their index and the layout alone: the bits are the same on every run, whatever the expression;
+ * of whole numbers the quick form groups otherwise, which an associative expression does not show.
  * In map and post, `_J` is the C-order index among the scanned axes; map may be computed twice for
  * an element. Otherwise texts and errors are those of kiln_reduction_create.
  * Balances of accounts in the rows of an array, y = 1.01 y + x:

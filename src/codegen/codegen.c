@@ -138,8 +138,8 @@ static kiln_status put_head(kn_writer *w)
     if (kn_spec_rounds_each(w->spec))
         kn_str_append(types, "float16 bfloat16 kn_by kn_real ");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
-    if (w->recipe->preludes && !w->spec->schedule.baseline)
-        kn_str_printf(types, "%s ", w->recipe->preludes);
+    const char *preludes = w->spec->schedule.baseline ? w->recipe->quick_preludes : w->recipe->preludes;
+    kn_str_printf(types, "%s ", preludes ? preludes : "");
     if (w->recipe->staged_preludes && strchr(w->spec->schedule.access, KN_STAGED))
         kn_str_printf(types, "%s ", w->recipe->staged_preludes);
     if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&

@@ -126,6 +126,7 @@ typedef struct kn_recipe {
     /* The axis along which a thread takes several steps, kn_m being the number of one; NULL: it takes one. */
     const char *step_axis;
     const char *preludes;           /* words that select preludes, not of baseline tiers; NULL: none */
+    const char *quick_preludes;     /* the same of baseline tiers */
     const char *staged_preludes;    /* more of them for kernels that stage an operand; NULL: none */
     const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */

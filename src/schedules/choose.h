@@ -21,9 +21,9 @@ bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind);
 /* True if its kernels are to be compiled as soon as possible. */
 bool kn_schedule_is_baseline(const kn_schedule *schedule, kn_backend_kind backend);
 
-/* Makes it the baseline tier of the same kind, with the same launches, if the kind has one, and results of
- * such programs keep their bits. False: it has none, and the schedule is as it was. */
-bool kn_schedule_make_baseline(kn_schedule *schedule, const kn_program *program);
+/* Makes it the baseline tier of the same kind, if the kind has one, and results of such programs keep their
+ * bits. False: it has none, and the specialisation is as it was. */
+bool kn_schedule_make_baseline(kn_spec *spec);
 
 /* The baseline tier of a program whose kinds combine elements in an order (reductions on CUDA): one
  * schedule for all layouts and kinds, whose launches keep the order of the optimised one. False: the back

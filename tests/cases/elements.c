@@ -240,6 +240,8 @@ void element_fill(void *at, kiln_dtype dtype, fill how, int64_t index, dice *d)
         *(unsigned char *)at = bytes[bits[0] % sizeof bytes];
     else if (how == FILL_COUNT)
         number_store(at, dtype, number_real((double)index));
+    else if (how == FILL_ZEROS)
+        memset(at, 0, kiln_dtype_size(dtype));
     else if (how == FILL_POSITIVE)
         number_store(at, dtype,
                      (number){(double)dice_between(d, 1, 64) / (dtype_is_float(dtype) ? 16 : 1), 0.25});

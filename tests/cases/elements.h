@@ -44,7 +44,8 @@ typedef enum fill {
     FILL_BITS,  /* any bits */
     FILL_BYTES, /* bool: bytes other than 0 and 1 too */
     FILL_POSITIVE, /* 1/16 .. 4 in sixteenths; integers 1 .. 64 */
-    FILL_COUNT     /* 0, 1, 2, ... in the order of the elements */
+    FILL_COUNT,    /* 0, 1, 2, ... in the order of the elements */
+    FILL_ZEROS
 } fill;
 void element_fill(void *at, kiln_dtype dtype, fill how, int64_t index, dice *d);
 

@@ -127,9 +127,19 @@ void description_free(description *d)
     d->text = NULL;
 }
 
-/* *owner: the operand whose buffer those that are shared lie in. */
-static void place_operand(stage *s, const char *kind, const char *text, bool is_output, int *owner)
+/* Tiles of a pass of a sort wait for each other's words, which are zeros before. */
+static bool has_words(const description *d)
 {
+    bool has = false;
+    for (int k = 0; k < d->n_stages; ++k)
+        has = has || d->stage[k].kind == KN_PLACE;
+    return has;
+}
+
+/* *owner: the operand whose buffer those that are shared lie in. */
+static void place_operand(stage *s, const description *d, int k, bool is_output, int *owner)
+{
+    const char *kind = d->kind[k], *text = d->operand[k];
     char name[16] = "", shape[64] = "";
     int used = 0;
     static const char bytes[64];
@@ -149,7 +159,8 @@ static void place_operand(stage *s, const char *kind, const char *text, bool is_
     if (!strcmp(kind, "scalar"))
         stage_real(s, kiln_arg_int(1), dtype, 1);
     else if (!strcmp(kind, "raw"))
-        stage_raw(s, is_output, dtype, shape, layout_text, FILL_SMALL);
+        stage_raw(s, is_output, dtype, shape, layout_text,
+                  is_output && has_words(d) ? FILL_ZEROS : FILL_SMALL);
     else if (!strcmp(kind, "shared"))
         (is_output ? stage_out_shared : stage_in_shared)(s, *owner, dtype, shape, layout_text);
     else
@@ -206,7 +217,7 @@ stage *description_stage(const description *d, kiln_kernel *kernel, uint64_t see
     trouble_unless(d->n_operands == n_in + n_out, "%d operands, but %d parameters", d->n_operands,
                    n_in + n_out);
     for (int k = 0; k < d->n_operands && !in_trouble(); ++k)
-        place_operand(s, d->kind[k], d->operand[k], k >= n_in, &owner);
+        place_operand(s, d, k, k >= n_in, &owner);
     return s;
 }
 

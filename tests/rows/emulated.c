@@ -144,11 +144,12 @@ bool emulated_baseline;
 int emulated_baselines;
 const char *emulated_kind = "none";
 
-/* The baseline tier where it is wanted, and there is one that keeps the optimised one's order. */
+/* The baseline tier where it is wanted, and the kind writes one or another keeps its order. */
 static bool takes_baseline(kn_spec *out, const kn_resolved *r, int block)
 {
     bool is_wanted = emulated_baseline || kn_tiers_mode() == KILN_FORMS_QUICK;
-    bool takes = is_wanted && kn_resolved_make_baseline(out, r, block) && out->schedule.kind->keeps_order;
+    bool takes = is_wanted && kn_resolved_make_baseline(out, r, block) &&
+                 (out->schedule.baseline || out->schedule.kind->keeps_order);
     emulated_baselines += takes;
     return takes;
 }
@@ -163,7 +164,8 @@ static kiln_status run_program(const kn_binding *b, const kiln_arg *in, const ki
     launcher launch = NULL;
     kiln_status status = kn_resolve(&r, b, options, target);
     bool is_baseline = status == KILN_OK && takes_baseline(&baseline, &r, options ? options->block : 0);
-    const kn_spec *spec = is_baseline ? &baseline : &r.spec, *order = is_baseline ? &r.spec : NULL;
+    const kn_spec *spec = is_baseline ? &baseline : &r.spec,
+                  *order = is_baseline && spec->schedule.kind->keeps_order ? &r.spec : NULL;
     emulated_kind = status == KILN_OK ? r.spec.schedule.kind->name : "none";
     if (status == KILN_OK)
         status = kn_layout_make(&layout, spec);

@@ -180,6 +180,24 @@ static inline unsigned __shfl_sync(unsigned, unsigned value, int lane)
 {
     return emulated_exchange(value, lane);
 }
+static inline unsigned long long emulated_exchange_wide(unsigned long long value, unsigned lane_from)
+{
+    const unsigned low = emulated_exchange((unsigned)value, lane_from),
+                   high = emulated_exchange((unsigned)(value >> 32), lane_from);
+    return (unsigned long long)high << 32 | low;
+}
+static inline long long __shfl_xor_sync(unsigned, long long value, int by)
+{
+    return (long long)emulated_exchange_wide((unsigned long long)value, threadIdx.x % 32 ^ by);
+}
+static inline unsigned long long __shfl_up_sync(unsigned, unsigned long long value, int by)
+{
+    return emulated_exchange_wide(value, threadIdx.x % 32 - by);
+}
+static inline unsigned long long __shfl_sync(unsigned, unsigned long long value, int lane)
+{
+    return emulated_exchange_wide(value, lane);
+}
 static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by)
 {
     return emulated_exchange(value, threadIdx.x % 32 + by);
@@ -197,6 +215,10 @@ static unsigned emulated_lanes(unsigned value, unsigned wanted)
     emulated_meet(b->warp[warp], 32);
     return lanes;
 }
+static inline unsigned __match_any_sync(unsigned, unsigned value)
+{
+    return emulated_lanes(value, value);
+}
 static inline unsigned __ballot_sync(unsigned, bool value)
 {
     return emulated_lanes(value, 1);
@@ -204,10 +226,6 @@ static inline unsigned __ballot_sync(unsigned, bool value)
 static inline bool __any_sync(unsigned, bool value)
 {
     return emulated_lanes(value, 1) != 0;
-}
-static inline unsigned __match_any_sync(unsigned, int value)
-{
-    return emulated_lanes((unsigned)value, (unsigned)value);
 }
 // Threads take turns, and give up theirs at barriers alone.
 static inline unsigned atomicAdd(unsigned *to, unsigned x)
@@ -300,6 +318,9 @@ static inline int __clz(unsigned word)
     return word ? __builtin_clz(word) : 32;
 }
 static inline void __nanosleep(unsigned)
+{
+}
+static inline void __threadfence()
 {
 }
 static inline int __popc(unsigned word)

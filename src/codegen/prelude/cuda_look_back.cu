@@ -1,17 +1,8 @@
 // needs: kn_look_back
-// with: reduce
+// with: reduce tiles
 // Blocks that have neighbouring tiles of one row, and need what comes before theirs. Each puts the sum of its tile down, sets a bit, and waits for the sums of the tiles before it: those of
 // its group of 32, and of the group before; of earlier groups there are sums of groups, and of sets of 32 groups a prefix. Which sums are added, and in which order, depends on the tile's
 // number alone. A block's number is a ticket: when it waits for an earlier one, that one runs. All that is one group or set behind is there by then, as a rule.
-
-// The next ticket; after `count` of them the counter is zero again. It orders nothing but itself: flags, and words that tell what they are, do.
-__device__ __forceinline__ unsigned kn_take_ticket(unsigned *counter, unsigned count) {
-    __shared__ unsigned ticket;
-    if (threadIdx.x == 0)
-        asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(ticket) : "l"(counter), "r"(count - 1) : "memory");
-    __syncthreads();
-    return ticket;
-}
 
 // Sets bit `number` of the flags, for those who see it: what this thread and those in front of the last barrier have written is there. The bit before: 0, and it is known when the flag is set.
 __device__ __forceinline__ unsigned kn_set_flag(unsigned *flags, unsigned number) {
@@ -32,17 +23,6 @@ __device__ __forceinline__ void kn_await_flags(const unsigned *flags, unsigned f
                 asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(set) : "l"(flags + first / 32 + k) : "memory");
             while ((set & word) != word);
     }
-}
-
-// Moves on by `index` elements along the scanned axes.
-template <int Operands, class Place, class Args>
-__device__ __forceinline__ void kn_go_along(Place &place, const Args &kn, long long index) {
-    if (kn.reduction_rank == 1)
-#pragma unroll
-        for (int o = 0; o < Operands; ++o)
-            place.at[o] += index * kn.axis[0].stride[o];
-    else
-        kn_move(place, kn, 0, kn.reduction_rank, index);
 }
 
 // Tiles, groups and sets are numbered together: groups behind the tiles, sets behind those, each from a multiple of 32 on. Each has a flag, and a sum of each row of the block. A group has

@@ -1,23 +1,5 @@
 // needs: kn_sort_places
-// with: reduce
-// Words that tell how many elements of a digit a tile has, or it and those before it. A word says by itself which, so that no order of stores matters.
-__device__ __forceinline__ void kn_put_down(unsigned *to, unsigned word) {
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(word) : "memory");
-}
-__device__ __forceinline__ void kn_put_down(unsigned long long *to, unsigned long long word) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
-}
-__device__ __forceinline__ unsigned kn_look_at(const unsigned *at) {
-    unsigned word;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-    return word;
-}
-__device__ __forceinline__ unsigned long long kn_look_at(const unsigned long long *at) {
-    unsigned long long word;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
-    return word;
-}
-
+// with: reduce tiles
 // The lanes whose digit, of 8 bits, is that of this one. Asking bit by bit takes half as long as the instruction that compares numbers (H100), and hardly more where few differ.
 // In assembly, which compiles in three quarters of the time to three quarters of the instructions: those of a loop in C select by two masks.
 __device__ __forceinline__ unsigned kn_lanes_of_digit(unsigned digit) {

@@ -1,4 +1,4 @@
-/* emit_scan_rows.c - scan_rows.cu. */
+/* emit_scan_rows.c - scan_rows.cu, and scan_rows_quick.cu, its baseline tier. */
 #include "codegen/writer.h"
 
 #include "schedules/scan/scan_kinds.h"
@@ -53,7 +53,7 @@ static void put_operand(kn_writer *w, int k)
     bool is_aligned = kn_access_of(w, k) == KN_VECTOR;
     if (is_contiguous(w, k))
         kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "row_pointer", k);
-    if (!is_loaded(w, k))
+    if (!is_loaded(w, k) || w->spec->schedule.baseline)
         return;
     if (kn_scan_is_of_stage(w, KN_SCAN_MAP, k)) {
         kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "round_packs", k);
@@ -68,25 +68,35 @@ static void put_operand(kn_writer *w, int k)
 
 enum { THREADS = 1280 }; /* of a multiprocessor, for which registers have to suffice */
 
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.baseline ? "schedules/scan/scan_rows_quick.cu" : "schedules/scan/scan_rows.cu";
+}
+
 static void fill(kn_writer *w)
 {
     const kn_stage *scan = &w->program->stage[KN_SCAN_SCAN];
+    const bool is_baseline = w->spec->schedule.baseline;
     kn_put_scan_names(w);
-    if (w->program->param[scan->value[1]].type != KN_TYPE_STRUCT)
+    if (!is_baseline && w->program->param[scan->value[1]].type != KN_TYPE_STRUCT)
         kn_put_blocks(w, THREADS);
-    put_misalignment(w);
+    if (!is_baseline)
+        put_misalignment(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_operand(w, k);
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_MAP, put_in_row, "in_row");
-    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, put_in_vector, "in_row");
     kn_put_map_at(w, &w->slot[KN_SLOT_POST], KN_SCAN_POST, put_in_row, "in_row");
+    if (is_baseline)
+        return;
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, put_in_vector, "in_row");
     kn_put_map_at(w, &w->slot[KN_SLOT_LANES], KN_SCAN_POST, put_in_vector, "in_row");
 }
 
 KN_CONFIG_TABLE(kn_scan_rows_config, KN_SCAN_ROWS_CONFIG);
 
-const kn_recipe kn_recipe_scan_rows = {.template_name = "schedules/scan/scan_rows.cu",
+const kn_recipe kn_recipe_scan_rows = {.choose_template = choose_template,
                                        .fill = fill,
                                        .parts = "schedules/scan/scan_parts.cu",
-                                       .preludes = "kn_reduce_block kn_look_back kn_gather"};
+                                       .preludes = "kn_reduce_block kn_look_back kn_gather",
+                                       .quick_preludes = "kn_reduce_block kn_take_ticket"};

@@ -1,24 +1,55 @@
-/* emit_select.c - select.cu and select_row.cu. */
+/* emit_select.c - select.cu, select_row.cu, and select_quick.cu, the baseline tier of both. */
 #include "codegen/writer.h"
 
 #include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
 
-/* The slots that both templates have. */
+/* The slots that all templates have. */
 static void fill_scan(kn_writer *w)
 {
     const kn_stage *scan = &w->program->stage[KN_SCAN_SCAN];
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", scan->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], scan->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], scan->value[1]);
-    kn_put_part(w, &w->slot[KN_SLOT_ORDER], "tiles_before", KN_NO_VALUE);
     kn_put_row_pointers(w);
+}
+
+static void put_tiles_before(kn_writer *w)
+{
+    kn_put_part(w, &w->slot[KN_SLOT_ORDER], "tiles_before", KN_NO_VALUE);
+}
+
+/* ---- the baseline tier: elements are read where they lie ---- */
+
+static const char *template_of(const kn_spec *spec, const char *optimised)
+{
+    return spec->schedule.baseline ? "schedules/scan/select_quick.cu" : optimised;
+}
+
+static void fill_quick(kn_writer *w, const kn_row_elements *elements)
+{
+    fill_scan(w);
+    kn_put_way_along(w, KN_SLOT_FROM, elements);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, elements->put, elements->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, elements->put, elements->offset);
+}
+
+/* ---- elements of any axes ---- */
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return template_of(spec, "schedules/scan/select.cu");
 }
 
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = kn_row_elements_of(kn_select_config_of(&w->spec->schedule)->one_axis);
+    if (w->spec->schedule.baseline) {
+        fill_quick(w, elements);
+        return;
+    }
     fill_scan(w);
+    put_tiles_before(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0 && kn_scan_is_of_stage(w, KN_SCAN_MAP, k))
             kn_put_item_load(w, elements, k);
@@ -55,9 +86,19 @@ static void put_loads(kn_writer *w, int k)
                      kn_text_by(w, along_row()->put, k));
 }
 
+static const char *choose_template_of_row(const kn_spec *spec)
+{
+    return template_of(spec, "schedules/scan/select_row.cu");
+}
+
 static void fill_row(kn_writer *w)
 {
+    if (w->spec->schedule.baseline) {
+        fill_quick(w, along_row());
+        return;
+    }
     fill_scan(w);
+    put_tiles_before(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_loads(w, k);
@@ -74,12 +115,14 @@ static void fill_row(kn_writer *w)
 KN_CONFIG_TABLE(kn_select_row_config, KN_SELECT_ROW_CONFIG);
 KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);
 
-const kn_recipe kn_recipe_select_row = {.template_name = "schedules/scan/select_row.cu",
+const kn_recipe kn_recipe_select_row = {.choose_template = choose_template_of_row,
                                         .fill = fill_row,
                                         .parts = "schedules/scan/scan_parts.cu",
-                                        .preludes = "kn_reduce_block kn_look_back"};
+                                        .preludes = "kn_reduce_block kn_look_back",
+                                        .quick_preludes = "kn_take_ticket"};
 
-const kn_recipe kn_recipe_select = {.template_name = "schedules/scan/select.cu",
+const kn_recipe kn_recipe_select = {.choose_template = choose_template,
                                     .fill = fill,
                                     .parts = "schedules/scan/scan_parts.cu",
-                                    .preludes = "kn_reduce_block kn_look_back"};
+                                    .preludes = "kn_reduce_block kn_look_back",
+                                    .quick_preludes = "kn_take_ticket"};

@@ -22,6 +22,7 @@ enum {
     WORD = 4,           /* bytes: vectors that begin anywhere are moved by words */
     SHORTEST = 64       /* elements of a row; below, rows of a block are read together (scan.cu) */
 };
+enum { WARP = 32, LEAST_ROUNDS = 16, MOST_TILES = 4096 }; /* of the baseline tier */
 
 /* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
  * elements of a lane; pitch: those in shared memory from one row to the next; flags: words of them. */
@@ -61,9 +62,26 @@ static rows_field plan(const kn_schedule *s, const kn_space *space, int most_mis
     return f;
 }
 
+/* The baseline tier: a warp has a tile, of `chunk` times 32 elements. flags: tiles, each of which has a word,
+ * and reads those of all before it in its row. */
+static rows_field plan_warps(const kn_schedule *s, const kn_space *space)
+{
+    rows_field f = {.length = kn_reduce_size(space), .rows = kn_space_output_size(space)};
+    const bool has_tiles = kn_scan_rows_config_of(s)->several_tiles;
+    int64_t most = has_tiles ? kn_clamp(MOST_TILES / (f.rows > 0 ? f.rows : 1), 1, MOST_TILES) : 1;
+    int64_t tiles = kn_clamp(kn_divide_up(f.length, WARP * LEAST_ROUNDS), 1, most);
+    f.chunk = (uint32_t)kn_divide_up(f.length, WARP * tiles);
+    f.tiles = (uint32_t)kn_divide_up(f.length, WARP * (int64_t)f.chunk);
+    f.row_blocks = (uint32_t)f.rows;
+    f.flags = has_tiles ? (uint32_t)kn_least(f.tiles * f.rows, KN_MAX_COUNTERS) : 0;
+    return f;
+}
+
 static rows_field plan_part(const kn_part *part)
 {
     rows_params chosen;
+    if (part->spec->schedule.baseline)
+        return plan_warps(&part->spec->schedule, part->space);
     memcpy(&chosen, part->launch_params, sizeof chosen);
     return plan(&part->spec->schedule, part->space, chosen.most_misaligned);
 }
@@ -79,7 +97,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     kn_reduce_place_axes(out, part->space, -1, -1);
     out->grid[0] = f.tiles * f.row_blocks;
     memcpy(out->field, &f, sizeof f);
-    return kn_scan_place_flags(out, part, f.flags, 1);
+    kiln_status status = kn_scan_place_flags(out, part, f.flags, 1);
+    if (part->spec->schedule.baseline) {
+        out->block = WARP;
+        out->partials = f.flags;
+    }
+    return status;
 }
 
 static bool is_contiguous(const kn_choice *c, int o)
@@ -154,6 +177,8 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_scan_rows = {.name = "scan_rows",
                                    .recipe = &kn_recipe_scan_rows,
                                    KN_SCAN_KIND,
+                                   .has_baseline = true,
+                                   .reorders = true,
                                    .revision = 1,
                                    .config = &kn_scan_rows_config_table,
                                    .field = KN_FIELD(rows_field, MEMBERS),

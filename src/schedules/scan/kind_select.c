@@ -16,12 +16,15 @@ enum {
     WORDS = 32, /* that it holds */
     BLOCK = 256 /* threads */
 };
+/* The baseline tier has a warp for each tile, of which each reads the words of all before it. */
+enum { WARP = 32, LEAST_ROUNDS = 16, MOST_TILES = 4096 };
 
-/* The kind's field. flags: words of them. */
+/* The kind's field. flags: words of them. rounds: in which a warp takes the elements of a tile (baseline
+ * tier). */
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     int reduction_rank;                                                                                      \
-    unsigned tiles, flags, padding;
+    unsigned tiles, flags, rounds;
 typedef struct select_field {
     MEMBERS
 } select_field;
@@ -34,8 +37,32 @@ static select_field plan(int block, int items, const kn_space *space)
     return f;
 }
 
+static select_field plan_warps(const kn_space *space)
+{
+    select_field f = {.length = kn_reduce_size(space)};
+    const int64_t tiles = kn_least(kn_divide_up(f.length, WARP * LEAST_ROUNDS), MOST_TILES);
+    f.rounds = (uint32_t)kn_divide_up(f.length, WARP * tiles);
+    f.tiles = (uint32_t)kn_divide_up(f.length, WARP * (int64_t)f.rounds);
+    return f;
+}
+
+/* A tile has a word, which is a counter. */
+static kiln_status place_warps(kn_placement *out, const kn_part *part)
+{
+    select_field f = plan_warps(part->space);
+    f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
+    out->size = part->space->size;
+    out->grid[0] = f.tiles;
+    out->block = WARP;
+    out->counters = (int)f.tiles + KN_SCAN_OTHER_COUNTERS;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
 static kiln_status place_tiles(kn_placement *out, const kn_part *part, int items)
 {
+    if (part->spec->schedule.baseline)
+        return place_warps(out, part);
     select_field f = plan(part->spec->schedule.block, items, part->space);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
@@ -103,6 +130,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_select = {.name = "select",
                                 .recipe = &kn_recipe_select,
                                 KN_SCAN_KIND,
+                                .has_baseline = true,
                                 .revision = 1,
                                 .config = &kn_select_config_table,
                                 .field = KN_FIELD(select_field, MEMBERS)};
@@ -115,6 +143,7 @@ const kn_kind kn_kind_select_row = {.name = "select_row",
                                     .has_wide_axes = true,
                                     .describe = describe,
                                     .has_workspace = true,
+                                    .has_baseline = true,
                                     .revision = 1,
                                     .config = &kn_select_row_config_table,
                                     .field = KN_FIELD(select_field, MEMBERS)};

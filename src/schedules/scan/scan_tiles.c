@@ -10,9 +10,8 @@
 #include "space/numbers.h"
 
 enum {
-    WORD = 32,         /* flags */
-    GROUP_BITS = 8,    /* of the tiles of a group, if a block has one row: cuda_look_back.cu */
-    OTHER_COUNTERS = 2 /* tickets, and blocks that are done */
+    WORD = 32,     /* flags */
+    GROUP_BITS = 8 /* of the tiles of a group, if a block has one row: cuda_look_back.cu */
 };
 
 int kn_scan_block(const kn_choice *c, int most)
@@ -66,10 +65,10 @@ kiln_status kn_scan_place_flags(kn_placement *out, const kn_part *part, int64_t 
 {
     if (flags == 0)
         return KILN_OK;
-    if (flags + OTHER_COUNTERS > KN_MAX_COUNTERS)
+    if (flags + KN_SCAN_OTHER_COUNTERS > KN_MAX_COUNTERS)
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s: a row of %lld elements is too long to be scanned",
                         part->spec->program->name, (long long)kn_reduce_size(part->space));
-    out->counters = (int)flags + OTHER_COUNTERS;
+    out->counters = (int)flags + KN_SCAN_OTHER_COUNTERS;
     out->partials = flags * WORD * rows;
     return KILN_OK;
 }
@@ -85,7 +84,7 @@ int kn_scan_cut(int64_t *align, const kn_part *part, int64_t flags, int across)
 {
     const kn_space *s = part->space;
     int longest = -1;
-    if (kn_space_output_size(s) < KN_MAX_INDEX && flags + OTHER_COUNTERS <= KN_MAX_COUNTERS)
+    if (kn_space_output_size(s) < KN_MAX_INDEX && flags + KN_SCAN_OTHER_COUNTERS <= KN_MAX_COUNTERS)
         return -1;
     for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
         if (s->extent[a] > 1 && (longest < 0 || s->extent[a] > s->extent[longest]))

@@ -30,6 +30,9 @@ kiln_status kn_scan_place_flags(kn_placement *out, const kn_part *part, int64_t 
  * is cut between blocks; -1. */
 int kn_scan_cut(int64_t *align, const kn_part *part, int64_t flags, int across);
 
-enum { KN_SCAN_COLUMNS = 32 }; /* rows of a block, at most, that lie side by side */
+enum {
+    KN_SCAN_COLUMNS = 32,      /* rows of a block, at most, that lie side by side */
+    KN_SCAN_OTHER_COUNTERS = 2 /* tickets, and blocks that are done; words or flags stand behind them */
+};
 
 #endif

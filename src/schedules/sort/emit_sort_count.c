@@ -1,4 +1,5 @@
-/* emit_sort_count.c - sort_count.cu, and the words that all kinds of sorts have. */
+/* emit_sort_count.c - sort_count.cu, sort_count_quick.cu, its baseline tier, and the words that all kinds of
+ * sorts have. */
 #include "codegen/writer.h"
 
 #include "schedules/scan/row_elements.h"
@@ -64,10 +65,19 @@ static void put_held(const kn_writer *w, kn_str *out, int k)
         elements_of(w)->put(w, out, k);
 }
 
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.baseline ? "schedules/sort/sort_count_quick.cu" : "schedules/sort/sort_count.cu";
+}
+
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = elements_of(w);
     kn_put_sort_names(w);
+    if (w->spec->schedule.baseline) {
+        kn_put_sort_maps(w, elements->one_axis);
+        return;
+    }
     put_rows(w, elements);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0 && is_held(w, k))
@@ -78,7 +88,8 @@ static void fill(kn_writer *w)
 
 KN_CONFIG_TABLE(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
 
-const kn_recipe kn_recipe_sort_count = {.template_name = "schedules/sort/sort_count.cu",
+const kn_recipe kn_recipe_sort_count = {.choose_template = choose_template,
                                         .fill = fill,
                                         .parts = "schedules/sort/sort_parts.cu",
-                                        .preludes = "kn_reduce_block kn_look_back"};
+                                        .preludes = "kn_reduce_block kn_look_back",
+                                        .quick_preludes = "kn_reduce_block kn_take_ticket"};

@@ -1,4 +1,4 @@
-/* emit_sort_place.c - sort_place.cu. */
+/* emit_sort_place.c - sort_place.cu, and sort_place_quick.cu, its baseline tier. */
 #include "codegen/writer.h"
 
 #include "schedule/sort_tile.h"
@@ -61,10 +61,19 @@ static void put_numbers(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_SINGLE], has_numbers ? "kn_number_of[kn_s]" : "0");
 }
 
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.baseline ? "schedules/sort/sort_place_quick.cu" : "schedules/sort/sort_place.cu";
+}
+
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = elements_of(w);
     kn_put_sort_names(w);
+    if (w->spec->schedule.baseline) {
+        kn_put_sort_maps(w, elements->one_axis);
+        return;
+    }
     put_places(w);
     kn_put_row_pointers(w);
     put_numbers(w);
@@ -77,7 +86,8 @@ static void fill(kn_writer *w)
 
 KN_CONFIG_TABLE(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
 
-const kn_recipe kn_recipe_sort_place = {.template_name = "schedules/sort/sort_place.cu",
+const kn_recipe kn_recipe_sort_place = {.choose_template = choose_template,
                                         .fill = fill,
                                         .parts = "schedules/sort/sort_parts.cu",
-                                        .preludes = "kn_reduce_block kn_look_back kn_sort_places"};
+                                        .preludes = "kn_reduce_block kn_look_back kn_sort_places",
+                                        .quick_preludes = "kn_reduce_block kn_take_ticket"};

@@ -55,5 +55,6 @@ const kn_kind kn_kind_sort_count = {.name = "sort_count",
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,
+                                    .has_baseline = true,
                                     .config = &kn_sort_count_config_table,
                                     .field = KN_FIELD(count_field, MEMBERS)};

@@ -48,6 +48,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->size = part->space->size;
     out->grid[0] = f.tiles * (uint32_t)kn_space_output_size(part->space);
     out->counters = 1;
+    if (s->baseline) /* a warp has a tile */
+        out->block = 32;
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -66,6 +68,7 @@ const kn_kind kn_kind_sort_place = {.name = "sort_place",
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,
+                                    .has_baseline = true,
                                     .describe = describe,
                                     .has_workspace = true,
                                     .config = &kn_sort_place_config_table,
