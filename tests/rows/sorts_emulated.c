@@ -91,7 +91,7 @@ static bool emulate(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln
     return status == KILN_OK;
 }
 
-/* The call on the host, and twice by the kernels of a GPU; the second time perhaps by those of the quick form. */
+/* The call on the host, and twice by the kernels of a GPU; the second time perhaps by the quick ones. */
 static bool compare(kiln_kernel *kernel, int n_out, const kiln_arg *in, int n_in,
                     const kiln_call_options *options, const int64_t *shape, int axis)
 {
