@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "drawn.h"
+#include "schedule/row_strips.h"
 #include "emulated.h"
 #include "schedule/kind.h"
 
@@ -114,6 +115,17 @@ static void vary_operand(variation *v, int k, const description *from, bool has_
         snprintf(to + at, left - at, " +%d", (int)dice_between(d, 1, 17));
 }
 
+/* Raw operands of columns have the strips of the first operand's rows, along its first axis. */
+static void set_strips(variation *v, const description *from)
+{
+    long long rows = 0, length = 0;
+    sscanf(v->text[0], "%*s %lld,%lld", &rows, &length);
+    for (int k = 0; k < from->n_operands && rows > 0 && length > 0; ++k)
+        if (!strcmp(from->kind[k], "raw"))
+            snprintf(v->text[k], sizeof v->text[k], "%.*s %lld,%lld", (int)strcspn(from->operand[k], " "),
+                     from->operand[k], (long long)kn_strip_count(rows, length), length);
+}
+
 static void vary(description *out, variation *v, const description *from, dice *d)
 {
     bool has_shared = false;
@@ -125,6 +137,8 @@ static void vary(description *out, variation *v, const description *from, dice *
         vary_operand(v, k, from, has_shared, d);
         out->operand[k] = v->text[k];
     }
+    if (from->n_stages > 0 && from->stage[from->n_stages - 1].kind == KN_COLUMNS)
+        set_strips(v, from);
 }
 
 /* ---- one call ---- */
