@@ -8,9 +8,11 @@
 
 enum {
     KN_STRIPS_LEAST_LENGTH = 512, /* elements of a row: shorter ones would have a block of few threads */
-    KN_STRIPS_MOST_LENGTH = 16384,
-    KN_STRIPS_LEAST_ROWS = 8,    /* of a strip: partial values are written and read once more */
-    KN_STRIPS_PARTIALS = 1 << 20 /* partial values, at most; a bound that rounding up may pass */
+    KN_STRIPS_MOST_LENGTH = 8192, /* longer ones have registers for fewer of them than memory waits for */
+    KN_STRIPS_LEAST_ROWS = 16,    /* of a strip: partial values are written and read once more */
+    KN_STRIPS_PARTIALS =
+        792 *
+        4096 /* partial values, at most: blocks of 512 threads in three, or two, whole waves of an H100 */
 };
 
 /* The rows of a strip, of so many rows in all; the last strip may have fewer. */

@@ -8,8 +8,10 @@
 enum {
     EARLY = 32, /* bytes of a thread for inputs that are first needed behind a reduction, to be loaded with
                    the others, at most */
-    RESIDENT = 1024 /* threads of a multiprocessor that registers have to suffice for, where blocks have
-                       strips */
+    RESIDENT = 1024,      /* threads of a multiprocessor that registers have to suffice for, where blocks have
+                        strips */
+    MANY_RESIDENT = 1536, /* the same of programs with one reduction at most whose threads hold */
+    FEW_HELD = 112        /* bytes, at most: bench/results/rows.md */
 };
 
 /* The multi-pass kernel finds items by places, the others by the numbers of elements. */
@@ -66,7 +68,9 @@ static bool is_of_items(const kn_writer *w, int k)
 static bool is_unpacked(const kn_writer *w, int k)
 {
     return (w->recipe == &kn_recipe_row_long || has_strips(w)) && k < w->program->n_in && is_of_items(w, k) &&
-           w->spec->schedule.vector > 1 && w->spec->operand[k].dtype == KILN_BFLOAT16;
+           w->spec->schedule.vector > 1 &&
+           (w->spec->operand[k].dtype == KILN_BFLOAT16 ||
+            (has_strips(w) && w->spec->operand[k].dtype == KILN_FLOAT16));
 }
 
 /* ---- items ---- */
@@ -433,17 +437,12 @@ static void fill_block(kn_writer *w)
     put_off(w);
 }
 
+/* Inputs come a row ahead, but those that are the same for all rows. */
 static void put_asked_address(const kn_writer *w, kn_str *out, int k)
 {
-    char access = kn_access_of(w, k);
-    kn_put_part(w, out,
-                access == KN_GATHER   ? "asked_bytes"
-                : access == KN_STAGED ? "asked_for_all"
-                                      : "asked_elements",
-                k);
+    kn_put_part(w, out, kn_access_of(w, k) == KN_STAGED ? "asked_for_all" : "asked_elements", k);
 }
 
-/* Inputs come a row ahead, but those that are the same for all rows. */
 static void put_asked(kn_writer *w, int k)
 {
     if (is_broadcast(w, k)) {
@@ -452,17 +451,38 @@ static void put_asked(kn_writer *w, int k)
         return;
     }
     bool is_same = kn_access_of(w, k) == KN_STAGED;
-    kn_put_part_with(w, &w->slot[is_same ? KN_SLOT_INVARIANT : KN_SLOT_LOADS],
-                     is_single(w) ? "load_single" : "load", k, "from=%s",
+    kn_put_part_with(w, &w->slot[is_same ? KN_SLOT_INVARIANT : KN_SLOT_LOADS], "load", k, "from=%s",
                      kn_text_by(w, put_asked_address, k));
     if (!is_same)
         kn_put_part(w, &w->slot[KN_SLOT_LANE], "take", k);
 }
 
+/* Bytes that a thread holds: inputs, also those of the next row, and what it has combined. */
+static int strip_bytes(const kn_writer *w)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    int bytes = 0;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_of_items(w, k))
+            bytes += (kn_access_of(w, k) == KN_STAGED ? 1 : 2) * kn_item_size(w, k);
+    for (int t = 0; t < w->program->n_stages; ++t)
+        if (w->program->stage[t].kind == KN_COLUMNS)
+            bytes += kn_item_size(w, w->program->stage[t].value[1]);
+    return bytes * s->vector * kn_row_config_of(s)->items;
+}
+
+static int reductions_of(const kn_writer *w)
+{
+    int count = 0;
+    for (int s = 0; s < w->program->n_stages; ++s)
+        count += w->program->stage[s].kind == KN_REDUCE;
+    return count;
+}
+
 static void fill_strips(kn_writer *w)
 {
     fill(w);
-    kn_put_blocks(w, RESIDENT);
+    kn_put_blocks(w, strip_bytes(w) <= FEW_HELD && reductions_of(w) <= 1 ? MANY_RESIDENT : RESIDENT);
     for (int k = 0; k < w->program->n_in; ++k)
         if (kn_is_wide_array(w, k))
             put_asked(w, k);

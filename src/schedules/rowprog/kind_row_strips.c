@@ -14,9 +14,13 @@
 enum {
     WARP = 32,
     USUAL = 8, /* elements of a thread: inputs of two rows and combined columns need registers for each */
-    MOST = 16, /* the same of long rows */
+    HELD_BYTES = 256, /* of a thread, for all that */
     THREADS = 1024,
-    HELD_BYTES = 256 /* of a thread, for all that */
+    ACCESS = 16,       /* bytes of a vector */
+    WORD = 4,          /* bytes of an element, at least, of rows that do not occupy all threads: kernels of
+                        these need more registers, so that inputs and columns may have */
+    PARTLY_HELD = 192, /* bytes of a thread, at most */
+    FEWEST = 1 << 24   /* elements: of fewer two kernels read most again from the cache */
 };
 
 /* The kind's field. width: warps of a block, rounded up to a power of two; rows: of a strip. */
@@ -46,6 +50,7 @@ static int held_bytes(const kn_choice *c)
     return bytes;
 }
 
+/* Single elements have an address, and a condition, each: such rows are several kernels instead. */
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -53,21 +58,19 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int64_t length = kn_row_length(c);
     if (length == 0 || length > KN_STRIPS_MOST_LENGTH || kn_space_output_size(c->space) > KN_REDUCE_STEPS)
         return false;
-    const int most = kn_power_below(kn_most(HELD_BYTES / kn_most(held_bytes(c), 1), 1));
+    const int64_t most = kn_power_below(kn_most(HELD_BYTES / kn_most(held_bytes(c), 1), 1));
     out->vector = kn_row_vector(c);
-    bool is_aligned = out->vector <= most && kn_row_fit_of(c, out->vector) == KN_ROW_ALIGNED;
-    out->vector = is_aligned ? out->vector : 1;
+    if (out->vector > most || kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
+        return false;
     int64_t items = length / out->vector;
     config->items = (int)kn_most(kn_least(USUAL, most) / out->vector, 1);
-    while (threads_of(items, config->items) > THREADS &&
-           2 * config->items * out->vector <= kn_least(MOST, most))
-        config->items *= 2;
     int64_t threads = threads_of(items, config->items);
     if (threads > (c->block ? c->block : THREADS))
         return false;
-    config->fit = !is_aligned                        ? KN_ROW_SINGLE
-                  : items == threads * config->items ? KN_ROW_FULL
-                                                     : KN_ROW_ALIGNED;
+    config->fit = items == threads * config->items ? KN_ROW_FULL : KN_ROW_ALIGNED;
+    if (config->fit != KN_ROW_FULL &&
+        (ACCESS / out->vector < WORD || held_bytes(c) * config->items * out->vector > PARTLY_HELD))
+        return false;
     out->block = (int)threads;
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
@@ -99,6 +102,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_row_strips = {.name = "row_strips",
                                     .recipe = &kn_recipe_row_strips,
                                     .pattern = "*l",
+                                    .fewest = FEWEST,
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,

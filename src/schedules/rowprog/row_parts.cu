@@ -98,7 +98,6 @@ kn_${name}_staged[kn_slot] = kn_repeat<${type}, ${vector}>(${from});
 
 // Rows of a block, one after the other, whose columns are combined (row_strips.cu).
 #inline asked_elements (const ${type} *)((const char *)kn.${name}_ + kn_then.at[${array}]) + kn_j
-#inline asked_bytes (const ${type} *)((const char *)kn.${name}_ + kn_then.at[${array}] + kn_j * kn.axis[0].stride[${array}])
 #inline asked_for_all (const ${type} *)kn.${name}_ + kn_j
 
 #part take

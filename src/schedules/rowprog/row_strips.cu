@@ -26,9 +26,13 @@ ${begin}
     ${step_packs}
     const auto kn_ask = [&] {
         ${step_loads}
-        kn_each_place([&](kn_item &, [[maybe_unused]] kn_item &kn_in, [[maybe_unused]] const int kn_j) {
+        /* What is loaded behind a condition is waited for where that ends: threads without an item load another one. */
+#pragma unroll
+        for (int kn_u = 0; kn_u < ${items}; ++kn_u) {
+            [[maybe_unused]] kn_item &kn_in = kn_next[kn_u];
+            [[maybe_unused]] const int kn_j = kn_dealt.has(kn_u) ? kn_dealt.template first<${vector}>(kn_u) : 0;
             ${loads}
-        });
+        }
     };
     kn_each_place([&]([[maybe_unused]] kn_item &kn_in, kn_item &, [[maybe_unused]] const int kn_j) {
         ${invariant}
