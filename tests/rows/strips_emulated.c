@@ -45,12 +45,12 @@ static double store(unsigned char *to, kiln_dtype dtype)
 /* An array of rows that begins anywhere, with gaps between them, or of columns, unless it is plain. */
 static bool make(input *in, kiln_dtype dtype, const int64_t *shape, bool is_plain)
 {
-    const bool is_turned = !is_plain && draw(6) == 0;
+    const bool is_across = !is_plain && draw(6) == 0;
     const int64_t item = (int64_t)kiln_dtype_size(dtype), gap = is_plain ? 0 : 4 * (int64_t)draw(4),
                   shift = is_plain ? 0 : item * (int64_t)draw(9);
-    const int64_t step = (shape[is_turned ? 0 : 1] + gap) * item;
-    const int64_t stride[2] = {is_turned ? item : step, is_turned ? step : item};
-    in->memory = malloc((size_t)(step * shape[is_turned ? 1 : 0] + shift));
+    const int64_t step = (shape[is_across ? 0 : 1] + gap) * item;
+    const int64_t stride[2] = {is_across ? item : step, is_across ? step : item};
+    in->memory = malloc((size_t)(step * shape[is_across ? 1 : 0] + shift));
     in->value = malloc((size_t)(shape[0] * shape[1]) * sizeof *in->value);
     for (int64_t r = 0; r < shape[0]; ++r)
         for (int64_t c = 0; c < shape[1]; ++c)

@@ -23,10 +23,10 @@ enum {
     FEWEST = 1 << 24   /* elements: of fewer two kernels read most again from the cache */
 };
 
-/* The kind's field. width: warps of a block, rounded up to a power of two; rows: of a strip. */
+/* The kind's field. rows: of a strip. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
-    int length, width;                                                                                       \
+    int length;                                                                                              \
     unsigned rows;
 typedef struct strips_field {
     MEMBERS
@@ -82,8 +82,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
-    strips_field f = {.length = (int32_t)kn_reduce_size(part->space),
-                      .width = kn_row_warps((unsigned)part->spec->schedule.block)};
+    strips_field f = {.length = (int32_t)kn_reduce_size(part->space)};
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     f.rows = (unsigned)kn_strip_rows(out->size, f.length);
     out->block = (unsigned)part->spec->schedule.block;
