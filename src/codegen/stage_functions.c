@@ -146,7 +146,8 @@ void kn_put_stages(kn_writer *w)
                                                            [KN_REDUCE] = put_reduce_function,
                                                            [KN_SCAN] = put_reduce_function,
                                                            [KN_SCAN_EXCLUSIVE] = put_reduce_function,
-                                                           [KN_TALLY] = put_reduce_function};
+                                                           [KN_TALLY] = put_reduce_function,
+                                                           [KN_COLUMNS] = put_reduce_function};
     for (int s = 0; s < w->program->n_stages; ++s)
         if (put[w->program->stage[s].kind]) /* the others have no text of the user */
             put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);

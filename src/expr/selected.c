@@ -85,6 +85,7 @@ static index_type find_type(const kn_graph *g, int number, int depth)
     case KN_NODE_RESHAPE:
     case KN_NODE_BROADCAST:
     case KN_NODE_WINDOWS:
+    case KN_NODE_STRIPS:
         break;
     }
     return find_type(g, node->in[0], depth + 1);

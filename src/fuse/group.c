@@ -827,6 +827,30 @@ static void expand(building *b, kn_use *u)
 
 /* ---- roots ---- */
 
+bool kn_is_strips(const kn_lower_state *s, int node)
+{
+    return s->graph->node[node].kind == KN_NODE_STRIPS;
+}
+
+/* The node whose elements the kernel of a root computes. */
+static int computed_by(const kn_lower_state *s, int root)
+{
+    return kn_is_strips(s, root) ? s->graph->node[root].in[0] : root;
+}
+
+/* Settles the reduction axes: those of a strip that are no rows. False: the group has others. */
+static bool settle_columns(kn_group *g, const kn_node *strips, const kn_axis_map *map, int ndim)
+{
+    uint64_t columns = 0;
+    for (int a = strips->n_axes; a < ndim; ++a)
+        columns |= map[a].to >= 0 ? UINT64_C(1) << map[a].to : 0;
+    if (g->is_settled && g->reduced != columns)
+        return false;
+    g->reduced = columns;
+    g->is_settled = true;
+    return true;
+}
+
 /* Maps the axes of a root to axes of the space in `among`, in order. */
 static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, uint64_t among)
 {
@@ -873,14 +897,18 @@ static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state 
 static bool place_root(building *b, int r)
 {
     kn_group *g = b->group;
-    const kn_typed *t = &b->state->typed[g->root[r]];
+    const int node = computed_by(b->state, g->root[r]);
+    const kn_typed *t = &b->state->typed[node];
     kn_axis_map map[KILN_MAX_NDIM];
     uint64_t all = g->ndim == 64 ? ~UINT64_C(0) : (UINT64_C(1) << g->ndim) - 1, reduced = 0;
     if (!match_root(map, g, t, all)) {
-        if (!find_reduced(&reduced, g, b->state, g->root[r]) || !match_root(map, g, t, all & ~reduced))
+        if (node != g->root[r] || !find_reduced(&reduced, g, b->state, g->root[r]) ||
+            !match_root(map, g, t, all & ~reduced))
             return false;
     }
-    g->root_use[r] = use_at(b, g->root[r], map);
+    if (node != g->root[r] && !settle_columns(g, &b->state->graph->node[g->root[r]], map, t->ndim))
+        return false;
+    g->root_use[r] = use_at(b, node, map);
     return g->root_use[r] != NULL;
 }
 
@@ -977,6 +1005,11 @@ bool kn_group_size_fits(const kn_group_size *size)
 
 /* ---- the whole ---- */
 
+static int64_t size_of_root(const kn_lower_state *s, int root)
+{
+    return size_of(&s->typed[computed_by(s, root)]);
+}
+
 static bool take_roots(kn_group *g, const kn_lower_state *s, const int *root, int n_roots)
 {
     g->n_roots = n_roots;
@@ -986,12 +1019,12 @@ static bool take_roots(kn_group *g, const kn_lower_state *s, const int *root, in
         return false;
     memcpy(g->root, root, (size_t)n_roots * sizeof *root);
     for (int r = 1; r < n_roots; ++r) /* the largest first */
-        for (int q = r; q > 0 && size_of(&s->typed[g->root[q]]) > size_of(&s->typed[g->root[q - 1]]); --q) {
+        for (int q = r; q > 0 && size_of_root(s, g->root[q]) > size_of_root(s, g->root[q - 1]); --q) {
             int other = g->root[q];
             g->root[q] = g->root[q - 1];
             g->root[q - 1] = other;
         }
-    set_space(g, &s->typed[g->root[0]]);
+    set_space(g, &s->typed[computed_by(s, g->root[0])]);
     g->option_group = s->graph->node[root[0]].option_group;
     return true;
 }

@@ -161,6 +161,9 @@ bool kn_layouts_find(kn_base *layout, const kn_lower_state *state);
 /* Dense strides of such a shape in the order of `like` (NULL: C order), the smallest of which is `run`. */
 void kn_dense_strides(int64_t *out, const kn_typed *typed, const int64_t *like, int64_t run);
 
+/* True for strips of rows (fuse/strips.h): as a root they stand for the elements that are combined, and their
+ * kernel has the axes of a strip as reduction axes. */
+bool kn_is_strips(const kn_lower_state *state, int node);
 /* Builds a group of these roots, the largest first. The work is linear in the uses that it finds, never in
  * all nodes of the graph. */
 kn_group_result kn_group_build(kn_group *out, const kn_lower_state *state, const int *root, int n_roots);

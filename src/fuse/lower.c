@@ -17,6 +17,7 @@
 #include "fuse/opaque.h"
 #include "graph/op.h"
 #include "fuse/report.h"
+#include "fuse/strips.h"
 #include "fuse/text.h"
 #include "schedule/kind.h"
 #include "space/shape.h"
@@ -45,8 +46,10 @@ typedef enum form { HELD, AS_WRITTEN, DIRECT } form;
 /* The form that is wanted, and its graph, if that is not the expression's. */
 typedef struct replacement {
     kn_arena arena;
-    kn_graph graph;
+    kn_graph graph, strips; /* strips: in place of either graph, with reductions cut into strips (strips.h) */
     form form;
+    bool *refused;   /* reductions (by node) that are not cut; NULL: none is refused */
+    bool is_refused; /* one is, since the lowering began */
 } replacement;
 
 typedef struct lowering {
@@ -54,6 +57,8 @@ typedef struct lowering {
     const kn_expression *expression;
     const kn_graph *graph; /* the expression's, or that of the replacement */
     form form;
+    bool is_held; /* variances are written for kernels that hold rows, which have one more reduction then */
+    int n_nodes;  /* of the graph without strips */
     replacement *replacement;
     const kn_lowering_call *call;
     kn_arena arena;
@@ -185,6 +190,9 @@ static kiln_status prepare(lowering *l)
         l->is_pending[g->out[j]] = true;
     kn_opaque_find(&l->state);
     kn_bases_find(&l->state);
+    for (int n = 0; n < g->n_nodes; ++n)
+        if (kn_is_strips(&l->state, n))
+            add_buffer(l, n, KN_WHY_STRIPS);
     return kn_cuts_find(&l->state, store, l) ? KILN_OK : no_memory();
 }
 
@@ -202,6 +210,15 @@ static bool comes_after_buffers(const lowering *l, const kn_group *g, int before
 /* The limits of a search for a group to join: groups to look back at, and builds that are too large. */
 enum { MOST_BACK = 64, MOST_TRIES = 8 };
 
+/* True for a group that combines strips: one launch does so for several reductions, if they have as many. */
+static bool reads_strips(const lowering *l, const kn_group *g)
+{
+    bool reads = g->leaf != NULL;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        reads = reads && leaf->kind == KN_BASE_BUFFER && kn_is_strips(&l->state, leaf->node);
+    return reads;
+}
+
 /* A root joins a group with a leaf in common, or one of its shape if neither reduces. */
 static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries)
 {
@@ -209,7 +226,7 @@ static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries
     kn_group both;
     int roots[KN_MAX_PARAMS + 1];
     if (l->is_alone[root] || l->is_alone[g->root[0]] || g->n_roots >= KN_MAX_PARAMS ||
-        !kn_groups_share(g, own))
+        !(kn_groups_share(g, own) || (reads_strips(l, g) && reads_strips(l, own))))
         return false;
     memcpy(roots, g->root, (size_t)g->n_roots * sizeof *roots);
     roots[g->n_roots] = root;
@@ -458,6 +475,21 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
                (size_t)typed->ndim * sizeof *stride);
 }
 
+/* Strips of rows: a whole array. */
+static kiln_status bind_strips(const lowering *l, kn_lowered_part *part, int node, int k)
+{
+    const kn_typed *t = &l->typed[node];
+    kn_operand *o = &part->binding.operand[k];
+    *o = (kn_operand){.pass = KN_PASS_RAW,
+                      .dtype = t->dtype,
+                      .seen = t->dtype,
+                      .raw_rank = t->ndim,
+                      .raw_contiguous = true};
+    part->source[k] = (kn_source){.kind = KN_FROM_BUFFER, .index = l->buffer_of[node]};
+    return kn_lowered_view(&part->binding.array[k], NULL, NULL, t->dtype, t->ndim, t->shape,
+                           l->state.base[node].stride);
+}
+
 static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int r)
 {
     int node = g->root[r], k = t->n_in + r;
@@ -465,6 +497,8 @@ static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text
     kiln_array *given;
     kn_operand *o = &part->binding.operand[k];
     bool is_reduced = part->program->reduced_outputs >> r & 1;
+    if (kn_is_strips(&l->state, node))
+        return bind_strips(l, part, node, k);
     *o = (kn_operand){.pass = KN_PASS_ARRAY, .seen = kn_computed_dtype(l->typed[node].dtype)};
     find_target(l, o, &part->source[k], &given, own, node);
     spread(stride, l, g, r, own);
@@ -503,7 +537,8 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
     part->options.block = l->call->options->block;
     bool is_said = false; /* by an array that is no result of a reduction */
     for (int k = 0; k < t->n_in + g->n_roots; ++k)
-        is_said |= b->array[k] && !(k >= t->n_in && part->program->reduced_outputs >> (k - t->n_in) & 1);
+        is_said |= b->array[k] && b->operand[k].pass != KN_PASS_RAW &&
+                   !(k >= t->n_in && part->program->reduced_outputs >> (k - t->n_in) & 1);
     for (int k = 0; k < g->ndim; ++k)
         part->shape[k] = g->extent[t->order[k]];
     if (!is_said) {
@@ -608,12 +643,6 @@ static kiln_status make_opaque(lowering *l, kn_lowered_part *part, kn_text *t, c
 
 /* ---- parts ---- */
 
-/* True if variances are written for kernels that hold rows, which have one more reduction then. */
-static bool is_held(const lowering *l)
-{
-    return l->form == HELD && l->graph == &l->replacement->graph;
-}
-
 /* True if algorithms alone read a large map behind reductions. They can compute it (kernel/fuse_maps.c), so
  * that only the results of the reductions are stored. */
 static bool feeds_algorithms(const lowering *l, const kn_group *g)
@@ -644,7 +673,7 @@ static kiln_status find_why_split(kn_why *out, const lowering *l, placed *at, co
         return KILN_OK;
     }
     const kn_part part = {&r->spec, NULL, &r->launch_params, &r->space, &r->space, NULL};
-    if (r->spec.schedule.kind->reads_again && (is_held(l) || r->space.size > FEW_ELEMENTS)) {
+    if (r->spec.schedule.kind->reads_again && (l->is_held || r->space.size > FEW_ELEMENTS)) {
         *out = KN_WHY_ROWS;
         return KILN_OK;
     }
@@ -653,7 +682,7 @@ static kiln_status find_why_split(kn_why *out, const lowering *l, placed *at, co
     kiln_status status = kn_fusion_place(&fusion, &part);
     if (status != KILN_OK)
         return status;
-    fusion.spared = is_held(l);
+    fusion.spared = l->is_held;
     at->times = kn_fusion_weigh(&fusion);
     *out = kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
     return KILN_OK;
@@ -951,7 +980,7 @@ static bool starts_anew(lowering *l, const kn_group *g)
     replacement *r = l->replacement;
     if (g->n_levels < 2 || l->state.is_host || l->form == DIRECT)
         return false;
-    if (is_held(l))
+    if (l->is_held)
         r->form = AS_WRITTEN;
     else if (kn_direct_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
         r->form = DIRECT;
@@ -990,6 +1019,40 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
     return l->replacement->arena.failed ? no_memory() : KILN_OK;
 }
 
+static int count_strips(const lowering *l, const kn_group *g)
+{
+    int count = 0;
+    for (int r = 0; r < g->n_roots; ++r)
+        count += kn_is_strips(&l->state, g->root[r]);
+    return count;
+}
+
+/* The lowering starts anew, without the strips of the group. */
+static kiln_status refuse_strips(lowering *l, const kn_group *g)
+{
+    replacement *r = l->replacement;
+    if (!r->refused)
+        r->refused = kn_arena_take(&r->arena, (size_t)l->n_nodes);
+    for (int k = 0; k < g->n_roots && r->refused; ++k)
+        if (kn_is_strips(&l->state, g->root[k]))
+            r->refused[l->state.graph->node[g->root[k]].index] = true;
+    r->is_refused = true;
+    return r->refused ? KILN_OK : no_memory();
+}
+
+/* Refuses strips that no kernel combines, or that share their reading with nothing. */
+static kiln_status check_strips(lowering *l, kn_lowered_part *part, const kn_group *g)
+{
+    if (g->n_levels == 0 && count_strips(l, g) == g->n_roots)
+        return refuse_strips(l, g);
+    kn_resolved *r = kn_malloc(sizeof *r);
+    if (!r)
+        return no_memory();
+    kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    kn_free(r);
+    return status == KILN_ERROR_UNSUPPORTED ? refuse_strips(l, g) : status;
+}
+
 /* True if the group computes a node that has been stored since: it will be built again. */
 static bool is_stale(const lowering *l, const kn_group *g)
 {
@@ -1025,7 +1088,9 @@ static kiln_status make_part(lowering *l, int at)
     if (status == KILN_OK)
         status = bind_part(l, part, &l->text[at], g);
     part->is_apart = g->n_roots == 1 && l->is_apart[g->root[0]];
-    if (status == KILN_OK && g->n_levels > 0 && !g->is_scan)
+    if (status == KILN_OK && count_strips(l, g) > 0)
+        status = check_strips(l, part, g);
+    else if (status == KILN_OK && g->n_levels > 0 && !g->is_scan)
         status = check_part(l, part, &l->group[at]);
     else if (status == KILN_OK && !g->is_scan)
         status = turn_narrow(l, part, g);
@@ -1034,7 +1099,7 @@ static kiln_status make_part(lowering *l, int at)
 
 static bool must_start_anew(const lowering *l)
 {
-    return l->replacement->form != l->form;
+    return l->replacement->form != l->form || l->replacement->is_refused;
 }
 
 static kiln_status make_parts(lowering *l)
@@ -1282,6 +1347,21 @@ static kiln_status hold(lowering *l)
         !kn_held_make(&r->graph, l->graph, l->typed, l->expression->options.flags, &r->arena))
         return r->arena.failed ? no_memory() : KILN_OK;
     l->graph = &r->graph;
+    l->is_held = true;
+    kn_free(l->typed);
+    l->typed = NULL;
+    return infer(l);
+}
+
+/* Cuts reductions into strips where another kernel has their input row by row. */
+static kiln_status cut_strips(lowering *l)
+{
+    replacement *r = l->replacement;
+    l->n_nodes = l->graph->n_nodes;
+    if (l->call->target->backend == KN_HOST ||
+        !kn_strips_make(&r->strips, l->graph, l->typed, l->expression->options.flags, r->refused, &r->arena))
+        return r->arena.failed ? no_memory() : KILN_OK;
+    l->graph = &r->strips;
     kn_free(l->typed);
     l->typed = NULL;
     return infer(l);
@@ -1303,6 +1383,8 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     kiln_status status = infer(l);
     if (status == KILN_OK)
         status = hold(l);
+    if (status == KILN_OK)
+        status = cut_strips(l);
     if (status == KILN_OK)
         status = prepare(l);
     if (status == KILN_OK && !out->layout) /* the same for both graphs */
@@ -1348,8 +1430,11 @@ kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_cal
     form form;
     do {
         form = r.form;
+        r.is_refused = false;
         status = lower(out, expression, call, &r);
-    } while (status == KILN_OK && r.form != form);
+        if (r.form != form)
+            r.refused = NULL; /* another graph */
+    } while (status == KILN_OK && (r.form != form || r.is_refused));
     kn_arena_free(&r.arena);
     return status;
 }

@@ -17,7 +17,8 @@ typedef enum kn_why {
     KN_WHY_READER,
     KN_WHY_ALONE,
     KN_WHY_RANGE,
-    KN_WHY_LAYOUT
+    KN_WHY_LAYOUT,
+    KN_WHY_STRIPS
 } kn_why;
 
 /* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */

@@ -42,7 +42,7 @@ static bool root_is_reduced(const kn_text_writer *w, int r)
 {
     const kn_group *g = w->group;
     uint64_t along = 0;
-    for (int a = 0; a < w->state->typed[g->root[r]].ndim; ++a)
+    for (int a = 0; a < kn_text_typed_of(w, g->root_use[r])->ndim; ++a)
         if (g->root_use[r]->map[a].to >= 0)
             along |= UINT64_C(1) << g->root_use[r]->map[a].to;
     uint64_t reduced = 0;
@@ -415,22 +415,54 @@ static void write_stores(kn_text_writer *w, kn_over over)
         return;
     find_own_reads(w, &own);
     kn_text_stage *s = new_stage(w, KN_MAP, over, over == KN_OVER_RESULTS ? 'k' : 'm', g->n_levels);
-    if (g->n_levels == 0)
+    if (!g->is_settled) /* the only stage */
         s->label[0] = '\0';
     put_uses(w, s);
     const char *separator = "";
     for (int r = 0; r < g->n_roots; ++r) {
         if (root_is_reduced(w, r) != (over == KN_OVER_RESULTS))
             continue;
-        kn_str_printf(&s->body, "y%d = %s;\n", r,
+        bool is_combined = kn_is_strips(w->state, g->root[r]);
+        kn_str_printf(&s->body, "%c%d = %s;\n", is_combined ? 'z' : 'y', r,
                       kn_text_operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype),
                                       KN_NO_BOUND));
-        kn_str_printf(&s->gives, "%sy%d", separator, r);
+        kn_str_printf(&s->gives, is_combined ? "%s_z%d" : "%sy%d", separator, r);
         separator = ", ";
     }
     put_reads(w, s, kn_str_text(&own));
     s->body.failed |= own.failed;
     kn_str_free(&own);
+}
+
+/* The operation of the reduction that reads the strips: the node behind them (strips.h). NULL: no memory, and
+ * w->status says so. */
+static const kn_op *find_combining(kn_text_writer *w, int strips)
+{
+    const kn_op *op = NULL;
+    kiln_status status = kn_op_find(&op, w->state->arena, &w->state->graph->node[strips + 1],
+                                    &w->state->typed[strips + 1], NULL, 0);
+    if (status != KILN_OK && w->status == KILN_OK)
+        w->status = status;
+    return op;
+}
+
+/* Writes the stages that combine columns by strips of rows, which come last. */
+static void write_columns(kn_text_writer *w)
+{
+    for (int r = 0; r < w->group->n_roots; ++r) {
+        int root = w->group->root[r];
+        const kn_text_reduction f = {.op = kn_is_strips(w->state, root) ? find_combining(w, root) : NULL,
+                                     .space = -1};
+        if (!f.op)
+            continue;
+        char z[KN_TEXT_NAME];
+        snprintf(z, KN_TEXT_NAME, "z%d", r);
+        put_value_declaration(w, kiln_dtype_name(w->state->typed[root].dtype), z);
+        kn_text_stage *s = new_stage(w, KN_COLUMNS, KN_OVER_ALL, 'l', r);
+        kn_str_printf(&s->reads, "_%s", z);
+        kn_str_printf(&s->gives, "y%d", r);
+        kn_text_put_reduction(&f, &s->body, false, "a", "b", "false");
+    }
 }
 
 void kn_text_write_stages(kn_text_writer *w)
@@ -445,7 +477,9 @@ void kn_text_write_stages(kn_text_writer *w)
     write_hoisted(w, w->group->n_levels + 1);
     write_stores(w, KN_OVER_ALL);
     write_stores(w, KN_OVER_RESULTS);
+    write_columns(w);
     for (int r = 0; r < w->group->n_roots; ++r)
-        kn_str_printf(&w->outs, "%s%s y%d", r > 0 ? ", " : "",
+        kn_str_printf(&w->outs, "%s%s%s y%d", r > 0 ? ", " : "",
+                      kn_is_strips(w->state, w->group->root[r]) ? "raw " : "",
                       kiln_dtype_name(kn_computed_dtype(w->state->typed[w->group->root[r]].dtype)), r);
 }

@@ -29,7 +29,10 @@ typedef enum kn_node_kind {
     KN_NODE_BROADCAST, /* to `extent[n_axes]`, KN_EXTENT_READ as in RESHAPE */
     KN_NODE_WINDOWS,   /* all windows: `axis` has pairs of an axis and a number of elements, whose axes come
                           behind the others */
-    KN_NODE_LIKE       /* in[0], broadcast to the shape of in[1], which is not read; in `dtype` or, if that is
+    KN_NODE_STRIPS, /* in[0], combined by strips of rows for the reduction that reads these: `extent[0]` take
+                       the place of the first n_axes axes; in `dtype`. Lowerings alone have it
+                       (fuse/strips.h) */
+    KN_NODE_LIKE    /* in[0], broadcast to the shape of in[1], which is not read; in `dtype` or, if that is
                     KILN_DTYPE_NONE, in that of in[index]; KN_LIKE_ALL:
                     broadcast with all, in the common dtype of in[1 ..]; KN_LIKE_DTYPES: in the shape of
                     in[1], in the common dtype of in[1 ..], among which no number is weak; has_axes: in[0]

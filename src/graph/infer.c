@@ -89,6 +89,16 @@ static kiln_status infer_like(kn_typed *out, kn_inference *f, const kn_node *nod
     return node->index == KN_LIKE_ALL ? kn_infer_broadcast(f, node) : kn_infer_broadcast_to(f, node);
 }
 
+static kiln_status infer_strips(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    const kn_typed *in = &f->typed[node->in[0]];
+    out->dtype = node->dtype;
+    f->shape[f->ndim++] = node->extent[0];
+    for (int a = node->n_axes; a < in->ndim; ++a)
+        f->shape[f->ndim++] = in->shape[a];
+    return KILN_OK;
+}
+
 /* A view has its input's dtype. A view of a number is no longer a Python number. */
 static kiln_status infer_view(kn_typed *out, kn_inference *f, const kn_node *node)
 {
@@ -105,7 +115,7 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_KERNEL] = infer_elements, [KN_NODE_CAST] = infer_elements,    [KN_NODE_SLICE] = infer_view,
     [KN_NODE_TRANSPOSE] = infer_view,  [KN_NODE_RESHAPE] = infer_view,     [KN_NODE_EXTENT] = kn_infer_extent,
     [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
-    [KN_NODE_WINDOWS] = infer_view,    [KN_NODE_LIKE] = infer_like};
+    [KN_NODE_WINDOWS] = infer_view,    [KN_NODE_STRIPS] = infer_strips,    [KN_NODE_LIKE] = infer_like};
 
 /* A node with a late extent can only be a result: no other node reads it. */
 static kiln_status check_late(const kn_inference *f, const kn_node *node)

@@ -356,8 +356,8 @@ static kiln_status check_expression(const kn_program *p, const kn_stage *s)
     int first = p->n_in + p->n_out;
     bool gives_one = s->n_given == 1 && s->value[s->n_read] >= first;
     bool reads_one = s->n_read == 1 && s->value[0] >= first;
-    if (s->kind == KN_COUNT || s->kind == KN_PLACE || s->kind == KN_RANK ||
-        s->kind == KN_TALLY) /* kiln's own */
+    if (s->kind == KN_COUNT || s->kind == KN_PLACE || s->kind == KN_RANK || s->kind == KN_TALLY ||
+        s->kind == KN_COLUMNS) /* kiln's own */
         return KILN_OK;
     if (s->kind == KN_MAP || (gives_one && (s->kind == KN_MAP_EXPRESSION || reads_one)))
         return KILN_OK;

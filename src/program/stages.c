@@ -14,7 +14,8 @@ static const struct {
                                  [KN_COUNT] = {"count", 'c', 'c'},
                                  [KN_PLACE] = {"place", 'p', 'p'},
                                  [KN_RANK] = {"rank", 'o', 'o'},
-                                 [KN_TALLY] = {"tally", 't', 't'}};
+                                 [KN_TALLY] = {"tally", 't', 't'},
+                                 [KN_COLUMNS] = {"columns", 'l', 'l'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
@@ -38,7 +39,7 @@ bool kn_stage_scans(kn_stage_kind kind)
 
 bool kn_pattern_scans(const char *pattern)
 {
-    return strpbrk(pattern, "scpot") != NULL;
+    return strpbrk(pattern, "scpotl") != NULL;
 }
 
 bool kn_pattern_has_rows(const char *pattern)

@@ -20,10 +20,13 @@ typedef enum kn_stage_kind {
                  digit. Reads their counts, a raw input, and needs a raw output of zeros: 256 words a tile */
     KN_RANK,  /* the same, if sorted by all of one value, an unsigned integer. Rows are short, or the
                  body says how many come first at most, and they are longer (CUDA) */
-    KN_TALLY  /* combines the second value of all elements of a bin, which the first one numbers, two by two
+    KN_TALLY, /* combines the second value of all elements of a bin, which the first one numbers, two by two
                  in any order, in a raw output of two axes: parts of the elements, each with all bins */
+    KN_COLUMNS /* combines one value of the elements of a column, those that have the same place along the
+                  reduction axes, two by two, in a raw output: strips of neighbouring rows
+                  (schedule/row_strips.h), each with all columns. The last stages of a program (CUDA) */
 } kn_stage_kind;
-enum { KN_STAGE_KINDS = 9, KN_MAX_STAGES = 32 };
+enum { KN_STAGE_KINDS = 10, KN_MAX_STAGES = 32 };
 
 /* The iterations of a stage: one for each element of the space, or one for each result, for all elements
  * along the reduction axes. */
@@ -98,13 +101,14 @@ const char *kn_value_name(const kn_param *value);
 /* "map": a kind of stage, as specialisations write it. */
 const char *kn_stage_kind_name(kn_stage_kind kind);
 /* The stage's letter in a program's pattern: 'm' for a map of each element, 'k' for a map of each result,
- * 'r', 's' for a scan, 'c' for counts, 'p' for places, 'o' for ranks, and 't' for a tally. */
+ * 'r', 's' for a scan, 'c' for counts, 'p' for places, 'o' for ranks, 't' for a tally, and 'l' for columns.
+ */
 char kn_stage_letter(kn_stage_kind kind, kn_over over);
 /* True if a stage of that kind combines values two by two; if it scans. */
 bool kn_stage_combines(kn_stage_kind kind);
 bool kn_stage_scans(kn_stage_kind kind);
-/* True if some stage of the program scans, counts, places, ranks or tallies: the axes of the call are in C
- * order then. */
+/* True if some stage of the program scans, counts, places, ranks, tallies or combines columns: the axes of
+ * the call are in C order then. */
 bool kn_program_scans(const kn_program *program);
 bool kn_pattern_scans(const char *pattern);
 /* True if some stage counts or places: rows have numbers then, in C order. */

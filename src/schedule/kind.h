@@ -55,8 +55,9 @@ typedef struct kn_levels kn_levels;
 
 struct kn_kind {
     const char *name; /* in a specialisation; unique among the kinds of a back end */
-    const char
-        *pattern; /* of its programs: kn_program.pattern; "mr*": those that begin so, and scan nothing */
+    /* Its programs: kn_program.pattern; "mr*": those that begin so, and scan nothing; "*l": those that end
+     * by combining columns. */
+    const char *pattern;
     /* Counted up where its kernels expect something else of a launch: the members of its field, grid, block,
      * shared memory, workspace. Older code in bundles is passed over then. From 1. */
     int revision;

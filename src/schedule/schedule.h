@@ -12,10 +12,11 @@ typedef struct kn_kind kn_kind;
 
 /* Accesses of an array operand (CUDA). */
 enum {
-    KN_DENSE = 'd',    /* one vector at the element's index */
-    KN_VECTOR = 'v',   /* at the place that its strides give, one vector, or one element repeated */
-    KN_GATHER = 'g',   /* element by element; channels, stencils: contiguous ranges that begin anywhere */
-    KN_STAGED = 't',   /* transposes: through shared memory; channels: all of them interleaved */
+    KN_DENSE = 'd',  /* one vector at the element's index */
+    KN_VECTOR = 'v', /* at the place that its strides give, one vector, or one element repeated */
+    KN_GATHER = 'g', /* element by element; channels, stencils: contiguous ranges that begin anywhere */
+    KN_STAGED = 't', /* transposes: through shared memory; channels: all of them interleaved; row_strips: once
+                          for all rows */
     KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
 /* Inputs of products (reduce_product): KN_VECTOR if they are broadcast along columns, KN_DENSE along rows.

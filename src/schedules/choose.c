@@ -22,11 +22,14 @@ const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
     return *kind;
 }
 
-/* A pattern that ends in '*' matches all programs that begin so, and scan nothing. */
+/* A pattern that ends in '*' matches all programs that begin so, and scan nothing; "*l" those that end by
+ * combining columns. */
 static bool computes(const kn_kind *kind, const char *pattern)
 {
     size_t length = strcspn(kind->pattern, "*");
     bool begins = strncmp(kind->pattern, pattern, length) == 0;
+    if (kind->pattern[length] == '*' && kind->pattern[length + 1])
+        return pattern[0] && pattern[strlen(pattern) - 1] == kind->pattern[length + 1];
     return begins && (kind->pattern[length] == '*' ? !kn_pattern_scans(pattern) : pattern[length] == '\0');
 }
 

@@ -61,7 +61,8 @@ static void take_stage(description *d, char *kind)
                  {"count", KN_COUNT, KN_OVER_ALL},
                  {"place", KN_PLACE, KN_OVER_ALL},
                  {"rank", KN_RANK, KN_OVER_ALL},
-                 {"tally", KN_TALLY, KN_OVER_ALL}};
+                 {"tally", KN_TALLY, KN_OVER_ALL},
+                 {"columns", KN_COLUMNS, KN_OVER_ALL}};
     static const char *const labels[DESCRIBED_STAGES] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"};
     size_t k = 0, count = sizeof kinds / sizeof kinds[0];
     char *reads = cut_at_bar(kind), *gives = cut_at_bar(reads), *body = cut_at_bar(gives);

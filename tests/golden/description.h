@@ -23,7 +23,7 @@
  *     axes: 0,2                         without it all
  * A program of several stages has `axes`, `values`, and a line a stage, in their order, of its kind, what it
  * reads, what it gives, and its text. Kinds are map, expression, reduce IDENTITY, scan, exclusive IDENTITY,
- * count, place, rank, tally IDENTITY;
+ * count, place, rank, tally IDENTITY, columns;
  * those of each result rather than of each element have the word `results` behind them:
  *     values: float32 _v, float32 _r
  *     stage: expression | x | _v | x * x

@@ -16,7 +16,8 @@
  *                                           exp), quick (its baseline), block=512, reduce=2
  *                                           (a reduction of the last two axes, along which results have no
  *                                           strides), row=1 (each input, and its sum
- *                                           along the last axis, go into each result), scan=2 (sums along
+ *                                           along the last axis, go into each result), columns (so do the
+ *                                           columns' sums, by strips of rows), scan=2 (sums along
  *                                           the last two axes, in their order), select (the scan is a
  *                                           selection's)
  */
@@ -46,7 +47,7 @@ typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
     bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally,
-        is_wrong;
+        has_columns, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -104,6 +105,8 @@ static void read_word(call *c, const char *word)
         c->reduced = atoi(word + 7);
     else if (!strncmp(word, "row=", 4))
         c->row = atoi(word + 4);
+    else if (!strcmp(word, "columns"))
+        c->has_columns = true;
     else if (!strcmp(word, "select"))
         c->is_selection = true;
     else if (!strcmp(word, "sort_count"))
@@ -147,11 +150,15 @@ static kiln_dtype dtype_of(int item_size)
                             : KILN_COMPLEX128;
 }
 
-/* The sum of all inputs along a row is added to them. */
+/* The sum of all inputs along a row is added to them; columns are another output, which is raw. */
 static void make_row_program(kn_program **out, const char *in_params, const char *out_params,
                              const char *body, const call *c)
 {
-    kn_str sum = KN_STR_INIT;
+    kn_str sum = KN_STR_INIT, outputs = KN_STR_INIT, results = KN_STR_INIT;
+    kn_str_printf(&outputs, c->has_columns ? "%s, raw float32 own" : "%s", out_params);
+    for (int k = 0; k < c->count; ++k)
+        if (c->operand[k].is_output)
+            kn_str_printf(&results, "%sv%d", results.length > 0 ? ", " : "", k);
     kn_str_append(&sum, "0");
     for (int k = 0; k < c->count; ++k)
         if (!c->operand[k].is_output)
@@ -159,16 +166,19 @@ static void make_row_program(kn_program **out, const char *in_params, const char
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION, .label = "m0", .gives = "_v", .body = kn_str_text(&sum)},
         {.kind = KN_REDUCE, .label = "r0", .reads = "_v", .gives = "_r", .body = "a + b", .identity = "0"},
-        {.kind = KN_MAP, .label = "m1", .reads = "_v, _r", .body = body}};
+        {.kind = KN_MAP, .label = "m1", .reads = "_v, _r", .gives = kn_str_text(&results), .body = body},
+        {.kind = KN_COLUMNS, .label = "l0", .reads = "_v", .gives = "own", .body = "a + b"}};
     const kn_program_text text = {.name = "k",
                                   .in = in_params,
-                                  .out = out_params,
+                                  .out = kn_str_text(&outputs),
                                   .values = "float32 _v, float32 _r",
                                   .stage = stages,
-                                  .n_stages = 3,
+                                  .n_stages = c->has_columns ? 4 : 3,
                                   .reduced = c->row};
     kn_program_create(out, &text);
     kn_str_free(&sum);
+    kn_str_free(&outputs);
+    kn_str_free(&results);
 }
 
 /* A pass of a sort: digits counted, or places by them; or the ranks of all elements. */
@@ -282,7 +292,7 @@ static void make_space(kn_space *space, kn_access *access, const call *c)
     for (int k = 0; k < c->count; ++k)
         view[k] = (kn_view){c->operand[k].is_output ? outputs : c->shape, c->operand[k].stride, c->ndim,
                             c->operand[k].is_output};
-    if (c->scan)
+    if (c->scan || c->has_columns)
         kn_space_make_in_order(space, c->ndim, c->shape, reduced, view, c->count,
                                c->with_index ? KN_WITH_INDEX : 0, KN_FORWARD);
     else

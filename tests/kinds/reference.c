@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "reference_call.h"
+#include "schedule/row_strips.h"
 #include "schedule/tally.h"
 #include "stage_parts.h"
 
@@ -287,6 +288,22 @@ static void write_tally(FILE *to, const declarations *l, const description *d, c
             stage->body);
 }
 
+/* The elements of each column, combined by strips of rows. */
+static void write_columns(FILE *to, const declarations *l, const kn_stage_text *stage)
+{
+    int raw = raw_number(l, stage->gives);
+    const char *type = l->at[raw].type;
+    fprintf(
+        to,
+        "{\nconst long long kn_most = kn->length < %d ? %d / kn->length : 1, kn_even = (kn->rows + kn_most - "
+        "1) / kn_most, kn_rows = kn_even > %d ? kn_even : %d;\n"
+        "for (long long kn_j = 0; kn_j < kn->length; ++kn_j) {\n"
+        "%s &kn_of = ((%s *)kn->view[%d].at)[kn_row / kn_rows * kn->length + kn_j];\n"
+        "const %s a = kn_of, b = kn_%s[kn_j];\nkn_of = kn_row %% kn_rows ? %s : b;\n}\n}\n",
+        KN_STRIPS_PARTIALS, KN_STRIPS_PARTIALS, KN_STRIPS_LEAST_ROWS, KN_STRIPS_LEAST_ROWS, type, type, raw,
+        type, given_by(l, stage->reads)->name, stage->body);
+}
+
 /* One iteration for each element, or for each result. */
 static void write_map(FILE *to, const declarations *l, const description *d, const kn_stage_text *stage)
 {
@@ -330,6 +347,8 @@ static void write_function(FILE *to, const description *d, int number)
             write_rank(to, &l, &s.at[k]);
         else if (s.at[k].kind == KN_TALLY)
             write_tally(to, &l, d, &s.at[k]);
+        else if (s.at[k].kind == KN_COLUMNS)
+            write_columns(to, &l, &s.at[k]);
         else
             write_map(to, &l, d, &s.at[k]);
     fprintf(to, "}\n}\n}\n");

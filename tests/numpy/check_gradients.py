@@ -2,12 +2,15 @@
 they should be is not their formula: the derivative of the function itself along a random direction, by central differences in float64.
 check_gradients.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
 import ctypes
+import os
 import random
 
 import numpy as np
 
 from check_searches import placed
 from host_kernels import SEED, Argument, Arrays, in_threads, random_cases
+
+os.environ.setdefault("KILN_KINDS", "-fewest")  # rows and columns of so few elements, too, are read together on CUDA
 
 EXP = "m = max(x, axis=-1, keepdims=True); e = exp(x - m); s = sum(e, axis=-1, keepdims=True); "
 RMS = "r = 1 / sqrt(mean(x * x, axis=-1, keepdims=True) + 0.01); w = d * g; "

@@ -6,14 +6,24 @@
 #include "schedules/rowprog/rowprog_kinds.h"
 
 enum {
-    EARLY = 32 /* bytes of a thread for inputs that are first needed behind a reduction, to be loaded with the
-                  others, at most */
+    EARLY = 32, /* bytes of a thread for inputs that are first needed behind a reduction, to be loaded with
+                   the others, at most */
+    RESIDENT = 1024,      /* threads of a multiprocessor that registers have to suffice for, where blocks have
+                        strips */
+    MANY_RESIDENT = 1536, /* the same of programs with one reduction at most whose threads hold */
+    FEW_HELD = 112        /* bytes, at most: bench/results/rows.md */
 };
 
 /* The multi-pass kernel finds items by places, the others by the numbers of elements. */
 static bool goes_by_places(const kn_writer *w)
 {
     return w->recipe == &kn_recipe_row_multipass;
+}
+
+/* A block has several rows, one after the other, and combines columns. */
+static bool has_strips(const kn_writer *w)
+{
+    return w->recipe == &kn_recipe_row_strips;
 }
 
 /* A part of the row is staged in shared memory, as it was loaded; each level computes again what it needs of
@@ -57,8 +67,10 @@ static bool is_of_items(const kn_writer *w, int k)
 /* True for inputs whose elements are taken out of their words where they are read: kn_unpack says why. */
 static bool is_unpacked(const kn_writer *w, int k)
 {
-    return w->recipe == &kn_recipe_row_long && k < w->program->n_in && is_of_items(w, k) &&
-           w->spec->schedule.vector > 1 && w->spec->operand[k].dtype == KILN_BFLOAT16;
+    return (w->recipe == &kn_recipe_row_long || has_strips(w)) && k < w->program->n_in && is_of_items(w, k) &&
+           w->spec->schedule.vector > 1 &&
+           (w->spec->operand[k].dtype == KILN_BFLOAT16 ||
+            (has_strips(w) && w->spec->operand[k].dtype == KILN_FLOAT16));
 }
 
 /* ---- items ---- */
@@ -146,7 +158,7 @@ static int late_bytes(const kn_writer *w)
  * item, by the first level that needs them. */
 static bool is_early(const kn_writer *w, int k)
 {
-    return kn_row_is_early(w->program, k) || (!is_staged(w) && late_bytes(w) <= EARLY);
+    return has_strips(w) || kn_row_is_early(w->program, k) || (!is_staged(w) && late_bytes(w) <= EARLY);
 }
 
 static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)
@@ -204,6 +216,18 @@ static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *lev
     put_lambda(w, out, from_stage ? ", const int kn_slot" : "", lines);
 }
 
+/* Combines an element with what its column has so far: at the end of a program. */
+static void put_columns(const kn_writer *w, kn_str *out)
+{
+    for (int s = 0; s < w->program->n_stages; ++s) {
+        const kn_stage *stage = &w->program->stage[s];
+        if (stage->kind == KN_COLUMNS)
+            kn_put_part_with(w, out, "columns_element", stage->value[1], "value=%s function=%s",
+                             kn_text_by(w, kn_put_row_value, stage->value[0]),
+                             kn_text_by(w, kn_put_function, s));
+    }
+}
+
 /* The stages of an element, and the value that the level reduces. */
 static void put_element(const kn_writer *w, kn_str *out, const kn_level *level)
 {
@@ -215,6 +239,8 @@ static void put_element(const kn_writer *w, kn_str *out, const kn_level *level)
     kn_put_level_stages(w, out, level, goes_by_places(w) ? &recomputed : &held);
     if (!level->is_last)
         kn_put_part(w, out, "reduced_element", w->program->stage[level->end].value[0]);
+    else
+        put_columns(w, out);
 }
 
 /* A result that the text does not assign keeps its value: results are loaded first. The compiler drops the
@@ -285,7 +311,7 @@ static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
 static void put_levels(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_LEVELS];
-    if (!goes_by_places(w))
+    if (!goes_by_places(w) && !has_strips(w))
         put_early(w, out, put_load);
     if (is_unaligned(w))
         put_early(w, out, put_mend);
@@ -304,6 +330,10 @@ static void put_item_members(kn_writer *w)
     for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !recomputes(w); ++k)
         if (kn_is_held_value(w, k))
             kn_put_part(w, out, "held_value", k);
+    for (int s = 0; s < w->program->n_stages; ++s)
+        if (w->program->stage[s].kind == KN_COLUMNS)
+            kn_put_part_with(w, out, "columns_member", w->program->stage[s].value[1], "value_type=%s",
+                             kn_text_by(w, kn_put_type, w->program->stage[s].value[0]));
 }
 
 /* True if a warp has the operand's rows in shared memory. */
@@ -324,6 +354,11 @@ static void put_row_pointers(kn_writer *w)
     if (w->recipe == &kn_recipe_row_lanes && strchr(w->spec->schedule.access, KN_STAGED))
         kn_put_part(w, out, "own_row", KN_NO_VALUE);
     for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
+        if (has_strips(w) && !kn_is_output(w, k)) {
+            if (is_broadcast(w, k))
+                kn_put_part(w, out, "broadcast_asked", k);
+            continue;
+        }
         if (is_of_rows(w, k)) {
             kn_put_part(w, out, "row_staged", k);
             continue;
@@ -402,6 +437,61 @@ static void fill_block(kn_writer *w)
     put_off(w);
 }
 
+/* Inputs come a row ahead, but those that are the same for all rows. */
+static void put_asked_address(const kn_writer *w, kn_str *out, int k)
+{
+    kn_put_part(w, out, kn_access_of(w, k) == KN_STAGED ? "asked_for_all" : "asked_elements", k);
+}
+
+static void put_asked(kn_writer *w, int k)
+{
+    if (is_broadcast(w, k)) {
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "asked_broadcast", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], "ask_broadcast", k);
+        return;
+    }
+    bool is_same = kn_access_of(w, k) == KN_STAGED;
+    kn_put_part_with(w, &w->slot[is_same ? KN_SLOT_INVARIANT : KN_SLOT_LOADS], "load", k, "from=%s",
+                     kn_text_by(w, put_asked_address, k));
+    if (!is_same)
+        kn_put_part(w, &w->slot[KN_SLOT_LANE], "take", k);
+}
+
+/* Bytes that a thread holds: inputs, also those of the next row, and what it has combined. */
+static int strip_bytes(const kn_writer *w)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    int bytes = 0;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_of_items(w, k))
+            bytes += (kn_access_of(w, k) == KN_STAGED ? 1 : 2) * kn_item_size(w, k);
+    for (int t = 0; t < w->program->n_stages; ++t)
+        if (w->program->stage[t].kind == KN_COLUMNS)
+            bytes += kn_item_size(w, w->program->stage[t].value[1]);
+    return bytes * s->vector * kn_row_config_of(s)->items;
+}
+
+static int reductions_of(const kn_writer *w)
+{
+    int count = 0;
+    for (int s = 0; s < w->program->n_stages; ++s)
+        count += w->program->stage[s].kind == KN_REDUCE;
+    return count;
+}
+
+static void fill_strips(kn_writer *w)
+{
+    fill(w);
+    kn_put_blocks(w, strip_bytes(w) <= FEW_HELD && reductions_of(w) <= 1 ? MANY_RESIDENT : RESIDENT);
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_is_wide_array(w, k))
+            put_asked(w, k);
+    for (int s = 0; s < w->program->n_stages; ++s)
+        if (w->program->stage[s].kind == KN_COLUMNS)
+            kn_put_part_with(w, &w->slot[KN_SLOT_UNSTAGE], "store_columns", w->program->stage[s].value[1],
+                             "value_type=%s", kn_text_by(w, kn_put_type, w->program->stage[s].value[0]));
+}
+
 static void fill_columns(kn_writer *w)
 {
     fill(w);
@@ -439,3 +529,4 @@ RECIPE(lanes, fill_lanes, "kn_reduce_group", "kn_copy_rows", false)
 RECIPE(block, fill_block, "kn_reduce_group", NULL, false)
 RECIPE(long, fill_long, "kn_reduce_group", NULL, false)
 RECIPE(multipass, fill, "kn_reduce_group", NULL, false)
+RECIPE(strips, fill_strips, "kn_reduce_threads_in_turn", NULL, false)

@@ -96,6 +96,31 @@ kn_stage_item(kn_${name}_staged[kn_slot], ${from});
 #part stage_repeated
 kn_${name}_staged[kn_slot] = kn_repeat<${type}, ${vector}>(${from});
 
+// Rows of a block, one after the other, whose columns are combined (row_strips.cu).
+#inline asked_elements (const ${type} *)((const char *)kn.${name}_ + kn_then.at[${array}]) + kn_j
+#inline asked_for_all (const ${type} *)kn.${name}_ + kn_j
+
+#part take
+kn_in.kn_${name}_ = kn_from.kn_${name}_;
+
+#part asked_broadcast
+${type} kn_${name}_then;
+
+#part ask_broadcast
+kn_${name}_then = *(const ${type} *)((const char *)kn.${name}_ + kn_then.at[${array}]);
+
+#part broadcast_asked
+const ${type} kn_${name}_broadcast = kn_${name}_then;
+
+#part columns_member
+kn_pack<${value_type}, ${vector}> kn_${name}_columns;
+
+#part columns_element
+kn_in.kn_${name}_columns.at[kn_k] = kn_is_first_row ? ${value} : ${function}(kn_in.kn_${name}_columns.at[kn_k], ${value});
+
+#part store_columns
+kn_store((${value_type} *)kn.${name}_.first + (long long)blockIdx.x * kn_length + kn_j, kn_in.kn_${name}_columns);
+
 // Rows of a warp in shared memory (row_lanes.cu).
 #part rows_of_warp
 /* Those that there are, at least the last one. */

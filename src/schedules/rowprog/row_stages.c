@@ -8,9 +8,11 @@ static bool is_own(const kn_writer *w, int value)
     return value >= kn_param_count(w);
 }
 
+/* True for stages that are called for each element: reductions are loops of their own, and columns are
+ * combined behind the calls. */
 static bool is_over_all(const kn_stage *s)
 {
-    return s->kind != KN_REDUCE && s->over == KN_OVER_ALL;
+    return s->kind != KN_REDUCE && s->kind != KN_COLUMNS && s->over == KN_OVER_ALL;
 }
 
 bool kn_has_columns(const kn_writer *w)
@@ -204,7 +206,7 @@ static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *le
     for (int s = level->begin; s < level->end; ++s) {
         const kn_stage *stage = &w->program->stage[s];
         kn_str *lines = kn_text(w);
-        if (is_over_all(stage))
+        if (stage->over == KN_OVER_ALL)
             continue;
         for (int v = stage->n_read; v < stage->n_read + stage->n_given; ++v)
             if (is_own(w, stage->value[v]))
