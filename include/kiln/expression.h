@@ -159,6 +159,35 @@ KILN_NODISCARD KILN_API kiln_status kiln_function_call(kiln_array **out, int n_o
                                                        const char *name, const kiln_arg *in,
                                                        int n_in, const kiln_call_options *options);
 
+/* Options of an operation that is called by name: what functions of NumPy take beside inputs. */
+typedef struct kiln_apply_options {
+    size_t struct_size;
+    kiln_dtype dtype;    /* of the results, in which is computed; KILN_DTYPE_NONE: the usual one */
+    const char *casting; /* "no", "equiv", "safe", "same_kind", "unsafe"; NULL: "same_kind" */
+    const kiln_arg *where;   /* a mask, which broadcasts; NULL: all elements */
+    const kiln_arg *initial; /* of sums, products and extremes: one more element; NULL: none */
+} kiln_apply_options;
+#define KILN_APPLY_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(kiln_apply_options), KILN_DTYPE_NONE, NULL, NULL, NULL                              \
+    }
+
+/* kiln_apply with these, as in expressions: z where m is true, else what z has been, is
+ *
+ *     kiln_apply_options with = KILN_APPLY_OPTIONS_INIT;
+ *     with.where = &mask;
+ *     kiln_apply_with(&z, 1, "add", in, 2, &with, NULL);
+ *
+ * Elements that a mask leaves out of an elementwise operation stay as they are in a given array,
+ * and are 0 in one that the call allocates. with NULL: kiln_apply. KILN_ERROR_NOT_FOUND for a name
+ * that no operation has; KILN_ERROR_INVALID for NULL, wrong counts and a word that is no casting;
+ * KILN_ERROR_SYNTAX for what the operation does not take; else the errors of
+ * kiln_expression_create and kiln_kernel_call. */
+KILN_NODISCARD KILN_API kiln_status kiln_apply_with(kiln_array **out, int n_out, const char *name,
+                                                    const kiln_arg *in, int n_in,
+                                                    const kiln_apply_options *with,
+                                                    const kiln_call_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1815,6 +1815,67 @@ template <class... Values> [[nodiscard]] array apply(text name, const Values &..
     return result;
 }
 
+/** An operation with one result by its name, with what NumPy's functions take beside their inputs;
+ * arrays and texts have to live until the call:
+ *
+ *     kiln::applied("divide").where(y != 0).dtype(KILN_FLOAT32)(x, y);
+ *     kiln::applied("add").where(mask).into(z, x, y);  // the others stay as they are in z */
+class applied {
+  public:
+    /** An operation, a registered one too. */
+    explicit applied(text name) noexcept : name_(name) {}
+    /** A mask of elements, which broadcasts. */
+    applied &where(const operand &mask) noexcept
+    {
+        where_ = mask.arg();
+        return *this;
+    }
+    /** One more element of sums, products and extremes. */
+    applied &initial(const operand &number) noexcept
+    {
+        initial_ = number.arg();
+        return *this;
+    }
+    /** The dtype of the results, in which is computed. */
+    applied &dtype(kiln_dtype of_results) noexcept
+    {
+        with_.dtype = of_results;
+        return *this;
+    }
+    /** "no", "equiv", "safe", "same_kind" or "unsafe". */
+    applied &casting(text rule) noexcept
+    {
+        with_.casting = rule.get();
+        return *this;
+    }
+    /** A new array. */
+    template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
+    {
+        kiln_array *result = nullptr;
+        call(&result, values...);
+        return array(result);
+    }
+    /** An array that is there. */
+    template <class... Values> void into(const array &out, const Values &...values) const
+    {
+        kiln_array *result = out.get();
+        call(&result, values...);
+    }
+
+  private:
+    template <class... Values> void call(kiln_array **out, const Values &...values) const
+    {
+        const priv::arguments<Values...> list(values...);
+        kiln_apply_options with = with_;
+        with.where = where_.kind == KILN_ARG_NONE ? nullptr : &where_;
+        with.initial = initial_.kind == KILN_ARG_NONE ? nullptr : &initial_;
+        check(kiln_apply_with(out, 1, name_.get(), list.in, list.count, &with, nullptr));
+    }
+    text name_;
+    kiln_arg where_ = kiln_arg_none(), initial_ = kiln_arg_none();
+    kiln_apply_options with_ = KILN_APPLY_OPTIONS_INIT;
+};
+
 /* ---- traces ---- */
 
 /** Calls with its arrays are recorded instead of run, and become one kernel

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "expr/function_memo.h"
 #include "expr/graph_views.h"
 #include "expr/inline.h"
+#include "expr/names.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
 #include "types/dtype.h"
@@ -291,4 +293,123 @@ kiln_status kiln_function_call(kiln_array **out, int n_out, const char *name, co
     kiln_kernel *kernel = kn_function_find(&views, &call);
     return kernel ? call_kernel(out, n_out, kernel, views, call.in, call.n_in, &o)
                   : call_first(out, n_out, row, in, &o, &call);
+}
+
+/* ---- operations with a mask, a dtype, a casting or an initial number ---- */
+
+static kiln_status check_counts(const char *name, kiln_array *const *out, int n_out, const kiln_arg *in,
+                                int n_in)
+{
+    if (!name || !out || (n_in > 0 && !in))
+        return kn_error(KILN_ERROR_INVALID, "kiln_apply_with: %s is NULL",
+                        !name  ? "name"
+                        : !out ? "out"
+                               : "in");
+    return n_in >= 0 && n_in <= KN_MAX_PARAMS / 2 && n_out > 0 && n_out <= KN_MAX_PARAMS / 4
+               ? KILN_OK
+               : kn_error(KILN_ERROR_INVALID,
+                          "%s: %d inputs and %d results were given; 0 to %d and 1 to %d were expected", name,
+                          n_in, n_out, KN_MAX_PARAMS / 2, KN_MAX_PARAMS / 4);
+}
+
+static kiln_status write_casting(written *w, const char *name, const char *casting)
+{
+    if (!casting)
+        return KILN_OK;
+    for (int k = 0; k <= KN_CASTING_NO; ++k)
+        if (strcmp(casting, kn_casting_name((kn_casting)k)) == 0) {
+            begin_argument(w, "casting");
+            kn_str_printf(&w->text, "'%s'", casting);
+            return KILN_OK;
+        }
+    return kn_error(KILN_ERROR_INVALID,
+                    "%s: casting: \"%s\" was given; \"no\", \"equiv\", \"safe\", \"same_kind\" or "
+                    "\"unsafe\" was expected",
+                    name, casting);
+}
+
+/* The arrays of results, of which a mask leaves elements as they are. */
+static kiln_status write_outs(written *w, const char *name, kiln_array *const *out, int n_out)
+{
+    kiln_status status = KILN_OK;
+    begin_argument(w, "out");
+    kn_str_append(&w->text, n_out > 1 ? "(" : "");
+    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
+        const kiln_arg given = kiln_arg_array(out[j]);
+        kn_str_append(&w->text, j > 0 ? ", " : "");
+        if (out[j])
+            status = write_name(w, name, "z", j, &given);
+        else
+            kn_str_append(&w->text, "None");
+    }
+    kn_str_append(&w->text, n_out > 1 ? ")" : "");
+    return status;
+}
+
+static kiln_status write_with(written *w, const char *name, kiln_array *const *out, int n_out,
+                              const kiln_apply_options *with, bool is_elementwise)
+{
+    const kiln_arg dtype = kiln_arg_int(with->dtype);
+    kiln_status status = write_dtype(w, name, &dtype);
+    if (status == KILN_OK)
+        status = write_casting(w, name, with->casting);
+    if (status == KILN_OK && with->where)
+        status = write_input(w, name, "where", with->where);
+    if (status == KILN_OK && with->initial)
+        status = write_input(w, name, "initial", with->initial);
+    bool has_out = false;
+    for (int j = 0; j < n_out; ++j)
+        has_out = has_out || out[j];
+    if (status == KILN_OK && is_elementwise && has_out && (with->where || with->casting))
+        status = write_outs(w, name, out, n_out);
+    return status;
+}
+
+static kiln_status apply_written(written *w, kiln_array **out, int n_out, kiln_call_options *o)
+{
+    kiln_kernel *kernel = NULL;
+    write_axes(w, o);
+    kn_str_append(&w->text, ")");
+    kn_str_printf(&w->key, "applied %s: %s", kn_str_text(&w->params), kn_str_text(&w->text));
+    kiln_status status = kn_str_status(&w->params, "the inputs of a function");
+    if (status == KILN_OK)
+        status = kn_str_status(&w->text, "the call of a function");
+    if (status == KILN_OK)
+        status = kn_kernel_remembered(&kernel, &w->key, make, w);
+    if (status == KILN_OK)
+        status = call_kernel(out, n_out, kernel, NULL, w->in, w->n_in, o);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+kiln_status kiln_apply_with(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
+                            const kiln_apply_options *given, const kiln_call_options *options)
+{
+    kiln_apply_options with = KILN_APPLY_OPTIONS_INIT;
+    kn_known_operation operation;
+    kiln_call_options o;
+    written w = {.params = KN_STR_INIT, .text = KN_STR_INIT, .key = KN_STR_INIT, .is_first = true};
+    if (!given)
+        return kiln_apply(out, n_out, name, in, n_in, options);
+    kiln_status status = check_counts(name, out, n_out, in, n_in);
+    if (status == KILN_OK)
+        status = kn_sized_read(&with, sizeof with, given, "with", "KILN_APPLY_OPTIONS_INIT");
+    if (status == KILN_OK)
+        status = kn_call_options_read(&o, options);
+    if (status == KILN_OK && !kn_find_operation(&operation, name, strlen(name)))
+        status = kn_error(KILN_ERROR_NOT_FOUND, "there is no operation '%s'", name);
+    kn_str_printf(&w.text, "%s(", status == KILN_OK ? name : "");
+    for (int k = 0; k < n_in && status == KILN_OK; ++k) {
+        kn_str_append(&w.text, k > 0 ? ", " : "");
+        status = write_name(&w, name, "a", k, &in[k]);
+        w.is_first = false;
+    }
+    if (status == KILN_OK)
+        status = write_with(&w, name, out, n_out, &with, !operation.is_reduction);
+    if (status == KILN_OK)
+        status = apply_written(&w, out, n_out, &o);
+    kn_str_free(&w.params);
+    kn_str_free(&w.text);
+    kn_str_free(&w.key);
+    return status;
 }

@@ -91,6 +91,11 @@ static void functions()
     EXPECT(holds<float>(m.transpose({1, 0})["1"], KILN_FLOAT32, {1, 5, 9}));
     EXPECT(m["0"].broadcast_to({2, 4}).size() == 8);
     EXPECT(holds<float>(kiln::apply("add", x, 1)[":2"], KILN_FLOAT32, {1, 2}));
+    const kiln::array masked = kiln::applied("add").where(x > 0).dtype(KILN_FLOAT64)(x, 1);
+    EXPECT(holds<double>(masked[":2"], KILN_FLOAT64, {0, 2}));
+    kiln::applied("multiply").where(x < 1).casting("same_kind").into(masked, masked, 0);
+    EXPECT(holds<double>(masked[":2"], KILN_FLOAT64, {0, 2}));
+    EXPECT(holds<float>(kiln::applied("max").initial(100)(x), KILN_FLOAT32, {100}));
 }
 
 static void references()

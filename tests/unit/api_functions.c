@@ -225,6 +225,74 @@ static void traces_record_lists(void **state)
     kiln_trace_free(trace);
 }
 
+static kiln_arg floats(kiln_array **made, const float *element, int count)
+{
+    OK(kiln_array_from_host(made, element, KILN_FLOAT32, 1, (const int64_t[]){count}, KILN_DEVICE_HOST));
+    return kiln_arg_array(*made);
+}
+
+/* Operations by name with a mask, a dtype, a casting, an initial number, and arrays for results. */
+static void operations_with_options(void **state)
+{
+    static const float one[] = {1, 2, 3, 4}, other[] = {10, 20, 30, 40};
+    static const int axis = 0;
+    kiln_array *x = NULL, *y = NULL, *m = NULL, *z = NULL, *both[2] = {NULL, NULL};
+    const kiln_arg two[] = {floats(&x, one, 4), floats(&y, other, 4)};
+    kiln_apply_options with = KILN_APPLY_OPTIONS_INIT;
+    kiln_call_options along = KILN_CALL_OPTIONS_INIT;
+    const kiln_arg ten = kiln_arg_int(10);
+    (void)state;
+    OK(kiln_greater(&m, two[0], kiln_arg_int(2)));
+    const kiln_arg mask = kiln_arg_array(m);
+    with.where = &mask;
+    OK(kiln_apply_with(&z, 1, "add", two, 2, &with, NULL));
+    assert_elements(z, 1, 4, (const float[]){0, 0, 33, 44});
+    OK(kiln_apply_with(&z, 1, "multiply", two, 2, &with, NULL)); /* the others stay */
+    assert_elements(z, 1, 4, (const float[]){0, 0, 90, 160});
+    both[1] = z;
+    OK(kiln_apply_with(both, 2, "divmod", (const kiln_arg[]){two[1], kiln_arg_int(7)}, 2, &with, NULL));
+    assert_elements(both[0], 1, 4, (const float[]){0, 0, 4, 5});
+    assert_elements(z, 1, 4, (const float[]){0, 0, 2, 5});
+    kiln_array_free(both[0]);
+    kiln_array_free(z);
+    z = NULL;
+    with.initial = &ten;
+    along.axes = &axis;
+    along.n_axes = 1;
+    along.flags = KILN_CALL_KEEPDIMS;
+    OK(kiln_apply_with(&z, 1, "sum", two, 1, &with, &along));
+    assert_elements(z, 1, 1, (const float[]){17});
+    kiln_array_free(z);
+    z = NULL;
+    with = (kiln_apply_options)KILN_APPLY_OPTIONS_INIT;
+    with.dtype = KILN_INT32;
+    FAILS(kiln_apply_with(&z, 1, "add", two, 2, &with, NULL), KILN_ERROR_TYPE, "with casting 'same_kind'");
+    with.casting = "unsafe";
+    OK(kiln_apply_with(&z, 1, "add", two, 2, &with, NULL));
+    assert_int_equal(kiln_array_dtype(z), KILN_INT32);
+    assert_int_equal(((const int32_t *)kiln_array_data(z))[3], 44);
+    with.dtype = KILN_DTYPE_NONE;
+    OK(kiln_apply_with(&z, 1, "subtract", two, 2, &with, NULL)); /* float32 into int32 */
+    assert_int_equal(((const int32_t *)kiln_array_data(z))[3], -36);
+    OK(kiln_apply_with(&z, 1, "negative", (const kiln_arg[]){kiln_arg_array(z)}, 1, NULL, NULL));
+    assert_int_equal(((const int32_t *)kiln_array_data(z))[3], 36);
+    with.casting = "any";
+    FAILS(kiln_apply_with(&z, 1, "add", two, 2, &with, NULL), KILN_ERROR_INVALID,
+          "casting: \"any\" was given");
+    with.casting = NULL;
+    FAILS(kiln_apply_with(&z, 1, "add", two, -1, &with, NULL), KILN_ERROR_INVALID, "-1 inputs");
+    FAILS(kiln_apply_with(NULL, 1, "add", two, 2, &with, NULL), KILN_ERROR_INVALID, "out is NULL");
+    FAILS(kiln_apply_with(&z, 1, "addd", two, 2, &with, NULL), KILN_ERROR_NOT_FOUND, "no operation 'addd'");
+    with.initial = &ten;
+    FAILS(kiln_apply_with(&z, 1, "add", two, 2, &with, NULL), KILN_ERROR_SYNTAX, "no argument 'initial'");
+    with.struct_size = 0;
+    FAILS(kiln_apply_with(&z, 1, "add", two, 2, &with, NULL), KILN_ERROR_INVALID, "struct_size");
+    kiln_array_free(z);
+    kiln_array_free(m);
+    kiln_array_free(y);
+    kiln_array_free(x);
+}
+
 static void calls_that_are_refused(void **state)
 {
     kiln_array *out = NULL;
@@ -253,6 +321,7 @@ int main(void)
                                        cmocka_unit_test(views_stay_views),
                                        cmocka_unit_test(lists_and_words_are_arguments),
                                        cmocka_unit_test(traces_record_lists),
+                                       cmocka_unit_test(operations_with_options),
                                        cmocka_unit_test(calls_that_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
