@@ -19,21 +19,16 @@ import speed_cases
 import speed_peers
 import speed_report
 from speed_call import Call, Shadow
+from speed_floor import bytes_at, read_again
 
-REPEATS, GRAPH, SECTOR = 9, 500e-6, 32  # graphs of calls; seconds of a graph; bytes
+REPEATS, GRAPH = 9, 500e-6  # graphs of calls; seconds of a graph
 WIDE = {torch.float16: torch.float64, torch.float32: torch.float64, torch.complex64: torch.complex128}
 WARMERS = 6  # processes that compile for the peers, each with data on the device
 
 
-def bytes_at(a, unit=SECTOR):
-    """Bytes of the sectors that hold a view's elements."""
-    runs, span = 1, a.itemsize
-    for stride, n in sorted((abs(s), n) for n, s in zip(a.shape, a.strides) if s and n > 1):
-        if stride - span < unit:
-            span += stride * (n - 1)
-        else:
-            runs *= n
-    return runs * (span if runs == 1 else -(-span // unit) * unit)
+def as_peers_have(dtype):
+    """The name of a dtype; PyTorch's sums of bytes are signed, and count as well as NumPy's."""
+    return f"int{8 * dtype.itemsize}" if dtype.kind == "u" and dtype.itemsize > 1 else dtype.name
 
 
 class Unwell(BaseException):
@@ -121,11 +116,7 @@ class Gpu:
         address, shape, strides, dtype = call.result()
         signed = np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" and dtype.itemsize > 1 else dtype  # of which PyTorch has more
         got = torch.as_tensor(Memory(address, shape, strides, signed), device="cuda")
-        torch.set_default_dtype(torch.float64)  # that of a quotient of whole numbers, as NumPy's
-        try:
-            exact = self.reference.eager(case, [b.to(WIDE.get(b.dtype, b.dtype)) for b in bases.values()])
-        finally:
-            torch.set_default_dtype(torch.float32)
+        exact = self.reference.eager(case, [b.to(WIDE.get(b.dtype, b.dtype)) for b in bases.values()])
         if tuple(exact.shape) != tuple(shape):
             return f"{list(shape)}, where PyTorch has {list(exact.shape)}"
         if dtype.kind not in "fc":
@@ -157,36 +148,39 @@ class Gpu:
             _, shape, _, dtype = call.result()
             size = sum(bytes_at(a) for a in shadow.arrays.values()) + int(np.prod(shape)) * dtype.itemsize
             times["copy"] = self.copy_seconds(size)
-            fault = self.fault(case, bases, call) if is_checked else None
+            again = read_again(case, shadow.arrays, shape)
+            fault, unlike = self.fault(case, bases, call) if is_checked else None, {}
             for name, peer in dict(peers).items():
                 begin(name)
-                seconds = self.peer_seconds(name, peer, case, bases)
+                seconds, found = self.peer_seconds(name, peer, case, bases)
                 if seconds:
-                    times[name] = seconds
-            return {"times": times, "bytes": size, "fault": fault, "plan": call.plan(), "floor": times["copy"] / times["kiln"],
-                    "ratio": speed_report.ratio_of(times)}
+                    (times if found == as_peers_have(dtype) else unlike)[name] = seconds
+            floor = times["copy"] / times["kiln"]
+            return {"times": times, "unlike": unlike, "bytes": size, "again": again, "fault": fault, "plan": call.plan(), "floor": floor,
+                    "passes": floor * (size + again) / size, "ratio": speed_report.ratio_of(times)}
         finally:
             torch.cuda.synchronize()
             call.free()
 
     def peer_seconds(self, name, peer, case, bases):
-        """None: it fails. Unwell: and nothing runs behind it."""
+        """The time and the result's dtype; None: it fails. Unwell: and nothing runs behind it."""
         def by_clock():
             return self.seconds_by_clock(function, peer.wait)
         try:
             function = peer.make(case, bases, None)
+            found = str(function().dtype).removeprefix("torch.")
             try:
-                return self.seconds(function) if name == "torch" else by_clock()
+                return self.seconds(function) if name == "torch" else by_clock(), found
             except RuntimeError:
                 if name != "torch" or not self.is_well():
                     raise
-                return by_clock()  # what a capture cannot hold
+                return by_clock(), found  # what a capture cannot hold
         except Exception as failure:
             if self.options.verbose:
                 speed_report.say(f"# {name}: {speed_report.first_line(failure)}: {case['text']}")
             if not self.is_well():
                 raise Unwell(name) from failure
-            return None
+            return None, None
 
     def is_well(self):
         """The device still computes, and can be captured."""

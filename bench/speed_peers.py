@@ -64,6 +64,14 @@ class Numba:
         return run
 
 
+def widened(case):
+    """The dtype of each input that NumPy converts, wherever it meets the floats among the others (int32 with float32: float64); peers would keep the latter's.
+    Results of another dtype have other bytes."""
+    floats = [i["dtype"] for i in case["inputs"].values() if np.dtype(i["dtype"]).kind in "fc"]
+    common = {n: np.result_type(i["dtype"], *floats) for n, i in case["inputs"].items() if np.dtype(i["dtype"]).kind in "iu"}
+    return {n: d.name for n, d in common.items() if floats and d != np.result_type(*floats)}
+
+
 class Jax:
     """The views are part of what is compiled: arrays lie as in memory."""
 
@@ -78,8 +86,8 @@ class Jax:
 
     def make(self, case, bases, arrays):
         def function(given):
-            return evaluated(statements, {**self.module, **viewed(case, given, self.module)})
-        statements = compiled(case["text"])
+            return evaluated(statements, {**self.module, **viewed(case, {n: a.astype(wide[n]) if n in wide else a for n, a in given.items()}, self.module)})
+        statements, wide = compiled(case["text"]), widened(case)
         call = self.jax.jit(function)
         given = {n: self.jax.device_put(b, self.device) if isinstance(b, np.ndarray) else self.jax.dlpack.from_dlpack(b) for n, b in bases.items()}
         call(given).block_until_ready()
@@ -99,6 +107,7 @@ class Torch:
         import torch
         if target == "cuda" and not torch.cuda.is_available():
             raise ImportError("no GPU")
+        torch.set_default_dtype(torch.float64)  # that of a quotient of whole numbers, as NumPy's
         self.torch, self.is_host = torch, target == "host"
         mean = lambda x, **how: torch.mean(self.real(x), **how)  # noqa: E731
         self.module = {
@@ -144,7 +153,9 @@ class Torch:
 
     def function_of(self, case, more=""):
         """A case as a function of the arrays behind its inputs, as one would write it: torch.compile follows no eval. `more`: of the view of each mask."""
-        views = [f"{n} = {re.sub(WORD_X, n, self.worded(i['view']))}" + (more if i["dtype"] == "bool" else "") for n, i in case["inputs"].items()]
+        wide = widened(case)
+        views = [f"{n} = {re.sub(WORD_X, n, self.worded(i['view']))}" + (more if i["dtype"] == "bool" else f".to({wide[n]})" if n in wide else "")
+                 for n, i in case["inputs"].items()]
         *first, last = [self.worded(s.strip()) for s in case["text"].split(";")]
         lines = [f"def case({', '.join(case['inputs'])}):", *views, *first, f"return {last}"]
         space = dict(self.module)

@@ -64,6 +64,10 @@ def show(results, worst, by_kind=False):
         distribution(f"best peer / kiln, {sort}" if sort else "best peer / kiln,", [r["ratio"] for _, r in beside if r.get("sort", "") == sort],
                      (1.0, 0.9, 0.7, 0.5))
     distribution("floor / kiln,", [r["floor"] for _, r in results], (0.93, 0.8, 0.65, 0.5))
+    distribution("floor of the passes / kiln,", [r["passes"] for _, r in results if "passes" in r], (0.93, 0.8, 0.65, 0.5))
+    unlike = sum(bool(r.get("unlike")) for _, r in results)
+    if unlike:
+        say(f"{unlike} cases of which a peer's result has another dtype: it is left out there")
     table("family", lambda case, r: case["family"], results)
     if by_kind:
         table("kinds", lambda case, r: kinds_of(r["plan"]), results)
