@@ -63,12 +63,24 @@ static void add_passes(kn_fusion *f, const kn_spec *spec)
 
 /* ---- the space ---- */
 
+enum {
+    SECTOR = 32, /* bytes of the smallest transfer of CUDA */
+    WARP = 32
+};
+
 static int64_t elements_of(const kn_space *s, int o)
 {
     int64_t count = 1;
     for (int a = 0; a < s->ndim; ++a)
         count *= s->stride[o][a] != 0 ? s->extent[a] : 1;
     return count;
+}
+
+/* True if the rows that are loaded at once share the operand's sectors. */
+static bool is_beside(const kn_fusion *f, int item, int64_t stride)
+{
+    bool is_near = !f->is_host && f->side >= WARP && stride != 0 && llabs(stride) < SECTOR;
+    return stride == item || is_near;
 }
 
 bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
@@ -89,13 +101,15 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;
-        f->operand[o] = (kn_fusion_operand){.item = item,
-                                            .elements = elements_of(s, o),
-                                            .is_output = access[o].is_output,
-                                            .moves = s->stride[o][inner] != 0,
-                                            .is_along = s->stride[o][inner] == item,
-                                            .is_across = across >= 0 && s->stride[o][across] == item,
-                                            .step = llabs(s->stride[o][inner])};
+        f->operand[o] =
+            (kn_fusion_operand){.item = item,
+                                .elements = elements_of(s, o),
+                                .is_output = access[o].is_output,
+                                .moves = s->stride[o][inner] != 0,
+                                .is_along = s->stride[o][inner] == item,
+                                .is_across = across >= 0 && is_beside(f, item, s->stride[o][across]),
+                                .apart = across >= 0 ? llabs(s->stride[o][across]) : 0,
+                                .step = llabs(s->stride[o][inner])};
     }
     add_passes(f, spec);
     return f->n_passes > 1;
@@ -294,11 +308,9 @@ enum {
     EXCHANGE = 1000000,  /* picoseconds: blocks wait for each other, once for each reduction */
     L2_KEEPS = 28 << 20, /* bytes that the L2 still holds for the next kernel, besides its output */
     LAUNCH = 2500000,
-    SECTOR = 32, /* bytes of the smallest transfer, */
-    HALF_LINE = 64,
-    WARP = 32,
-    WIDE = 16, /* of a vector, */
-    FLOAT = 4, /* of a float32; hundredths of the time of bytes: */
+    HALF_LINE = 64, /* bytes, */
+    WIDE = 16,      /* of a vector, */
+    FLOAT = 4,      /* of a float32; hundredths of the time of bytes: */
     WIDE_ELEMENTS = 100,
     NARROW_VECTORS = 100,
     WIDE_AND_NARROW = 175
@@ -319,7 +331,9 @@ static bool shares_sectors(const kn_fusion *f, const kn_fusion_operand *o)
 /* Bytes of the sectors that hold the operand's elements. */
 static int64_t sectors_of(const kn_fusion *f, const kn_fusion_operand *o)
 {
-    return shares_sectors(f, o) ? o->elements * kn_most(o->step, o->item) : bytes_of(o);
+    if (shares_sectors(f, o))
+        return o->elements * kn_most(o->step, o->item);
+    return o->is_across ? o->elements * kn_most(o->apart, o->item) : bytes_of(o);
 }
 
 /* The time of the multiprocessor that has the most blocks: few rows leave the others idle. */
@@ -405,8 +419,10 @@ bool kn_fusion_is_split(const kn_fusion_times *t)
 /* ---- reductions that gather ---- */
 
 enum {
-    WORD = 4, /* bytes */
-    APART = 4 /* times the bytes of the inputs, above which they lie too far apart */
+    WORD = 4,      /* bytes */
+    BLOCK = 1024,  /* bytes of neighbours that lanes of a warp read in any order */
+    SHORT_RUN = 4, /* neighbours of an input, at least: a tile of a map may have two axes */
+    APART = 4      /* times the bytes of the inputs, above which they lie too far apart */
 };
 
 /* True if the kernel of a reduction loads and stores all elements one by one. */
@@ -430,12 +446,46 @@ static double moved_along(const kn_access *access, const kn_space *s, int n_arra
     return bytes;
 }
 
+/* The output axes (bits) along which an operand's elements fill a few lines without gaps: lanes of a warp
+ * share these, in whichever order they read. 0: there are none, or too few elements. */
+static unsigned axes_of_block(const kn_space *s, int o, int item)
+{
+    unsigned axes = 0;
+    int64_t count = 1, span = item;
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a) {
+        int64_t step = llabs(s->stride[o][a]);
+        if (step == 0 || step * s->extent[a] > BLOCK)
+            continue;
+        axes |= 1u << a;
+        count *= s->extent[a];
+        span += step * (s->extent[a] - 1);
+    }
+    return count >= WARP && span == count * item ? axes : 0;
+}
+
+/* True if all operands have such a block along the same axes, and one input has most of the bytes: its copy
+ * would move more than is gained. */
+static bool have_blocks(const kn_access *access, const kn_space *s, int n_arrays)
+{
+    unsigned axes = n_arrays > 0 ? axes_of_block(s, 0, access[0].item_size) : 0;
+    int64_t most = 0, all = 0;
+    for (int o = 0; o < n_arrays; ++o) {
+        int64_t bytes = access[o].is_output ? 0 : elements_of(s, o) * access[o].item_size;
+        axes = axes_of_block(s, o, access[o].item_size) == axes ? axes : 0;
+        most = bytes > most ? bytes : most;
+        all += bytes;
+    }
+    return axes != 0 && 3 * most > 2 * all;
+}
+
 bool kn_fusion_gathers_apart(const kn_spec *spec, const kn_space *s)
 {
     kn_access access[KN_MAX_PARAMS];
     if (!are_all_gathered(spec, s))
         return false;
     kn_spec_access(access, spec);
+    if (have_blocks(access, s, spec->n_arrays))
+        return false;
     double least = 0, bytes = 0;
     for (int o = 0; o < spec->n_arrays; ++o)
         bytes += access[o].is_output ? 0 : (double)elements_of(s, o) * access[o].item_size;
@@ -447,12 +497,12 @@ bool kn_fusion_gathers_apart(const kn_spec *spec, const kn_space *s)
     return least > APART * bytes;
 }
 
-/* The output axis along which an operand's elements are neighbours; -1: none, or it is short. */
-static int output_axis_of(const kn_space *s, int o, int item)
+/* The output axis along which an operand has so many neighbours at least; -1: none. */
+static int output_axis_of(const kn_space *s, int o, int item, int64_t least)
 {
     int axis = -1;
     for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
-        axis = s->stride[o][a] == item && s->extent[a] >= WARP ? a : axis;
+        axis = s->stride[o][a] == item && s->extent[a] >= least ? a : axis;
     return axis;
 }
 
@@ -464,8 +514,8 @@ bool kn_fusion_is_map_of_terms(const kn_spec *spec, const kn_space *s)
     kn_spec_access(access, spec);
     for (int o = 0; o < spec->n_arrays; ++o)
         for (int i = 0; i < spec->n_arrays && access[o].is_output; ++i) {
-            int of_result = output_axis_of(s, o, access[o].item_size),
-                of_input = output_axis_of(s, i, access[i].item_size);
+            int of_result = output_axis_of(s, o, access[o].item_size, WARP),
+                of_input = output_axis_of(s, i, access[i].item_size, SHORT_RUN);
             if (!access[i].is_output && of_result >= 0 && of_input >= 0 &&
                 (of_input != of_result || access[i].item_size < WORD) &&
                 elements_of(s, i) >= elements_of(s, o))

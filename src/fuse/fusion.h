@@ -17,7 +17,9 @@ typedef struct kn_fusion_operand {
     bool moves;     /* it varies along the innermost reduction axis; else one element serves all of that
                        axis */
     bool is_along;  /* its neighbours are along the innermost reduction axis */
-    bool is_across; /* its neighbours are along the innermost output axis */
+    bool is_across; /* its neighbours are along the innermost output axis; on CUDA, where a warp loads its
+                       rows at once, in either direction, or so near that they share sectors */
+    int64_t apart;  /* bytes between them */
     int64_t step;   /* bytes between its elements along the innermost reduction axis, in either direction */
 } kn_fusion_operand;
 

@@ -1,6 +1,6 @@
 /* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few
- * binaries: at most 32 for a dtype tuple in their best form and at most two in the quick one; 2,000 more
- * layouts, which have a narrow axis (of 2 to 16), bring at most four more, and at most 24 for each extent of
+ * binaries: at most 36 for a dtype tuple in their best form and at most two in the quick one; 2,000 more
+ * layouts, which have a narrow axis (of 2 to 16), bring at most six more, and at most 24 for each extent of
  * that axis; 1,000 random shapes, axes and layouts through one reduction at most 44, of two inputs on the
  * host 76. Nothing is compiled.
  *
@@ -16,8 +16,8 @@
 enum {
     LAYOUTS = 1000,
     NARROW_LAYOUTS = 2000,
-    AT_MOST = 32,
-    AT_MOST_WITH_NARROW = 36,
+    AT_MOST = 36,
+    AT_MOST_WITH_NARROW = 42,
     AT_MOST_HOST = 88, /* each of two inputs is a range, one element or every second to eighth element */
     AT_MOST_QUICK = 2,
     AT_MOST_NARROW = 24,    /* of one extent */

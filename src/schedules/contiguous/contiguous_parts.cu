@@ -129,6 +129,16 @@ kn_store_columns((${type} *)(kn_to + kn_m * ${vector} * kn_w.stride[${array}]) -
 ${lane}
     }
 
+#part gather_passing
+kn_place kn_reached = kn_here;
+#pragma unroll
+    for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+        const kn_place kn_here = kn_reached;
+${lane}
+        if (kn_k + 1 < ${vector})
+            kn_reached = kn_next_element(kn, kn_here, kn_first + kn_k + 1);
+    }
+
 #part in_row_or_crossing
 if (${vector} <= kn_left) {
 ${in_row}

@@ -28,7 +28,8 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
 {
     kn_str *lane = kn_text(w);
     kn_put_gather_lane(w, lane);
-    kn_put_part_with(w, out, "gather_across", KN_NO_VALUE, "lane=%s", kn_str_text(lane));
+    kn_put_part_with(w, out, gathers_of(w) == KN_ROWS_PASSED ? "gather_passing" : "gather_across",
+                     KN_NO_VALUE, "lane=%s", kn_str_text(lane));
     kn_put_words_of_lanes(w, out);
 }
 
@@ -47,15 +48,19 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
  * diverge. */
 static void put_gather(const kn_writer *w, kn_str *out)
 {
-    if (gathers_of(w) == KN_ROWS_SHORT) {
+    if (gathers_of(w) == KN_ROWS_SHORT || gathers_of(w) == KN_ROWS_PASSED) {
         put_gather_across(w, out);
         return;
     }
     kn_put_part(w, out, "left_of_row", KN_NO_VALUE);
-    if (gathers_of(w) == KN_ROWS_CROSSED || gathers_of(w) == KN_ROWS_REPEATED) {
+    if (gathers_of(w) == KN_ROWS_CROSSED || gathers_of(w) == KN_ROWS_REPEATED ||
+        gathers_of(w) == KN_ROWS_STEPPED) {
         kn_put_part(w, out, "next_row", KN_NO_VALUE);
-        put_gather_two_rows(
-            w, out, gathers_of(w) == KN_ROWS_CROSSED ? "kn_load_crossing" : "kn_repeat_crossing", false);
+        put_gather_two_rows(w, out,
+                            gathers_of(w) == KN_ROWS_CROSSED    ? "kn_load_crossing"
+                            : gathers_of(w) == KN_ROWS_REPEATED ? "kn_repeat_crossing"
+                                                                : "kn_gather_crossing",
+                            gathers_of(w) == KN_ROWS_STEPPED);
     } else {
         put_gather_in_or_over(w, out);
     }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "program/cost.h"
 #include "program/pure.h"
 #include "schedule/choice.h"
 #include "schedule/kind.h"
@@ -16,6 +17,8 @@
 #include "schedules/contiguous/contiguous_kinds.h"
 
 enum {
+    BLOCK_DOUBLES = 256,   /* threads of blocks that compute functions of float64 */
+    DOUBLE = 8,            /* bytes */
     BLOCK = 1024,          /* threads; many, so that the rows of a block share their inputs */
     LEAST_BYTES = 1 << 24, /* bytes of results: below this it earns nothing */
     RATIO = 4, /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
@@ -89,6 +92,12 @@ static bool choose_unaligned(kn_schedule *out, const kn_choice *c, int axis)
     return results == 1;
 }
 
+/* Functions of float64 wait for each other's steps: more warps of a multiprocessor fit in smaller blocks. */
+static bool is_bound_by_doubles(const kn_choice *c)
+{
+    return c->program && kn_choice_widest(c, true) >= DOUBLE && kn_cost_functions(c->program) > 0;
+}
+
 static bool choose_vectors(kn_schedule *out, const kn_choice *c, int axis)
 {
     if (!kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER))
@@ -97,7 +106,7 @@ static bool choose_vectors(kn_schedule *out, const kn_choice *c, int axis)
         out->vector /= 2;
     if (kn_choice_widest(c, false) * out->vector > MOST_INPUT)
         return false;
-    out->block = c->block ? c->block : BLOCK;
+    out->block = c->block ? c->block : is_bound_by_doubles(c) ? BLOCK_DOUBLES : BLOCK;
     /* The other inputs come from the nearest cache. */
     out->access[largest_broadcast(c, axis)] = KN_BROADCAST;
     kn_coarsened_config_in(out)->coarsening = KN_COARSENING;

@@ -10,7 +10,9 @@
 
 enum {
     LINE = 128,           /* bytes that memory and caches of a GPU move together */
-    LONG_ROW = 128,       /* vectors of a row, from which on most warps are within one row */
+    LONG_ROW = 128,       /* vectors of a row, from which on most warps are within one row, */
+    LONG_STEPPED = 16,    /* and from which on enough are that a path of their own pays */
+    LONG_PASSED = 128,    /* vectors of two axes, from which on few warps go beyond them */
     SHORTEST_ROW = 32,    /* bytes of a row: the results of joined shorter rows would fill no sector */
     SHORT_ROW = 512,      /* bytes of a row, from which on it is read alone */
     ROWS_TOGETHER = 1024, /* bytes of shorter rows that are joined, at most */
@@ -197,20 +199,29 @@ static int gathered(const kn_schedule *s)
     return count;
 }
 
+/* Each element is located, from the one before where that seldom ends the second axis. */
+static int located_class(const kn_schedule *s, const kn_space *iterated, int64_t row)
+{
+    int second = iterated->ndim - 2;
+    bool are_many = second <= 0 || row * iterated->extent[second] >= LONG_PASSED * (int64_t)s->vector;
+    return are_many ? KN_ROWS_PASSED : KN_ROWS_SHORT;
+}
+
 /* The class of layouts (KN_ROWS_*). The logical index counts as a gathered operand. */
-static int find_class(const kn_schedule *s, const kn_choice *c)
+static int find_class(const kn_schedule *s, const kn_choice *c, int misalignment)
 {
     kn_space storage;
     const kn_space *iterated = kn_rows_space(&storage, c->space, s);
     int64_t row = iterated->ndim > 0 ? iterated->extent[iterated->ndim - 1] : 1;
+    bool is_whole = misalignment == 0 && row % s->vector == 0;
     if (!strchr(s->access, KN_GATHER) && !(c->space->indices & KN_WITH_INDEX))
         return KN_ROWS_VECTORS;
     if (row < s->vector)
-        return KN_ROWS_SHORT;
+        return located_class(s, iterated, row);
     if (are_gathered_repeated(s, c, iterated))
         return KN_ROWS_REPEATED;
     if (!are_gathered_runs(s, c, iterated))
-        return KN_ROWS_APART;
+        return is_whole || row >= LONG_STEPPED * (int64_t)s->vector ? KN_ROWS_APART : KN_ROWS_STEPPED;
     if (row >= LONG_ROW * (int64_t)s->vector)
         return KN_ROWS_RUNS;
     return s->vector <= LOCATED_VECTOR && gathered(s) >= MANY_GATHERED ? KN_ROWS_SHORT : KN_ROWS_CROSSED;
@@ -224,7 +235,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         if (!kn_rows_choose_located(out, c))
             return false;
     }
-    kn_rows_config_in(out)->gathers = find_class(out, c);
+    kn_rows_config_in(out)->gathers = find_class(out, c, f.misalignment);
     memcpy(params, &f, sizeof f);
     return true;
 }

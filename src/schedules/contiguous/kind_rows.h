@@ -12,11 +12,14 @@ enum {
     KN_ROWS_RUNS = 1,    /* contiguous in long rows: most warps are within one row */
     KN_ROWS_CROSSED =
         2, /* contiguous in rows of one vector or more: all lanes take the path across ends of rows */
-    KN_ROWS_APART = 3,   /* any strides, in rows of one vector or more */
-    KN_ROWS_SHORT = 4,   /* any strides and rows: each element is located */
-    KN_ROWS_REPEATED = 5 /* broadcast along rows of one vector or more: one element of each row */
+    KN_ROWS_APART = 3,    /* any strides, in long rows */
+    KN_ROWS_SHORT = 4,    /* any strides and rows: each element is located */
+    KN_ROWS_REPEATED = 5, /* broadcast along rows of one vector or more: one element of each row */
+    KN_ROWS_STEPPED =
+        6,             /* any strides, in short rows of one vector or more, off its boundaries: as CROSSED */
+    KN_ROWS_PASSED = 7 /* as SHORT, if two axes have many elements: each is located from the one before */
 };
-#define KN_ROWS_CONFIG(X) X(gathers, KN_ROWS_REPEATED)
+#define KN_ROWS_CONFIG(X) X(gathers, KN_ROWS_PASSED)
 KN_CONFIG(kn_rows_config, KN_ROWS_CONFIG);
 
 /* Vectors of one row in a rasterised block: one for each lane of a warp. */

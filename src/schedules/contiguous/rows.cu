@@ -13,6 +13,22 @@ static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_
     return next;
 }
 
+/* The place of the element behind that of `place`; `index` is its own. Only at the end of the second axis is it located anew. */
+template <class Args>
+static __device__ __forceinline__ kn_place kn_next_element(const Args &kn, const kn_place &place, unsigned index)
+{
+    const bool ends = place.inner + 1 >= kn.axis[0].extent;
+    if (ends && place.second + 1 >= kn.axis[1].extent)
+        return kn_locate(kn, index);
+    kn_place next = place;
+    next.inner = ends ? 0 : place.inner + 1;
+    next.second = place.second + ends;
+#pragma unroll
+    for (int o = 0; o < ${operands}; ++o)
+        next.at[o] += ends ? kn.axis[1].stride[o] - (int)(kn.axis[0].extent - 1) * kn.axis[0].stride[o] : kn.axis[0].stride[o];
+    return next;
+}
+
 ${begin}
 
     /* The thread's vector: in order of the results, or, if blocks are rasterised, among ${raster_width} vectors of several rows below each other. */

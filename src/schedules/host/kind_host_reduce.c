@@ -45,11 +45,9 @@ enum {
         160,         /* elements of rows that are searched as a whole, as all short rows of narrow ones are */
     NARROW = 256,    /* lanes: with fewer results, a step has several elements of each */
     CHUNK = 1 << 15, /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256,     /* steps at least, so that partials are few beside the elements */
-    GRAIN = 1 << 14,       /* elements for a further thread: 1 us for threads that are awake */
-    MOST_NARROW = 1 << 15, /* terms of 16 bits, whose sum fits 32; and terms that are found by a name of */
-    NAME = 64,             /* characters, at most */
-    MOST_UNITS = 4096      /* of results that are neighbours, whose rows are cut */
+    CHUNK_STEPS = 256, /* steps at least, so that partials are few beside the elements */
+    GRAIN = 1 << 14,   /* elements for a further thread: 1 us for threads that are awake */
+    MOST_UNITS = 4096  /* of results that are neighbours, whose rows are cut */
 };
 
 /* ---- which way ---- */
@@ -210,44 +208,6 @@ static void find_runs(kn_host_reduce_config *config, const kn_choice *c)
     config->short_rows = follows && length >= KN_HOST_REDUCE_COPIES;
 }
 
-/* The name of so many characters is that of an input, or of a variable of the text, of 16 bits or less. */
-static bool is_narrow(const kn_program *p, const char *text, const char *name, int length)
-{
-    static const char *const types[] = {"bool", "signed char", "unsigned char", "short", "unsigned short"};
-    char declared[2 * NAME];
-    bool is = false;
-    for (int k = 0; k < p->n_in; ++k) {
-        const kn_param *x = &p->param[k];
-        const kn_dtype_info *info = x->type == KN_TYPE_DTYPE ? kn_dtype_info_of(x->dtype) : NULL;
-        bool is_whole =
-            info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT || info->kind == KN_KIND_BOOL);
-        is = is || (is_whole && !x->is_raw && info->size <= NARROW_ITEM && (int)strlen(x->name) == length &&
-                    memcmp(x->name, name, (size_t)length) == 0);
-    }
-    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
-        snprintf(declared, sizeof declared, "const %s %.*s = ", types[t], length, name);
-        is = is || strstr(text, declared) != NULL;
-    }
-    return is;
-}
-
-/* Sums of 64 bits whose terms are narrow numbers that are converted: expressions write such texts. */
-static bool are_terms_narrow(const kn_program *p)
-{
-    static const char *const types[] = {"long long", "unsigned long long"};
-    const char *text = p->stage[0].body, *last = strrchr(text, '=');
-    char term[NAME], sum[NAME];
-    for (int t = 0; t < 2 && last; ++t) {
-        int length = snprintf(term, sizeof term, "= static_cast<%s>((%s)", types[t], types[t]);
-        snprintf(sum, sizeof sum, "static_cast<%s>(a + b)", types[t]);
-        size_t name = strcspn(last + length * (strncmp(last, term, (size_t)length) == 0), ")");
-        if (strncmp(last, term, (size_t)length) == 0 && strcmp(p->stage[1].body, sum) == 0 && name < NAME &&
-            last[length + name] == ')' && last[length + name + 1] == ';')
-            return is_narrow(p, text, last + length, (int)name);
-    }
-    return false;
-}
-
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -260,8 +220,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->short_rows = !by_rows ? 0 : are_short_runs(c) ? KN_HOST_REDUCE_RUNS : are_short_rows(c);
     if (!by_rows)
         find_runs(config, c);
-    config->half_width =
-        kn_reduce_size(s) <= MOST_NARROW && narrowest_input(c) < WIDE_ITEM && are_terms_narrow(c->program);
+    config->half_width = narrowest_input(c) < WIDE_ITEM && kn_reduce_are_terms_narrow(c);
     bool is_grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
     config->indices = by_rows ? searched_indices(c, config) : is_grouped ? KN_HOST_REDUCE_GROUPED : 0;
     while (config->short_rows && config->lanes_of_row > row_length(s))

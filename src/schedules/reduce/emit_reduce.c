@@ -178,11 +178,24 @@ static void put_next(kn_writer *w)
                          kn_str_text(&w->slot[KN_SLOT_TYPE]), function);
 }
 
+/* Sums of few narrow terms have half of their bits: registers for more threads, and half of the instructions.
+ */
+static void put_reduced_type(const kn_writer *w, kn_str *out, int result)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    const kn_reduce_columns_config *columns = kn_reduce_columns_config_of(s);
+    bool is_half = w->recipe == &kn_recipe_reduce_columns && columns->half_width;
+    if (is_half)
+        kn_str_append(out, kn_spec_value_dtype(w->spec, result) == KILN_INT64 ? "int" : "unsigned");
+    else
+        kn_put_type(w, out, result);
+}
+
 /* The type, the function and the identity of the reduction. */
 static void put_names(kn_writer *w)
 {
     const kn_stage *reduce = &w->program->stage[REDUCE];
-    kn_put_type(w, &w->slot[KN_SLOT_TYPE], reduce->value[1]);
+    put_reduced_type(w, &w->slot[KN_SLOT_TYPE], reduce->value[1]);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], reduce->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], reduce->value[1]);
     kn_put_function(w, &w->slot[KN_SLOT_REDUCE], REDUCE);
@@ -302,7 +315,7 @@ static void fill_columns(kn_writer *w)
 {
     put_blocks_of_structs(w);
     fill_along(w, &beside, "add_lanes", "kn_u");
-    int axes = kn_reduce_axes_config_of(&w->spec->schedule)->reduction_axes;
+    int axes = kn_reduce_columns_config_of(&w->spec->schedule)->reduction_axes;
     put_from(w, "from_row", axes == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
@@ -515,6 +528,7 @@ static void fill_levels(kn_writer *w)
 
 KN_CONFIG_TABLE(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_columns_config, KN_REDUCE_COLUMNS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);

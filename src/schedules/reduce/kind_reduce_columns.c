@@ -266,7 +266,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         out->block = THREADS; /* a binary less */
     if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
         return false;
-    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(axes_of(c->space, &f));
+    *kn_reduce_columns_config_in(out) =
+        (kn_reduce_columns_config){.reduction_axes = kn_reduce_known_axes(axes_of(c->space, &f)),
+                                   .half_width = kn_reduce_are_terms_narrow(c)};
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
         kn_reduce_set_gathered(out, c, f.axis, false);
@@ -584,7 +586,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .recipe = &kn_recipe_reduce_columns,
                                         KN_REDUCE_KIND,
-                                        .config = &kn_reduce_axes_config_table,
+                                        .config = &kn_reduce_columns_config_table,
                                         .revision = 1,
                                         .fewest = 1 << 19,
                                         .field = KN_FIELD(columns_field, MEMBERS),

@@ -11,6 +11,7 @@
 
 enum {
     WARP = 32,
+    WORD = 4,              /* bytes */
     LONGEST = 1000,        /* vectors of a row; longer ones have a block each */
     LONGEST_SINGLE = 1500, /* single elements of a row */
     SHORTEST = 128,        /* vectors of a row from which on few rows have a block each */
@@ -42,11 +43,12 @@ static int vector_of(bool *unaligned, const kn_choice *c)
 
 /* Items of a row that a thread has: four if there are as many, so that few shuffles are left, and few threads
  * find the place of the same result; eight if four are too many for a warp. There are few variants, since
- * each is a binary. */
-static int items_each(int64_t items, int vector, int reduction_axes, bool unaligned)
+ * each is a binary. Single elements of few bytes cost more than their memory: a lane has up to eight. */
+static int items_each(int64_t items, int vector, int reduction_axes, bool unaligned, bool is_narrow)
 {
+    bool is_one = is_narrow && items > FLIGHT && items <= 2 * FLIGHT;
     if (vector == 1)
-        return items < WARP && reduction_axes == 1 ? 4 : 8;
+        return items < WARP && reduction_axes == 1 && !is_one ? 4 : 8;
     if (reduction_axes > 1)
         return 4;
     return unaligned ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
@@ -65,7 +67,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->block = kn_choice_block(c);
     config->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
-    config->items = items_each(items, out->vector, config->reduction_axes, unaligned);
+    config->items =
+        items_each(items, out->vector, config->reduction_axes, unaligned, kn_choice_widest(c, false) < WORD);
     out->rank = kn_reduce_rank(c->space);
     kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);

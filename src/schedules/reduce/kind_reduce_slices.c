@@ -20,7 +20,8 @@ enum {
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
     LEAST_SIZE = 1 << 14,    /* elements of a space */
-    LONGEST_GAPPED = 1500,   /* elements of rows with gaps */
+    LONGEST_GAPPED = 1500,   /* elements of rows with gaps; */
+    SHORTEST_GAPPED = 9,     /* of shorter ones some lanes load each where it is: a warp reads neighbours */
     SHORTEST_UNALIGNED = 65, /* vectors of rows that are unaligned alike, from which on a warp reads each */
     LEAST_BYTES = 64,        /* of rows along one of several reduction axes, that fill a slice */
     ENOUGH_BYTES = 512,      /* of a row in a slice: longer ones need no fewer results in a block */
@@ -93,7 +94,8 @@ static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int rows = axis_of_rows(c), vector = kn_reduce_vector(c);
-    if (!is_worth_it(c, rows) || axis_across(c, rows) != -1 || s->extent[rows] > LONGEST_GAPPED)
+    if (!is_worth_it(c, rows) || axis_across(c, rows) != -1 || s->extent[rows] > LONGEST_GAPPED ||
+        (s->n_reduction_axes == 1 && s->extent[rows] < SHORTEST_GAPPED))
         return false;
     int64_t bytes = s->extent[rows] * kn_choice_widest(c, false);
     if (bytes < CHUNK || (s->n_reduction_axes > 1 && bytes > ENOUGH_BYTES))

@@ -109,7 +109,16 @@ static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice
     return some;
 }
 
-/* Contiguous results: each thread has a vector of them. */
+static bool are_vector_results(const kn_choice *c, int axis, int vector)
+{
+    bool are = true;
+    for (int o = 0; o < c->count; ++o)
+        are = are && (!c->access[o].is_output || is_vector_result(c, o, axis, vector));
+    return are;
+}
+
+/* Contiguous results: each thread has a vector of them. Where they are no vectors, and blocks of columns
+ * would have hardly any, it has one. */
 static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
@@ -118,6 +127,8 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
         return false;
     out->vector = vector_of(c, f->axis);
     int64_t range = s->extent[f->axis] * kn_choice_widest(c, false);
+    if (range < NO_RANGE && out->vector > 1 && !are_vector_results(c, f->axis, out->vector))
+        out->vector = 1;
     bool is_single = out->vector == 1 || out->vector < widest_vector(c);
     bool is_small = kn_reduce_is_struct(c) && kn_reduce_size(s) * s->extent[f->axis] < SMALL_TILE &&
                     !kn_reduce_tile_takes(c);
@@ -127,11 +138,10 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
         return false;
     kn_reduce_set_access_along(out, c, f->axis);
     kn_reduce_threads_config_in(out)->structs = out->vector > 1 && kn_reduce_is_struct(c);
-    for (int o = 0; o < c->count && out->vector > 1; ++o) {
-        if (c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
-            return false;
+    if (out->vector > 1 && !are_vector_results(c, f->axis, out->vector))
+        return false;
+    for (int o = 0; o < c->count && out->vector > 1; ++o)
         out->access[o] = c->access[o].is_output ? KN_VECTOR : out->access[o];
-    }
     return true;
 }
 

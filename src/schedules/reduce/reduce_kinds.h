@@ -13,9 +13,11 @@ KN_CONFIG(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
 /* results_side: rows, and columns, of results of a thread. */
 #define KN_REDUCE_PRODUCT_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(results_side, 8)
 KN_CONFIG(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
+/* half_width: sums of 64 bits have so few terms of 16 at most that they fit 32. */
+#define KN_REDUCE_COLUMNS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(half_width, 1)
+KN_CONFIG(kn_reduce_columns_config, KN_REDUCE_COLUMNS_CONFIG);
 /* narrow_row: its elements; 0: rows are not narrow. structs: a thread has a vector of structs. */
-#define KN_REDUCE_THREADS_CONFIG(X)                                                                          \
-    X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(narrow_row, 8) X(structs, 1)
+#define KN_REDUCE_THREADS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(narrow_row, 8) X(structs, 1)
 KN_CONFIG(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
 /* padded: 16 bytes of 144 are left unused, so that threads read different banks. */
 #define KN_REDUCE_TILE_CONFIG(X) X(padded, 1)

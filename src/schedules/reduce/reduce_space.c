@@ -2,6 +2,7 @@
 #include "schedules/reduce/reduce_space.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "schedule/choice.h"
@@ -15,9 +16,21 @@ enum {
     WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
 };
 
+/* True if the operand has several elements: one alone is no vector. */
+static bool has_several(const kn_choice *c, int o)
+{
+    bool moves = false;
+    for (int a = 0; a < c->space->ndim; ++a)
+        moves = moves || c->space->stride[o][a] != 0;
+    return moves;
+}
+
 int kn_reduce_vector(const kn_choice *c)
 {
-    int widest = kn_choice_widest(c, false);
+    int widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->access[o].item_size > widest && has_several(c, o))
+            widest = c->access[o].item_size;
     return widest == 0 ? 1 : ACCESS / widest;
 }
 
@@ -161,9 +174,11 @@ bool kn_reduce_has_half_vectors(const kn_spec *spec)
 void kn_reduce_set_access_along(kn_schedule *out, const kn_choice *c, int axis)
 {
     kn_reduce_set_access(out, c, out->vector);
-    for (int o = 0; o < c->count && out->vector > kn_reduce_vector(c); ++o)
-        if (!c->access[o].is_output && c->space->stride[o][axis] == 0)
+    for (int o = 0; o < c->count && out->vector > 1; ++o) {
+        bool is_too_wide = out->vector > kn_reduce_vector(c) || out->vector * c->access[o].item_size > ACCESS;
+        if (!c->access[o].is_output && c->space->stride[o][axis] == 0 && is_too_wide)
             out->access[o] = KN_BROADCAST;
+    }
 }
 
 int kn_reduce_unaligned_vector(const kn_choice *c, int axis)
@@ -224,6 +239,52 @@ int64_t kn_reduce_size(const kn_space *space)
     for (int a = space->ndim - space->n_reduction_axes; a < space->ndim; ++a)
         size *= space->extent[a];
     return size;
+}
+
+/* ---- narrow terms ---- */
+
+enum {
+    NARROW_ITEM = 2,       /* bytes of a term, at most; */
+    MOST_NARROW = 1 << 15, /* so many terms of 16 bits have a sum of 32; they are found by a name of */
+    NAME = 64              /* characters, at most */
+};
+
+/* The name of so many characters is that of an input, or of a variable of the text, of 16 bits or less. */
+static bool is_narrow(const kn_program *p, const char *text, const char *name, int length)
+{
+    static const char *const types[] = {"bool", "signed char", "unsigned char", "short", "unsigned short"};
+    char declared[2 * NAME];
+    bool is = false;
+    for (int k = 0; k < p->n_in; ++k) {
+        const kn_param *x = &p->param[k];
+        const kn_dtype_info *info = x->type == KN_TYPE_DTYPE ? kn_dtype_info_of(x->dtype) : NULL;
+        bool is_whole =
+            info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT || info->kind == KN_KIND_BOOL);
+        is = is || (is_whole && !x->is_raw && info->size <= NARROW_ITEM && (int)strlen(x->name) == length &&
+                    memcmp(x->name, name, (size_t)length) == 0);
+    }
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
+        snprintf(declared, sizeof declared, "const %s %.*s = ", types[t], length, name);
+        is = is || strstr(text, declared) != NULL;
+    }
+    return is;
+}
+
+bool kn_reduce_are_terms_narrow(const kn_choice *c)
+{
+    const kn_program *p = c->program;
+    static const char *const types[] = {"long long", "unsigned long long"};
+    const char *text = p->stage[0].body, *last = strrchr(text, '=');
+    char term[NAME], sum[NAME];
+    for (int t = 0; t < 2 && last && kn_reduce_size(c->space) <= MOST_NARROW; ++t) {
+        int length = snprintf(term, sizeof term, "= static_cast<%s>((%s)", types[t], types[t]);
+        snprintf(sum, sizeof sum, "static_cast<%s>(a + b)", types[t]);
+        size_t name = strcspn(last + length * (strncmp(last, term, (size_t)length) == 0), ")");
+        if (strncmp(last, term, (size_t)length) == 0 && strcmp(p->stage[1].body, sum) == 0 && name < NAME &&
+            last[length + name] == ')' && last[length + name + 1] == ';')
+            return is_narrow(p, text, last + length, (int)name);
+    }
+    return false;
 }
 
 KN_CONFIG_TABLE(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);

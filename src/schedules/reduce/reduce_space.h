@@ -89,6 +89,10 @@ int64_t kn_reduce_size(const kn_space *space);
 enum { KN_REDUCE_ONE_AXIS = 1, KN_REDUCE_SEVERAL_AXES = 2 };
 int kn_reduce_known_axes(int axes);
 /* The configuration of kinds that have no other numbers. */
+/* True for sums of 64 bits over so few terms of 16 bits or less, which are converted, that 32 are enough:
+ * expressions write such texts. */
+bool kn_reduce_are_terms_narrow(const kn_choice *c);
+
 #define KN_REDUCE_AXES_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES)
 KN_CONFIG(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
 /* Capacity for axes of the argument block. */

@@ -30,7 +30,7 @@ static bool has_strips(const kn_writer *w)
  * that part. */
 static bool is_staged(const kn_writer *w)
 {
-    return w->recipe == &kn_recipe_row_long || kn_has_columns(w);
+    return w->recipe == &kn_recipe_row_long || w->recipe == &kn_recipe_row_columns;
 }
 
 static bool is_unaligned(const kn_writer *w)
@@ -524,6 +524,7 @@ static void fill_long(kn_writer *w)
                                             .parts = "schedules/rowprog/row_parts.cu",                       \
                                             .more_parts = "schedules/rowprog/row_stage_parts.cpp",           \
                                             .has_rows_beside = beside};
+RECIPE(beside, fill, "kn_reduce_down", NULL, true)
 RECIPE(columns, fill_columns, "kn_reduce_down", NULL, true)
 RECIPE(lanes, fill_lanes, "kn_reduce_group", "kn_copy_rows", false)
 RECIPE(block, fill_block, "kn_reduce_group", NULL, false)

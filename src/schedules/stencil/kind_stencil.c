@@ -26,7 +26,8 @@ enum {
      * than shared loads save. Of a block's if a warp has several rows. */
     LEAST_USED = 67,
     LEAST_USED_BLOCK = 45,
-    SHORTEST = 12, /* elements of an unaligned row */
+    LEAST_USED_3D = 33, /* of a block that loops over planes */
+    SHORTEST = 12,      /* elements of an unaligned row */
     NARROW = 2, /* bytes of elements of which short rows gain even if a thread has one line; wider ones gain
                    by lines that share loads */
     LEAST_INPUTS = 3, /* fewer share no loads */
@@ -411,6 +412,16 @@ static int words_of_planes(const kn_schedule *s, int item)
     return words;
 }
 
+/* True if enough of the threads of blocks along lines and rows have results: a loop over planes keeps them.
+ */
+static bool are_blocks_used(const kn_schedule *s, const kn_choice *c, const launch_params *f)
+{
+    int64_t extent = c->space->extent[kn_choice_inner(c)], lines = c->space->extent[f->line],
+            wide = (int64_t)WIDE * s->vector, high = (int64_t)HIGH * LINES_3D;
+    return extent * lines * 100 >=
+           kn_divide_up(extent, wide) * wide * kn_divide_up(lines, high) * high * LEAST_USED_3D;
+}
+
 static bool choose_3d(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     offsets s;
@@ -421,8 +432,8 @@ static bool choose_3d(kn_schedule *out, kn_launch_params *params, const kn_choic
     out->vector = kn_choice_vector(c);
     kn_stencil_config_in(out)->rows = LINES_3D;
     if (out->vector == 1 || !has_whole_vectors(out, c) || c->space->extent[f.plane] < LEAST_PLANES ||
-        !find_offsets(&s, c, &f) || !are_planes_near(&s) || !list_rows(&s, &f) ||
-        !set_access(out, c, &s, &f, KN_VECTOR))
+        !are_blocks_used(out, c, &f) || !find_offsets(&s, c, &f) || !are_planes_near(&s) ||
+        !list_rows(&s, &f) || !set_access(out, c, &s, &f, KN_VECTOR))
         return false;
     for (int row = 0; row < s.n_rows; ++row)
         kn_stencil_config_in(out)->places |= (int)s.row[row] << (row * KN_STENCIL_3D_ROW_BITS);

@@ -13,6 +13,8 @@ enum {
     WINDOWS_BLOCK = 512,    /* threads */
     WINDOWS_SIZE = 1 << 14, /* fewest elements for which shared-memory tiles gain */
     SHORT_RUN = 64,         /* elements of a range of results */
+    SMALL_TILE = 4096,      /* bytes of a square; */
+    SMALL_OF_BYTES = 1024,  /* of single bytes, which take more instructions each */
     FEW_INSIDE = 400,       /* elements: at 392 a gather takes half of the time (H200) */
     SECTOR = 32             /* bytes */
 };
@@ -85,15 +87,31 @@ static bool are_channels_worth_it(const kn_choice *c, int o, int axis)
            c->space->extent[axis] >= KN_SHORTEST_SIDE && c->space->extent[next] >= KN_SHORTEST_SIDE;
 }
 
+/* Both sides of a tile are those of a square of few bytes, of which input and results have one after another.
+ */
+static bool is_small_square(const kn_choice *c, int axis)
+{
+    const kn_space *s = c->space;
+    int inner = kn_choice_inner(c), before = axis - 1;
+    int64_t count = s->extent[axis] * s->extent[inner];
+    int widest = kn_choice_widest(c, true);
+    bool is = axis == inner - 1 && before >= 0 && count * widest < (widest > 1 ? SMALL_TILE : SMALL_OF_BYTES);
+    for (int o = 0; o < c->count && is; ++o)
+        is = is && s->stride[o][before] == count * c->access[o].item_size;
+    return is;
+}
+
 /* Contiguous ranges of results are short, and few elements lie inside the axis along which an input's rows
- * are: then neighbouring warps read the same sectors of the input, and a gather is faster. */
+ * are: then neighbouring warps read the same sectors of the input, and a gather is faster. So it is where
+ * both sides of a tile are short and neither goes on: a block waits longer for its tile than it copies. */
 static bool has_few_inside(const kn_choice *c, int axis)
 {
     int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
-    int64_t inside = 1, run = c->space->extent[inner] * (next < 0 ? 1 : c->space->extent[next]);
+    bool goes_on = next >= 0 && next != axis;
+    int64_t inside = 1, run = c->space->extent[inner] * (goes_on ? c->space->extent[next] : 1);
     for (int a = axis + 1; a <= inner; ++a)
         inside *= c->space->extent[a];
-    return run < SHORT_RUN && inside < FEW_INSIDE;
+    return run < SHORT_RUN && inside < FEW_INSIDE && (next != axis || is_small_square(c, axis));
 }
 
 /* The first input whose rows are along another axis than the results; axis -1: there is none. */
