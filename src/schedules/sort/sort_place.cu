@@ -7,7 +7,7 @@ ${begin}
     typedef ${type} kn_word;
     __shared__ unsigned kn_before[kn_warps][256];  /* elements of a digit: those of a warp, then where those of a warp begin in the tile */
     __shared__ kn_word kn_base[256];               /* where the tile's elements of a digit go in the row, less their place in the tile */
-    __shared__ kn_word kn_sums[2][8];              /* of 32 digits each: the tile's elements, and the row's */
+    __shared__ __align__(16) kn_word kn_sums[2][8]; /* of 32 digits each: the tile's elements, and the row's; vectors of them begin nowhere else */
     __shared__ unsigned char kn_digit_of[kn_of_tile];
     ${tiles}
 
