@@ -41,7 +41,8 @@
 
 /* Coefficients of polynomials, of which the last ones belong together. */
 #define OF_ENDS(operator)                                                                                    \
-    "n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = arange(l); "                                    \
+    "a1, a2 = atleast_1d(a1), atleast_1d(a2); n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = "      \
+    "arange(l); "                                                                                            \
     "where(i < l - n, False, take(a1, i - (l - n), mode='clip')) "                                           \
     operator" where(i < l - m, False, take(a2, i - (l - m), mode='clip'))"
 
@@ -315,10 +316,10 @@ static const kn_composed rows[] = {
     {"triu_indices_from", "arr, k#=0",
      "n, m = arr.shape[0], arr[:, :].shape[1]; " PLACES("~tri(n, m, k - 1, dtype=bool)", "m")},
     {"union1d", "ar1, ar2", "a, b = ar1, ar2; " JOINED "unique(c)"},
-    {"unique_all", "x", "v, i, j, n = unique(x, True, True, True); v, i, j, n"},
-    {"unique_counts", "x", "v, n = unique(x, return_counts=True); v, n"},
-    {"unique_inverse", "x", "v, j = unique(x, return_inverse=True); v, j"},
-    {"unique_values", "x", "unique(x)"},
+    {"unique_all", "x", "v, i, j, n = unique(x, True, True, True, equal_nan=False); v, i, j, n"},
+    {"unique_counts", "x", "v, n = unique(x, return_counts=True, equal_nan=False); v, n"},
+    {"unique_inverse", "x", "v, j = unique(x, return_inverse=True, equal_nan=False); v, j"},
+    {"unique_values", "x", "unique(x, equal_nan=False)"},
     {"unpackbits", "a, axis#=None, count#=None, bitorder$='big'", NULL},
     {"unwrap", "p, *, axis#=-1, period=2 * pi; discont=None",
      "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "

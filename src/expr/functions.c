@@ -672,8 +672,10 @@ static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
     }
     if (status == KILN_OK && !has[0])
         return kn_parser_node(&in[0], p, &slot[0]);
-    if (status == KILN_OK && n == 1)
-        return kn_call_refuse(p, c, "a lower or an upper bound was expected");
+    if (status == KILN_OK && n == 1) { /* nothing bounds it */
+        *out = (kn_value){.kind = KN_VALUE_NODE, .node = in[0], .at = c->at, .length = c->length};
+        return KILN_OK;
+    }
     char operation[16];
     snprintf(operation, sizeof operation, "%s", n == 3 ? "clip" : has[1] ? "maximum" : "minimum");
     kn_node node = {

@@ -242,16 +242,20 @@ kiln_status kn_call_runs(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, &in, 1, 2) : status;
 }
 
-/* unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None) */
+/* unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, equal_nan=True) */
 kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"ar", "return_index", "return_inverse", "return_counts", "axis"};
-    kn_value slot[5] = {{0}};
+    static const char *const names[] = {"ar",   "return_index", "return_inverse", "return_counts",
+                                        "axis", "equal_nan"};
+    kn_value slot[6] = {{0}};
+    bool is_equal = true;
     kiln_kernel *kernel = NULL;
     unsigned flags = 0;
     int64_t axis = 0;
     int in = 0;
-    kiln_status status = kn_call_match(slot, p, c, names, 5, 5, 1);
+    kiln_status status = kn_call_match(slot, p, c, names, 6, 5, 1);
+    if (status == KILN_OK && slot[5].kind != KN_VALUE_ABSENT)
+        status = read_flag(&is_equal, p, &slot[5], names[5]);
     for (int k = 1; k < 4 && status == KILN_OK; ++k) {
         bool is_wanted = false;
         status = read_flag(&is_wanted, p, &slot[k], names[k]);
@@ -260,6 +264,10 @@ kiln_status kn_call_unique(kn_value *out, kn_parser *p, const kn_called *c)
     const bool has_axis = kn_call_is_given(&slot[4]);
     if (status == KILN_OK && has_axis)
         status = kn_parser_whole(&axis, p, &slot[4], names[4]);
+    if (status == KILN_OK && has_axis && !is_equal)
+        return kn_parser_refuse(p, slot[5].at, slot[5].length,
+                                "equal_nan: along an axis parts with NaN are equal: True was expected");
+    flags |= is_equal ? 0 : KN_UNIQUE_NANS;
     if (status == KILN_OK && has_axis)
         return kn_call_unique_parts(out, p, c, &slot[0], axis, flags);
     if (status == KILN_OK)

@@ -114,6 +114,7 @@ static const char
 typedef struct slope {
     kn_value f, dx, x, axis;
     int64_t order;
+    bool is_open; /* dx may be a distance, or places */
 } slope;
 
 static void put_slope(kn_str *text, bool has_places, int64_t order)
@@ -152,9 +153,12 @@ static kiln_status add_slope(kn_value *out, kn_parser *p, const kn_called *c, co
     names n = {.count = 0};
     kn_str text = KN_STR_INIT;
     kn_shaped_own own = {.count = 3, .number = {s->order, 0, ndim}};
-    if (ndim > 0 || (!has_places && !kn_parser_is_number(p, &s->dx))) {
-        const kn_value in[] = {s->f, has_places ? s->x : s->dx};
+    if (ndim > 0 || (s->is_open && !kn_parser_is_number(p, &s->dx))) {
+        static const char *const name[] = {"d"};
+        kn_value in[] = {s->f, has_places ? s->x : s->dx}, spacing = in[1];
         kiln_status status = kn_parser_whole(&own.number[1], p, &s->axis, "axis");
+        if (status == KILN_OK && !kn_parser_is_number(p, &in[1])) /* a number by value becomes an array */
+            status = kn_compose(&in[1], p, c, "d * ones(1)[0]", name, &spacing, 1);
         return status == KILN_OK ? kn_call_shaped(out, p, c, write_slope, &own, in, 2) : status;
     }
     add_name(&n, "f", &s->f);
@@ -202,7 +206,8 @@ static kiln_status add_slopes(kn_value *out, kn_parser *p, const kn_called *c, s
     for (int k = 0; k < count && !has_axis && status == KILN_OK; ++k)
         status = kn_parser_number(&axes[k], p, kiln_arg_int(k - count), c->at, c->length);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
-        if (n_distances > 0)
+        s->is_open = n_distances > 0;
+        if (s->is_open)
             s->dx = distance[n_distances > 1 ? k : 0];
         s->axis = axes[k];
         status = add_slope(&one[k], p, c, s, has_axis ? 0 : count);

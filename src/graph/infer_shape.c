@@ -88,7 +88,9 @@ kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
 {
     int ndim = 0, empty = -1;
     out->axes = f->ndim == 0 ? 0 : UINT64_MAX >> (64 - f->ndim);
-    kiln_status status = node->has_axes ? read_axes(&out->axes, f, node) : KILN_OK;
+    /* of an array without axes the first one, or the last, may be named, as in NumPy */
+    const bool is_free = f->ndim == 0 && node->n_axes == 1 && (node->axis[0] == 0 || node->axis[0] == -1);
+    kiln_status status = node->has_axes && !is_free ? read_axes(&out->axes, f, node) : KILN_OK;
     if (status != KILN_OK)
         return status;
     for (int a = 0; a < f->ndim; ++a) {

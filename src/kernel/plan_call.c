@@ -185,11 +185,15 @@ static void find_out_strides(kn_resolved *r, const kn_binding *b, const views *v
     }
 }
 
-/* The axes that the call names, as bits. */
+/* The axes that the call names, as bits. An array without axes is reduced along its first
+ * axis, or its last, as in NumPy. */
 static kiln_status read_axes(uint64_t *out, const kn_resolved *r, const kn_program *p,
                              const kiln_call_options *options)
 {
     *out = 0;
+    if (r->ndim == 0 && options->n_axes == 1 && (options->axes[0] == 0 || options->axes[0] == -1) &&
+        !kn_program_scans(p))
+        return KILN_OK;
     for (int k = 0; k < options->n_axes; ++k) {
         int axis = options->axes[k] + (options->axes[k] < 0 ? r->ndim : 0);
         if (axis < 0 || axis >= r->ndim)

@@ -2,6 +2,7 @@
  * number. Of elements that are not sorted these are runs. */
 #include "kernel/unique.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <kiln/sort.h>
@@ -188,16 +189,18 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 
 /* ---- making ---- */
 
-/* NaN comes last, and is equal to NaN. */
-static const char is_new[] =
-    "(_J == 0 || !(x == s[_J - 1] || (kn_is_nan(x) && kn_is_nan(s[_J - 1])))) ? 1 : 0";
+/* NaN comes last, and is equal to NaN unless each is to be found. */
+#define IS_NEW(or_nan) "(_J == 0 || !(x == s[_J - 1]" or_nan "))"
+static const char *const is_new[] = {IS_NEW(" || (kn_is_nan(x) && kn_is_nan(s[_J - 1]))"), IS_NEW("")};
 
 static kiln_status make_find(unique *u)
 {
+    const char *condition = is_new[(u->flags & KN_UNIQUE_NANS) != 0];
+    char body[128];
     kn_str outs = KN_STR_INIT, put = KN_STR_INIT;
+    snprintf(body, sizeof body, "%s ? 1 : 0", condition);
     kn_str_append(&outs, "raw T y");
-    kn_str_append(&put, "if (_J == 0 || !(x == s[_J - 1] || (kn_is_nan(x) && kn_is_nan(s[_J - 1])))) {\n"
-                        "    if (kn_number <= y.size()) y[kn_number - 1] = x;\n");
+    kn_str_printf(&put, "if %s {\n    if (kn_number <= y.size()) y[kn_number - 1] = x;\n", condition);
     if (is_wanted(u, INDEX)) {
         kn_str_append(&outs, ", raw int64 index");
         kn_str_append(&put, "    if (kn_number <= index.size()) index[kn_number - 1] = order;\n");
@@ -212,7 +215,7 @@ static kiln_status make_find(unique *u)
     kn_str_append(&outs, is_wanted(u, COUNTS) ? ", raw int64 heads, raw int64 count" : ", raw int64 count");
     kn_str_append(&put, "if (_J + 1 == _in_ind.size()) count[0] = kn_number;\n");
     const kn_stage_text stages[] = {
-        {.kind = KN_MAP_EXPRESSION, .label = "keep", .reads = "x, s", .gives = "_kn_new", .body = is_new},
+        {.kind = KN_MAP_EXPRESSION, .label = "keep", .reads = "x, s", .gives = "_kn_new", .body = body},
         {.kind = KN_SCAN, .label = "scan", .reads = "_kn_new", .gives = "_kn_number", .body = "a + b"},
         {.kind = KN_MAP,
          .label = "body",

@@ -9,7 +9,7 @@ import numpy as np
 from check_operations import BINARY, UNARY, PAIRS, elements
 from check_searches import placed
 from check_sort_names import Names
-from host_kernels import Argument, in_threads, random_cases
+from host_kernels import Argument, drawn, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 UFUNCS = [name for name in UNARY + BINARY if isinstance(getattr(np, name), np.ufunc)]
@@ -189,6 +189,30 @@ NAMED = [("add(x, y, out=z); z * 2", lambda x, y, z, m: (x + y).astype(z.dtype) 
          ("logspace(0, 2, 3, dtype=int32)", lambda x, y, z, m: np.logspace(0, 2, 3, dtype="i4")), ("cov(x[0], dtype=float32)", lambda x, y, z, m: np.cov(x[0], dtype="f4"))]
 
 
+# Texts that NumPy evaluates, too: lists, and arguments that are given by name.
+TEXTS = """add([1, 2, 3], [[1], [2.5]]) | x + [1, 2] | add([x, [[1, 2], [3, 4]]], 1) | sum([]) | add([], 1) | sum([1, 2j]) | maximum((1, 5), 2) | [[1, 2], [3, 4]] @ x | array([1, 2], dtype=float32)
+asarray(x, dtype=int32) | array([True, False]) | array([x, x]) | where([True, False], 1, 2) | dot(2, [1, 2]) | isin([3, 1], [1, 2], kind="table", assume_unique=True) | sort([3, 1], kind="stable")
+cumulative_sum(x[0], include_initial=True) | cumulative_prod(x, axis=0, include_initial=True, dtype=float32) | gradient(x[0], 2) | gradient([1.0, 2, 4, 7], [0, 1, 3, 4]) | linspace([0, 1], [4, 5], 3)
+linspace([0, 1], [4, 5], 3, axis=1) | linspace(0, 10, 4, dtype=int32) | geomspace([1, 2], [100, 200], 3) | logspace(0, [1, 2], 3, axis=-1) | ediff1d([1, 2, 4], to_end=[9, 8], to_begin=-1)
+cov([1, 2, 4.0], [3, 2, 5.0], bias=True) | cov(x, rowvar=False, aweights=[1, 2]) | cov(x, fweights=[1, 2], ddof=0) | cov([1, 2, 4.0]) | corrcoef([1, 2, 4.0], [3, 1, 2]) | angle([1j, -1], deg=True)
+nan_to_num([nan, inf, -inf], neginf=-1) | nan_to_num([nan, inf, -inf], posinf=3) | polyder([1, 2, 3, 4], m=2) | polyint([1, 2, 3], m=2, k=[1, 2]) | reshape(arange(6), (2, 3), order="F") | ravel(x, order="F")
+size(x, axis=1) | zeros_like(x, shape=(2, 3)) | full_like(x, 3, shape=4) | diff([1, 2, 4], prepend=0, append=[9]) | diff(x, axis=0, append=x) | searchsorted([3, 1, 2], [2.5], sorter=[1, 2, 0])
+compress([0, 1], x, axis=1) | compress([0, 1], x, axis=-2) | setdiff1d([5, 4, 3, 3], [4], assume_unique=True) | median([1, 2, 3], overwrite_input=True) | var(x, mean=2) | std(x, axis=1, mean=[[2], [1]], ddof=1)
+nanvar([1, 2, nan], mean=1.0, correction=1) | unwrap([0, 3, 6.5], discont=4) | cross([1, 2, 3], [4, 5, 6], axisa=0) | sum(a=x) | copy(x) | vecdot(x, x, axis=0) | clip(x) | unique([nan, 1, nan], equal_nan=False)
+sum(array(3), axis=-1) | argmax(array(3), axis=0) | nancumsum(x, axis=1, dtype=float32) | linspace(3, 3, 1) | linspace(0, 1, 5, endpoint=False) | transpose(a=x) | max(x, axis=0, out=zeros(2))"""
+
+
+def check_texts(kiln, rng):
+    """What NumPy makes of the same texts."""
+    x = np.array([[1.0, 2], [4, 3]])
+    names = {name: getattr(np, name) for name in dir(np)}
+    for text in drawn([text.strip() for line in TEXTS.splitlines() for text in line.split(" | ")], 3):
+        right = np.asarray(eval(text, dict(names), {"x": x}))
+        got = kiln.evaluate(text, {"x": x}, rng, 1)
+        assert not isinstance(got, str), f"{text}: {got}"
+        assert same(got[0], right, ""), f"{text}: {got[0]} {got[0].dtype}, not {right} {right.dtype}"
+
+
 def check_named(kiln, rng):
     """The name that is given as out is the result's from then on; what is refused; dtype= of functions that are no ufuncs."""
     x, y = np.arange(24.0).reshape(3, 4, 2), np.arange(24.0).reshape(3, 4, 2)[::-1] % 5 + 1
@@ -208,6 +232,7 @@ def main():
     o = random_cases(4000, 60, 32)
     kiln, counts = Common(o.library), []
     check_named(kiln, random.Random(o.seed))
+    check_texts(kiln, random.Random(o.seed))
     check_orders(kiln, random.Random(o.seed))
     in_threads(lambda k: counts.append(check_call(kiln, o.seed, k)), o.cases)
     print(f"{len(counts)} calls, {sum(counts)} of them with a result")

@@ -76,7 +76,10 @@ def covs(name):
         if x.shape[1] <= 1:
             return None
         words, text = ({"ddof": ddof}, f", ddof={ddof}") if name == "cov" and rng.random() < 0.5 else ({}, "")
-        return f"{name}(x{text})", np.atleast_2d(getattr(np, name)(np.atleast_2d(x), **words)), rough, {"x": x}
+        for word, value in (("rowvar", False), ("bias", True)) if rng.random() < 0.5 else ():
+            if (word == "rowvar" or name == "cov") and x.shape[0] > 2 and rng.random() < 0.5 and (word != "rowvar" or name == "cov"):
+                words[word], text = value, f"{text}, {word}={value}"
+        return f"{name}(x{text})", np.asarray(getattr(np, name)(x, **words)), rough, {"x": x}
     return case
 
 
@@ -730,9 +733,7 @@ def triangle_places(name):
 def distinct(name):
     def case(rng, x, y):
         x = np.concatenate([x.reshape(-1)[:5], x.reshape(-1)[:20]])
-        if np.isnan(x).any():
-            return None
-        right = np.unique(x) if name == "unique_values" else getattr(np, name)(x)  # of which NumPy does not say the order
+        right = np.unique(x, equal_nan=False) if name == "unique_values" else getattr(np, name)(x)  # of which NumPy does not say the order
         return f"{name}(x)", list(right) if isinstance(right, tuple) else right, same, {"x": x}
     return case
 
