@@ -162,6 +162,10 @@ def rmsnorm_gradient(m, x, d, g, r):
     return m.like((w - h * m.along("mean", h * w, -1)) * r, x)
 
 
+def rmsnorm_gradients(m, x, d, g, r):
+    return m.sum(d * x * r, 0), rmsnorm_gradient(m, x, d, g, r)
+
+
 def affine_norm(axes):
     return lambda m, x, g, b: normed_over(m, axes, x) * g + b
 
@@ -315,6 +319,7 @@ ROWS = {
     "F9": over(softmax_gradient, ("f4", "32768*,4096"), *[("f4", "32768*,4096")] * 2),
     "F9b": over(softmax_gradient, ("f4", "4096*,32768"), *[("f4", "4096*,32768")] * 2),
     "F10": over(rmsnorm_gradient, ROOTED, ROOTED, ROOTED, ("bf2", "4096"), ("f4", "32768*,1")),
+    "F10c": over(rmsnorm_gradients, ROOTED, ROOTED, ROOTED, ("bf2", "4096"), ("f4", "32768*,1")),
     "F10b": over(lambda m, x, d, r: m.sum(d * x * r, 0), ("f4", "4096"), ROOTED, ROOTED, ("f4", "32768*,1")), **ANY_AXIS,
 }
 

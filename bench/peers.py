@@ -1095,7 +1095,7 @@ class InductorPeer(TorchPeer):
 
 
 class QuackPeer(RowsAlone, TorchPeer):
-    """Programs over rows alone, by QuACK's kernels for Hopper; arrays are torch's. Of rmsnorm's gradients it has both in one call, which F10 and F10b share."""
+    """Programs over rows alone, by QuACK's kernels for Hopper; arrays are torch's. Of rmsnorm's gradients it has both in one call, which F10, F10b and F10c share."""
 
     def __init__(self, options):
         super().__init__(options)
@@ -1108,8 +1108,8 @@ class QuackPeer(RowsAlone, TorchPeer):
         epsilon = peer_rows.EPSILON
         if name in ("F9", "F9b"):
             return lambda: softmax.softmax_bwd(others[0], x)
-        if name in ("F10", "F10b"):
-            d, g, r = others if name == "F10" else (others[0], self.torch.ones_like(x[0]), others[1])
+        if name in ("F10", "F10b", "F10c"):
+            d, g, r = others if name != "F10b" else (others[0], self.torch.ones_like(x[0]), others[1])
             root = r.reshape(-1)
             return lambda: norms.rmsnorm_bwd(x, g, d, root)
         if row.program == "layernorm_scaled":
@@ -1123,7 +1123,7 @@ class QuackPeer(RowsAlone, TorchPeer):
         """What it computes is compared with torch's expression first, on some rows."""
         arrays = self.inputs(row.arrays)
         run = self.call_of(row, name, arrays)
-        if name not in ("F10", "F10b"):
+        if name not in ("F10", "F10b", "F10c"):
             self.compare(run(), self.expression(name, row), arrays)
         return run
 

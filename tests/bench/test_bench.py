@@ -116,17 +116,18 @@ class Bench(unittest.TestCase):
 
     def test_whole_rows(self):
         """Bytes are those of the arrays; rows are checked from end to end."""
-        _, rows = self.rows("F2b,F3,F6,F8,F8b,F9,F10,F10b")
+        _, rows = self.rows("F2b,F3,F6,F8,F8b,F9,F10,F10b,F10c")
         found = {row["row"]: row for row in rows}
         scale = SCALE / 16
         long, short, half, labelled, given = (round(n * scale) for n in (4096, 65536, 65536, 16384, 32768))
         self.assertEqual({name: row["bytes"] for name, row in found.items()},
                          {"F2b": 8 * long * 32768, "F3": 8 * short * 1024 + 8 * 1024, "F6": 4 * half * 4096 + 2 * 4096,
                           "F8": 4 * labelled * 50256 + 12 * labelled, "F8b": 4 * labelled * 50256 + 12 * labelled, "F9": 12 * given * 4096,
-                          "F10": 6 * given * 4096 + 2 * 4096 + 4 * given, "F10b": 4 * given * 4096 + 4 * 4096 + 4 * given})
+                          "F10": 6 * given * 4096 + 2 * 4096 + 4 * given, "F10b": 4 * given * 4096 + 4 * 4096 + 4 * given,
+                          "F10c": 6 * given * 4096 + 6 * 4096 + 4 * given})
         self.assertEqual({name: row["checked"] for name, row in found.items()},
                          {"F2b": long * 32768, "F3": short * 1024, "F6": half * 4096, "F8": labelled, "F8b": labelled, "F9": given * 4096,
-                          "F10": given * 4096, "F10b": 4096 // 32})
+                          "F10": given * 4096, "F10b": 4096 // 32, "F10c": given * 4096 + 4096 // 32})
 
     def test_over_any_axis(self):
         """Bytes are those of all inputs and of all results; columns are checked from end to end."""

@@ -208,11 +208,48 @@ static bool run(bool is_first)
     return right;
 }
 
+/* Where one reading serves both, and where it does not: nothing has the rows, or reads the same; terms have
+ * another dtype, columns other axes, or another shape. */
+static bool check_choice(void)
+{
+    static const struct {
+        const char *text;
+        int n_out;
+        bool is_chosen;
+    } chosen[] = {{"x + d, sum(x, axis=0)", 2, true},
+                  {"x + d, max(x * d, axis=0, keepdims=True), min(x, axis=0)", 3, true},
+                  {"x + d, sum(x, axis=(0, 1))", 2, false},
+                  {"x + d, sum(x, axis=1)", 2, false},
+                  {"x + d, var(x, axis=0)", 2, false},
+                  {"x + d, sum(x > 0, axis=0)", 2, false},
+                  {"x + d, sum(x[1:], axis=0)", 2, false},
+                  {"sum(x, axis=0), sum(d, axis=0)", 2, false},
+                  {"sum(x, axis=0), sum(d, axis=1)", 2, false},
+                  {"sum(x * d, axis=0), sum(d, axis=1)", 2, true}};
+    const int64_t shape[2] = {100, 1024};
+    input x = {0}, d = {0};
+    bool right = make(&x, KILN_FLOAT32, shape, true) && make(&d, KILN_FLOAT32, shape, true);
+    for (size_t k = 0; k < sizeof chosen / sizeof chosen[0] && right; ++k) {
+        const kiln_arg in[] = {kiln_arg_array(x.array), kiln_arg_array(d.array)};
+        kiln_kernel *kernel = NULL;
+        right = kiln_expression_create(&kernel, "x, d", chosen[k].text, NULL) == KILN_OK &&
+                has_strips(kernel, in, chosen[k].n_out) == chosen[k].is_chosen;
+        if (!right)
+            fprintf(stderr, "FAILED: %s is computed %s\n", chosen[k].text,
+                    chosen[k].is_chosen ? "apart" : "by strips");
+        kiln_kernel_free(kernel);
+    }
+    drop(&x);
+    drop(&d);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     setenv("KILN_KINDS", "-fewest", 0); /* kinds take few elements, too */
     long count = drawn_count(argc, argv, 6, 2), failed = 0;
     state = drawn_state(argc, argv);
+    failed += !check_choice();
     for (long k = 0; k < count; ++k)
         failed += !run(k == 0);
     printf("%ld cases, %ld failed\n", count, failed);

@@ -79,9 +79,10 @@ typedef struct bench_row {
     int (*bin_at)(int64_t index);     /* the same of the first operand's random elements */
     bool is_order;                    /* an expression that sorts, or says the order */
     bench_along along;                /* results that need whole rows: their reference; NULL: others */
-    double scalar[2];                 /* weak floats behind the arrays */
-    int n_scalars, n_operands;        /* the operands: inputs, then the outputs */
-    int n_more;                       /* outputs in front of the last one */
+    bench_along across;        /* ... of those that have fewer axes, along the first one; NULL: the same */
+    double scalar[2];          /* weak floats behind the arrays */
+    int n_scalars, n_operands; /* the operands: inputs, then the outputs */
+    int n_more;                /* outputs in front of the last one */
     bench_operand operand[BENCH_MAX_OPERANDS];
     const char *floor;                          /* streams of the floor's kernel: see bench_floor.c */
     bench_reference reference, first_reference; /* of the last output, and of the one in front of it */
@@ -188,6 +189,8 @@ void bench_cross_entropy(double *const *out, double *size, const double *const *
 void bench_softmax_gradient(double *const *out, double *size, const double *const *in, int64_t length);
 void bench_rmsnorm_gradient(double *const *out, double *size, const double *const *in, int64_t length);
 void bench_scale_gradient(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_rmsnorm_gradients(double *const *out, double *size, const double *const *in, int64_t length);
+void bench_scale_beside(double *const *out, double *size, const double *const *in, int64_t length);
 /* Of x: less its mean, over its deviation; over its norm; between its least and its greatest. */
 void bench_standardised(double *const *out, double *size, const double *const *in, int64_t length);
 void bench_unit(double *const *out, double *size, const double *const *in, int64_t length);

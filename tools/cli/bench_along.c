@@ -125,6 +125,18 @@ void bench_scale_gradient(double *const *out, double *size, const double *const 
     *size = sqrt(squares) + fabs(out[0][0]);
 }
 
+/* The gradient for the scale comes first. */
+void bench_rmsnorm_gradients(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    bench_rmsnorm_gradient(out + 1, size + 1, in, length);
+}
+
+void bench_scale_beside(double *const *out, double *size, const double *const *in, int64_t length)
+{
+    const double *const own[] = {in[0], in[1], in[3]};
+    bench_scale_gradient(out, size, own, length);
+}
+
 void bench_standardised(double *const *out, double *size, const double *const *in, int64_t length)
 {
     double mean = mean_of(in[0], length), root = sqrt(spread_of(in[0], length, mean));
@@ -233,12 +245,19 @@ typedef struct columns {
     int64_t extent[BENCH_MAX_NDIM];
     bool is_reduced[BENCH_MAX_NDIM];
     int64_t count, length; /* such sets of elements, and the elements of one */
+    bool is_across;        /* those of bench_row.across */
 } columns;
 
-static columns make_columns(const bench_data *data, const bench_row *row)
+/* True if the sets have elements of the result. */
+static bool is_compared(const bench_row *row, const columns *c, const kiln_array *result)
 {
-    columns c = {.count = 1, .length = 1};
-    int axes[BENCH_MAX_NDIM], n_axes = bench_axes_read(axes, row->reduced);
+    return !row->across || (kiln_array_ndim(result) < c->ndim) == c->is_across;
+}
+
+static columns make_columns(const bench_data *data, const bench_row *row, bool is_across)
+{
+    columns c = {.count = 1, .length = 1, .is_across = is_across};
+    int axes[BENCH_MAX_NDIM], n_axes = bench_axes_read(axes, is_across ? "0" : row->reduced);
     for (int k = 0; k < bench_row_inputs(row); k++)
         if (kiln_array_ndim(data->set[0].array[k]) > c.ndim)
             c.ndim = kiln_array_ndim(data->set[0].array[k]);
@@ -339,6 +358,8 @@ static bool check_columns(bench *b, bench_data *data, const bench_row *row, cons
     bool ok = true;
     split_columns(index, c, at);
     for (int k = 0; k < row->n_operands && ok; k++) {
+        if (k >= n_in && !is_compared(row, c, data->set[0].array[k]))
+            continue;
         found[k] = read_columns(b, data->set[0].array[k], c, index, k < n_in, &count[k]);
         ok = found[k] != NULL;
     }
@@ -349,9 +370,11 @@ static bool check_columns(bench *b, bench_data *data, const bench_row *row, cons
     if (ok) {
         const double *in[BENCH_MAX_OPERANDS] = {NULL};
         memcpy(in, found, (size_t)n_in * sizeof *in);
-        row->along(want, size, in, c->length);
+        (c->is_across ? row->across : row->along)(want, size, in, c->length);
     }
     for (int k = n_in; k < row->n_operands && ok; k++) {
+        if (!found[k])
+            continue;
         ok = compare(b, row->operand[k].dtype, found[k], want[k - n_in], count[k], size[k - n_in], at);
         data->checked += (int)count[k];
     }
@@ -363,15 +386,24 @@ static bool check_columns(bench *b, bench_data *data, const bench_row *row, cons
 }
 
 /* The first and the last set, and others evenly between. */
-bool bench_along_check(bench *b, bench_data *data, const bench_row *row)
+static bool check_some(bench *b, bench_data *data, const bench_row *row, const columns *c)
 {
-    const columns c = make_columns(data, row);
-    int64_t count = MOST_READ / c.length < MOST_ROWS ? MOST_READ / c.length : MOST_ROWS;
+    int64_t count = MOST_READ / c->length < MOST_ROWS ? MOST_READ / c->length : MOST_ROWS;
     bool ok = true;
     count = count < 2 ? 2 : count;
-    count = count < c.count ? count : c.count;
-    data->checked = 0;
+    count = count < c->count ? count : c->count;
     for (int64_t k = 0; k < count && ok; k++)
-        ok = check_columns(b, data, row, &c, count > 1 ? (c.count - 1) * k / (count - 1) : 0);
+        ok = check_columns(b, data, row, c, count > 1 ? (c->count - 1) * k / (count - 1) : 0);
     return ok;
+}
+
+bool bench_along_check(bench *b, bench_data *data, const bench_row *row)
+{
+    const columns along = make_columns(data, row, false);
+    data->checked = 0;
+    bool ok = check_some(b, data, row, &along);
+    if (!row->across || !ok)
+        return ok;
+    const columns across = make_columns(data, row, true);
+    return check_some(b, data, row, &across);
 }

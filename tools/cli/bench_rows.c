@@ -200,6 +200,7 @@ static const bench_reduction new_places = {
 /* Backward passes, of the gradient d of the result: softmax's from its result y; rmsnorm's from r, one over
  * the root of each row. */
 #define SOFTMAX_GRADIENT "y * (d - sum(d * y, axis=-1, keepdims=True))"
+#define RMSNORM_GRADIENT_ALONE "(d * g - x * r * mean(x * r * (d * g), axis=-1, keepdims=True)) * r"
 #define RMSNORM_GRADIENT "h = x * r; w = d * g; (w - h * mean(h * w, axis=-1, keepdims=True)) * r"
 #define FUSED_DISTANCE "a = r1 * cos(t1) - r2 * cos(t2); b = r1 * sin(t1) - r2 * sin(t2); sqrt(a * a + b * b)"
 #define FUSED_STEP "v = sin(v) * 0.5 + v; v = exp(-abs(v)); "
@@ -582,6 +583,9 @@ static const bench_row table[] = {
     {"F10b", "the same, for the scale", EXPRESSION("x, d, r", "sum(d * x * r, axis=0)"), .reduced = "0",
      OPERANDS(4, ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "32768*,4096"), F32("32768*,1"), F32("4096")),
      .floor = "a2b2/4", .along = bench_scale_gradient},
+    {"F10c", "both gradients of rmsnorm bf16, by one call", EXPRESSION("x, d, g, r", "sum(d * x * r, axis=0), " RMSNORM_GRADIENT_ALONE),
+     OPERANDS(6, ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "32768*,4096"), ARRAY(BFLOAT16, "4096"), F32("32768*,1"), F32("4096"), ARRAY(BFLOAT16, "32768*,4096")),
+     .n_more = 1, .floor = "a2b2>2", .along = bench_rmsnorm_gradients, .across = bench_scale_beside},
     {"N1", "standardise columns (65536,1024)", EXPRESSION("x", STANDARDISED), .reduced = "0",
      OPERANDS(2, F32("65536*,1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_standardised},
     {"N1b", "standardise columns (4096,65536)", EXPRESSION("x", STANDARDISED), .reduced = "0",
