@@ -805,15 +805,26 @@ static bool is_costly_to_turn(const lowering *l, const kn_group *g, const kn_lea
     return results >= MANY_RESULTS && 2 * bytes_of(l, g, leaf) > bytes_read(l, g);
 }
 
+/* The host gathers words as fast as it copies them, but not elements narrower than words, nor many words
+ * beside such, which keep them out of vectors. */
+enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2 };
+static bool is_gathered_slowly(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    bool is_mixed = false;
+    for (const kn_leaf *other = g->leaf; other; other = other->next)
+        is_mixed = is_mixed || (other->kind == KN_BASE_INPUT && item_of(l, other) <= NARROW_GATHERED);
+    return item_of(l, leaf) <= NARROW_GATHERED || (is_mixed && bytes_of(l, g, leaf) >= TURNED_BYTES);
+}
+
 /* Stores an input of a reduction that lies along another axis than a second one does, if it would lie along
- * that axis then: copied through shared memory it is read and written once more, gathered it moves a sector
- * for each element. A short axis counts only where all inputs are gathered. False: there is none. */
+ * that axis then: copied in tiles it is read and written once more, gathered it moves a sector for each
+ * element. A short axis counts only where all inputs are gathered. False: there is none. */
 static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
 {
     /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
-    if (l->state.is_host || strcmp(part->program->pattern, "mrk") != 0)
+    if (strcmp(part->program->pattern, "mrk") != 0)
         return false;
-    bool long_ones = !r || !kn_fusion_gathers_apart(&r->spec, &r->space);
+    bool long_ones = !l->state.is_host && (!r || !kn_fusion_gathers_apart(&r->spec, &r->space));
     for (const kn_use *u = g->first_use; u; u = u->after) {
         if (!is_large_input(g, u->leaf))
             continue;
@@ -823,7 +834,8 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
         if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
             continue;
-        if (!long_ones && is_costly_to_turn(l, g, u->leaf))
+        if (l->state.is_host ? !is_gathered_slowly(l, g, u->leaf)
+                             : !long_ones && is_costly_to_turn(l, g, u->leaf))
             continue;
         add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;

@@ -452,6 +452,11 @@ static void transposed_inputs_are_stored(void **state)
         {"where(transpose(m[:, :4], (1, 0, 3, 2)), x[:4], y[:4])", "sm_90", 1, 0}, /* no worth of a launch */
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T))", "sm_90", 2, 1},
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T))", "host", 1, 0},
+        {"a = x.reshape(1820, 1600); sum(a * m.reshape(1600, 1820).T, axis=0)", "host", 2, 1}, /* narrow */
+        {"a = x.reshape(1600, 1820).T; sum(a * m.reshape(1820, 1600), axis=1)", "host", 2, 1}, /* beside it */
+        {"a = x.reshape(1600, 1820).T; sum(a * m.reshape(1600, 1820).T, axis=1)", "host", 1, 0},
+        {"a = x.reshape(1600, 1820).T[:500, :700]; sum(a * m.reshape(1820, 1600)[:500, :700], axis=1)",
+         "host", 1, 0}, /* what caches hold */
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1820, 1600)))", "sm_90", 1, 0},
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T), axis=1)", "sm_90", 1, 0},
         {"a = x.reshape(1820, 1600)[:400, :400]; b = y.reshape(1600, 1820)[:400, :400].T; sum(abs(a - b))",
