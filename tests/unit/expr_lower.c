@@ -247,7 +247,13 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"argmax(x[:, None, :3] - x[None, :99, :3], axis=-1) + 1", "sm_90", 1, "schedule=\"rows\""},
         {"sum((x[:, None, :9] - x[None, :99, :9])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
         {"sum((x[:, None, :4] - x[None, :3, :4])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
-        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "schedule=\"reduce\""},
+        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "stage=\"map\" body"},
+        /* on the host also of as many results as elements: not if many are read, nor of short runs */
+        {"max(x.reshape(-1, 4) + 1, axis=1)", "host", 1, "stage=\"map\" body"},
+        {"sum(x.reshape(-1, 4, 64), axis=1)", "host", 1, "stage=\"map\" body"},
+        {"y = x.reshape(-1, 8); sum(y * y[::-1], axis=1)", "host", 1, "schedule=\"reduce\""},
+        {"sum(x.reshape(-1, 16, 4)[:, 1:9], axis=-1)", "host", 1, "schedule=\"reduce\""},
+        {"argmax(x.reshape(-1, 4), axis=1)", "host", 1, "schedule=\"reduce\""},
         /* or if they lie along two axes: a reduction would gather one of them */
         {"y = x.reshape(4, 1024, 1024); sum(abs(y - transpose(y, (0, 2, 1))), axis=0)", "sm_90", 1,
          "schedule=\"tile\""},
