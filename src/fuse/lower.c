@@ -805,15 +805,26 @@ static bool is_costly_to_turn(const lowering *l, const kn_group *g, const kn_lea
     return results >= MANY_RESULTS && 2 * bytes_of(l, g, leaf) > bytes_read(l, g);
 }
 
+/* The host gathers words as fast as it copies them, but not elements narrower than words, nor many words
+ * beside such, which keep them out of vectors. */
+enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2 };
+static bool is_gathered_slowly(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    bool is_mixed = false;
+    for (const kn_leaf *other = g->leaf; other; other = other->next)
+        is_mixed = is_mixed || (other->kind == KN_BASE_INPUT && item_of(l, other) <= NARROW_GATHERED);
+    return item_of(l, leaf) <= NARROW_GATHERED || (is_mixed && bytes_of(l, g, leaf) >= TURNED_BYTES);
+}
+
 /* Stores an input of a reduction that lies along another axis than a second one does, if it would lie along
- * that axis then: copied through shared memory it is read and written once more, gathered it moves a sector
- * for each element. A short axis counts only where all inputs are gathered. False: there is none. */
+ * that axis then: copied in tiles it is read and written once more, gathered it moves a sector for each
+ * element. A short axis counts only where all inputs are gathered. False: there is none. */
 static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
 {
     /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
-    if (l->state.is_host || strcmp(part->program->pattern, "mrk") != 0)
+    if (strcmp(part->program->pattern, "mrk") != 0)
         return false;
-    bool long_ones = !r || !kn_fusion_gathers_apart(&r->spec, &r->space);
+    bool long_ones = !l->state.is_host && (!r || !kn_fusion_gathers_apart(&r->spec, &r->space));
     for (const kn_use *u = g->first_use; u; u = u->after) {
         if (!is_large_input(g, u->leaf))
             continue;
@@ -823,7 +834,8 @@ static bool turn_input(lowering *l, const kn_lowered_part *part, const kn_group 
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
         if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
             continue;
-        if (!long_ones && is_costly_to_turn(l, g, u->leaf))
+        if (l->state.is_host ? !is_gathered_slowly(l, g, u->leaf)
+                             : !long_ones && is_costly_to_turn(l, g, u->leaf))
             continue;
         add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;
@@ -941,22 +953,75 @@ static bool lie_crosswise(const kn_group *g)
     return false;
 }
 
+/* The axis with the smallest stride of those behind which memory is not yet counted, -1: none. */
+static int nearest_axis(const kn_group *g, const kn_leaf *leaf, int64_t least)
+{
+    int nearest = -1;
+    for (int a = 0; a < g->ndim; ++a)
+        if (g->extent[a] > 1 && leaf->stride[a] >= least &&
+            (nearest < 0 || leaf->stride[a] < leaf->stride[nearest]))
+            nearest = a;
+    return nearest;
+}
+
+/* True if a leaf's elements lie in the order of the results, the terms of each anywhere between them, and
+ * follow each other in runs that are long beside what a run takes. */
+enum { LONG_RUN = 256 };
+static bool follows_results(const lowering *l, const kn_group *g, const kn_leaf *leaf)
+{
+    int64_t next = item_of(l, leaf), run = 1;
+    int last = g->ndim;
+    for (int a = nearest_axis(g, leaf, 1); a >= 0; a = nearest_axis(g, leaf, next)) {
+        bool is_result = !(g->reduced >> a & 1);
+        if ((leaf->stride[a] != next && run < LONG_RUN) || leaf->stride[a] < next || (is_result && a > last))
+            return false;
+        run *= g->extent[a];
+        next = leaf->stride[a] * g->extent[a];
+        last = is_result ? a : last;
+    }
+    for (int a = 0; a < g->ndim; ++a)
+        if (leaf->stride[a] < 0 && g->extent[a] > 1)
+            return false;
+    return true;
+}
+
+/* The host's loops read few terms of each result as neighbouring elements, those of one place together. Where
+ * they are fewer than the results they need not lie so. */
+enum { MOST_TERMS = 8, MOST_TERMS_READ = 8, MANY_ON_HOST = 512 };
+static bool are_few_on_host(const lowering *l, const kn_lowered_part *part, const kn_group *g, int64_t terms,
+                            bool are_spread)
+{
+    int64_t read = 0;
+    bool follows = true;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+        bool is_input = leaf->kind == KN_BASE_INPUT;
+        read += is_input ? terms : 0;
+        follows = follows && (!is_input || follows_results(l, g, leaf));
+    }
+    return are_spread ||
+           (follows && read <= MOST_TERMS_READ && !(part->program->uses & KN_USES_REDUCTION_INDEX));
+}
+
 /* Makes a reduction of few elements a map of so many terms, if it has more results than it reads elements,
  * since kinds of reductions are made for results that are fewer, if its inputs lie crosswise, or if it would
  * gather what a map does not. False: it is none. */
-enum { MOST_TERMS = 8 };
 static bool make_terms(lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
 {
     int64_t terms = 1, results = 1, elements = 0;
-    if (l->state.is_host || g->n_roots > 1 || strcmp(part->program->pattern, "mrk") != 0 ||
+    if (g->n_roots > 1 || strcmp(part->program->pattern, "mrk") != 0 ||
         l->expression->options.flags & KILN_KERNEL_ROUND_EACH)
         return false;
     for (int a = 0; a < g->ndim; ++a)
         *(g->reduced >> a & 1 ? &terms : &results) *= g->extent[a];
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         elements += elements_of(g, leaf);
-    if (terms > MOST_TERMS || terms == 0 || results < MANY_GATHERED ||
-        (elements > results && !lie_crosswise(g) && !(r && kn_fusion_is_map_of_terms(&r->spec, &r->space))))
+    bool are_spread = elements <= results;
+    if (terms > MOST_TERMS || terms == 0)
+        return false;
+    if (l->state.is_host
+            ? results < MANY_ON_HOST || !are_few_on_host(l, part, g, terms, are_spread)
+            : results < MANY_GATHERED || (!are_spread && !lie_crosswise(g) &&
+                                          !(r && kn_fusion_is_map_of_terms(&r->spec, &r->space))))
         return false;
     const kn_group_size one = kn_group_measure(g);
     const kn_group_size all = {one.uses * (int)terms, one.leaves * (int)terms, one.params * (int)terms,

@@ -247,7 +247,13 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"argmax(x[:, None, :3] - x[None, :99, :3], axis=-1) + 1", "sm_90", 1, "schedule=\"rows\""},
         {"sum((x[:, None, :9] - x[None, :99, :9])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
         {"sum((x[:, None, :4] - x[None, :3, :4])**2, axis=-1)", "sm_90", 1, "schedule=\"reduce_"},
-        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "schedule=\"reduce\""},
+        {"sum((x[:, None, :2] - x[None, :99, :2])**2, axis=-1)", "host", 1, "stage=\"map\" body"},
+        /* on the host also of as many results as elements: not if many are read, nor of short runs */
+        {"max(x.reshape(-1, 4) + 1, axis=1)", "host", 1, "stage=\"map\" body"},
+        {"sum(x.reshape(-1, 4, 64), axis=1)", "host", 1, "stage=\"map\" body"},
+        {"y = x.reshape(-1, 8); sum(y * y[::-1], axis=1)", "host", 1, "schedule=\"reduce\""},
+        {"sum(x.reshape(-1, 16, 4)[:, 1:9], axis=-1)", "host", 1, "schedule=\"reduce\""},
+        {"argmax(x.reshape(-1, 4), axis=1)", "host", 1, "schedule=\"reduce\""},
         /* or if they lie along two axes: a reduction would gather one of them */
         {"y = x.reshape(4, 1024, 1024); sum(abs(y - transpose(y, (0, 2, 1))), axis=0)", "sm_90", 1,
          "schedule=\"tile\""},
@@ -452,6 +458,11 @@ static void transposed_inputs_are_stored(void **state)
         {"where(transpose(m[:, :4], (1, 0, 3, 2)), x[:4], y[:4])", "sm_90", 1, 0}, /* no worth of a launch */
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T))", "sm_90", 2, 1},
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T))", "host", 1, 0},
+        {"a = x.reshape(1820, 1600); sum(a * m.reshape(1600, 1820).T, axis=0)", "host", 2, 1}, /* narrow */
+        {"a = x.reshape(1600, 1820).T; sum(a * m.reshape(1820, 1600), axis=1)", "host", 2, 1}, /* beside it */
+        {"a = x.reshape(1600, 1820).T; sum(a * m.reshape(1600, 1820).T, axis=1)", "host", 1, 0},
+        {"a = x.reshape(1600, 1820).T[:500, :700]; sum(a * m.reshape(1820, 1600)[:500, :700], axis=1)",
+         "host", 1, 0}, /* what caches hold */
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1820, 1600)))", "sm_90", 1, 0},
         {"a = x.reshape(1820, 1600); sum(abs(a - y.reshape(1600, 1820).T), axis=1)", "sm_90", 1, 0},
         {"a = x.reshape(1820, 1600)[:400, :400]; b = y.reshape(1600, 1820)[:400, :400].T; sum(abs(a - b))",
