@@ -375,9 +375,7 @@ kiln_status kn_common_finish(kn_value *value, kn_parser *p, const kn_called *c, 
     const int n_values = value->kind == KN_VALUE_TUPLE ? value->count : 1,
               n_targets = kn_call_is_given(out) ? kn_parser_items(&target, p, out) : 0;
     kiln_status status = cast_result(value, p, c, common);
-    if (status == KILN_OK && n_targets > 0 &&
-        (n_targets != n_values || (n_values > 1) != (out->kind == KN_VALUE_TUPLE)) &&
-        !(n_targets == 1 && n_values == 1))
+    if (status == KILN_OK && kn_call_is_given(out) && n_targets != n_values)
         return kn_parser_refuse(p, out->at, out->length, "out: %s",
                                 n_values == 1 ? "one name was expected"
                                               : "a tuple of as many names as there are results was expected");

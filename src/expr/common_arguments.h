@@ -9,7 +9,7 @@ enum { KN_COMMON_OUT, KN_COMMON_WHERE, KN_COMMON_DTYPE, KN_COMMON_CASTING, KN_CO
 /* Those of one call. */
 typedef struct kn_common {
     kn_value slot[KN_COMMONS]; /* KN_VALUE_ABSENT: not given */
-    unsigned takes;            /* bits of those that the function has; then KN_COMMON_* below */
+    unsigned takes;            /* bits of those that the function has, and its rules (common_arguments.c) */
     kn_casting casting;
     kn_result_order order;
     kiln_dtype of_node; /* of an elementwise operation's node: dtype and casting */
