@@ -49,13 +49,15 @@
 /* float64, or complex128 where fp is complex; elements of fp have their dtype, and are not changed. */
 #define INTERPOLATED "f = where(True, fp, zeros(1)); "
 
-/* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. */
+/* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. Edges between given
+ * numbers are float64, others have the common dtype. */
 #define BIN_OF(at, edges, x) at " = searchsorted(" edges ", " x ", 'right') - 1 - (" x " == " edges "[-1]); "
-#define BINS_OF_BOTH(range_of_x, range_of_y)                                                                 \
-    "x, y = ravel(x) + zeros(1), ravel(y) + zeros(1); "                                                      \
-    "a, b = histogram_bin_edges(x, bins" range_of_x "), histogram_bin_edges(y, bins" range_of_y              \
-    "); " BIN_OF("i", "a", "x")                                                                              \
-        BIN_OF("j", "b", "y") "k = where((i >= 0) & (i < bins) & (j >= 0) & (j < bins), i * bins + j, -1); "
+#define IN_FLOAT64 "x, y = ravel(x) + zeros(1), ravel(y) + zeros(1); "
+#define IN_COMMON_FLOAT "u, v = ravel(x), ravel(y); x, y = where(True, u, v) * 1.0, where(True, v, u) * 1.0; "
+#define BINS_OF_BOTH(dtype, range_of_x, range_of_y)                                                          \
+    dtype "a, b = histogram_bin_edges(x, bins" range_of_x "), histogram_bin_edges(y, bins" range_of_y        \
+          "); " BIN_OF("i", "a", "x") BIN_OF(                                                                \
+              "j", "b", "y") "k = where((i >= 0) & (i < bins) & (j >= 0) & (j < bins), i * bins + j, -1); "
 /* A list of two ranges, or an array of two rows. */
 #define RANGE(row) ", (range[" row "][0], range[" row "][1])"
 #define COUNTS_OF_BOTH(counts) "astype(reshape(" counts ", bins, bins), float64), a, b"
@@ -147,11 +149,13 @@ static const kn_composed rows[] = {
     {"gradient", "f, *, x, axis#=None", NULL},
     {"hamming", "M#", WINDOW "0.54 + 0.46 * cos(pi * n / m)"},
     {"hanning", "M#", WINDOW "0.5 + 0.5 * cos(pi * n / m)"},
-    {"histogram2d", "x, y, bins#=10", BINS_OF_BOTH("", "") COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
+    {"histogram2d", "x, y, bins#=10",
+     BINS_OF_BOTH(IN_COMMON_FLOAT, "", "") COUNTS_OF_BOTH("bincount(k, length=bins * bins)")},
     {"histogram2d", "x, y, bins#=10, *, weights",
-     BINS_OF_BOTH("", "") COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
+     BINS_OF_BOTH(IN_COMMON_FLOAT, "", "") COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
     {"histogram2d", "x, y, bins#=10, *, range, weights=ones_like(x)",
-     BINS_OF_BOTH(RANGE("0"), RANGE("1")) COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
+     BINS_OF_BOTH(IN_FLOAT64, RANGE("0"), RANGE("1"))
+         COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
     {"hstack", "tup@", NULL},
     {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
     {"ifftshift", "x", NULL},

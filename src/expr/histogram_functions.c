@@ -83,7 +83,7 @@ static kiln_status add_reduction(kn_value *out, kn_parser *p, const kn_called *c
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
-/* The ends of a given range are float64; those of the elements have their dtype. */
+/* The ends of a given range are float64 in computations; those of the elements have their dtype. */
 static kiln_status read_range(bins *b, kn_parser *p, const kn_called *c, const kn_value *range)
 {
     static char least[] = "min", greatest[] = "max";
@@ -121,6 +121,29 @@ static kiln_status add_numbers(kn_value *out, kn_parser *p, const kn_called *c, 
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
+/* Edges between numbers, which are weak, become the elements' dtype; those of integers are float64. */
+static kiln_status cast_edges(bins *b, kn_parser *p, const kn_called *c)
+{
+    kn_value one, real;
+    int in[3];
+    const kn_node node = {.kind = KN_NODE_LIKE,
+                          .n_in = 3,
+                          .in = in,
+                          .index = 2,
+                          .casting = KN_CASTING_SAME_KIND,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_number(&one, p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK)
+        status = add_operator(&real, p, c, "multiply", &b->x, &one);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[0], p, &b->edges);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[2], p, &real);
+    in[1] = in[0];
+    return status == KILN_OK ? kn_parser_add(&b->edges, p, &node) : status;
+}
+
 /* Edges of bins that are equally wide; integers are float64 then. */
 static kiln_status add_edges(bins *b, kn_parser *p, const kn_called *c)
 {
@@ -136,7 +159,11 @@ static kiln_status add_edges(bins *b, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = kn_histogram_find_edges(&kernel, b->name == KN_HISTOGRAM);
     const kn_value *const in[] = {&low, &high, &b->number, &number};
-    return status == KILN_OK ? add_kernel(&b->edges, p, c, kernel, in, 4) : status;
+    const bool is_weak =
+        b->name == KN_HISTOGRAM && kn_parser_is_number(p, &low) && kn_parser_is_number(p, &high);
+    if (status == KILN_OK)
+        status = add_kernel(&b->edges, p, c, kernel, in, 4);
+    return status == KILN_OK && is_weak ? cast_edges(b, p, c) : status;
 }
 
 /* Reads `bins` and `range`: as many bins, or their edges. */

@@ -29,11 +29,21 @@ typedef struct writing {
     bool has_edges[MOST_COLUMNS];
 } writing;
 
+/* Edges between the elements' own ends have the common dtype of all columns, others are float64. */
+static void put_elements(writing *w, int k, bool is_common)
+{
+    kn_str_printf(w->text, w->is_matrix ? "v = x0[:, %d]; " : "v = ravel(x%d); ", k);
+    for (int other = 0; other < w->columns && is_common && !w->is_matrix; ++other)
+        if (other != k)
+            kn_str_printf(w->text, "v = where(True, v, ravel(x%d)); ", other);
+    kn_str_append(w->text, is_common ? "v = v * 1.0; " : "v = v + zeros(1); ");
+}
+
 /* NumPy's bins: the last one has its right edge. */
 static void put_column(writing *w, const kn_shaped_own *own, int k)
 {
     const double low = end_of(own, FIRST + 3 * k + 1), high = end_of(own, FIRST + 3 * k + 2);
-    kn_str_printf(w->text, w->is_matrix ? "v = x0[:, %d] + zeros(1); " : "v = ravel(x%d) + zeros(1); ", k);
+    put_elements(w, k, !w->has_edges[k] && isnan(low));
     if (w->has_edges[k])
         kn_str_printf(w->text, "e%d = x%d; ", k, w->next++);
     else if (isnan(low))
@@ -42,9 +52,10 @@ static void put_column(writing *w, const kn_shaped_own *own, int k)
         kn_str_printf(w->text, "e%d = histogram_bin_edges(v, %lld, (%.17e, %.17e)); ", k,
                       (long long)w->bins[k], low, high);
     kn_str_printf(w->text,
-                  "i = searchsorted(e%d + zeros(1), v, 'right') - 1 - (v == e%d[-1]); "
+                  "i = searchsorted(e%d%s, v, 'right') - 1 - (v == e%d[-1]); "
                   "is_in = %s(i >= 0) & (i < %lld); b = %si; ",
-                  k, k, k > 0 ? "is_in & " : "", (long long)w->bins[k], k > 0 ? "b + " : "");
+                  k, w->has_edges[k] ? " + zeros(1)" : "", k, k > 0 ? "is_in & " : "", (long long)w->bins[k],
+                  k > 0 ? "b + " : "");
     if (k + 1 < w->columns)
         kn_str_printf(w->text, "b = b * %lld; ", (long long)w->bins[k + 1]);
 }

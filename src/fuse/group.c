@@ -91,12 +91,25 @@ static void find_views(const kn_lower_state *s)
     }
 }
 
+/* Algorithms read 16-bit floats in their own dtype, which the buffers of reductions do not have else. */
+static void find_narrow(const kn_lower_state *s, int read)
+{
+    while (is_view(&s->graph->node[read]))
+        read = s->graph->node[read].in[0];
+    if (kn_computed_dtype(s->typed[read].dtype) != s->typed[read].dtype)
+        s->is_raw[read] = true;
+}
+
 static void find_raw(const kn_lower_state *s)
 {
-    for (int n = 0; n < s->graph->n_nodes; ++n)
-        for (int k = 0; k < s->graph->node[n].n_in; ++k)
-            if (kn_node_reads_raw(&s->graph->node[n], k))
-                s->is_raw[s->graph->node[n].in[k]] = true;
+    for (int n = 0; n < s->graph->n_nodes; ++n) {
+        const kn_node *node = &s->graph->node[n];
+        for (int k = 0; k < node->n_in; ++k)
+            if (kn_node_reads_raw(node, k))
+                s->is_raw[node->in[k]] = true;
+            else if (node->kind == KN_NODE_KERNEL && kn_node_algorithm(node))
+                find_narrow(s, node->in[k]);
+    }
 }
 
 bool kn_lower_state_make(kn_lower_state *s)

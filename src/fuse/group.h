@@ -87,7 +87,8 @@ typedef struct kn_lower_state {
     kn_base *layout;   /* by node (kn_layouts_find); NULL: no result of a reduction is stored yet */
     bool is_host;      /* the target is the host */
     bool *is_buffered; /* by node: it is stored in a buffer */
-    bool *is_raw;      /* by node: a kernel of the user's reads it as a whole array, in its own dtype */
+    bool *is_raw;      /* by node: it is read as a whole array by a kernel of the user's, or is narrow
+                          and read by an algorithm: in its own dtype */
     bool *is_opaque;   /* by node: its texts cannot be fused with others (op.h), so it has a kernel of its
                           own */
     bool *is_terms;    /* by node: a reduction that is a map, of its few elements (use_unrolled) */

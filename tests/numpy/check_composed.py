@@ -418,7 +418,7 @@ def lists_of_bins(rng, x, y, weights):
     density = rng.random() < 0.5
     text = "e" if bins is edges[1] else f"[{', '.join('e' if b is edges[1] else 'd' if b is edges[0] else str(b) for b in bins)}]" if isinstance(bins, list) else str(bins)
     ranges = rng.choice([None, [[-1, 20], [0.5, 2]]]) if text in ("6", "[3, 5]") else None
-    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, ranges, density, y.astype("f8") if weights else None)
+    right = np.histogram2d(x, y, bins, ranges, density, y if weights else None)
     more = f", {ranges}, {density}" if density or rng.random() < 0.5 or not weights else f", range={ranges}"
     return f"histogram2d(x, y, {text}{more}{', weights=y' if weights else ''})", list(right), rough, {"x": x, "y": y, "d": edges[0], "e": edges[1]}
 
@@ -433,7 +433,7 @@ def both_bins(rng, x, y):
     if rng.random() < 0.4:
         return lists_of_bins(rng, x, y, weights)
     ranges = rng.choice([None, None, [[-1, 20], [0.5, 2]], [[3.0, 3], [-60, 1]]])
-    right = np.histogram2d(x.astype("f8"), y.astype("f8"), bins, ranges, weights=y.astype("f8") if weights else None)
+    right = np.histogram2d(x, y, bins, ranges, weights=y if weights else None)
     more, arrays = ", weights=y" if weights else "", {"x": x, "y": y}
     if ranges and rng.random() < 0.5:
         more, arrays = more + ", range=r", {**arrays, "r": np.array(ranges)}
@@ -833,7 +833,7 @@ def many_bins(rng, x, y):
     as_list = rng.random() < 0.5 or (isinstance(bins, int) and ranges is None)
     arrays |= {f"x{k}": np.ascontiguousarray(values[:, k]) for k in range(columns)} if as_list else {"x": values}
     sample = f"[{', '.join(f'x{k}' for k in range(columns))}]" if as_list else "x"
-    h, edges = np.histogramdd(values.astype("f8"), bins, ranges, density, np.arange(n) * 0.5 if weights else None)
+    h, edges = np.histogramdd(values, bins, ranges, density, np.arange(n) * 0.5 if weights else None)
     return f"histogramdd({sample}, {bins}, {ranges}, {density}{', w' if weights else ''})", [h, *edges], rough, arrays
 
 

@@ -180,9 +180,9 @@ def drawn_elements(rng, dtype, size, has_special):
 def check_named(kiln, seed, index):
     """bincount, histogram and histogram_bin_edges in expressions, against NumPy's, bit for bit."""
     rng, values = random.Random(seed * 1000003 + index), np.random.default_rng(seed * 1000003 + index)
-    dtype = np.dtype(rng.choice("i1 u1 i4 u8 i8 f4 f8".split()))
+    dtype = np.dtype(rng.choice("i1 u1 i4 u8 i8 f2 f4 f8".split()))
     weights = rng.choice([None, None, "f4", "f8", "i8"])
-    count = rng.choice([1, 2, 10, 37, 1000])
+    count = rng.choice([1, 2, 10, 37, 1000]) if dtype != "f2" else rng.choice([1, 2, 5, 10])  # NumPy refuses edges that are equal
     size = [1 + values.integers(0, 40) for _ in range(rng.randrange(1, 4))]
     names, arrays, w = ["x"], [], ""
     way = rng.choice(["bincount", "number", "range", "edges", "wide"])
@@ -222,8 +222,7 @@ def check_named(kiln, seed, index):
     outs = (ctypes.c_void_p * len(right))()
     failure = kiln.call(kernel, views, outs)
     assert not failure, f"{what}: {failure}"
-    got = [kiln.download(h, "float64" if r.dtype == "f4" and (k == 1 and way == "range" or k == 0 and density) else r.dtype.name)
-           for k, (h, r) in enumerate(zip(outs, right))] if way != "bincount" else [kiln.download(outs[0], right[0].dtype.name)]
+    got = [kiln.download(h, r.dtype.name) for h, r in zip(outs, right)]
     for k, (g, r) in enumerate(zip(got, right)):
         is_close = k == 0 and way != "bincount" and density
         same = g.shape == r.shape and (np.allclose(g, r, rtol=1e-5, equal_nan=True) if is_close else np.array_equal(g.astype(r.dtype), r, equal_nan=r.dtype.kind == "f"))
