@@ -258,8 +258,8 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
         if (part->binding.array[k])
             in[k] = kiln_arg_array(part->binding.array[k]);
     }
-    const kn_lowering_call inner_call = {part->binding.array + p->n_in, in, &part->options, call->device,
-                                         call->target, false};
+    const kn_lowering_call inner_call = {
+        part->binding.array + p->n_in, in, &part->options, call->device, call->target, false};
     kn_lowered inner;
     memset(&inner, 0, sizeof inner);
     kiln_status status = kn_lower_call(&inner, part->kernel, &inner_call);

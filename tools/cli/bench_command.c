@@ -238,12 +238,12 @@ static void print_failure(const bench *b, const bench_row *row)
 static bool run_row(bench *b, const bench_row *row, bench_result *out)
 {
     static bool (*const runs[])(bench *, const bench_row *, bench_result *) = {
-        [BENCH_ELEMENTS] = bench_elements_run,    [BENCH_CHAIN] = bench_chain_run,
-        [BENCH_CHAIN_GRAPH] = bench_chain_run,    [BENCH_GIVEN] = bench_call_run,
-        [BENCH_ALLOCATED] = bench_call_run,       [BENCH_WAITED] = bench_call_run,
-        [BENCH_BY_NAME] = bench_by_name_run,
-        [BENCH_RESULT] = bench_call_run,          [BENCH_PLANNED] = bench_plan_run,
-        [BENCH_DEFINITION] = bench_first_use_run, [BENCH_PROCESS] = bench_first_use_run,
+        [BENCH_ELEMENTS] = bench_elements_run, [BENCH_CHAIN] = bench_chain_run,
+        [BENCH_CHAIN_GRAPH] = bench_chain_run, [BENCH_GIVEN] = bench_call_run,
+        [BENCH_ALLOCATED] = bench_call_run,    [BENCH_WAITED] = bench_call_run,
+        [BENCH_BY_NAME] = bench_by_name_run,   [BENCH_RESULT] = bench_call_run,
+        [BENCH_PLANNED] = bench_plan_run,      [BENCH_DEFINITION] = bench_first_use_run,
+        [BENCH_PROCESS] = bench_first_use_run,
     };
     const bench_time none = {NAN, NAN, NAN, NAN, 0};
     *out = (bench_result){none, none, NAN, NAN, NAN, NAN, NAN, NAN, "", 0};
