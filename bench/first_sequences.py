@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The first result of a scan, a selection and a sort whose operator, predicate or key nobody has compiled before: bench/first_sequences.py LIBRARY [--count N] [--elements N] [--no-peers]
+"""The first result of a scan, a selection and a sort whose operator, predicate or key nobody has compiled before: bench/first_sequences.py LIBRARY [--count N] [--elements N] [--rows NAME,NAME] [--no-peers]
 
 Milliseconds from the definition to the result in the host's memory, the compiler being loaded: least and median of N definitions, each with a number of its own in its text. Results are
 compared with NumPy's. Between two definitions the best form of the one before is waited for, which is compiled in the background. "best alone": the same with KILN_FORMS=best.
@@ -18,6 +18,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("library")
 parser.add_argument("--count", type=int, default=9)
 parser.add_argument("--elements", type=int, default=1 << 20)
+parser.add_argument("--rows", default="select,scan,affine,sort,argsort")
 parser.add_argument("--no-peers", action="store_true")
 options = parser.parse_args()
 os.environ.setdefault("KILN_TARGET", "cuda:0")
@@ -241,7 +242,7 @@ def shown(found):
 
 
 print("| first result, ms (least, median) | kiln | best alone | CuPy | CUB, a block, NVRTC | right |\n| --- | ---: | ---: | ---: | ---: | --- |", flush=True)
-for make in (select, scan, affine, sort, argsort):
+for make in (globals()[name] for name in options.rows.split(",")):
     right = []
 
     def mine(k, make=make):
