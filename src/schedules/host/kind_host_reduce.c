@@ -138,6 +138,7 @@ static kn_extreme searched_extreme(const kn_choice *c)
     bool is_number = info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT ||
                               (info->kind == KN_KIND_FLOAT && info->size >= FLOAT_ITEM));
     return is_number && s->n_reduction_axes == 1 && row_length(s) >= LANE_BYTES &&
+                   input_steps(c, s->ndim - 1) == narrowest_input(c) &&
                    s->stride[s->n_operands - 1][s->ndim - 1] == 1
                ? extreme
                : KN_NO_EXTREME;
