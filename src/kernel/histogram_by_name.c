@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "kernel/sort.h"
 
-/* Edges are float32 for these elements, else float64. A range of one number is half of one wider on each
- * side. The bin that the quotient says may be the neighbour of the right one: its edges decide. */
+/* Edges are compared in float32 for these elements, else in float64; those of 16-bit floats are made by
+ * arithmetic of theirs, or rounded, as NumPy's are. A range of one number is half of one wider on each side. The bin that the quotient says may be the neighbour of the right one: its edges decide. */
 static const char edges_text[] =
     "template <class T> struct kn_edge_of { typedef double type; };\n"
     "template <> struct kn_edge_of<float> { typedef float type; };\n"
@@ -19,22 +19,34 @@ static const char edges_text[] =
     "    const R step = (R)(high - low) / (R)bins, from_low = (R)k * step;\n"
     "    return k == bins ? high : (R)(from_low + low);\n"
     "}\n"
-    "template <class R, class T> __device__ long long kn_bin_of(const T x, const R first, const R last, "
+    "template <class T, bool is_given, class R> __device__ R kn_inner_edge(const R low, const R high, const "
+    "R "
+    "step, const long long bins, const long long k) {\n"
+    "    if constexpr (sizeof(T) == 2)\n"
+    "        if ((T)0.5f != (T)0)\n"
+    "            return is_given ? (R)(T)((R)k * step + low) : (R)kn_edge<T>((T)low, (T)high, bins, k);\n"
+    "    return (R)k * step + low;\n"
+    "}\n"
+    "template <class R, bool is_given, class T> __device__ long long kn_bin_of(const T x, const R first, "
+    "const R last, "
     "const "
     "long long bins) {\n"
     "    typedef typename kn_edge_of<T>::type E;\n"
     "    const R half = (R)0.5 * (R)(first == last), low = first - half, high = last + half;\n"
     /* No branches, no condition that is asked again, and nothing behind one that might trap: hosts find
      * bins by vectors. */
-    "    const bool is_in = ((R)(E)x >= low) & ((R)(E)x <= high);\n"
+    /* A given range is of weak numbers: floats are compared with what it is in their dtype. */
+    "    const bool is_rounded = is_given && sizeof(T) > 1 && (T)0.5f != (T)0;\n"
+    "    const R least = is_rounded ? (R)(T)low : low, most = is_rounded ? (R)(T)high : high;\n"
+    "    const bool is_in = ((R)(E)x >= least) & ((R)(E)x <= most);\n"
     "    const E at = is_in ? (E)x : (E)low;\n"
     "    const R step = (high - low) / (R)bins;\n"
     "    const long long last_bin = bins - 1;\n"
     "    long long k = (long long)((at - (E)low) / (E)(high - low) * (E)bins);\n"
     "    k = k < 0 ? 0 : k;\n"
     "    k = k > last_bin ? last_bin : k;\n"
-    "    const bool is_before = at < (E)((R)k * step + low);\n"
-    "    const bool is_behind = at >= (E)((R)(k + 1) * step + low);\n"
+    "    const bool is_before = at < (E)kn_inner_edge<T, is_given>(low, high, step, bins, k);\n"
+    "    const bool is_behind = at >= (E)kn_inner_edge<T, is_given>(low, high, step, bins, k + 1);\n"
     "    k += is_behind - is_before;\n"
     "    k = k > last_bin ? last_bin : k;\n" /* the last bin has its upper edge */
     "    return k | -(long long)!is_in;\n"
@@ -56,9 +68,9 @@ static const struct {
 } histograms[KN_HISTOGRAM_NAMES] = {
     [KN_BINCOUNT] = {"bincount", "K x", "x", 0},
     [KN_HISTOGRAM] = {"histogram", "T x, float64 low, float64 high, int64 bins",
-                      "kn_bin_of<double>(x, low, high, bins)", 0},
+                      "kn_bin_of<double, true>(x, low, high, bins)", 0},
     [KN_HISTOGRAM_WHOLE] = {"histogram", "T x, T low, T high, int64 bins",
-                            "kn_bin_of<typename kn_edge_of<T>::type>(x, low, high, bins)", 0},
+                            "kn_bin_of<typename kn_edge_of<T>::type, false>(x, low, high, bins)", 0},
     [KN_HISTOGRAM_EDGES] = {"histogram", "T x, raw T edges", "kn_bin_among(x, edges)", 2}};
 
 /* NumPy sums the weights of bincount in float64, those of histograms in their own dtype. */
