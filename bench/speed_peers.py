@@ -149,7 +149,8 @@ class Torch:
     def worded(self, text):
         """NumPy's words that PyTorch lacks: steps that go down, `.T` of any array, `astype`."""
         text = re.sub(r"(\w+)\[((?:\.\.\., |:, )*)::-1\]", lambda m: f"{m[1]}.flip({-1 if '...' in m[2] else m[2].count(':')})", text)
-        return re.sub(r"(\w+)\.T\b", r"reverse(\1)", text).replace(".astype(", ".to(")
+        text = re.sub(r"(\w+)\.T\b", r"reverse(\1)", text)
+        return re.sub(r"\.astype\((\w+)\)", r".to(\1, copy=True)", text)  # NumPy's copies an array of that dtype, too
 
     def function_of(self, case, more=""):
         """A case as a function of the arrays behind its inputs, as one would write it: torch.compile follows no eval. `more`: of the view of each mask."""
