@@ -9,7 +9,8 @@
 #include "kernel/sort.h"
 
 /* Edges are compared in float32 for these elements, else in float64; those of 16-bit floats are made by
- * arithmetic of theirs, or rounded, as NumPy's are. A range of one number is half of one wider on each side. The bin that the quotient says may be the neighbour of the right one: its edges decide. */
+ * arithmetic of theirs, or rounded, as NumPy's are. A range of one number is half of one wider on each side.
+ * The bin that the quotient says may be the neighbour of the right one: its edges decide. */
 static const char edges_text[] =
     "template <class T> struct kn_edge_of { typedef double type; };\n"
     "template <> struct kn_edge_of<float> { typedef float type; };\n"
