@@ -367,6 +367,36 @@ static void places_are_in_c_order(void **state)
     kiln_array_free(x);
 }
 
+/* A scan of a number has one element, also in a given array; of another shape, that is refused. */
+static void numbers_are_scanned(void **state)
+{
+    static const struct {
+        int ndim;
+        int64_t shape[2];
+        bool fits;
+    } list[] = {{1, {1}, true}, {1, {2}, false}, {1, {0}, false}, {0, {0}, false}, {2, {1, 1}, false}};
+    const float number = 3;
+    const kiln_arg in = kiln_arg_float32(number);
+    kiln_array *made = NULL;
+    (void)state;
+    OK(kiln_operation_call(&made, 1, "cumsum", &in, 1, NULL));
+    assert_int_equal(kiln_array_ndim(made), 1);
+    assert_int_equal(kiln_array_size(made), 1);
+    assert_true(*(const float *)kiln_array_data(made) == number);
+    kiln_array_free(made);
+    for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) {
+        kiln_array *given = NULL;
+        OK(kiln_array_zeros(&given, KILN_FLOAT32, list[k].ndim, list[k].shape, KILN_DEVICE_HOST));
+        if (list[k].fits) {
+            OK(kiln_operation_call(&given, 1, "cumsum", &in, 1, NULL));
+            assert_true(*(const float *)kiln_array_data(given) == number);
+        } else
+            FAILS(kiln_operation_call(&given, 1, "cumsum", &in, 1, NULL), KILN_ERROR_SHAPE,
+                  "without axes the result has one axis of 1");
+        kiln_array_free(given);
+    }
+}
+
 /* An operation has the options of a kernel, too; its reduce type may be a template's, and its names begin
  * with an underscore. */
 static void operations_have_options(void **state)
@@ -417,6 +447,7 @@ int main(void)
         cmocka_unit_test(calls_are_checked),      cmocka_unit_test(kernels_are_reused),
         cmocka_unit_test(operations_are_listed),  cmocka_unit_test(threads_register),
         cmocka_unit_test(places_are_in_c_order),  cmocka_unit_test(operations_have_options),
+        cmocka_unit_test(numbers_are_scanned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
