@@ -298,7 +298,10 @@ static void calls_that_are_refused(void **state)
     kiln_array *out = NULL;
     const kiln_arg in[] = {kiln_arg_int(3), kiln_arg_int(2), kiln_arg_float(1), kiln_arg_int(99)};
     const kiln_arg eye[] = {in[0], in[1], in[1], in[3]};
+    kiln_call_options wrong = KILN_CALL_OPTIONS_INIT;
+    wrong.block = -1;
     (void)state;
+    FAILS(kiln_function_call(&out, 1, "eye", in, 4, &wrong), KILN_ERROR_INVALID, "options.block: -1");
     FAILS(kiln_function_call(&out, 1, NULL, in, 4, NULL), KILN_ERROR_INVALID, "name is NULL");
     FAILS(kiln_function_call(&out, 1, "eye", NULL, 4, NULL), KILN_ERROR_INVALID, "in is NULL");
     FAILS(kiln_function_call(&out, 1, "no_such", in, 4, NULL), KILN_ERROR_NOT_FOUND,
