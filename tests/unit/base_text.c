@@ -365,6 +365,46 @@ static void wrong_values_are_logged(void **state)
     kiln_log_set_callback(NULL, NULL);
 }
 
+/* A number of bytes begins with a digit: what else strtoull takes, a sign or blanks, is refused. */
+static void bytes_are_digits_and_a_suffix(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes; /* 0: refused */
+    } list[] = {{"1", 1},
+                {"9", 9},
+                {"10", 10},
+                {"016", 16},
+                {"3k", 3 << 10},
+                {"512M", 512 << 20},
+                {"2g", UINT64_C(2) << 30},
+                {"16777215T", UINT64_C(16777215) << 40},
+                {"18446744073709551615", UINT64_MAX},
+                {"18446744073709551616", 0},
+                {"16777216T", 0},
+                {"0", 0},
+                {"0M", 0},
+                {"", 0},
+                {"M", 0},
+                {"-1", 0},
+                {"-5M", 0},
+                {"+1", 0},
+                {" 1", 0},
+                {"\t1", 0},
+                {"1 ", 0},
+                {"1 M", 0},
+                {"1MB", 0},
+                {"1P", 0},
+                {"/1", 0},
+                {":1", 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) {
+        uint64_t bytes = 77, expected = list[k].bytes ? list[k].bytes : 77;
+        if (kn_setting_bytes(&bytes, list[k].text) != (list[k].bytes > 0) || bytes != expected)
+            fail_msg("\"%s\": %llu", list[k].text, (unsigned long long)bytes);
+    }
+}
+
 static const char *nearest_of(const char *name, const char *other)
 {
     static kn_nearest n;
@@ -406,6 +446,7 @@ int main(void)
         cmocka_unit_test(levels_have_names),
         cmocka_unit_test(variables_are_a_table),
         cmocka_unit_test(wrong_values_are_logged),
+        cmocka_unit_test(bytes_are_digits_and_a_suffix),
         cmocka_unit_test(names_are_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
