@@ -101,6 +101,10 @@ static void bad_indices_have_a_caret(void **state)
     assert_refuses(a, "1 2", KILN_ERROR_SYNTAX, "index: expected ','\n  1 2\n    ^");
     assert_refuses(a, "1:2:3:4", KILN_ERROR_SYNTAX, "index: expected ','\n  1:2:3:4\n       ^");
     assert_refuses(a, "::0", KILN_ERROR_SYNTAX, "index: the step of a slice is 0\n  ::0\n  ^~~");
+    assert_refuses(a, ":1.5", KILN_ERROR_SYNTAX, "index: expected an integer\n  :1.5\n   ^~");
+    assert_refuses(a, ":01", KILN_ERROR_SYNTAX, "index: an integer does not begin with 0\n  :01\n   ^~");
+    assert_refuses(a, "::1__0", KILN_ERROR_SYNTAX, "index: expected an integer\n  ::1__0\n    ^~~");
+    assert_refuses(a, "01:", KILN_ERROR_SYNTAX, "index: an integer does not begin with 0\n  01:\n  ^~");
     assert_refuses(a, "1.5", KILN_ERROR_SYNTAX, "index: expected an integer\n  1.5\n  ^~");
     assert_refuses(a, "01", KILN_ERROR_SYNTAX, "index: an integer does not begin with 0\n  01\n  ^~");
     assert_refuses(a, "1__0", KILN_ERROR_SYNTAX, "index: expected an integer\n  1__0\n  ^~~");
