@@ -268,6 +268,38 @@ static void views(void **state)
             assert_means("x, y, n", list[k].text, list[k].expected);
 }
 
+/* Quarters of a turn are counted modulo 4, below 0 too. */
+static void turns(void **state)
+{
+    static const meaning list[] = {
+        {"rot90(x)", "out = transpose<0,1>(x[:,::-1])"},
+        {"rot90(x, 5)", "out = transpose<0,1>(x[:,::-1])"},
+        {"rot90(x, -3)", "out = transpose<0,1>(x[:,::-1])"},
+        {"rot90(x, 2)", "out = x[:,::-1][::-1]"},
+        {"rot90(x, -2)", "out = x[:,::-1][::-1]"},
+        {"rot90(x, 3)", "out = transpose<0,1>(x[::-1])"},
+        {"rot90(x, -1)", "out = transpose<0,1>(x[::-1])"},
+        {"rot90(x, 7, (1, 0))", "out = transpose<1,0>(x[:,::-1])"},
+        {"rot90(x, 0)", "out = x[...]"},
+        {"rot90(x, -4)", "out = x[...]"},
+    };
+    (void)state;
+    ASSERT_MEANINGS(list);
+}
+
+/* Lists of one element count as lists, too. */
+static void blocks(void **state)
+{
+    static const meaning list[] = {
+        {"block([x])", "out = block(x[fill 1 of 1,...])"},
+        {"block([[x]])", "out = block(block(x[fill 2 of 2,...]))"},
+        {"block([x, y])", "out = block(x[fill 1 of 1,...], y[fill 1 of 1,...])"},
+        {"block([[x], [y]])", "out = block(block(x[fill 2 of 2,...]), block(y[fill 2 of 2,...]))"},
+    };
+    (void)state;
+    ASSERT_MEANINGS(list);
+}
+
 static void statements(void **state)
 {
     static const meaning list[] = {
@@ -904,6 +936,8 @@ int main(void)
         cmocka_unit_test(numbers),
         cmocka_unit_test(calls),
         cmocka_unit_test(views),
+        cmocka_unit_test(turns),
+        cmocka_unit_test(blocks),
         cmocka_unit_test(statements),
         cmocka_unit_test(kernels_are_functions),
         cmocka_unit_test(registered_operations_are_functions),

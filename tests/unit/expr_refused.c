@@ -37,6 +37,7 @@ static const struct {
     kiln_status status;
     const char *message;
 } refused[] = {
+    {"block([])", KILN_ERROR_SYNTAX, "arrays: 0 lists inside one another were given; 1 to 8 were expected"},
     {"block(x)", KILN_ERROR_SYNTAX, "arrays: 0 lists inside one another were given; 1 to 8 were expected"},
     {"block([[x], x])", KILN_ERROR_SYNTAX, "lists of the same depth were expected"},
     {"block([x, [x]])", KILN_ERROR_SYNTAX, "lists of the same depth were expected"},
