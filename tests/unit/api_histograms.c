@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "each_allocation.h"
 #include "ok.h"
 
 static kiln_array *array_of(const void *data, kiln_dtype dtype, int64_t count)
@@ -161,10 +162,49 @@ static void histograms_are_refused(void **state)
     free_all(a, 2);
 }
 
+static kiln_status create_counts(kiln_kernel **out)
+{
+    return kiln_histogram_create(out, "int32 k", "int64 count", "k", NULL, NULL, NULL, NULL, 3, "few", NULL);
+}
+
+/* The first call of a kernel, which fills the given bins. */
+static kiln_status count_in_new_kernel(kiln_array *bins, const kiln_arg *keys)
+{
+    static const int64_t before[] = {7, 7, 7}, expected[] = {1, 0, 2};
+    kiln_kernel *k = NULL;
+    memcpy(kiln_array_data(bins), before, sizeof before);
+    kiln_status status = create_counts(&k);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(k, &bins, 1, keys, 1, NULL);
+    if (status == KILN_OK)
+        assert_memory_equal(kiln_array_data(bins), expected, sizeof expected);
+    kiln_kernel_free(k);
+    return status;
+}
+
+/* A call for which an allocation fails says so, or counts all the same. */
+static void allocations_fail(void **state)
+{
+    const int64_t bins[3] = {0};
+    const int32_t keys[] = {2, 0, 2};
+    kiln_array *a[] = {array_of(bins, KILN_INT64, 3), array_of(keys, KILN_INT32, 3)};
+    const kiln_arg in = kiln_arg_array(a[1]);
+    kiln_kernel *keeps_code = NULL;
+    (void)state;
+    OK(create_counts(&keeps_code));
+    OK(kiln_kernel_call(keeps_code, a, 1, &in, 1, NULL));
+    EACH_ALLOCATION(count_in_new_kernel(a[0], &in), KILN_ERROR_MEMORY, (void)0);
+    kiln_kernel_free(keeps_code);
+    free_all(a, 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(several_results), cmocka_unit_test(few_elements),
-                                       cmocka_unit_test(by_name), cmocka_unit_test(of_columns),
-                                       cmocka_unit_test(histograms_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(several_results),
+                                       cmocka_unit_test(few_elements),
+                                       cmocka_unit_test(by_name),
+                                       cmocka_unit_test(of_columns),
+                                       cmocka_unit_test(histograms_are_refused),
+                                       cmocka_unit_test(allocations_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
