@@ -222,7 +222,7 @@ static void test_fork(void **state)
 #if defined(MADV_HUGEPAGE)
 enum { HUGE_PAGE = 2 << 20 };
 
-/* What the library asks of the system about huge pages. */
+/* The last request for huge pages, and the number of them. */
 static char *asked_at;
 static size_t asked_size;
 static int asked;
