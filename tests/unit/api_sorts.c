@@ -199,6 +199,61 @@ static void sorts_by_name(void **state)
     kiln_array_free(b.value.array);
 }
 
+/* Ascending numbers, of which many are equal. */
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Long rows that are not dense, or whose results are not: each holds its elements, those of the first places
+ * in front of the place's, and the numbers are theirs. */
+static void partition_rows(int64_t step, int64_t to_step)
+{
+    enum { ROWS = 2, LENGTH = 5000, KTH = 1234 };
+    const int64_t shape[] = {ROWS, LENGTH * step}, to_shape[] = {ROWS, LENGTH * to_step};
+    const kiln_arg all = array_of("float32", 2, shape), given = array_of("float32", 2, to_shape);
+    float *x = kiln_array_data(all.value.array), *y = kiln_array_data(given.value.array);
+    kiln_array *rows = NULL, *to = NULL, *at = NULL;
+    for (int64_t k = 0; k < ROWS * LENGTH * step; ++k)
+        x[k] = (float)draw(4000) - 2000;
+    OK(kiln_array_slice(&rows, all.value.array, 1, 0, KILN_SLICE_NONE, step));
+    OK(kiln_array_slice(&to, given.value.array, 1, 0, KILN_SLICE_NONE, to_step));
+    const kiln_arg of_rows = kiln_arg_array(rows);
+    OK(kiln_partition(&to, of_rows, KTH, 1));
+    OK(kiln_argpartition(&at, of_rows, KTH, 1));
+    for (int r = 0; r < ROWS; ++r) {
+        static float sorted[LENGTH], parted[LENGTH], found[LENGTH];
+        for (int k = 0; k < LENGTH; ++k) {
+            sorted[k] = x[(r * LENGTH + k) * step];
+            parted[k] = y[(r * LENGTH + k) * to_step];
+            found[k] = x[(r * LENGTH + ((const int64_t *)kiln_array_data(at))[r * LENGTH + k]) * step];
+        }
+        qsort(sorted, LENGTH, sizeof *sorted, compare_floats);
+        for (int n = 0; n < 2; ++n) {
+            float *one = n == 0 ? parted : found;
+            assert_true(one[KTH] == sorted[KTH]);
+            qsort(one, KTH, sizeof *one, compare_floats);
+            qsort(one + KTH, LENGTH - KTH, sizeof *one, compare_floats);
+            assert_memory_equal(one, sorted, sizeof sorted);
+        }
+    }
+    for (int64_t k = 0; k < ROWS * LENGTH * to_step; ++k)
+        assert_true(k % to_step == 0 || y[k] == 0);
+    kiln_array_free(all.value.array);
+    kiln_array_free(given.value.array);
+    kiln_array_free(rows);
+    kiln_array_free(to);
+    kiln_array_free(at);
+}
+
+static void partitions_of_rows(void **state)
+{
+    (void)state;
+    partition_rows(2, 1);
+    partition_rows(1, 2);
+}
+
 static void unique_rows(void **state)
 {
     const int64_t shape[] = {4, 2};
@@ -320,10 +375,14 @@ static void names_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_rows),        cmocka_unit_test(sorts_are_refused),
-        cmocka_unit_test(sorts_by_name),      cmocka_unit_test(nan_is_left_out),
-        cmocka_unit_test(numbers_are_inputs), cmocka_unit_test(names_are_refused),
-        cmocka_unit_test(unique_rows),        cmocka_unit_test(unique_elements_of_a_capacity)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows),
+                                       cmocka_unit_test(sorts_are_refused),
+                                       cmocka_unit_test(sorts_by_name),
+                                       cmocka_unit_test(partitions_of_rows),
+                                       cmocka_unit_test(nan_is_left_out),
+                                       cmocka_unit_test(numbers_are_inputs),
+                                       cmocka_unit_test(names_are_refused),
+                                       cmocka_unit_test(unique_rows),
+                                       cmocka_unit_test(unique_elements_of_a_capacity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

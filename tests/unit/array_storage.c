@@ -270,6 +270,54 @@ static void copies_of_any_layout(void **state)
     }
 }
 
+static int64_t shared_steps;
+void __real_kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *, int64_t, int64_t),
+                             void *user);
+void __wrap_kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *, int64_t, int64_t),
+                             void *user);
+
+void __wrap_kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *, int64_t, int64_t), void *user)
+{
+    shared_steps = count;
+    __real_kn_host_parallel(count, grain, body, user);
+}
+
+/* Axes of the same order in both memories are one run, however they are numbered; other ways to copy it give
+ * the same elements, only slower. A digit of `order` is the number of an axis, the fastest first. */
+static void runs_are_found_in_any_order(void **state)
+{
+    enum { AXES = 4, COUNT = 2 * 3 * 4 * 5 };
+    (void)state;
+    for (int order = 0; order < AXES * AXES * AXES * AXES; order++) {
+        int64_t shape[AXES], strides[AXES];
+        int at[AXES], taken = 0;
+        float from[COUNT], to[COUNT] = {0};
+        for (int k = 0, rest = order; k < AXES; k++, rest /= AXES) {
+            at[k] = rest % AXES;
+            taken |= 1 << at[k];
+            shape[at[k]] = 2 + k;
+        }
+        if (taken != (1 << AXES) - 1)
+            continue;
+        int64_t step = sizeof *from;
+        for (int k = 0; k < AXES; k++) {
+            strides[at[k]] = step;
+            step *= shape[at[k]];
+        }
+        for (int k = 0; k < COUNT; k++)
+            from[k] = (float)(k + 1);
+        kn_array_copy_elements(AXES, shape, to, strides, from, strides, sizeof *from);
+        assert_int_equal(shared_steps, COUNT);
+        assert_memory_equal(to, from, sizeof from);
+        for (int k = 0; k < AXES; k++)
+            strides[k] = -strides[k];
+        memset(to, 0, sizeof to);
+        kn_array_copy_elements(AXES, shape, to + COUNT - 1, strides, from + COUNT - 1, strides, sizeof *from);
+        assert_int_equal(shared_steps, COUNT);
+        assert_memory_equal(to, from, sizeof from);
+    }
+}
+
 static void sizes_of_host_memory_are_checked(void **state)
 {
     kiln_array *a = NULL, *b = NULL, *t = NULL;
@@ -450,6 +498,7 @@ int main(void)
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(copies_through_any_strides),
         cmocka_unit_test(copies_of_any_layout),
+        cmocka_unit_test(runs_are_found_in_any_order),
         cmocka_unit_test(sizes_of_host_memory_are_checked),
         cmocka_unit_test(same_array_where_nothing_is_to_do),
         cmocka_unit_test(wrapped_memory_is_released_once),

@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(MADV_HUGEPAGE)
+#include <sys/syscall.h>
+#endif
 #include <cmocka.h>
 
 #include "base/alloc.h"
@@ -213,6 +217,67 @@ static void test_fork(void **state)
     check_cover(1000, 1);
 }
 
+/* ---- huge pages ---- */
+
+#if defined(MADV_HUGEPAGE)
+enum { HUGE_PAGE = 2 << 20 };
+
+/* The last request for huge pages, and the number of them. */
+static char *asked_at;
+static size_t asked_size;
+static int asked;
+
+int madvise(void *start, size_t size, int advice)
+{
+    if (advice == MADV_HUGEPAGE) {
+        asked_at = start;
+        asked_size = size;
+        ++asked;
+    }
+    return (int)syscall(SYS_madvise, start, size, advice);
+}
+
+/* Large blocks are asked for as huge pages, as far as they fill some. */
+static void test_huge_pages(void **state)
+{
+    static const struct {
+        size_t size;
+        int pages;
+    } blocks[] = {{1, 0},
+                  {2 * HUGE_PAGE - 1, 0},
+                  {2 * HUGE_PAGE, 2},
+                  {3 * HUGE_PAGE - 1, 2},
+                  {3 * HUGE_PAGE, 3},
+                  {3 * HUGE_PAGE + 5000, 3}};
+    const kn_backend *b = host()->backend;
+    (void)state;
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; ++k) {
+        void *at = NULL;
+        asked = 0;
+        assert_int_equal(b->memory_alloc(host(), blocks[k].size, &at), KILN_OK);
+        assert_int_equal(asked, blocks[k].pages > 0);
+        if (blocks[k].pages > 0) {
+            assert_ptr_equal(asked_at, at);
+            assert_int_equal((uintptr_t)at % HUGE_PAGE, 0);
+            assert_int_equal(asked_size, (size_t)blocks[k].pages * HUGE_PAGE);
+        }
+        b->memory_free(host(), at);
+    }
+    for (int is_small = 0; is_small < 2; ++is_small) {
+        void *range = NULL;
+        asked = 0;
+        assert_int_equal(b->memory_reserve(host(), 4 * HUGE_PAGE, is_small, &range), KILN_OK);
+        assert_int_equal(asked, !is_small);
+        assert_int_equal((uintptr_t)range % HUGE_PAGE, 0);
+        if (!is_small) {
+            assert_ptr_equal(asked_at, range);
+            assert_int_equal(asked_size, 4 * HUGE_PAGE);
+        }
+        b->memory_unreserve(host(), range, 4 * HUGE_PAGE);
+    }
+}
+#endif
+
 /* ---- copies and fills ---- */
 
 static void test_copy(void **state)
@@ -411,6 +476,9 @@ int main(void)
         cmocka_unit_test(test_nested_runs_inline),
         cmocka_unit_test(test_concurrent_callers),
         cmocka_unit_test(test_fork),
+#if defined(MADV_HUGEPAGE)
+        cmocka_unit_test(test_huge_pages),
+#endif
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_streams),

@@ -88,6 +88,67 @@ static void moves_are_exact(void **state)
     free(expected);
 }
 
+/* ---- conversions between interleaved and planar are done by whole vectors ---- */
+
+static int splits, joins;
+
+int64_t __real_kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride,
+                             const char *interleaved, int channels, int pitch, int64_t count, int log_size,
+                             bool past_caches);
+int64_t __wrap_kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride,
+                             const char *interleaved, int channels, int pitch, int64_t count, int log_size,
+                             bool past_caches);
+int64_t __real_kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar,
+                            int64_t channel_stride, int pitch, int64_t count, int log_size, bool past_caches);
+int64_t __wrap_kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar,
+                            int64_t channel_stride, int pitch, int64_t count, int log_size, bool past_caches);
+
+int64_t __wrap_kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride,
+                             const char *interleaved, int channels, int pitch, int64_t count, int log_size,
+                             bool past_caches)
+{
+    ++splits;
+    return __real_kn_host_split(vectors, planar, channel_stride, interleaved, channels, pitch, count,
+                                log_size, past_caches);
+}
+
+int64_t __wrap_kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar,
+                            int64_t channel_stride, int pitch, int64_t count, int log_size, bool past_caches)
+{
+    ++joins;
+    return __real_kn_host_join(vectors, interleaved, planar, channel_stride, pitch, count, log_size,
+                               past_caches);
+}
+
+/* Other ways to move them give the same elements, only slower. Channels are the first axis or the second one,
+ * and may be reversed. */
+static void channels_go_by_vectors(void **state)
+{
+    enum { COUNT = 100 };
+    static char interleaved[KN_HOST_PITCH * COUNT * 4], planar[sizeof interleaved];
+    (void)state;
+    for (int channels = 2; channels <= KN_HOST_PITCH; ++channels)
+        for (int way = 0; way < 16; ++way) {
+            const int along = way & 1, size = way & 2 ? 4 : 1, is_join = way >> 2 & 1,
+                      is_reversed = way >> 3 & 1;
+            int64_t count[2], of_planar[2], of_interleaved[2];
+            char *channel = interleaved + (is_reversed ? (channels - 1) * size : 0);
+            count[along] = COUNT;
+            count[1 - along] = channels;
+            of_planar[along] = size;
+            of_planar[1 - along] = (int64_t)COUNT * size;
+            of_interleaved[along] = (int64_t)channels * size;
+            of_interleaved[1 - along] = is_reversed ? -size : size;
+            splits = joins = 0;
+            if (is_join)
+                kn_host_move(channel, of_interleaved, planar, of_planar, 2, count, size, false);
+            else
+                kn_host_move(planar, of_planar, channel, of_interleaved, 2, count, size, false);
+            assert_int_equal(splits, !is_join);
+            assert_int_equal(joins, is_join);
+        }
+}
+
 /* ---- pixels: every pitch and size, with every kind of vectors that this processor has ---- */
 
 enum { PIXELS = 150 };
@@ -142,6 +203,7 @@ static void channels_are_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_exact),
+                                       cmocka_unit_test(channels_go_by_vectors),
                                        cmocka_unit_test(channels_are_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -469,7 +469,6 @@ static void wrong_arguments_are_named(void **state)
     assert_int_equal(kiln_bundle_attach(in_folder("missing")), KILN_ERROR_NOT_FOUND);
     assert_int_equal(kiln_bundle_attach(folder), KILN_ERROR_IO);
     assert_int_equal(kiln_bundle_attach_memory("text", 4), KILN_ERROR_FORMAT);
-    assert_int_equal(kiln_bake(NULL, &size, line, "host", NULL), KILN_ERROR_INVALID);
     assert_int_equal(kiln_bake(&bytes, &size, line, "sm_12", NULL), KILN_ERROR_INVALID);
     assert_int_equal(kiln_bake(&bytes, &size, "nonsense", "host", NULL), KILN_ERROR_FORMAT);
     options.struct_size = 1000;
@@ -477,21 +476,51 @@ static void wrong_arguments_are_named(void **state)
     options = (kiln_bake_options)KILN_BAKE_OPTIONS_INIT;
     options.n_include_folders = 1;
     assert_int_equal(kiln_bake(&bytes, &size, line, "host", &options), KILN_ERROR_INVALID);
-    assert_int_equal(kiln_bundle_merge(&bytes, NULL, &one, 1), KILN_ERROR_INVALID);
-    assert_int_equal(kiln_bundle_merge(&bytes, &size, NULL, 1), KILN_ERROR_INVALID);
     assert_int_equal(kiln_bundle_merge(&bytes, &size, &none, 1), KILN_ERROR_INVALID);
     none = (kiln_bytes){"text", 4};
     assert_int_equal(kiln_bundle_merge(&bytes, &size, &none, 1), KILN_ERROR_FORMAT);
     assert_non_null(strstr(kiln_error_message(), "bundles[0]"));
-    assert_int_equal(kiln_bundle_visit(NULL, 0, take_entry, NULL), KILN_ERROR_INVALID);
-    assert_int_equal(kiln_bundle_find(&bytes, NULL, one.data, one.size, line, "host"), KILN_ERROR_INVALID);
-    assert_int_equal(kiln_bundle_find(NULL, NULL, one.data, one.size, NULL, "host"), KILN_ERROR_INVALID);
-    assert_int_equal(kiln_record_read(NULL, NULL, count_lines, NULL), KILN_ERROR_INVALID);
     assert_false(kiln_record_needs(NULL, "host"));
     assert_true(kiln_record_needs("cuda:sm_80 cuda:sm_90", "sm_90a"));
     assert_true(kiln_record_needs("cuda:sm_80 cuda:sm_90", "compute_90"));
     assert_false(kiln_record_needs("cuda:sm_80 cuda:sm_100", "sm_10"));
     assert_false(kiln_record_needs("cuda:sm_80 cuda:sm_103", "sm_100f"));
+    free(line);
+    drop(one);
+}
+
+#define IS_MISSING(call, text) FAILS(call, KILN_ERROR_INVALID, text)
+
+/* Each pointer that may not be NULL, with all others given. */
+static void missing_arguments_are_named(void **state)
+{
+    kiln_bytes one = bake(1, "host");
+    char *line = record_of(1);
+    void *bytes;
+    size_t size;
+    (void)state;
+    IS_MISSING(kiln_bake(NULL, &size, line, "host", NULL), "kiln_bake: bytes is NULL");
+    IS_MISSING(kiln_bake(&bytes, NULL, line, "host", NULL), "kiln_bake: size is NULL");
+    IS_MISSING(kiln_bake(&bytes, &size, NULL, "host", NULL), "kiln_bake: line is NULL");
+    IS_MISSING(kiln_bake(&bytes, &size, line, NULL, NULL), "kiln_bake: target is NULL");
+    IS_MISSING(kiln_bundle_merge(NULL, &size, &one, 1), "kiln_bundle_merge: bytes is NULL");
+    IS_MISSING(kiln_bundle_merge(&bytes, NULL, &one, 1), "kiln_bundle_merge: size is NULL");
+    IS_MISSING(kiln_bundle_merge(&bytes, &size, NULL, 1), "kiln_bundle_merge: bundles is NULL");
+    IS_MISSING(kiln_bundle_merge(&bytes, &size, &one, -1), "or n_bundles below 0");
+    IS_MISSING(kiln_bundle_visit(NULL, 0, take_entry, NULL), "kiln_bundle_visit: bytes is NULL");
+    IS_MISSING(kiln_bundle_visit(one.data, one.size, NULL, NULL), "kiln_bundle_visit: visit is NULL");
+    IS_MISSING(kiln_bundle_find(NULL, NULL, NULL, one.size, line, "host"), "find: bundle is NULL");
+    IS_MISSING(kiln_bundle_find(NULL, NULL, one.data, one.size, NULL, "host"), "find: line is NULL");
+    IS_MISSING(kiln_bundle_find(NULL, NULL, one.data, one.size, line, NULL), "find: target is NULL");
+    IS_MISSING(kiln_bundle_find(&bytes, NULL, one.data, one.size, line, "host"),
+               "of bytes and size one is NULL");
+    IS_MISSING(kiln_bundle_find(NULL, &size, one.data, one.size, line, "host"),
+               "of bytes and size one is NULL");
+    IS_MISSING(kiln_bundle_read_file(NULL, &size, "file"), "kiln_bundle_read_file: bytes is NULL");
+    IS_MISSING(kiln_bundle_read_file(&bytes, NULL, "file"), "kiln_bundle_read_file: size is NULL");
+    IS_MISSING(kiln_bundle_read_file(&bytes, &size, NULL), "kiln_bundle_read_file: path is NULL");
+    IS_MISSING(kiln_record_read(NULL, NULL, count_lines, NULL), "kiln_record_read: text is NULL");
+    IS_MISSING(kiln_record_read(line, NULL, NULL, NULL), "kiln_record_read: visit is NULL");
     free(line);
     drop(one);
 }
@@ -698,6 +727,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_of_it_survives_short_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_cache_is_exported_and_imported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_arguments_are_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_arguments_are_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_may_be_short, set_up, tear_down),
     };
     setenv("KILN_TARGET", "host", 1);
