@@ -30,6 +30,7 @@ typedef struct histogram {
     int edges;     /* 1 + the input that has them, of one axis; 0: none has */
     int sized;     /* 1 + the input that has as many elements as there are bins; 0: none */
     int whole;     /* 1 + the input whose elements have to be whole numbers; 0: none */
+    int real;      /* the same of real numbers */
     kn_param type; /* of what is combined */
     bool is_count; /* each element counts one */
     bool is_sum;   /* from 0 on */
@@ -84,17 +85,19 @@ static kiln_status count_bins(int64_t *out, const histogram *h, const kn_describ
     return KILN_OK;
 }
 
-/* Booleans count as whole numbers, as indices of NumPy's do. */
-static kiln_status check_whole(const histogram *h, const kn_described *in)
+/* The elements of an input, by its number and one, are of this kind or of one before it. Booleans count as
+ * whole numbers, as indices of NumPy's do. */
+static kiln_status check_kind(const histogram *h, const kn_described *in, int input, kn_dtype_kind most,
+                              const char *expected)
 {
-    if (!h->whole)
+    if (!input)
         return KILN_OK;
-    const kn_param *param = &inputs_of(h)->param[h->whole - 1];
+    const kn_param *param = &inputs_of(h)->param[input - 1];
     const kiln_dtype dtype = kn_described_dtype(inputs_of(h), param, in);
-    return kn_dtype_info_of(dtype)->kind <= KN_KIND_UINT
+    return kn_dtype_info_of(dtype)->kind <= most
                ? KILN_OK
-               : kn_error(KILN_ERROR_TYPE, "%s: '%s' is of %s; whole numbers were expected",
-                          inputs_of(h)->name, param->name, kiln_dtype_name(dtype));
+               : kn_error(KILN_ERROR_TYPE, "%s: '%s' is of %s; %s numbers were expected", inputs_of(h)->name,
+                          param->name, kiln_dtype_name(dtype), expected);
 }
 
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
@@ -106,7 +109,9 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     if (status == KILN_OK)
         status = kn_describe_check_inputs(inputs_of(h), in);
     if (status == KILN_OK)
-        status = check_whole(h, in);
+        status = check_kind(h, in, h->whole, KN_KIND_UINT, "whole");
+    if (status == KILN_OK)
+        status = check_kind(h, in, h->real, KN_KIND_FLOAT, "real");
     if (status == KILN_OK)
         status = find_dtype(&out->dtype, h, output_of(h, j), in);
     if (status == KILN_OK)
@@ -879,6 +884,7 @@ kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text
     h->edges = text->edges;
     h->sized = text->sized;
     h->whole = text->whole;
+    h->real = text->real;
     making m = {.h = h,
                 .in = text->in,
                 .outs = text->outs,

@@ -11,6 +11,7 @@ typedef struct kn_histogram_text {
     int edges; /* 1 + the input that has the edges of the bins: one more than there are bins; 0: none has */
     int sized; /* 1 + the raw input that has as many elements as there are bins; 0: none */
     int whole; /* 1 + the input whose elements have to be whole numbers; 0: none */
+    int real;  /* 1 + the input whose elements have to be real numbers; 0: none */
 } kn_histogram_text;
 kiln_status kn_histogram_create(kiln_kernel **out, const kn_histogram_text *text,
                                 const kiln_kernel_options *options);

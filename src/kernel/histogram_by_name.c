@@ -99,6 +99,7 @@ kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool ha
                                     .name = histograms[name].name,
                                     .bins = count,
                                     .whole = name == KN_BINCOUNT,
+                                    .real = name != KN_BINCOUNT,
                                     .edges = histograms[name].edges};
     kiln_status status = kn_str_status(&in, "a histogram's texts");
     if (status == KILN_OK)

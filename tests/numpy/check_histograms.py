@@ -269,6 +269,14 @@ def check_refusals(kiln):
     assert kiln.c.kiln_kernel_call(kernel, none, 1, number, 1, None) and "there is nothing to count" in kiln.message()
     message = kiln.call(kiln.create("K k", "V z", "k", None, None, None, None, 5), x, none)
     assert message and "settles type V" in message, message
+    x = np.array([1 + 2j, 3], "c8")
+    for text in ("histogram(x)", "histogram(x, 3, (0, 1))", "histogram(x, x)"):
+        kernel, outs = expression(kiln, "x", text), (ctypes.c_void_p * 2)()
+        held = kiln.upload(x, "complex64")
+        failure = kiln.call(kernel, [kiln.wrap(x, "complex64", kiln.address(held), kiln.device)], outs)
+        assert failure and "real numbers were expected" in failure, (text, failure)
+        kiln.c.kiln_array_free(held)
+        kiln.c.kiln_kernel_free(kernel)
 
 
 def main():
