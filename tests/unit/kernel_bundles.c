@@ -489,8 +489,6 @@ static void wrong_arguments_are_named(void **state)
     drop(one);
 }
 
-#define IS_MISSING(call, text) FAILS(call, KILN_ERROR_INVALID, text)
-
 /* Each pointer that may not be NULL, with all others given. */
 static void missing_arguments_are_named(void **state)
 {
@@ -499,28 +497,38 @@ static void missing_arguments_are_named(void **state)
     void *bytes;
     size_t size;
     (void)state;
-    IS_MISSING(kiln_bake(NULL, &size, line, "host", NULL), "kiln_bake: bytes is NULL");
-    IS_MISSING(kiln_bake(&bytes, NULL, line, "host", NULL), "kiln_bake: size is NULL");
-    IS_MISSING(kiln_bake(&bytes, &size, NULL, "host", NULL), "kiln_bake: line is NULL");
-    IS_MISSING(kiln_bake(&bytes, &size, line, NULL, NULL), "kiln_bake: target is NULL");
-    IS_MISSING(kiln_bundle_merge(NULL, &size, &one, 1), "kiln_bundle_merge: bytes is NULL");
-    IS_MISSING(kiln_bundle_merge(&bytes, NULL, &one, 1), "kiln_bundle_merge: size is NULL");
-    IS_MISSING(kiln_bundle_merge(&bytes, &size, NULL, 1), "kiln_bundle_merge: bundles is NULL");
-    IS_MISSING(kiln_bundle_merge(&bytes, &size, &one, -1), "or n_bundles below 0");
-    IS_MISSING(kiln_bundle_visit(NULL, 0, take_entry, NULL), "kiln_bundle_visit: bytes is NULL");
-    IS_MISSING(kiln_bundle_visit(one.data, one.size, NULL, NULL), "kiln_bundle_visit: visit is NULL");
-    IS_MISSING(kiln_bundle_find(NULL, NULL, NULL, one.size, line, "host"), "find: bundle is NULL");
-    IS_MISSING(kiln_bundle_find(NULL, NULL, one.data, one.size, NULL, "host"), "find: line is NULL");
-    IS_MISSING(kiln_bundle_find(NULL, NULL, one.data, one.size, line, NULL), "find: target is NULL");
-    IS_MISSING(kiln_bundle_find(&bytes, NULL, one.data, one.size, line, "host"),
-               "of bytes and size one is NULL");
-    IS_MISSING(kiln_bundle_find(NULL, &size, one.data, one.size, line, "host"),
-               "of bytes and size one is NULL");
-    IS_MISSING(kiln_bundle_read_file(NULL, &size, "file"), "kiln_bundle_read_file: bytes is NULL");
-    IS_MISSING(kiln_bundle_read_file(&bytes, NULL, "file"), "kiln_bundle_read_file: size is NULL");
-    IS_MISSING(kiln_bundle_read_file(&bytes, &size, NULL), "kiln_bundle_read_file: path is NULL");
-    IS_MISSING(kiln_record_read(NULL, NULL, count_lines, NULL), "kiln_record_read: text is NULL");
-    IS_MISSING(kiln_record_read(line, NULL, NULL, NULL), "kiln_record_read: visit is NULL");
+    FAILS(kiln_bake(NULL, &size, line, "host", NULL), KILN_ERROR_INVALID, "kiln_bake: bytes is NULL");
+    FAILS(kiln_bake(&bytes, NULL, line, "host", NULL), KILN_ERROR_INVALID, "kiln_bake: size is NULL");
+    FAILS(kiln_bake(&bytes, &size, NULL, "host", NULL), KILN_ERROR_INVALID, "kiln_bake: line is NULL");
+    FAILS(kiln_bake(&bytes, &size, line, NULL, NULL), KILN_ERROR_INVALID, "kiln_bake: target is NULL");
+    FAILS(kiln_bundle_merge(NULL, &size, &one, 1), KILN_ERROR_INVALID, "kiln_bundle_merge: bytes is NULL");
+    FAILS(kiln_bundle_merge(&bytes, NULL, &one, 1), KILN_ERROR_INVALID, "kiln_bundle_merge: size is NULL");
+    FAILS(kiln_bundle_merge(&bytes, &size, NULL, 1), KILN_ERROR_INVALID,
+          "kiln_bundle_merge: bundles is NULL");
+    FAILS(kiln_bundle_merge(&bytes, &size, &one, -1), KILN_ERROR_INVALID, "or n_bundles below 0");
+    FAILS(kiln_bundle_visit(NULL, 0, take_entry, NULL), KILN_ERROR_INVALID,
+          "kiln_bundle_visit: bytes is NULL");
+    FAILS(kiln_bundle_visit(one.data, one.size, NULL, NULL), KILN_ERROR_INVALID,
+          "kiln_bundle_visit: visit is NULL");
+    FAILS(kiln_bundle_find(NULL, NULL, NULL, one.size, line, "host"), KILN_ERROR_INVALID,
+          "find: bundle is NULL");
+    FAILS(kiln_bundle_find(NULL, NULL, one.data, one.size, NULL, "host"), KILN_ERROR_INVALID,
+          "find: line is NULL");
+    FAILS(kiln_bundle_find(NULL, NULL, one.data, one.size, line, NULL), KILN_ERROR_INVALID,
+          "find: target is NULL");
+    FAILS(kiln_bundle_find(&bytes, NULL, one.data, one.size, line, "host"), KILN_ERROR_INVALID,
+          "of bytes and size one is NULL");
+    FAILS(kiln_bundle_find(NULL, &size, one.data, one.size, line, "host"), KILN_ERROR_INVALID,
+          "of bytes and size one is NULL");
+    FAILS(kiln_bundle_read_file(NULL, &size, "file"), KILN_ERROR_INVALID,
+          "kiln_bundle_read_file: bytes is NULL");
+    FAILS(kiln_bundle_read_file(&bytes, NULL, "file"), KILN_ERROR_INVALID,
+          "kiln_bundle_read_file: size is NULL");
+    FAILS(kiln_bundle_read_file(&bytes, &size, NULL), KILN_ERROR_INVALID,
+          "kiln_bundle_read_file: path is NULL");
+    FAILS(kiln_record_read(NULL, NULL, count_lines, NULL), KILN_ERROR_INVALID,
+          "kiln_record_read: text is NULL");
+    FAILS(kiln_record_read(line, NULL, NULL, NULL), KILN_ERROR_INVALID, "kiln_record_read: visit is NULL");
     free(line);
     drop(one);
 }
