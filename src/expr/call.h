@@ -40,6 +40,12 @@ bool kn_call_has_where(const kn_parser *p, const kn_called *c, const char *name)
 kiln_status kn_call_reduced_where(kn_value *out, kn_parser *p, const kn_called *c, const char *name);
 /* Adds a cast unless dtype is absent or None. */
 kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype);
+/* Adds a cast that NumPy's casting allows. is_python: by int, float, bool or complex
+ * (kn_node.is_operator). */
+kiln_status kn_call_cast_to(kn_value *value, kn_parser *p, const kn_called *c, kiln_dtype dtype,
+                            kn_casting casting, bool is_python);
+/* Adds a cast to the dtype of another value, of the same kind. */
+kiln_status kn_call_cast_like(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *like);
 
 /* True if an argument was given that is not None. */
 static inline bool kn_call_is_given(const kn_value *value)

@@ -130,22 +130,6 @@ bool kn_common_is_given(const kn_parser *p, const kn_called *c)
 
 /* ---- what they say ---- */
 
-/* Adds a cast that NumPy's casting allows. */
-static kiln_status add_cast(kn_value *value, kn_parser *p, const kn_called *c, kiln_dtype dtype,
-                            kn_casting casting)
-{
-    int in = 0;
-    const kn_node node = {.kind = KN_NODE_CAST,
-                          .n_in = 1,
-                          .in = &in,
-                          .dtype = dtype,
-                          .casting = casting,
-                          .at = c->at,
-                          .length = c->length};
-    kiln_status status = kn_parser_node(&in, p, value);
-    return status == KILN_OK ? kn_parser_add(value, p, &node) : status;
-}
-
 static kiln_status cast_arguments(kn_parser *p, const kn_called *c, const kn_common *common)
 {
     const kiln_dtype dtype = common->slot[KN_COMMON_DTYPE].dtype;
@@ -158,13 +142,13 @@ static kiln_status cast_arguments(kn_parser *p, const kn_called *c, const kn_com
         if (value.kind == KN_VALUE_TUPLE && common->takes & DTYPE_OF_ITEMS) {
             for (int i = 0; i < value.count && status == KILN_OK; ++i) {
                 kn_value item = p->item[value.first + i];
-                status = add_cast(&item, p, c, dtype, casting);
+                status = kn_call_cast_to(&item, p, c, dtype, casting, false);
                 p->item[value.first + i] = item;
             }
         } else if ((value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE) &&
                    (value.key_length == 0 || k == 0)) {
             const kn_value before = value;
-            status = add_cast(&value, p, c, dtype, casting);
+            status = kn_call_cast_to(&value, p, c, dtype, casting, false);
             value.key_at = before.key_at;
             value.key_length = before.key_length;
             p->argument[c->first + k] = value;
@@ -293,7 +277,7 @@ static kiln_status select(kn_value *value, kn_parser *p, const kn_called *c, con
     kn_value slot[] = {common->slot[KN_COMMON_WHERE], *value, {0}};
     if (slot[0].kind == KN_VALUE_ABSENT || is_true(p, &slot[0]))
         return KILN_OK;
-    kiln_status status = add_cast(&slot[0], p, c, KILN_BOOL, KN_CASTING_SAFE);
+    kiln_status status = kn_call_cast_to(&slot[0], p, c, KILN_BOOL, KN_CASTING_SAFE, false);
     if (target)
         slot[2] = *target;
     else if (status == KILN_OK)

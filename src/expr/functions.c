@@ -184,19 +184,37 @@ kiln_status kn_call_reduced(kn_node *node, const kn_parser *p, const kn_value *a
 
 /* ---- casts ---- */
 
-static kiln_status add_cast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *from,
-                            kiln_dtype dtype, bool is_python)
+kiln_status kn_call_cast_to(kn_value *value, kn_parser *p, const kn_called *c, kiln_dtype dtype,
+                            kn_casting casting, bool is_python)
 {
     int in = 0;
-    kn_node node = {.kind = KN_NODE_CAST,
-                    .n_in = 1,
-                    .in = &in,
-                    .dtype = dtype,
-                    .is_operator = is_python,
-                    .at = c->at,
-                    .length = c->length};
-    kiln_status status = kn_parser_node(&in, p, from);
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+    const kn_node node = {.kind = KN_NODE_CAST,
+                          .n_in = 1,
+                          .in = &in,
+                          .dtype = dtype,
+                          .casting = casting,
+                          .is_operator = is_python,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, value);
+    return status == KILN_OK ? kn_parser_add(value, p, &node) : status;
+}
+
+kiln_status kn_call_cast_like(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *like)
+{
+    int in[3] = {0, 0, 0};
+    const kn_node node = {.kind = KN_NODE_LIKE,
+                          .n_in = 3,
+                          .in = in,
+                          .index = 2,
+                          .casting = KN_CASTING_SAME_KIND,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_parser_node(&in[0], p, value);
+    if (status == KILN_OK)
+        status = kn_parser_node(&in[2], p, like);
+    in[1] = in[0]; /* the shape stays */
+    return status == KILN_OK ? kn_parser_add(value, p, &node) : status;
 }
 
 static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
@@ -210,9 +228,8 @@ kiln_status kn_call_cast(kn_value *value, kn_parser *p, const kn_called *c, cons
 {
     if (!kn_call_is_given(dtype))
         return KILN_OK;
-    const kn_value from = *value;
     kiln_status status = check_dtype(p, dtype);
-    return status == KILN_OK ? add_cast(value, p, c, &from, dtype->dtype, false) : status;
+    return status == KILN_OK ? kn_call_cast_to(value, p, c, dtype->dtype, KN_CASTING_UNSAFE, false) : status;
 }
 
 /* Adds all outputs of a call: one value, or a tuple. */
@@ -439,7 +456,8 @@ static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     if (status == KILN_OK)
         status = check_dtype(p, &slot[1]);
-    return status == KILN_OK ? add_cast(out, p, c, &slot[0], slot[1].dtype, false) : status;
+    *out = slot[0];
+    return status == KILN_OK ? kn_call_cast_to(out, p, c, slot[1].dtype, KN_CASTING_UNSAFE, false) : status;
 }
 
 kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype, bool is_python)
@@ -447,7 +465,8 @@ kiln_status kn_call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_
     static const char *const name[] = {"x"};
     kn_value slot[1] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, name, 1, 1, 1);
-    return status == KILN_OK ? add_cast(out, p, c, &slot[0], dtype, is_python) : status;
+    *out = slot[0];
+    return status == KILN_OK ? kn_call_cast_to(out, p, c, dtype, KN_CASTING_UNSAFE, is_python) : status;
 }
 
 /* of_dtype(x, y): x flat, in the dtype of y. */
@@ -455,23 +474,11 @@ kiln_status kn_call_of_dtype(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "y"};
     kn_value slot[2] = {{0}};
-    int in[3] = {0, 0, 0};
     kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 2);
     if (status == KILN_OK)
         status = kn_call_flatten(&slot[0], p, c);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[0], p, &slot[0]);
-    in[1] = in[0];
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[2], p, &slot[1]);
-    const kn_node node = {.kind = KN_NODE_LIKE,
-                          .n_in = 3,
-                          .in = in,
-                          .index = 2,
-                          .casting = KN_CASTING_SAME_KIND,
-                          .at = c->at,
-                          .length = c->length};
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+    *out = slot[0];
+    return status == KILN_OK ? kn_call_cast_like(out, p, c, &slot[1]) : status;
 }
 
 /* ---- other shapes for one value ---- */

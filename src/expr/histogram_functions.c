@@ -125,23 +125,10 @@ static kiln_status add_numbers(kn_value *out, kn_parser *p, const kn_called *c, 
 static kiln_status cast_edges(bins *b, kn_parser *p, const kn_called *c)
 {
     kn_value one, real;
-    int in[3];
-    const kn_node node = {.kind = KN_NODE_LIKE,
-                          .n_in = 3,
-                          .in = in,
-                          .index = 2,
-                          .casting = KN_CASTING_SAME_KIND,
-                          .at = c->at,
-                          .length = c->length};
     kiln_status status = kn_parser_number(&one, p, kiln_arg_float(1), c->at, c->length);
     if (status == KILN_OK)
         status = add_operator(&real, p, c, "multiply", &b->x, &one);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[0], p, &b->edges);
-    if (status == KILN_OK)
-        status = kn_parser_node(&in[2], p, &real);
-    in[1] = in[0];
-    return status == KILN_OK ? kn_parser_add(&b->edges, p, &node) : status;
+    return status == KILN_OK ? kn_call_cast_like(&b->edges, p, c, &real) : status;
 }
 
 /* Edges of bins that are equally wide; integers are float64 then. */

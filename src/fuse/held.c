@@ -3,19 +3,12 @@
 
 #include <string.h>
 
+#include "fuse/copied.h"
 #include "space/shape.h"
 #include "types/dtype.h"
 
 /* mean, subtract, multiply, mean; sqrt for std takes the place of the call */
 enum { MOST_ADDED = 4 };
-
-typedef struct copying {
-    kn_graph *out;
-    const kn_graph *graph;
-    const kn_typed *typed;
-    kn_arena *arena;
-    int *number; /* by node of the graph: its number in the copy */
-} copying;
 
 static bool is_call(const kn_node *n, const char *name)
 {
@@ -51,7 +44,7 @@ static bool stands_at_its_rows(const kn_node *n, const kn_typed *t)
 }
 
 /* Adds a node like the call, but for its name and inputs; returns its number. */
-static int add(copying *c, const kn_node *like, const char *name, int n_in, int a, int b)
+static int add(kn_copied *c, const kn_node *like, const char *name, int n_in, int a, int b)
 {
     int *in = kn_arena_take(c->arena, 2 * sizeof *in);
     char *own = kn_arena_take(c->arena, strlen(name) + 1);
@@ -69,7 +62,7 @@ static int add(copying *c, const kn_node *like, const char *name, int n_in, int 
 }
 
 /* The mean over the same axes, at its rows, that has been copied; -1: there is none. */
-static int find_mean(const copying *c, int node)
+static int find_mean(const kn_copied *c, int node)
 {
     const kn_node *n = &c->graph->node[node];
     for (int k = n->in[0] + 1; k < node; ++k) {
@@ -82,7 +75,7 @@ static int find_mean(const copying *c, int node)
 }
 
 /* The variance of `node`, or its root, by distances from the mean. */
-static int put_distances(copying *c, int node)
+static int put_distances(kn_copied *c, int node)
 {
     const kn_node *n = &c->graph->node[node];
     int x = c->number[n->in[0]], mean = find_mean(c, node);
@@ -100,37 +93,12 @@ static int put_distances(copying *c, int node)
     return strcmp(n->name, "std") == 0 ? add(c, &map, "sqrt", 1, variance, 0) : variance;
 }
 
-/* Copies the node, with the numbers that its inputs have in the copy. */
-static int put_copy(copying *c, int node)
-{
-    const kn_node *n = &c->graph->node[node];
-    kn_node *to = &c->out->node[c->out->n_nodes];
-    *to = *n;
-    to->in = kn_arena_take(c->arena, ((size_t)n->n_in + 1) * sizeof *to->in);
-    for (int k = 0; to->in && k < n->n_in; ++k)
-        to->in[k] = c->number[n->in[k]];
-    return c->out->n_nodes++;
-}
-
 bool kn_held_make(kn_graph *out, const kn_graph *graph, const kn_typed *typed, unsigned flags,
                   kn_arena *arena)
 {
-    int count = 0;
-    for (int n = 0; n < graph->n_nodes; ++n)
-        count += is_replaced(graph, typed, n, flags);
-    if (count == 0)
-        return false;
-    copying c = {out, graph, typed, arena, kn_arena_take(arena, (size_t)graph->n_nodes * sizeof *c.number)};
-    *out = *graph;
-    out->n_nodes = 0;
-    out->node =
-        kn_arena_take(arena, ((size_t)graph->n_nodes + MOST_ADDED * (size_t)count) * sizeof *out->node);
-    out->out = kn_arena_take(arena, (size_t)graph->n_out * sizeof *out->out);
-    if (!c.number || !out->node || !out->out)
-        return false;
-    for (int n = 0; n < graph->n_nodes && !arena->failed; ++n)
-        c.number[n] = is_replaced(graph, typed, n, flags) ? put_distances(&c, n) : put_copy(&c, n);
-    for (int j = 0; j < graph->n_out && !arena->failed; ++j)
-        out->out[j] = c.number[graph->out[j]];
-    return !arena->failed;
+    kn_copied c = {out, graph, typed, arena, NULL};
+    bool *replaced = kn_arena_take(arena, (size_t)graph->n_nodes * sizeof *replaced);
+    for (int n = 0; replaced && n < graph->n_nodes; ++n)
+        replaced[n] = is_replaced(graph, typed, n, flags);
+    return replaced && kn_copied_make(&c, replaced, MOST_ADDED, put_distances);
 }

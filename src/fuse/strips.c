@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fuse/copied.h"
 #include "graph/op.h"
 #include "kernel/kernel.h"
 #include "schedule/row_strips.h"
@@ -14,15 +15,13 @@ enum {
     ADDED = 2                 /* nodes for a reduction: its strips, and a cast of what is combined of them */
 };
 
-typedef struct copying {
-    kn_graph *out;
+/* The graph, and the reductions that are refused: they decide. */
+typedef struct cutting {
     const kn_graph *graph;
     const kn_typed *typed;
     unsigned flags;
     const bool *refused;
-    kn_arena *arena;
-    int *number; /* by node of the graph: its number in the copy */
-} copying;
+} cutting;
 
 /* The extents of axes from `first` to `end`, multiplied. */
 static int64_t size_of(const kn_typed *t, int first, int end)
@@ -31,16 +30,16 @@ static int64_t size_of(const kn_typed *t, int first, int end)
 }
 
 /* The number of axes, the first ones, that the node reduces; 0: others. */
-static int first_axes(const copying *c, int node)
+static int first_axes(const kn_graph *graph, const kn_typed *typed, int node)
 {
-    const uint64_t axes = c->typed[node].axes;
+    const uint64_t axes = typed[node].axes;
     int count = 0;
     while (axes >> count & 1)
         ++count;
-    return axes >> count == 0 && count < c->typed[c->graph->node[node].in[0]].ndim ? count : 0;
+    return axes >> count == 0 && count < typed[graph->node[node].in[0]].ndim ? count : 0;
 }
 
-static bool has_shape_of(const copying *c, int node, int other)
+static bool has_shape_of(const cutting *c, int node, int other)
 {
     const kn_typed *a = &c->typed[node], *b = &c->typed[other];
     return a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0;
@@ -48,7 +47,7 @@ static bool has_shape_of(const copying *c, int node, int other)
 
 /* True if a kernel has rows of elements like those of `in`, or reduces such: a result, or a reduction over
  * the other axes. */
-static bool has_rows_beside(const copying *c, int in, int axes)
+static bool has_rows_beside(const cutting *c, int in, int axes)
 {
     bool has = false;
     const uint64_t all = (UINT64_C(1) << c->typed[in].ndim) - 1, others = all & ~((UINT64_C(1) << axes) - 1);
@@ -61,7 +60,7 @@ static bool has_rows_beside(const copying *c, int in, int axes)
 }
 
 /* Reductions whose partial values have the dtype that they are computed in: of floats. */
-static bool combines(const copying *c, int node)
+static bool combines(const cutting *c, int node)
 {
     static const char *const names[] = {"sum", "max", "min"};
     const kn_node *n = &c->graph->node[node];
@@ -74,11 +73,11 @@ static bool combines(const copying *c, int node)
            kn_dtype_info_of(t->dtype)->kind == KN_KIND_FLOAT && c->typed[n->in[0]].dtype == t->dtype;
 }
 
-static bool is_cut(const copying *c, int node)
+static bool is_cut(const cutting *c, int node)
 {
     if ((c->refused && c->refused[node]) || !combines(c, node))
         return false;
-    int in = c->graph->node[node].in[0], axes = first_axes(c, node);
+    int in = c->graph->node[node].in[0], axes = first_axes(c->graph, c->typed, node);
     const kn_typed *t = &c->typed[in];
     if (axes == 0 || (c->graph->node[node].keepdims && axes > 1))
         return false;
@@ -89,7 +88,7 @@ static bool is_cut(const copying *c, int node)
 }
 
 /* Adds a node like this one with one input; returns its number. */
-static int add(copying *c, const kn_node *like, int in)
+static int add(kn_copied *c, const kn_node *like, int in)
 {
     kn_node *to = &c->out->node[c->out->n_nodes];
     *to = *like;
@@ -101,11 +100,11 @@ static int add(copying *c, const kn_node *like, int in)
 }
 
 /* The strips of the reduction's input: `extent` has their number, `n_axes` the axes that they replace. */
-static int put_strips(copying *c, int node)
+static int put_strips(kn_copied *c, int node)
 {
     const kn_node *n = &c->graph->node[node];
     const kn_typed *t = &c->typed[n->in[0]];
-    int axes = first_axes(c, node);
+    int axes = first_axes(c->graph, c->typed, node);
     kn_node strips = {.kind = KN_NODE_STRIPS,
                       .at = n->at,
                       .length = n->length,
@@ -121,7 +120,7 @@ static int put_strips(copying *c, int node)
 }
 
 /* The reduction of its strips, in the dtype that it had. */
-static int put_reduction(copying *c, int node)
+static int put_reduction(kn_copied *c, int node)
 {
     kn_node reduction = c->graph->node[node];
     reduction.has_axes = true;
@@ -136,37 +135,13 @@ static int put_reduction(copying *c, int node)
     return c->out->node[strips].dtype == cast.dtype ? combined : add(c, &cast, combined);
 }
 
-/* Copies the node, with the numbers that its inputs have in the copy. */
-static int put_copy(copying *c, int node)
-{
-    const kn_node *n = &c->graph->node[node];
-    kn_node *to = &c->out->node[c->out->n_nodes];
-    *to = *n;
-    to->in = kn_arena_take(c->arena, ((size_t)n->n_in + 1) * sizeof *to->in);
-    for (int k = 0; to->in && k < n->n_in; ++k)
-        to->in[k] = c->number[n->in[k]];
-    return c->out->n_nodes++;
-}
-
 bool kn_strips_make(kn_graph *out, const kn_graph *graph, const kn_typed *typed, unsigned flags,
                     const bool *refused, kn_arena *arena)
 {
-    copying c = {out, graph, typed, flags, refused, arena, NULL};
-    int count = 0;
-    for (int n = 0; n < graph->n_nodes; ++n)
-        count += is_cut(&c, n);
-    if (count == 0)
-        return false;
-    c.number = kn_arena_take(arena, (size_t)graph->n_nodes * sizeof *c.number);
-    *out = *graph;
-    out->n_nodes = 0;
-    out->node = kn_arena_take(arena, ((size_t)graph->n_nodes + ADDED * (size_t)count) * sizeof *out->node);
-    out->out = kn_arena_take(arena, (size_t)graph->n_out * sizeof *out->out);
-    if (!c.number || !out->node || !out->out)
-        return false;
-    for (int n = 0; n < graph->n_nodes && !arena->failed; ++n)
-        c.number[n] = is_cut(&c, n) ? put_reduction(&c, n) : put_copy(&c, n);
-    for (int j = 0; j < graph->n_out && !arena->failed; ++j)
-        out->out[j] = c.number[graph->out[j]];
-    return !arena->failed;
+    const cutting decides = {graph, typed, flags, refused};
+    kn_copied c = {out, graph, typed, arena, NULL};
+    bool *cut = kn_arena_take(arena, (size_t)graph->n_nodes * sizeof *cut);
+    for (int n = 0; cut && n < graph->n_nodes; ++n)
+        cut[n] = is_cut(&decides, n);
+    return cut && kn_copied_make(&c, cut, ADDED, put_reduction);
 }

@@ -77,7 +77,7 @@ static void name_at(int number)
         signal(number, say_who_ended_it);
 }
 
-enum { FEWER_THAN_ALL = 50 };
+enum { FEWER_THAN_ALL = 50 }; /* cases: one of so many runs at least */
 
 typedef struct run_options {
     const char *target, *filter;
@@ -113,8 +113,7 @@ static void run_case(run_options *o, const case_list *list, const test_case *c)
     for (const char *at = c->name; *at; ++at)
         seed = seed * 31 + (unsigned char)*at;
     int share = getenv("CASES_WITHOUT_VALUES") ? 72 : here != CASE_HOST ? 1 : list->of_meaning ? 6 : 2;
-    bool is_one = o->count++ == drawn_seed() % FEWER_THAN_ALL; /* one at least */
-    if (!o->filter && !is_one && !is_drawn((size_t)seed, share))
+    if (!o->filter && !is_drawn_of(o->count++, FEWER_THAN_ALL, share))
         return; /* most of its time is a compiler's */
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);

@@ -199,13 +199,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Threads of a warp read whole sectors of every operand. */
-static int rows_loaded(const kn_schedule *s, int64_t length)
-{
-    (void)s, (void)length;
-    return WARP;
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     beside_field f;
@@ -222,4 +215,4 @@ const kn_kind kn_kind_row_beside = {.name = "row_beside",
                                     .field = KN_FIELD(beside_field, MEMBERS),
                                     .cut = kn_reduce_cut_beside,
                                     .describe = describe,
-                                    .rows_loaded = rows_loaded};
+                                    .rows_loaded = kn_row_loads_sectors};

@@ -291,13 +291,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* A tile has whole sectors of every operand. */
-static int rows_loaded(const kn_schedule *s, int64_t length)
-{
-    (void)s, (void)length;
-    return WARP;
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     columns_field f;
@@ -314,4 +307,4 @@ const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .field = KN_FIELD(columns_field, MEMBERS),
                                      .cut = kn_reduce_cut_beside,
                                      .describe = describe,
-                                     .rows_loaded = rows_loaded};
+                                     .rows_loaded = kn_row_loads_sectors};

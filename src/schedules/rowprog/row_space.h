@@ -86,6 +86,8 @@ int kn_row_staged_bytes(const kn_spec *spec);
 void kn_row_ask_shared(kn_placement *out, unsigned beside);
 /* Items that a thread has for certain if rows are nearly full. */
 int kn_row_whole(int items);
+/* kn_kind.rows_loaded of kinds whose warps read whole sectors of every operand. */
+int kn_row_loads_sectors(const kn_schedule *s, int64_t length);
 /* Warps of a block, rounded up to a power of two. */
 int kn_row_warps(unsigned threads);
 
