@@ -286,7 +286,8 @@ static void put_cpp_param(FILE *to, const composed *c, int k)
                                         [WORD] = "const char *",
                                         [ARRAYS] = "const std::vector<operand> &",
                                         [WHOLES] = "const std::vector<std::int64_t> &",
-                                        [DTYPE] = "kiln_dtype "};
+                                        [DTYPE] = "kiln_dtype ",
+                                        [OF_CALL] = ""};
     fprintf(to, "%s%s", types[kind], name);
     if (!value[0])
         return;

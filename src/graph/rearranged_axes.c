@@ -42,7 +42,7 @@ static void move(int *order, const int *from, const int *to, int count, int ndim
 
 static kiln_status find_order(int *order, const kn_graph *graph, const kn_node *node, int ndim)
 {
-    int from[KILN_MAX_NDIM], to[KILN_MAX_NDIM], half = node->n_axes / 2;
+    int from[KILN_MAX_NDIM] = {0}, to[KILN_MAX_NDIM] = {0}, half = node->n_axes / 2;
     kiln_status status = KILN_OK;
     for (int k = 0; k < ndim; ++k)
         order[k] = node->n_axes == 0 ? ndim - 1 - k : k;
@@ -88,7 +88,7 @@ static kiln_status find_order(int *order, const kn_graph *graph, const kn_node *
 static kiln_status settle_diagonal(kn_rearranged *out, const kn_graph *graph, const kn_node *node, int ndim,
                                    const int64_t *shape)
 {
-    int axis[2];
+    int axis[2] = {0};
     const int64_t offset = node->axis[2];
     kiln_status status = settle_axes(axis, graph, node, node->axis, 2, ndim);
     if (status != KILN_OK)

@@ -126,7 +126,7 @@ static kiln_status describe_listed(int64_t *extent, const arranged *a, const kn_
     status = sort_places(place, number, a, *extent);
     if (status == KILN_OK && a->of.what == KN_ARRANGE_INSERT)
         status = describe_inserted(&count, a, in, axis);
-    for (int k = 0; k < a->of.n_list && a->of.what == KN_ARRANGE_DELETE; ++k)
+    for (int k = 0; k < a->of.n_list && a->of.what == KN_ARRANGE_DELETE && status == KILN_OK; ++k)
         count -= k == 0 || place[k] != place[k - 1];
     *extent += count;
     return status;
@@ -209,16 +209,16 @@ static void write_joined(kn_str *body, const arranged *a)
 /* The number of the inserted element, or -1, and k without the inserted ones before it. */
 static kiln_status write_insertion(kn_str *body, const arranged *a, const kn_described *in, int axis)
 {
-    int64_t place[KN_ARRANGED_LIST], count = 0;
+    int64_t place[KN_ARRANGED_LIST] = {0}, count = 0;
     int number[KN_ARRANGED_LIST];
     kiln_status status = sort_places(place, number, a, in->shape[axis]);
     if (status == KILN_OK)
         status = describe_inserted(&count, a, in, axis);
+    const long long first = place[0], more = count;
     if (status == KILN_OK && a->of.is_one)
         kn_str_printf(
             body, "inserted = k >= %lldll && k < %lldll ? k - %lldll : -1;\nk -= k >= %lldll ? %lldll : 0;\n",
-            (long long)place[0], (long long)(place[0] + count), (long long)place[0],
-            (long long)(place[0] + count), (long long)count);
+            first, first + more, first, first + more, more);
     if (status == KILN_OK && !a->of.is_one) {
         kn_str_append(body, "int64 before = 0;\n");
         for (int r = 0; r < a->of.n_list; ++r)
@@ -275,8 +275,7 @@ static void write_index(kn_str *body, const arranged *a, const kn_arranged_axis 
         [KN_PAD_EDGE] = "k = k < 0 ? 0 : k >= n ? n - 1 : k;\n",
         [KN_PAD_WRAP] = "k %= n;\nk += k < 0 ? n : 0;\n",
         [KN_PAD_REFLECT] =
-            "const int64 period = n > 1 ? 2 * n - 2 : 1;\nk %= period;\nk += k < 0 ? period : 0;\n"
-            "k = k >= n ? period - k : k;\n",
+            "const int64 p = n > 1 ? 2 * n - 2 : 1;\nk %= p;\nk += k < 0 ? p : 0;\nk = k >= n ? p - k : k;\n",
         [KN_PAD_SYMMETRIC] = "k %= 2 * n;\nk += k < 0 ? 2 * n : 0;\nk = k >= n ? 2 * n - 1 - k : k;\n"};
     const long long first = (long long)by->first;
     switch (a->of.what) {

@@ -515,6 +515,7 @@ static kiln_status call_with_numbers(call *c, call_key *key)
     kiln_status status = put_computed(key, c, number);
     if (status == KILN_OK)
         status = finish_call(c, key);
+    c->computed = NULL;
     if (number != few)
         kn_free(number);
     return status;

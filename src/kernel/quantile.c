@@ -258,7 +258,7 @@ static int64_t separate_places(const lowering *l)
 static kiln_status add_picks(lowering *l, uint64_t along)
 {
     const kn_quantile *q = &l->q->of;
-    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM] = {0};
     const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
     int n_q = q->has_list                                             ? 1
               : q->is_median || l->call->in[1].kind != KILN_ARG_ARRAY ? 0

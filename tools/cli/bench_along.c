@@ -328,7 +328,7 @@ static double *read_columns(bench *b, kiln_array *array, const columns *c, const
     if (ok && !out)
         ok = bench_fail(b, "out of memory");
     ok = ok && bench_array_read(b, value, view);
-    for (int64_t i = 0; i < *count && ok; i++)
+    for (int64_t i = 0; i < *count && ok && out; i++)
         out[i] = value[i].re;
     kiln_array_free(view);
     free(value);
@@ -378,7 +378,7 @@ static bool check_columns(bench *b, bench_data *data, const bench_row *row, cons
         ok = compare(b, row->operand[k].dtype, found[k], want[k - n_in], count[k], size[k - n_in], at);
         data->checked += (int)count[k];
     }
-    for (int k = 0; k < row->n_operands; k++) {
+    for (int k = 0; k < BENCH_MAX_OPERANDS; k++) {
         free(found[k]);
         free(want[k]);
     }

@@ -87,7 +87,7 @@ static bool read_up_to(cli_bytes *out, zip_file_t *file, size_t wanted)
  * its end libzip compares the checksum. */
 static kiln_status read_entry(cli_bytes *out, zip_t *archive, zip_uint64_t index)
 {
-    size_t wanted;
+    size_t wanted = 0;
     zip_file_t *file = zip_fopen_index(archive, index, 0);
     if (!file)
         return cli_fail(KILN_ERROR_FORMAT, "the archive is damaged: %s", zip_strerror(archive));

@@ -627,11 +627,10 @@ static kiln_status make_array(kiln_array **out, const table *t)
         return status;
     for (int64_t k = 0; k < t->columns; k++)
         r.columns += is_read(t, k);
-    const int64_t shape[2] = {t->rows, r.columns};
-    r.data = calloc((size_t)(t->rows * r.columns) + 1, kiln_dtype_size(r.dtype));
+    const int64_t shape[2] = {t->rows, r.columns}, count = t->rows * r.columns;
+    r.data = calloc((size_t)count + 1, kiln_dtype_size(r.dtype));
     if (!r.data)
-        return cli_fail(KILN_ERROR_MEMORY, "out of memory for %lld numbers",
-                        (long long)(t->rows * r.columns));
+        return cli_fail(KILN_ERROR_MEMORY, "out of memory for %lld numbers", (long long)count);
     put_numbers(&r, t);
     note_result(t, &r);
     status = kiln_array_from_host(out, r.data, r.dtype, r.columns == 1 ? 1 : 2, shape, t->in->device);
@@ -672,12 +671,14 @@ static kiln_status read_table(kiln_array **out, table *t, const char *text, cons
     kiln_status status = read_records(t, text, end);
     if (status == KILN_OK && t->rows > 0)
         settle_header(t);
-    if (status == KILN_OK && t->rows == 0)
-        status = cli_fail(KILN_ERROR_FORMAT, "there are no numbers in it");
-    if (status == KILN_OK && !(t->column = calloc((size_t)t->columns, sizeof *t->column)))
-        status = cli_fail(KILN_ERROR_MEMORY, "out of memory for %lld columns", (long long)t->columns);
-    if (status == KILN_OK)
-        status = settle_columns(t);
+    if (status != KILN_OK)
+        return status;
+    if (t->rows == 0 || t->columns == 0)
+        return cli_fail(KILN_ERROR_FORMAT, "there are no numbers in it");
+    t->column = calloc((size_t)t->columns, sizeof *t->column);
+    if (!t->column)
+        return cli_fail(KILN_ERROR_MEMORY, "out of memory for %lld columns", (long long)t->columns);
+    status = settle_columns(t);
     if (status == KILN_OK)
         status = number_all_categories(t);
     return status == KILN_OK ? make_array(out, t) : status;

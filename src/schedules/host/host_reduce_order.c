@@ -236,7 +236,7 @@ static void compute_runs(work *w, long long task)
         axis = f->reduction_rank + 1;
     long long runs = kn_host_extent(&w->axes, axis), blocks = (runs + f->width - 1) / f->width;
     long long from = task % blocks * f->width, count = runs - from < f->width ? runs - from : f->width;
-    kn_host_place here = {{0}}, next;
+    kn_host_place here = {{0}}, next = {{0}};
     kn_host_move(&here, &w->axes, axis + 1, w->l->rank, task / blocks);
     for (int o = 0; o < w->l->operands; ++o)
         next.at[o] = w->beside.at[o] = kn_host_stride(&w->axes, axis, o);
@@ -368,6 +368,7 @@ void kn_host_reduce_in_order(const void *loops)
     w.f = w.l->field;
     w.axes = (kn_host_axes){w.l->axis, w.l->operands};
     w.by_rows = w.l->lanes > 1;
+    w.top = 0;
     w.are_beside = (!w.by_rows || w.l->is_short) && w.f->reduction_rank < w.l->rank;
     bool are_runs = w.l->is_short == KN_HOST_REDUCE_RUNS;
     w.depth = depth_of(w.l);

@@ -174,7 +174,7 @@ static bool may_be_unaligned(const kn_choice *c, const kn_reduce_params *f, int 
 static int vector_beside_weights(const kn_reduce_params *f, const kn_choice *c, int block)
 {
     int vector = f->inner < 0 ? kn_reduce_vector_along(c, f->axis) : 1;
-    while (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED)
+    while (vector > 1 && (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED))
         vector /= 2;
     return is_aligned(c, f, vector, true) && run_of(c->space, f) % vector == 0 ? vector : 1;
 }

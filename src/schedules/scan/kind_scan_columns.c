@@ -79,7 +79,7 @@ static int vector_of(const kn_choice *c, int across)
     for (int o = 0; o < c->count; ++o)
         while (vector > 1 && is_contiguous(c, o, across) && !kn_reduce_is_off_as(c, o, -1, across, vector))
             vector /= 2;
-    while (c->space->extent[across] % vector != 0)
+    while (vector > 1 && c->space->extent[across] % vector != 0)
         vector /= 2;
     return vector;
 }
