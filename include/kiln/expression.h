@@ -110,6 +110,11 @@
  *   i, n or _ind or leave an element early, or look at the bits of 16-bit floats, and what comes of
  *   expressions that were made with options of their own, which they keep.
  *
+ * What is computed from arrays of as many elements as the data says (x[x > 0] - 1, unique(x) * 2,
+ * nonzero(x)[0], but for reductions of x[mask]) takes a call of its own: the first part of the
+ * expression runs, the call waits for the numbers of elements, and the rest runs. A capture cannot
+ * record such a call, and kiln_kernel_prepare and its like take as many elements as there may be.
+ *
  * params names the inputs in the order in which calls give them: "x, g"; "" for none. Names are
  * made of ASCII letters, digits and "_", 63 at most, and hide constants and functions of the same
  * name where they are not called. Of options flags and kernels matter; preamble, headers and

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "expr/apart.h"
 #include "graph/computed_numbers.h"
 #include "program/program.h"
 
@@ -38,11 +39,23 @@ static kiln_status refuse_number(const void *context, int number)
     return kn_graph_refuse_number(g, &g->node[g->computed->number[number].node]);
 }
 
-static const kn_algorithm algorithm = {.lower = kn_lower,
+static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    const kn_expression *reading = kn_lower_reading(context, call);
+    const kiln_status status = kn_lower(out, reading, call);
+    return status == KILN_ERROR_UNSUPPORTED ? kn_take_apart(out, reading, call, status) : status;
+}
+
+static const kn_algorithm algorithm = {.lower = lower,
                                        .free = kn_expression_free,
                                        .count = count_numbers,
                                        .compute = compute_numbers,
                                        .refuse = refuse_number};
+
+const kn_expression *kn_expression_of(const kiln_kernel *kernel)
+{
+    return kernel->algorithm == &algorithm ? kernel->context : NULL;
+}
 
 kiln_status kn_expression_make(kn_expression **out, kn_graph *graph, const kiln_kernel_options *options)
 {

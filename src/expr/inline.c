@@ -38,11 +38,6 @@ kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, con
     return status;
 }
 
-const kn_expression *kn_expression_of(const kiln_kernel *kernel)
-{
-    return kernel->algorithm && kernel->algorithm->lower == kn_lower ? kernel->context : NULL;
-}
-
 kiln_kernel *kn_expression_option_group(kiln_kernel *kernel)
 {
     const kiln_kernel_options *o = &kn_expression_of(kernel)->options;

@@ -2,7 +2,7 @@
 #ifndef KN_EXPR_INLINE_H
 #define KN_EXPR_INLINE_H
 
-#include "fuse/lower.h"
+#include "expr/expression.h"
 
 /* Adds the nodes of `from` to a graph, where the nodes `in` replace its inputs. number[k], for each of
  * from->n_nodes: the new number of node k. On failure (KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many
@@ -11,8 +11,6 @@
 kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in,
                             kiln_kernel *option_group, size_t at, size_t length);
 
-/* The graph and options of a kernel of an expression or trace; NULL for any other kernel. */
-const kn_expression *kn_expression_of(const kiln_kernel *kernel);
 /* The first parameter that no expression or trace can pass: a struct, or a raw array that the kernel may
  * write to. NULL: none. */
 const kn_param *kn_kernel_refused(const kn_program *program);

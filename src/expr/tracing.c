@@ -137,7 +137,7 @@ static kiln_status infer(kn_typed **typed, int *out, const kiln_trace *t, const 
     if (status == KILN_OK)
         status = add_recording(out, alone, r, true);
     if (status == KILN_OK)
-        status = kn_graph_infer(typed, alone, argument);
+        status = kn_graph_infer_most(typed, alone, argument);
     kn_graph_free(alone);
     return status;
 }

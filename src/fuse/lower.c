@@ -85,16 +85,13 @@ typedef struct lowering {
 
 /* ---- arguments ---- */
 
-static kiln_status infer(lowering *l)
+void kn_lower_arguments(kn_argument *out, const kiln_arg *in, int n_in)
 {
-    const kn_graph *g = l->graph;
-    kn_argument argument[KN_MAX_PARAMS];
-    for (int k = 0; k < g->n_in; ++k) {
-        const kiln_arg *a = &l->call->in[k];
-        kn_argument *to = &argument[k];
+    for (int k = 0; k < n_in; ++k) {
+        const kiln_arg *a = &in[k];
+        kn_argument *to = &out[k];
         memset(to, 0, sizeof *to);
         if (a->kind == KILN_ARG_ARRAY) {
-            l->array[k] = a->value.array;
             *to = (kn_argument){
                 .dtype = a->value.array->dtype, .ndim = a->value.array->ndim, .shape = a->value.array->shape};
         } else {
@@ -106,6 +103,15 @@ static kiln_status infer(lowering *l)
             to->dtype = to->is_weak ? kn_weak_dtype(a) : (kiln_dtype)a->dtype;
         }
     }
+}
+
+static kiln_status infer(lowering *l)
+{
+    const kn_graph *g = l->graph;
+    kn_argument argument[KN_MAX_PARAMS];
+    kn_lower_arguments(argument, l->call->in, g->n_in);
+    for (int k = 0; k < g->n_in; ++k)
+        l->array[k] = l->call->in[k].kind == KILN_ARG_ARRAY ? l->call->in[k].value.array : NULL;
     return kn_graph_infer(&l->typed, g, argument);
 }
 
@@ -1476,8 +1482,7 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     return status;
 }
 
-/* The reading of the text by the dtypes of the inputs that were guessed. */
-static const kn_expression *choose_reading(const kn_expression *e, const kn_lowering_call *call)
+const kn_expression *kn_lower_reading(const kn_expression *e, const kn_lowering_call *call)
 {
     bool is_other = false;
     for (int k = 0; e->other && k < e->graph->n_in && k < 64; ++k) {
@@ -1487,9 +1492,8 @@ static const kn_expression *choose_reading(const kn_expression *e, const kn_lowe
     return is_other ? e->other : e;
 }
 
-kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
+kiln_status kn_lower(kn_lowered *out, const kn_expression *expression, const kn_lowering_call *call)
 {
-    const kn_expression *expression = choose_reading(context, call);
     replacement r = {.arena = KN_ARENA_INIT, .form = HELD};
     kiln_status status;
     form form;

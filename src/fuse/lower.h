@@ -2,7 +2,7 @@
 #ifndef KN_FUSE_LOWER_H
 #define KN_FUSE_LOWER_H
 
-#include "graph/graph.h"
+#include "graph/typed.h"
 #include "kernel/algorithm.h"
 
 /* The context of an expression's kernel. */
@@ -13,7 +13,11 @@ typedef struct kn_expression {
     kiln_kernel_options options; /* the same, pointing into `texts` */
 } kn_expression;
 
-/* kn_algorithm.lower; context is a kn_expression. */
-kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call);
+/* The reading of the text by the dtypes of the inputs that were guessed. */
+const kn_expression *kn_lower_reading(const kn_expression *expression, const kn_lowering_call *call);
+/* The programs of a call of such a reading. KILN_ERROR_UNSUPPORTED where a node reads a late extent, too. */
+kiln_status kn_lower(kn_lowered *out, const kn_expression *reading, const kn_lowering_call *call);
+/* For inference of the same call. */
+void kn_lower_arguments(kn_argument *out, const kiln_arg *in, int n_in);
 
 #endif

@@ -117,17 +117,13 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
     [KN_NODE_WINDOWS] = infer_view,    [KN_NODE_STRIPS] = infer_strips,    [KN_NODE_LIKE] = infer_like};
 
-/* A node with a late extent can only be a result: no other node reads it. */
-static kiln_status check_late(const kn_inference *f, const kn_node *node)
+/* An input of the node with a late extent; NULL: it has none. */
+static const kn_node *find_late(const kn_inference *f, const kn_node *node)
 {
     const kn_node *late = NULL;
     for (int i = 0; i < node->n_in; ++i)
         late = f->typed[node->in[i]].is_late ? &f->graph->node[node->in[i]] : late;
-    return !late ? KILN_OK
-                 : kn_graph_error(f->graph, node, KILN_ERROR_UNSUPPORTED,
-                                  "%s has as many elements as the data says: it can be a result, but nothing "
-                                  "is computed from it",
-                                  late->kernel->program->name);
+    return late;
 }
 
 static kiln_status infer_node(kn_inference *f, int k)
@@ -141,21 +137,23 @@ static kiln_status infer_node(kn_inference *f, int k)
     out->number = out->given = kiln_arg_none();
     out->from = -1;
     out->is_scalar = is_scalar;
-    kiln_status status = check_late(f, node);
-    if (status == KILN_OK)
-        status = infer_kind[node->kind](out, f, node);
+    kiln_status status = infer_kind[node->kind](out, f, node);
     out->is_scalar = out->is_scalar && f->ndim == 0;
     return status;
 }
 
-static kiln_status infer_all(kn_inference *f, shapes *s)
+/* *count: the nodes in front of the first one that reads a late extent, which it may take for the most. */
+static kiln_status infer_all(int *count, kn_inference *f, shapes *s, bool takes_late)
 {
     kiln_status status = KILN_OK;
-    for (int k = 0; k < f->graph->n_nodes && status == KILN_OK; ++k) {
+    int k = 0;
+    for (; k < f->graph->n_nodes && status == KILN_OK && (takes_late || !find_late(f, &f->graph->node[k]));
+         ++k) {
         status = infer_node(f, k);
         if (status == KILN_OK)
             status = keep_shape(s, f, k);
     }
+    *count = k;
     return status;
 }
 
@@ -176,18 +174,48 @@ static kiln_status join(kn_typed **out, kn_inference *f, const shapes *s)
     return KILN_OK;
 }
 
-kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument)
+static kiln_status infer_graph(kn_typed **out, int *n_inferred, const kn_graph *graph,
+                               const kn_argument *argument, bool takes_late)
 {
     size_t count = (size_t)graph->n_nodes;
     shapes s = {.first = kn_calloc(count, sizeof *s.first)};
     kn_inference f = {.graph = graph, .argument = argument, .typed = kn_calloc(count, sizeof *f.typed)};
     kiln_status status = s.first && f.typed ? KILN_OK : kn_error_memory("the types of an expression");
     if (status == KILN_OK)
-        status = infer_all(&f, &s);
+        status = infer_all(n_inferred, &f, &s, takes_late);
     if (status == KILN_OK)
         status = join(out, &f, &s);
     kn_free(s.first);
     kn_free(s.extent);
     kn_free(f.typed);
     return status;
+}
+
+kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument)
+{
+    kn_typed *typed = NULL;
+    int count = 0;
+    kiln_status status = infer_graph(&typed, &count, graph, argument, false);
+    if (status != KILN_OK || count == graph->n_nodes) {
+        *out = status == KILN_OK ? typed : *out;
+        return status;
+    }
+    const kn_inference f = {.graph = graph, .typed = typed};
+    status = kn_graph_error(graph, &graph->node[count], KILN_ERROR_UNSUPPORTED,
+                            "%s has as many elements as the data says: nothing is computed from it here",
+                            find_late(&f, &graph->node[count])->kernel->program->name);
+    kn_free(typed);
+    return status;
+}
+
+kiln_status kn_graph_infer_first(kn_typed **out, int *count, const kn_graph *graph,
+                                 const kn_argument *argument)
+{
+    return infer_graph(out, count, graph, argument, false);
+}
+
+kiln_status kn_graph_infer_most(kn_typed **out, const kn_graph *graph, const kn_argument *argument)
+{
+    int count;
+    return infer_graph(out, &count, graph, argument, true);
 }

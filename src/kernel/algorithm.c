@@ -263,6 +263,12 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
     kn_lowered inner;
     memset(&inner, 0, sizeof inner);
     kiln_status status = kn_lower_call(&inner, part->kernel, &inner_call);
+    if (status == KILN_OK && inner.apart.first)
+        status =
+            kn_error(KILN_ERROR_UNSUPPORTED,
+                     "%s: the number of elements of what it computes with is known only when a part of it "
+                     "has run",
+                     p->name);
     if (status == KILN_OK)
         status = take_parts(out, &inner, part);
     kn_str_append(&out->explanation, kn_str_text(&inner.explanation));
@@ -379,6 +385,8 @@ static bool has_map_apart(const kn_lowered *l)
 kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call)
 {
     kiln_status status = lower_fused(out, kernel, call);
+    if (status == KILN_OK && out->apart.first)
+        return KILN_OK;
     if (status == KILN_OK && has_map_apart(out)) {
         kn_lowering_call whole = *call;
         whole.keeps_maps = true;

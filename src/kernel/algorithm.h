@@ -55,6 +55,7 @@ struct kn_lowered {
     /* By output: inputs (bits) that it may share memory with, element by element */
     uint64_t in_place[KN_MAX_PARAMS];
     kn_late late[KN_MAX_PARAMS]; /* by output */
+    kn_apart apart; /* instead of parts, where only a part of the call can be lowered before it runs */
 };
 
 /* The arguments of a call, for `describe`; out has a capacity of n_in. */

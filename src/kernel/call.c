@@ -245,6 +245,43 @@ static kiln_status call_with_copies(call *c, uint64_t overlaps)
     return status;
 }
 
+/* ---- a call in two parts ---- */
+
+static void add_info(kiln_call_info *to, const kiln_call_info *more)
+{
+    to->origin = more->origin > to->origin ? more->origin : to->origin;
+    to->generate_ms += more->generate_ms;
+    to->compile_ms += more->compile_ms;
+    to->cache_ms += more->cache_ms;
+    to->load_ms += more->load_ms;
+    to->code_bytes += more->code_bytes;
+    to->form = more->form == KILN_FORM_QUICK ? more->form : to->form;
+    to->pending += more->pending;
+}
+
+/* The first kernel's results exist until the second one has been queued. */
+static kiln_status call_apart(call *c, const kn_apart *apart)
+{
+    kiln_arg in[KN_MAX_PARAMS];
+    kiln_array *found[KN_MAX_PARAMS] = {NULL};
+    const int n_in = c->program->n_in, n_found = apart->first->program->n_out;
+    kiln_call_options usual = KILN_CALL_OPTIONS_INIT;
+    usual.stream = c->options->stream;
+    usual.flags = c->options->flags & (KILN_CALL_NO_COMPILE | KILN_CALL_BEST);
+    memcpy(in, c->in, (size_t)n_in * sizeof *in);
+    kiln_status status = kiln_kernel_call(apart->first, found, n_found, in, n_in, &usual);
+    const kiln_call_info first = last_call;
+    for (int k = 0; k < n_found; ++k)
+        in[n_in + k] = kiln_arg_array(found[k]);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(apart->second, c->out, c->program->n_out, in, n_in + n_found, c->options);
+    if (status == KILN_OK)
+        add_info(&last_call, &first);
+    for (int k = 0; k < n_found; ++k)
+        kiln_array_free(found[k]);
+    return status;
+}
+
 /* ---- running ---- */
 
 static kiln_status find_capture(call *c, kn_device *device)
@@ -452,7 +489,9 @@ static kiln_status call_first_time(call *c, const call_key *key)
     kn_call_plan *plan = NULL;
     uint64_t overlaps = 0;
     kiln_status status = make_plan(&plan, &overlaps, c, key, &info);
-    if (!overlaps) /* failed calls too: they may have missed it because nothing may be compiled */
+    const bool is_apart = plan && plan->apart.first; /* its parts are calls of their own */
+    if (!overlaps &&
+        !is_apart) /* failed calls too: they may have missed it because nothing may be compiled */
         kn_used_write(c->kernel, c->out, c->program->n_out, c->in, c->program->n_in, c->options, c->device);
     if (status != KILN_OK)
         return status;
@@ -460,10 +499,10 @@ static kiln_status call_first_time(call *c, const call_key *key)
         return call_with_copies(c, overlaps);
     bool keep = !key->is_full && !c->is_uncacheable;
     const kn_call_plan *stored = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
-    status = run_plan(c, stored ? stored : plan);
+    status = is_apart ? call_apart(c, &(stored ? stored : plan)->apart) : run_plan(c, stored ? stored : plan);
     if (!stored)
         kn_call_plan_free(plan);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !is_apart)
         kn_call_set_info(&info, c->device->id);
     return status;
 }
@@ -488,6 +527,8 @@ static kiln_status finish_call(call *c, call_key *key)
                                    : kn_call_memo_find(c->kernel->memo, key->word, key->words, key->hash);
     if (!plan)
         return call_first_time(c, key);
+    if (plan->apart.first)
+        return call_apart(c, &plan->apart);
     if (plan->has_tiers)
         return call_with_tiers(c, plan);
     kiln_status status = run_plan(c, plan);

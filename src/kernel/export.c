@@ -53,8 +53,9 @@ kiln_status kiln_kernel_export(void **bytes, size_t *size, kiln_kernel *kernel, 
     kn_bundle_writer *writer = kn_bundle_writer_create();
     kiln_status status = writer ? kn_inspect(&inspected, kernel, outs, n_out, in, n_in, call, target, false)
                                 : kn_error_memory("a bundle");
-    for (int p = 0; p < inspected.count && status == KILN_OK; p++)
-        status = add(writer, inspected.resolved[p]);
+    for (const kn_inspected *one = &inspected; one; one = one->next)
+        for (int p = 0; p < one->count && status == KILN_OK; p++)
+            status = add(writer, one->resolved[p]);
     if (status == KILN_OK)
         status = kn_bundle_writer_hand_out(bytes, size, writer);
     kn_bundle_writer_free(writer);

@@ -195,8 +195,13 @@ static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
     kiln_status status = kn_inspect(&inspected, kernel, outs, n_out, in, n_in, call, target, true);
-    if (status == KILN_OK)
-        status = writer(&text, &inspected);
+    for (const kn_inspected *one = &inspected; one && status == KILN_OK; one = one->next) {
+        if (one != &inspected && writer == put_lines)
+            kn_str_append(&text,
+                          "# a second call, with what the first one has found; here as many elements as "
+                          "there may be:\n");
+        status = writer(&text, one);
+    }
     if (status == KILN_OK)
         status = hand_out(out, &text);
     kn_str_free(&text);
@@ -271,11 +276,12 @@ static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_bu
 static kiln_status prepare_now(const preparation *p, kn_build_info *info)
 {
     kiln_status status = KILN_OK;
-    for (int r = 0; r < p->call.count && status == KILN_OK; ++r) {
-        kn_build_info one = {.origin = KILN_ORIGIN_MEMORY};
-        status = prepare_one(p, p->call.resolved[r], &one);
-        kn_build_info_add(info, &one);
-    }
+    for (const kn_inspected *call = &p->call; call; call = call->next)
+        for (int r = 0; r < call->count && status == KILN_OK; ++r) {
+            kn_build_info one = {.origin = KILN_ORIGIN_MEMORY};
+            status = prepare_one(p, call->resolved[r], &one);
+            kn_build_info_add(info, &one);
+        }
     return status;
 }
 

@@ -76,6 +76,49 @@ static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel,
     return status;
 }
 
+static kiln_status inspect_call(kn_inspected *out, const kiln_kernel *kernel, const kn_lowering_call *of,
+                                const char *target);
+
+/* The second kernel of a call in two parts reads arrays without data, of as many elements as there may be. */
+static kiln_status inspect_second(kn_inspected *out, const kn_lowering_call *of, const char *target)
+{
+    kiln_arg in[KN_MAX_PARAMS];
+    kn_lowering_call call = *of;
+    const int n_found = out->apart.first->program->n_out, n_in = out->apart.second->program->n_in - n_found;
+    kiln_status status = KILN_OK;
+    memcpy(in, of->in, (size_t)n_in * sizeof *in);
+    for (int j = 0; j < n_found && status == KILN_OK; ++j) {
+        const kn_array_layout *l = &out->lowered.layout[j];
+        status = kn_array_placeholder(&out->found[j], l->dtype, l->ndim, l->extents);
+        in[n_in + j] = kiln_arg_array(out->found[j]);
+    }
+    if (status != KILN_OK)
+        return status;
+    call.in = in;
+    out->next = kn_calloc(1, sizeof *out->next);
+    return out->next ? inspect_call(out->next, out->apart.second, &call, target)
+                     : kn_error_memory("a specialisation");
+}
+
+static kiln_status inspect_call(kn_inspected *out, const kiln_kernel *kernel, const kn_lowering_call *of,
+                                const char *target)
+{
+    static const kiln_call_options usual = KILN_CALL_OPTIONS_INIT;
+    kn_lowering_call call = *of;
+    kiln_status status = inspect_lowered(out, kernel, of, target);
+    if (status != KILN_OK || !out->lowered.apart.first)
+        return status;
+    out->apart = out->lowered.apart;
+    out->lowered.apart = (kn_apart){NULL, NULL};
+    kn_lowered_free(&out->lowered);
+    kn_free(out->resolved);
+    out->resolved = NULL;
+    call.out = NULL;
+    call.options = &usual;
+    status = inspect_lowered(out, out->apart.first, &call, target);
+    return status == KILN_OK ? inspect_second(out, of, target) : status;
+}
+
 static kiln_status inspect_program(kn_inspected *out, const kiln_kernel *kernel, kiln_array *const *outs,
                                    int n_out, const kiln_arg *in, int n_in, kiln_call_options *o,
                                    const char *text, bool is_text)
@@ -108,7 +151,7 @@ kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array 
     if (status == KILN_OK)
         status = kn_bind_prototype(&device, kernel->program, outs, n_out, in, n_in);
     kn_lowering_call call = {outs, in, &o, device, NULL, false};
-    return status == KILN_OK ? inspect_lowered(out, kernel, &call, target) : status;
+    return status == KILN_OK ? inspect_call(out, kernel, &call, target) : status;
 }
 
 void kn_inspected_free(kn_inspected *inspected)
@@ -117,6 +160,12 @@ void kn_inspected_free(kn_inspected *inspected)
         kn_free(inspected->resolved[p]);
     kn_free(inspected->resolved);
     kn_lowered_free(&inspected->lowered);
-    inspected->resolved = NULL;
-    inspected->count = 0;
+    if (inspected->next)
+        kn_inspected_free(inspected->next);
+    kn_free(inspected->next);
+    for (int j = 0; j < KN_MAX_PARAMS; ++j)
+        kiln_array_free(inspected->found[j]);
+    kiln_kernel_free(inspected->apart.first);
+    kiln_kernel_free(inspected->apart.second);
+    memset(inspected, 0, sizeof *inspected);
 }

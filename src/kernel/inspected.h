@@ -6,12 +6,16 @@
 
 typedef struct kn_inspected {
     kn_lowered lowered; /* of a kernel with an algorithm: it has the programs */
-    int count;          /* of programs, in the order of the parts that have one */
+    /* The second kernel of a call in two parts, with as many elements as there may be; NULL: there is none */
+    struct kn_inspected *next;
+    kn_apart apart;                   /* the kernels of both */
+    kiln_array *found[KN_MAX_PARAMS]; /* what the first one finds, without data */
+    int count;                        /* of programs, in the order of the parts that have one */
     kn_resolved **resolved;
 } kn_inspected;
 #define KN_INSPECTED_INIT                                                                                    \
     {                                                                                                        \
-        .count = 0, .resolved = NULL                                                                         \
+        .next = NULL, .count = 0, .resolved = NULL                                                           \
     }
 
 /* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */

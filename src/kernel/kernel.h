@@ -39,6 +39,12 @@ typedef struct kn_described {
     bool takes_any; /* a late result: an array that is given may have any extent there; what fits is stored */
 } kn_described;
 
+/* A call of which shapes are known only when a part of it has run: the results of the first kernel, which
+ * takes the inputs of the call, are inputs of the second one behind these. */
+typedef struct kn_apart {
+    kiln_kernel *first, *second; /* NULL: all shapes are known */
+} kn_apart;
+
 /* The functions that turn calls of a kernel into steps (algorithm.h). All but lower may be NULL. */
 typedef struct kn_algorithm {
     /* Describes result j for such arguments: KILN_ERROR_TYPE, _SHAPE naming the parameter.
@@ -191,6 +197,7 @@ struct kn_call_plan {
     kn_plan_param *param; /* behind the key */
     kn_plan_launch launch;
     kn_plan_steps *steps;    /* instead of launch, where the kernel has an algorithm */
+    kn_apart apart;          /* instead of both */
     const char *launch_name; /* for kn_device_note_launch_name */
     kn_device *device;
     kn_array_layout *layout; /* by output: those that the call allocates */

@@ -53,6 +53,8 @@ void kn_lowered_free(kn_lowered *l)
         kn_lowered_drop_stored(l, b);
     kn_free(l->stored);
     kn_str_free(&l->explanation);
+    kiln_kernel_free(l->apart.first);
+    kiln_kernel_free(l->apart.second);
     memset(l, 0, sizeof *l);
 }
 

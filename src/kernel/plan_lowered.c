@@ -287,11 +287,16 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
         return kn_error_memory("a call plan");
     plan->device = call->device;
     kiln_status status = kn_lower_call(&l, kernel, call);
-    if (status == KILN_OK)
-        status = make_steps(plan, kernel, &l, call, build_flags, info);
-    if (status == KILN_OK)
-        status = set_outputs(plan, &l, call);
-    plan->has_tiers = info->baseline > 0;
+    if (status == KILN_OK && l.apart.first) {
+        plan->apart = l.apart;
+        l.apart = (kn_apart){NULL, NULL};
+    } else {
+        if (status == KILN_OK)
+            status = make_steps(plan, kernel, &l, call, build_flags, info);
+        if (status == KILN_OK)
+            status = set_outputs(plan, &l, call);
+        plan->has_tiers = info->baseline > 0;
+    }
     kn_lowered_free(&l);
     if (status != KILN_OK) {
         kn_call_plan_free(plan);

@@ -111,8 +111,9 @@ static kiln_status ask(gathered *g, const question *q, const char *target)
     kn_inspected inspected = KN_INSPECTED_INIT;
     kiln_status status =
         kn_inspect(&inspected, q->kernel, q->outs, q->n_out, q->in, q->n_in, q->options, target, q->is_text);
-    for (int p = 0; p < inspected.count && status == KILN_OK; p++)
-        status = add_resolved(g, inspected.resolved[p], q->options ? q->options->block : 0);
+    for (const kn_inspected *one = &inspected; one; one = one->next)
+        for (int p = 0; p < one->count && status == KILN_OK; p++)
+            status = add_resolved(g, one->resolved[p], q->options ? q->options->block : 0);
     kn_inspected_free(&inspected);
     return status;
 }

@@ -1,0 +1,13 @@
+/* expr/apart.h - expressions that compute something from arrays of as many elements as the data says. */
+#ifndef KN_EXPR_APART_H
+#define KN_EXPR_APART_H
+
+#include "fuse/lower.h"
+
+/* Where nodes read late extents, out->apart becomes two kernels: the first has the late nodes as results, and
+ * the second takes them behind the inputs of the call. failure: the status of the lowering, whose error is
+ * left alone where no node does. KILN_ERROR_INVALID for more inputs than there may be; KILN_ERROR_MEMORY. */
+kiln_status kn_take_apart(kn_lowered *out, const kn_expression *e, const kn_lowering_call *call,
+                          kiln_status failure);
+
+#endif
