@@ -84,9 +84,9 @@ static kiln_status write(kn_str *text, const kn_shaped_own *own, const kn_descri
  * rowvar=True) (which). */
 kiln_status kn_call_cov(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const of_cov[] = {"m", "y", "rowvar", "bias", "ddof", "fweights", "aweights"},
-                             *const of_corrcoef[] = {"x", "y", "rowvar"};
-    const char *const *name = c->which ? of_corrcoef : of_cov;
+    static const char *const names[][7] = {{"m", "y", "rowvar", "bias", "ddof", "fweights", "aweights"},
+                                           {"x", "y", "rowvar", "", "", "", ""}};
+    const char *const *name = names[c->which != 0];
     kn_value slot[7] = {{0}}, in[4];
     int64_t by_rows = 1, bias = 0, ddof = 0;
     int n_in = 0;
