@@ -9,11 +9,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "expr/expression.h"
 #include "graph/infer.h"
 
 typedef struct cut {
     const kn_graph *graph;
+    const kiln_kernel_options *options;
+    kn_make_kernel *make;
     const kn_typed *typed;
     int n_typed;  /* nodes that the first call can compute */
     bool *is_cut; /* by node: a result of the first call, and an input of the second */
@@ -114,17 +115,17 @@ static kiln_status copy_nodes(kn_graph *to, const cut *c, int count, bool is_sec
     return status;
 }
 
-static kiln_status finish(kiln_kernel **out, kn_graph *graph, kiln_status status, const kn_expression *e)
+static kiln_status finish(kiln_kernel **out, kn_graph *graph, kiln_status status, const cut *c)
 {
     if (status == KILN_OK)
         status = kn_graph_prune(graph);
     if (status == KILN_OK)
-        return kn_expression_kernel(out, graph, &e->options);
+        return c->make(out, graph, c->options);
     kn_graph_free(graph);
     return status;
 }
 
-static kiln_status make_first(kiln_kernel **out, const cut *c, const kn_expression *e)
+static kiln_status make_first(kiln_kernel **out, const cut *c)
 {
     kn_graph *graph = NULL;
     kiln_status status = make_graph(&graph, c, false);
@@ -133,10 +134,10 @@ static kiln_status make_first(kiln_kernel **out, const cut *c, const kn_expressi
     for (int k = 0; k < c->n_typed && status == KILN_OK; ++k)
         if (c->is_cut[k])
             status = kn_graph_add_result(graph, c->number[k], NULL);
-    return finish(out, graph, status, e);
+    return finish(out, graph, status, c);
 }
 
-static kiln_status make_second(kiln_kernel **out, const cut *c, const kn_expression *e)
+static kiln_status make_second(kiln_kernel **out, const cut *c)
 {
     kn_graph *graph = NULL;
     kiln_status status = make_graph(&graph, c, true);
@@ -144,14 +145,15 @@ static kiln_status make_second(kiln_kernel **out, const cut *c, const kn_express
         status = copy_nodes(graph, c, c->graph->n_nodes, true);
     for (int j = 0; j < c->graph->n_out && status == KILN_OK; ++j)
         status = kn_graph_add_result(graph, c->number[c->graph->out[j]], c->graph->output[j]);
-    return finish(out, graph, status, e);
+    return finish(out, graph, status, c);
 }
 
 /* ---- all of it ---- */
 
-static kiln_status take(kn_lowered *out, cut *c, const kn_expression *e)
+static kiln_status take(kn_lowered *out, cut *c)
 {
     int most = 1;
+    out->apart.release = kiln_kernel_free;
     for (int k = 0; k < c->graph->n_nodes; ++k)
         most = c->graph->node[k].n_in > most ? c->graph->node[k].n_in : most;
     c->is_cut = kn_calloc((size_t)c->graph->n_nodes, sizeof *c->is_cut);
@@ -161,10 +163,10 @@ static kiln_status take(kn_lowered *out, cut *c, const kn_expression *e)
     if (status == KILN_OK) {
         find_read(c);
         find_others(c);
-        status = make_first(&out->apart.first, c, e);
+        status = make_first(&out->apart.first, c);
     }
     if (status == KILN_OK)
-        status = make_second(&out->apart.second, c, e);
+        status = make_second(&out->apart.second, c);
     kn_free(c->is_cut);
     kn_free(c->number);
     kn_free(c->read);
@@ -172,17 +174,17 @@ static kiln_status take(kn_lowered *out, cut *c, const kn_expression *e)
 }
 
 kiln_status kn_take_apart(kn_lowered *out, const kn_expression *e, const kn_lowering_call *call,
-                          kiln_status failure)
+                          kiln_status failure, kn_make_kernel *make)
 {
     kn_argument argument[KN_MAX_PARAMS];
     kn_typed *typed = NULL;
-    cut c = {.graph = e->graph};
+    cut c = {.graph = e->graph, .options = &e->options, .make = make};
     kn_lower_arguments(argument, call->in, e->graph->n_in);
     kiln_status status = kn_graph_infer_first(&typed, &c.n_typed, e->graph, argument);
     if (status != KILN_OK)
         return status;
     c.typed = typed;
-    status = c.n_typed < e->graph->n_nodes ? take(out, &c, e) : failure;
+    status = c.n_typed < e->graph->n_nodes ? take(out, &c) : failure;
     kn_free(typed);
     return status;
 }

@@ -43,7 +43,8 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
 {
     const kn_expression *reading = kn_lower_reading(context, call);
     const kiln_status status = kn_lower(out, reading, call);
-    return status == KILN_ERROR_UNSUPPORTED ? kn_take_apart(out, reading, call, status) : status;
+    return status == KILN_ERROR_UNSUPPORTED ? kn_take_apart(out, reading, call, status, kn_expression_kernel)
+                                            : status;
 }
 
 static const kn_algorithm algorithm = {.lower = lower,

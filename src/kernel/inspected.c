@@ -109,7 +109,7 @@ static kiln_status inspect_call(kn_inspected *out, const kiln_kernel *kernel, co
     if (status != KILN_OK || !out->lowered.apart.first)
         return status;
     out->apart = out->lowered.apart;
-    out->lowered.apart = (kn_apart){NULL, NULL};
+    out->lowered.apart = (kn_apart){.first = NULL};
     kn_lowered_free(&out->lowered);
     kn_free(out->resolved);
     out->resolved = NULL;
@@ -165,7 +165,6 @@ void kn_inspected_free(kn_inspected *inspected)
     kn_free(inspected->next);
     for (int j = 0; j < KN_MAX_PARAMS; ++j)
         kiln_array_free(inspected->found[j]);
-    kiln_kernel_free(inspected->apart.first);
-    kiln_kernel_free(inspected->apart.second);
+    kn_apart_free(&inspected->apart);
     memset(inspected, 0, sizeof *inspected);
 }

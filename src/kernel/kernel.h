@@ -42,8 +42,18 @@ typedef struct kn_described {
 /* A call of which shapes are known only when a part of it has run: the results of the first kernel, which
  * takes the inputs of the call, are inputs of the second one behind these. */
 typedef struct kn_apart {
-    kiln_kernel *first, *second; /* NULL: all shapes are known */
+    kiln_kernel *first, *second;          /* NULL: all shapes are known */
+    void (*release)(kiln_kernel *kernel); /* of both */
 } kn_apart;
+
+static inline void kn_apart_free(kn_apart *apart)
+{
+    if (apart->first)
+        apart->release(apart->first);
+    if (apart->second)
+        apart->release(apart->second);
+    apart->first = apart->second = NULL;
+}
 
 /* The functions that turn calls of a kernel into steps (algorithm.h). All but lower may be NULL. */
 typedef struct kn_algorithm {

@@ -53,8 +53,7 @@ void kn_lowered_free(kn_lowered *l)
         kn_lowered_drop_stored(l, b);
     kn_free(l->stored);
     kn_str_free(&l->explanation);
-    kiln_kernel_free(l->apart.first);
-    kiln_kernel_free(l->apart.second);
+    kn_apart_free(&l->apart);
     memset(l, 0, sizeof *l);
 }
 

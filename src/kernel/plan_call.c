@@ -409,8 +409,7 @@ void kn_call_plan_free(kn_call_plan *plan)
         return;
     kn_plan_launch_free(&plan->launch);
     kn_plan_steps_free(plan->steps);
-    kiln_kernel_free(plan->apart.first);
-    kiln_kernel_free(plan->apart.second);
+    kn_apart_free(&plan->apart);
     kn_free(plan->layout);
     kn_free(plan);
 }

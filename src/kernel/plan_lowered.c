@@ -289,7 +289,7 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
     kiln_status status = kn_lower_call(&l, kernel, call);
     if (status == KILN_OK && l.apart.first) {
         plan->apart = l.apart;
-        l.apart = (kn_apart){NULL, NULL};
+        l.apart = (kn_apart){.first = NULL};
     } else {
         if (status == KILN_OK)
             status = make_steps(plan, kernel, &l, call, build_flags, info);

@@ -418,7 +418,7 @@ static void nodes_of_graphs(void **state)
     kiln_kernel_free(kernel);
 }
 
-/* Twice each number that is kept, in an array of its own. */
+/* Twice each number that survives, in an array of its own. */
 static void assert_doubled(const kiln_array *y)
 {
     int32_t got[COUNT];
