@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The first result of a scan, a selection and a sort whose operator, predicate or key nobody has compiled before: bench/first_sequences.py LIBRARY [--count N] [--elements N] [--rows NAME,NAME] [--no-peers]
 
-Milliseconds from the definition to the result in the host's memory, the compiler being loaded: least and median of N definitions, each with a number of its own in its text. Results are
-compared with NumPy's. Between two definitions the best form of the one before is waited for, which is compiled in the background. "best alone": the same with KILN_FORMS=best.
+Milliseconds from the definition to the result in the host's memory, the compiler being loaded: least and median of N definitions, each with a number of its own in its text and its name. Results are
+compared with NumPy's. Between two definitions the best form of the one before is waited for, which is compiled in the background. "first": the first definition of its row, on a machine that has
+compiled nothing: a bundle (KILN_BUNDLE_PATH) has the steps that do without the user's texts. "best alone": the same with KILN_FORMS=best.
 "alone": NVRTC on a selection written by hand for one layout. CuPy: an elementwise kernel of the same text, and its own selection or sort of what that gives. CUB: NVRTC on a block's scan,
 selection or sort of CUB, with the user's text in it, by CuPy, which brings CUB's headers."""
 import argparse
@@ -51,26 +52,26 @@ class SortKey(ctypes.Structure):
 
 
 def scan(kernel, k):
-    return kiln.c.kiln_scan_create(kernel, b"int32 x", b"int32 y", b"x + %d" % k, b"a > b ? a : b", b"y = a", None, b"running", None)
+    return kiln.c.kiln_scan_create(kernel, b"int32 x", b"int32 y", b"x + %d" % k, b"a > b ? a : b", b"y = a", None, b"running_%d" % k, None)
 
 
 def affine(kernel, k):
     given = ScanOptions(struct_size=ctypes.sizeof(ScanOptions), preamble=b"struct map { float m, c; };", reduce_type=b"map")
-    return kiln.c.kiln_scan_create(kernel, b"float32 x", b"float32 y", b"map{0.5f, x + %d}" % k, b"map{a.m * b.m, a.c * b.m + b.c}", b"y = a.c", None, b"balance", ctypes.byref(given))
+    return kiln.c.kiln_scan_create(kernel, b"float32 x", b"float32 y", b"map{0.5f, x + %d}" % k, b"map{a.m * b.m, a.c * b.m + b.c}", b"y = a.c", None, b"balance_%d" % k, ctypes.byref(given))
 
 
 def select(kernel, k):
-    return kiln.c.kiln_select_create(kernel, b"float32 x", b"float32 y", b"x * 3 > 0.%03d" % k, b"y = x", b"chosen", None)
+    return kiln.c.kiln_select_create(kernel, b"float32 x", b"float32 y", b"x * 3 > 0.%03d" % k, b"y = x", b"chosen_%d" % k, None)
 
 
 def sort(kernel, k):
     key = SortKey(b"abs(x - %d)" % k, None, 0)
-    return kiln.c.kiln_sort_create(kernel, b"float32 x", b"float32 y", ctypes.byref(key), 1, b"y = x", b"by_distance", None)
+    return kiln.c.kiln_sort_create(kernel, b"float32 x", b"float32 y", ctypes.byref(key), 1, b"y = x", b"by_distance_%d" % k, None)
 
 
 def argsort(kernel, k):
     key = SortKey(b"abs(x - %d)" % k, None, 0)
-    return kiln.c.kiln_sort_create(kernel, b"float32 x", b"int64 at", ctypes.byref(key), 1, b"at = i", b"by_distance", None)
+    return kiln.c.kiln_sort_create(kernel, b"float32 x", b"int64 at", ctypes.byref(key), 1, b"at = i", b"by_distance_%d" % k, None)
 
 
 def is_right(make, k, out):
@@ -113,7 +114,7 @@ def ours(make, k):
     kiln.check(kiln.c.kiln_kernel_call(kernel, outs, n_out, arguments, 1, None), make.__name__)
     first = [fetched(h) for h in outs]
     took = time.perf_counter() - begin
-    time.sleep(0.6)
+    kiln.c.kiln_wait_for_best(ctypes.c_int64(-1))
     kiln.check(kiln.c.kiln_kernel_call(kernel, again, n_out, arguments, 1, None), make.__name__)
     same = all(np.array_equal(a, fetched(h)) for a, h in zip(first, again))
     for handle in [*outs, *again]:
@@ -234,14 +235,16 @@ def times(name, function, count):
         if took is None:
             return None
         found.append(took)
-    return found[1:]  # the first loads the compiler, and what the peer compiles once
+    return found  # the first one has what is compiled once, and loads the compiler of a peer
 
 
 def shown(found):
-    return f"{min(found):.0f}, {statistics.median(found):.0f}" if found else "-"
+    return f"{min(found[1:]):.0f}, {statistics.median(found[1:]):.0f}" if found else "-"
 
 
-print("| first result, ms (least, median) | kiln | best alone | CuPy | CUB, a block, NVRTC | right |\n| --- | ---: | ---: | ---: | ---: | --- |", flush=True)
+kiln.check(kiln.c.kiln_elementwise_create(ctypes.byref(unused := ctypes.c_void_p()), b"T x", b"T y", b"y = x + 3", b"unused", None), "unused")
+kiln.check(kiln.c.kiln_kernel_call(unused, (ctypes.c_void_p * 1)(), 1, (Argument * 1)(Argument(1, 0, kiln.upload(numbers, "float32").value)), 1, None), "unused")
+print("| first result, ms (least, median) | first | kiln | best alone | CuPy | CUB, a block, NVRTC | right |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
 for make in (globals()[name] for name in options.rows.split(",")):
     right = []
 
@@ -254,5 +257,5 @@ for make in (globals()[name] for name in options.rows.split(",")):
     best = times("best", lambda k, make=make: mine(k + 300), min(options.count, 4))
     kiln.check(kiln.c.kiln_set_forms(BOTH), "forms")
     peers = [times(peer.__name__, lambda k, make=make, peer=peer: peer(make, k), 4) if cupy else None for peer in (by_cupy, by_cub)]
-    print(f"| {make.__name__} | {shown(both)} | {shown(best)} | {shown(peers[0])} | {shown(peers[1])} | {'yes' if all(right) else 'WRONG'} |", flush=True)
+    print(f"| {make.__name__} | {both[0] if both else 0:.0f} | {shown(both)} | {shown(best)} | {shown(peers[0])} | {shown(peers[1])} | {'yes' if all(right) else 'WRONG'} |", flush=True)
 print(f"\nNVRTC alone on a selection by hand: {shown(times('alone', alone, options.count))}")

@@ -11,6 +11,9 @@
  * along the first. The baseline, which takes any layout, comes with these: of elementwise operations, and on
  * CUDA of most reductions. What has none comes in the layouts of `record_layouts`.
  *
+ * Sorts: the passes that have none of the user's texts, for keys of each width, so that a sort by a key that
+ * nobody has compiled needs maps of that key and of its body alone; sort and argsort by name.
+ *
  * Besides, the kernels by which arrays of these dtypes are converted to each other and, on CUDA, copied,
  * filled and counted up: programs that call operations do so, too. */
 #include <stdio.h>
@@ -20,6 +23,7 @@
 #include <kiln/kiln.h>
 
 #include "kernel/kernel.h"
+#include "kernel/sort.h"
 #include "schedules/choose.h"
 #include "schedules/spec_text.h"
 #include "types/dtype.h"
@@ -376,6 +380,61 @@ static void record_conversion(job *j, kiln_dtype from, kiln_dtype to)
     kiln_array_free(x);
 }
 
+/* ---- sorts ---- */
+
+/* No user's kernel has these names' stages. */
+static bool take_own_pass(const kiln_record_line *line, void *user)
+{
+    if (strcmp(line->name, "sort_pass") == 0 || strcmp(line->name, "sort_digits") == 0)
+        put_line(user, line);
+    return true;
+}
+
+/* Rows of one axis, and of two. Sorts have other steps in their quick forms. */
+static void record_sort(job *j, kiln_kernel *kernel, kiln_dtype dtype, bool is_quick_too,
+                        bool (*take)(const kiln_record_line *line, void *user))
+{
+    static const kiln_forms forms[] = {KILN_FORMS_BEST, KILN_FORMS_QUICK};
+    for (int ndim = 1; ndim <= 2; ndim++) {
+        const int64_t whole[] = {SMALL, 8 * COLUMNS}, all = ROWS * COLUMNS;
+        kiln_array *x = NULL, *none = NULL;
+        bool done = kiln_array_empty(&x, dtype, ndim, ndim == 1 ? &all : whole, KILN_DEVICE_HOST) == KILN_OK;
+        const kiln_arg in = kiln_arg_array(x);
+        for (int f = 0; f <= is_quick_too && done; f++) {
+            done = kiln_set_forms(forms[f]) == KILN_OK;
+            record_kernel(j, kernel, &none, 1, &in, 1, NULL, take);
+        }
+        kiln_array_free(x);
+    }
+}
+
+/* Two keys, so that there is a first pass, and others. */
+static void record_passes(job *j, kiln_dtype dtype)
+{
+    const kiln_sort_key keys[] = {{.key = "x"}, {.key = "x"}};
+    kiln_kernel *kernel = NULL;
+    if (kiln_sort_create(&kernel, "T x", "int64 at", keys, 2, "at = i", "passes", NULL) == KILN_OK)
+        record_sort(j, kernel, dtype, true, take_own_pass);
+    kiln_kernel_free(kernel);
+}
+
+static void record_named_sort(job *j, kiln_dtype dtype, kn_sort_name name)
+{
+    const kn_named_sort sort = {.name = name, .along = {.has_axis = true, .axis = -1, .count = KN_SORT_ALL}};
+    kiln_kernel *kernel = NULL;
+    const int64_t rows[] = {ROWS, COLUMNS};
+    kiln_array *x = NULL, *none = NULL;
+    if (kn_sort_find(&kernel, &sort) == KILN_OK)
+        record_sort(j, kernel, dtype, false, take_all);
+    if (kiln_set_forms(KILN_FORMS_BEST) == KILN_OK && kernel &&
+        kiln_array_empty(&x, dtype, 2, rows, KILN_DEVICE_HOST) == KILN_OK) { /* short rows */
+        const kiln_arg in = kiln_arg_array(x);
+        record_kernel(j, kernel, &none, 1, &in, 1, NULL, take_all);
+    }
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+}
+
 static bool is_wanted_dtype(const job *j, kiln_dtype dtype)
 {
     return !j->letters || strchr(j->letters, kn_dtype_info_of(dtype)->letter);
@@ -399,6 +458,19 @@ static void record_arrays(job *j)
         while (j->n_lines > 0)
             free(j->line[--j->n_lines]);
     }
+}
+
+static void record_sorts(job *j)
+{
+    for (int k = KILN_BOOL; k < KN_DTYPE_END; k++) {
+        if (!is_wanted_dtype(j, (kiln_dtype)k))
+            continue;
+        record_passes(j, (kiln_dtype)k);
+        record_named_sort(j, (kiln_dtype)k, KN_SORT);
+        record_named_sort(j, (kiln_dtype)k, KN_ARGSORT);
+    }
+    while (j->n_lines > 0)
+        free(j->line[--j->n_lines]);
 }
 
 /* A name that no operation has is a mistake of who wrote the list. */
@@ -435,6 +507,7 @@ int main(int argc, char **argv)
         record_operation(&j);
     }
     record_arrays(&j);
+    record_sorts(&j);
     printf("%ld calls; %ld that operations refuse\n", j.calls, j.left_out);
     return fclose(j.out) == 0 && j.calls > 0 ? 0 : 1;
 }

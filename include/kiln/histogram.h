@@ -49,6 +49,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_bincount(kiln_array **out, kiln_arg x, 
 KILN_NODISCARD KILN_API kiln_status kiln_histogram(kiln_array **counts, kiln_array **edges,
                                                    kiln_arg x, int64_t bins, const double *range,
                                                    kiln_arg weights);
+/* The edges alone: bins + 1 of them. */
+KILN_NODISCARD KILN_API kiln_status kiln_histogram_bin_edges(kiln_array **edges, kiln_arg x,
+                                                             int64_t bins, const double *range);
 /* NumPy's histogramdd of n columns x, 1 to 16, arrays that broadcast: out[0] has the counts, or the
  * sums of weights (kiln_arg_none: none), along n axes, and out[1] to out[n] the edges of each. bins
  * has a number for each column, and range two ends (NULL: the least and the greatest element).

@@ -1,5 +1,6 @@
 /* Views: other shapes and strides over the same storage. */
 #include "array/array.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "space/shape.h"
 #include <inttypes.h>
@@ -143,6 +144,60 @@ kiln_status kiln_array_select(kiln_array **out, const kiln_array *array, int axi
     l.data += (index < 0 ? index + extent : index) * l.strides[axis];
     drop_axis(&l, axis);
     return view(out, array, &l);
+}
+
+/* ---- parts ---- */
+
+typedef struct parts {
+    int n, axis;
+    bool may_differ; /* of equal ones the first may have one element more */
+    const int64_t *at;
+} parts;
+
+static kiln_status take_part(kiln_array **out, const kiln_array *array, const parts *of, int k)
+{
+    const int64_t extent = array->shape[of->axis], each = extent / of->n, longer = extent % of->n;
+    const int64_t first = each * k + (k < longer ? k : longer);
+    if (of->at)
+        return kiln_array_slice(out, array, of->axis, k > 0 ? of->at[k - 1] : KILN_SLICE_NONE,
+                                k < of->n - 1 ? of->at[k] : KILN_SLICE_NONE, 1);
+    if (array->recorder)
+        return record(out, array, of->axis, (kn_subscript){KN_SUBSCRIPT_PART, k, of->n, of->may_differ});
+    return kiln_array_slice(out, array, of->axis, first, first + each + (k < longer), 1);
+}
+
+static kiln_status split(kiln_array **out, const kiln_array *array, parts of, const char *function)
+{
+    kiln_status status = check_axis(&of.axis, out, array, function);
+    if (status)
+        return status;
+    if (of.n < 1)
+        return kn_error(KILN_ERROR_INVALID, "%s: n: %d parts were given; at least 1 was expected", function,
+                        of.n);
+    if (!of.at && !of.may_differ && !array->recorder && array->shape[of.axis] % of.n != 0)
+        return kn_error(KILN_ERROR_SHAPE, "%s: axis %d of extent %" PRId64 " has no %d equal parts", function,
+                        of.axis, array->shape[of.axis], of.n);
+    kiln_array **made = kn_calloc((size_t)of.n, sizeof *made);
+    if (!made)
+        return kn_error_memory("the parts of an array");
+    for (int k = 0; k < of.n && status == KILN_OK; k++)
+        status = take_part(&made[k], array, &of, k);
+    for (int k = 0; k < of.n && status != KILN_OK; k++)
+        kiln_array_free(made[k]);
+    if (status == KILN_OK)
+        memcpy(out, made, (size_t)of.n * sizeof *made);
+    kn_free(made);
+    return status;
+}
+
+kiln_status kiln_array_split(kiln_array **out, int n, const kiln_array *array, int axis, const int64_t *at)
+{
+    return split(out, array, (parts){n, axis, true, at}, "kiln_array_split");
+}
+
+kiln_status kiln_split(kiln_array **out, int n, const kiln_array *array, int axis, const int64_t *at)
+{
+    return split(out, array, (parts){n, axis, false, at}, "kiln_split");
 }
 
 /* ---- axes ---- */

@@ -126,6 +126,26 @@ kiln_status kiln_histogram(kiln_array **counts, kiln_array **edges, kiln_arg x, 
     return status;
 }
 
+kiln_status kiln_histogram_bin_edges(kiln_array **edges, kiln_arg x, int64_t bins, const double *range)
+{
+    kn_str expression = KN_STR_INIT;
+    if (!edges)
+        return kn_error(KILN_ERROR_INVALID,
+                        "histogram_bin_edges: edges is NULL; the address of an array was expected");
+    kiln_status status = check_bins("histogram_bin_edges", bins, range);
+    if (status != KILN_OK)
+        return status;
+    kn_str_printf(&expression, "histogram_bin_edges(x, %lld", (long long)bins);
+    if (range)
+        kn_str_printf(&expression, ", (%.17g, %.17g)", range[0], range[1]);
+    kn_str_append(&expression, ")");
+    status = kn_str_status(&expression, "a histogram's text");
+    if (status == KILN_OK)
+        status = kn_call_text(edges, 1, "x", kn_str_text(&expression), &x, 1);
+    kn_str_free(&expression);
+    return status;
+}
+
 /* ---- of several columns ---- */
 
 enum { MOST_COLUMNS = 16 };

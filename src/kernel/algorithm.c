@@ -259,7 +259,7 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
             in[k] = kiln_arg_array(part->binding.array[k]);
     }
     const kn_lowering_call inner_call = {
-        part->binding.array + p->n_in, in, &part->options, call->device, call->target, false};
+        part->binding.array + p->n_in, in, &part->options, call->device, call->target, false, call->is_quick};
     kn_lowered inner;
     memset(&inner, 0, sizeof inner);
     kiln_status status = kn_lower_call(&inner, part->kernel, &inner_call);
@@ -271,6 +271,7 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
                      p->name);
     if (status == KILN_OK)
         status = take_parts(out, &inner, part);
+    out->has_quick = out->has_quick || inner.has_quick;
     kn_str_append(&out->explanation, kn_str_text(&inner.explanation));
     if (status == KILN_OK)
         status = kn_str_status(&out->explanation, "a lowered call");

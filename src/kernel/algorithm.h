@@ -48,6 +48,7 @@ struct kn_lowered {
     kn_buffer *buffer;
     kn_array_layout *layout; /* by output: the layout of an array that the call allocates, with its extents in
                                 the same allocation */
+    bool has_quick;          /* there are other steps, for is_quick, with the same results */
     kn_moved moved;
     kn_stored *stored; /* by buffer; NULL: no expression has them */
     int n_stored;

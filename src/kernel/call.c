@@ -428,7 +428,7 @@ static kiln_status make_steps(kn_call_plan **out, call *c, const call_key *key, 
         status = find_build_flags(&flags, c, c->device);
     if (status != KILN_OK)
         return status;
-    const kn_lowering_call lowered = {c->out, c->in, c->options, c->device, &c->device->target, false};
+    const kn_lowering_call lowered = {c->out, c->in, c->options, c->device, &c->device->target, false, false};
     return kn_plan_steps_create(out, c->kernel, &lowered, key->word, key->words, key->hash, flags, info);
 }
 

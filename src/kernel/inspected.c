@@ -65,6 +65,7 @@ static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel,
     kn_target target;
     kn_lowering_call call = *of;
     call.target = &target;
+    call.is_quick = kn_tiers_mode() == KILN_FORMS_QUICK && !(of->options->flags & KILN_CALL_BEST);
     kiln_status status = find_target(&target, text, of->device);
     if (status == KILN_OK)
         status = kn_lower_call(&out->lowered, kernel, &call);
@@ -150,7 +151,7 @@ kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array 
         return inspect_program(out, kernel, outs, n_out, in, n_in, &o, target, is_text);
     if (status == KILN_OK)
         status = kn_bind_prototype(&device, kernel->program, outs, n_out, in, n_in);
-    kn_lowering_call call = {outs, in, &o, device, NULL, false};
+    kn_lowering_call call = {outs, in, &o, device, NULL, false, false};
     return status == KILN_OK ? inspect_call(out, kernel, &call, target) : status;
 }
 

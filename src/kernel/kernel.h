@@ -26,6 +26,7 @@ typedef struct kn_lowering_call {
     kn_device *device; /* of the arrays; NULL: none */
     const kn_target *target;
     bool keeps_maps; /* maps behind reductions stay with these, although algorithms alone read them */
+    bool is_quick;   /* steps that compile soon are wanted, where an algorithm has other ones (has_quick) */
 } kn_lowering_call;
 
 /* An argument or a result before it exists. */

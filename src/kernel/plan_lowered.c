@@ -111,7 +111,7 @@ typedef struct built {
     kn_error_state error;
 } built;
 
-/* The steps of a call that are built, by several threads once a compiler had to be asked. */
+/* The steps of a call that are built, by several threads once a compiler had to be asked, or will be. */
 typedef struct building {
     kn_plan_steps *steps;
     const kiln_kernel *kernel;
@@ -201,7 +201,8 @@ static kiln_status build_steps(building *b, kn_call_plan *plan, kn_build_info *i
     kiln_status status = KILN_OK;
     kn_build_info one = {.origin = KILN_ORIGIN_NONE};
     while (s->n_steps < b->lowered->n_parts && status == KILN_OK) {
-        const int programs = one.origin == KILN_ORIGIN_COMPILER ? count_programs(b->lowered, s->n_steps) : 0;
+        const bool is_together = b->build_flags & KN_BUILD_QUICK || one.origin == KILN_ORIGIN_COMPILER;
+        const int programs = is_together ? count_programs(b->lowered, s->n_steps) : 0;
         one = (kn_build_info){.origin = KILN_ORIGIN_NONE};
         if (programs > 1) {
             atomic_store(&b->next, s->n_steps);
@@ -230,13 +231,15 @@ static void take_checked(kn_plan_steps *s, kn_lowered *l)
     }
 }
 
-static kiln_status make_steps(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
-                              const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+/* *out is freed by the caller, on failure too. */
+static kiln_status make_steps(kn_plan_steps **out, kn_call_plan *plan, const kiln_kernel *kernel,
+                              kn_lowered *l, const kn_lowering_call *call, unsigned build_flags,
+                              kn_build_info *info)
 {
     kn_plan_steps *s = kn_calloc(1, sizeof *s);
     if (!s)
         return kn_error_memory("a plan");
-    plan->steps = s;
+    *out = s;
     s->kernel = kernel;
     s->device = call->device;
     s->n_buffers = l->n_buffers;
@@ -275,6 +278,51 @@ static kiln_status set_outputs(kn_call_plan *plan, kn_lowered *l, const kn_lower
     return KILN_OK;
 }
 
+/* ---- steps that compile soon ---- */
+
+static kiln_status make_quick(kn_plan_steps **out, kn_call_plan *plan, const kiln_kernel *kernel,
+                              const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    kn_lowered l;
+    kn_lowering_call quick = *call;
+    quick.is_quick = true;
+    memset(&l, 0, sizeof l);
+    kiln_status status = kn_lower_call(&l, kernel, &quick);
+    if (status == KILN_OK)
+        status = make_steps(out, plan, kernel, &l, &quick, build_flags, info);
+    kn_lowered_free(&l);
+    return status;
+}
+
+/* The best steps where their kernels are at hand; else quick ones beside them, for as long as these are
+ * compiled in the background, once the quick ones have been. */
+static kiln_status make_both(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
+                             const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    kn_build_info unused = {.origin = KILN_ORIGIN_NONE};
+    kiln_status status = make_steps(&plan->steps, plan, kernel, l, call, build_flags | KN_BUILD_LATER, info);
+    if (status != KILN_OK || info->pending == 0)
+        return status;
+    status = make_quick(&plan->steps->quick, plan, kernel, call, build_flags | KN_BUILD_QUICK, info);
+    if (status == KILN_OK)
+        kn_plan_steps_look(plan->steps, false, &unused);
+    return status;
+}
+
+static kiln_status make_all(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
+                            const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    const unsigned others = KN_BUILD_OPTIMISED | KN_BUILD_NO_COMPILE | KN_BUILD_CAPTURING;
+    const bool has_quick = l->has_quick && !(build_flags & others) && !kn_build_is_forbidden();
+    if (!has_quick || kn_tiers_mode() == KILN_FORMS_BEST)
+        return make_steps(&plan->steps, plan, kernel, l, call, build_flags, info);
+    if (kn_tiers_mode() == KILN_FORMS_BOTH)
+        return make_both(plan, kernel, l, call, build_flags, info);
+    kiln_status status = make_quick(&plan->steps, plan, kernel, call, build_flags | KN_BUILD_QUICK, info);
+    info->baseline += status == KILN_OK && info->baseline == 0;
+    return status;
+}
+
 kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
                                  const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
                                  kn_build_info *info)
@@ -292,7 +340,7 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
         l.apart = (kn_apart){.first = NULL};
     } else {
         if (status == KILN_OK)
-            status = make_steps(plan, kernel, &l, call, build_flags, info);
+            status = make_all(plan, kernel, &l, call, build_flags, info);
         if (status == KILN_OK)
             status = set_outputs(plan, &l, call);
         plan->has_tiers = info->baseline > 0;

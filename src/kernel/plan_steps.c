@@ -13,7 +13,7 @@
 
 enum { SCALAR_BYTES = 16 };
 
-void kn_plan_steps_free(kn_plan_steps *s)
+void kn_plan_steps_free(kn_plan_steps *s) /* NOLINT(misc-no-recursion): quick steps have none */
 {
     if (!s)
         return;
@@ -26,6 +26,7 @@ void kn_plan_steps_free(kn_plan_steps *s)
     kn_free(s->taken);
     kn_free(s->given);
     kn_free(s->result);
+    kn_plan_steps_free(s->quick);
     kn_free(s);
 }
 
@@ -201,6 +202,15 @@ static kiln_status read_extents(const kn_plan_steps *c, const given *from, void 
 
 /* ---- the run ---- */
 
+/* Those that there are kernels for. */
+static const kn_plan_steps *steps_now(const kn_plan_steps *s)
+{
+    for (int p = 0; s->quick && p < s->n_steps; ++p)
+        if (s->step[p].launch.tiers && !kn_plan_launch_now(&s->step[p].launch))
+            return s->quick;
+    return s;
+}
+
 static kiln_status run_steps(void **buffer, const kn_plan_steps *c, const given *from, void *stream)
 {
     progress at = {buffer, 0, 0};
@@ -220,9 +230,10 @@ static kiln_status run_steps(void **buffer, const kn_plan_steps *c, const given 
 
 enum { FEW_BUFFERS = 64 /* that a run has on the stack */ };
 
-kiln_status kn_plan_steps_run(const kn_plan_steps *c, kiln_array *const *out, uint64_t fresh,
+kiln_status kn_plan_steps_run(const kn_plan_steps *steps, kiln_array *const *out, uint64_t fresh,
                               const kiln_arg *in, const kiln_arg *computed, void *stream)
 {
+    const kn_plan_steps *c = steps_now(steps);
     void *few[FEW_BUFFERS], **buffer = few;
     const given from = {out, fresh, in, computed};
     size_t bytes = (size_t)c->n_buffers * sizeof *buffer;

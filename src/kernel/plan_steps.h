@@ -56,9 +56,10 @@ struct kn_plan_steps {
     int n_steps, n_buffers;
     kn_plan_step *step;
     kn_buffer *buffer;
-    int *taken, *given; /* all buffers, in the order in which they are taken, and in which they go back */
-    uint64_t late;      /* results (bits) whose extent is known late */
-    kn_late *result;    /* by result; NULL: none is late */
+    int *taken, *given;   /* all buffers, in the order in which they are taken, and in which they go back */
+    kn_plan_steps *quick; /* run instead as long as a kernel of these is to come; NULL */
+    uint64_t late;        /* results (bits) whose extent is known late */
+    kn_late *result;      /* by result; NULL: none is late */
 };
 
 /* KILN_ERROR_CAPTURE if the call would wait for the extent of a result that it allocates (fresh: bits) while

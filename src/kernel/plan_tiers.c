@@ -182,6 +182,34 @@ static kiln_status take_given_baseline(kn_plan_launch *out, const question *q, c
     return status;
 }
 
+/* As long as the optimised tier is to come, the launch has none. */
+static kiln_status take_later(kn_plan_launch *out, const question *q)
+{
+    kn_error_state before;
+    kn_error_save(&before);
+    kiln_status status = take_optimised(out, q, KN_BUILD_FIND);
+    if (!is_missing(status))
+        return status;
+    kn_error_restore(&before);
+    status = create_tiers(&out->tiers, q);
+    if (status != KILN_OK)
+        return status;
+    out->tiers->is_beside = true;
+    count_tier(out, q->info);
+    return KILN_OK;
+}
+
+static kiln_status take_quick(kn_plan_launch *out, const question *q, const kn_spec *baseline)
+{
+    kn_error_state before;
+    kn_error_save(&before);
+    kiln_status status = take_optimised(out, q, KN_BUILD_FIND);
+    if (!is_missing(status))
+        return status;
+    kn_error_restore(&before);
+    return take_given_baseline(out, q, baseline);
+}
+
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
                                   int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info)
@@ -190,13 +218,17 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
     kn_spec baseline;
     bool has_baseline = kn_resolved_make_baseline(&baseline, r, block);
     *out = (kn_plan_launch){NULL, NULL, false};
+    const bool is_soon = kn_schedule_is_soon(&r->spec.schedule, r->spec.program);
+    if (build_flags & KN_BUILD_QUICK && has_baseline && !is_soon)
+        return take_quick(out, &q, &baseline);
     if (has_baseline && (baseline.schedule.baseline || baseline.schedule.kind->keeps_order) &&
         kn_tiers_mode() == KILN_FORMS_QUICK && !(build_flags & KN_BUILD_OPTIMISED))
         return take_given_baseline(out, &q, &baseline);
-    bool comes_later =
-        !(build_flags & (KN_BUILD_OPTIMISED | KN_BUILD_NO_COMPILE)) && !kn_build_is_forbidden();
-    if (has_baseline && comes_later && kn_tiers_mode() == KILN_FORMS_BOTH &&
-        !kn_schedule_is_soon(&r->spec.schedule, r->spec.program))
+    if (build_flags & KN_BUILD_LATER)
+        return take_later(out, &q);
+    bool comes_later = !(build_flags & (KN_BUILD_OPTIMISED | KN_BUILD_NO_COMPILE | KN_BUILD_QUICK)) &&
+                       !kn_build_is_forbidden();
+    if (has_baseline && comes_later && kn_tiers_mode() == KILN_FORMS_BOTH && !is_soon)
         return begin_with_baseline(out, &q, &baseline);
     return wait_for_optimised(out, &q, has_baseline ? &baseline : NULL);
 }

@@ -4,7 +4,10 @@
  * pass gives each element its place among those of its row, ordered stably by one digit. Passes go from the
  * last digit of the last key to the first one; elements are indices until then. The last pass computes the
  * body of an element at its place. Small elements that have one key, and whose body asks for no index, are
- * moved themselves, and their keys computed again in each pass. */
+ * moved themselves, and their keys computed again in each pass.
+ *
+ * A call has quick steps, too (kn_lowering_call.is_quick): a map of the key, passes without the user's texts,
+ * and a map of the body. These passes are the same for all sorts, so that the maps alone are compiled. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,12 +27,14 @@ enum {
     PARTS = 2, /* of a key: complex128 has 128 bits */
     DIRECT = 0,
     BY_ORDER = 1,          /* the first key that is sorted by, and those before it */
+    MOST_QUICK = 1 << 27,  /* bytes of the buffers of quick steps, which the best ones may do without */
     INT32_EXTENT = 1 << 30 /* elements of a row, up to which words of 32 bits hold their number */
 };
 
 typedef struct sort_key {
     kn_param type; /* of the key: a dtype, or a placeholder */
     kiln_kernel *count[PARTS][2];
+    kiln_kernel *map[PARTS][2]; /* quick steps: the keys alone, and where there are none before, orders */
 } sort_key;
 
 typedef struct sorting {
@@ -46,6 +51,7 @@ typedef struct sorting {
     kiln_kernel *count_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: DIRECT, if it is the only one */
+    kiln_kernel *digits, *put;             /* quick steps: the counts of keys; the body of each element */
 } sorting;
 
 /* ---- arguments ---- */
@@ -664,20 +670,33 @@ static kiln_status add_key(lowering *l, int k)
     return status;
 }
 
-static kiln_status add_buffers(lowering *l)
+/* The bytes of the widest key. */
+static size_t key_bytes(const lowering *l)
 {
-    size_t key = 1, order = kiln_dtype_size(l->order), word = kiln_dtype_size(l->word);
+    size_t bytes = 1;
     for (int k = 0; k < l->s->n_keys; ++k) {
-        size_t size = kiln_dtype_size(bits_of(key_dtype(l->s, k, l->in)));
-        key = size > key ? size : key;
+        const size_t size = kiln_dtype_size(bits_of(key_dtype(l->s, k, l->in)));
+        bytes = size > bytes ? size : bytes;
     }
-    int moved = moved_bytes(l);
-    int64_t tile = kn_sort_tile(moved ? moved : (int)(key + order)), tiles = (l->length + tile - 1) / tile;
-    size_t elements = (size_t)(l->rows * l->length);
+    return bytes;
+}
+
+/* Counts and words of each pass over elements of so many bytes; returns the bytes of all. */
+static size_t set_words(lowering *l, int moved)
+{
+    const int64_t tile = kn_sort_tile(moved), tiles = (l->length + tile - 1) / tile;
     l->counts = l->rows * KN_SORT_DIGITS;
     l->tile_words = l->rows * tiles * KN_SORT_DIGITS;
+    return key_bytes(l) * (size_t)(l->counts + l->tile_words) * kiln_dtype_size(l->word);
+}
+
+static kiln_status add_buffers(lowering *l)
+{
+    const size_t key = key_bytes(l), order = kiln_dtype_size(l->order),
+                 elements = (size_t)(l->rows * l->length);
+    const int moved = l->call->is_quick ? 0 : moved_bytes(l);
     kiln_status status =
-        kn_lowered_add_buffer(&l->words, l->out, key * (size_t)(l->counts + l->tile_words) * word);
+        kn_lowered_add_buffer(&l->words, l->out, set_words(l, moved ? moved : (int)(key + order)));
     for (int b = 0; b < 2 && status == KILN_OK; ++b) {
         for (int m = 0; moved && m < l->s->n_moved && status == KILN_OK; ++m)
             status = kn_lowered_add_buffer(&l->moved[m][b], l->out,
@@ -688,6 +707,89 @@ static kiln_status add_buffers(lowering *l)
             status = kn_lowered_add_buffer(&l->orders[b], l->out, elements * order);
     }
     return status;
+}
+
+/* ---- quick steps ---- */
+
+/* Their memory is no burden: not of very many elements, nor of very many short rows. */
+static bool has_quick(lowering *l)
+{
+    const size_t each = key_bytes(l) + kiln_dtype_size(l->order), elements = (size_t)(l->rows * l->length);
+    return l->call->target->backend == KN_CUDA && l->s->put &&
+           2 * each * elements + set_words(l, (int)each) <= MOST_QUICK;
+}
+
+/* Orders of quick steps are C-order indices of all elements. The parameters of a map of keys: orders if there
+ * are some, the user's inputs; keys, and orders where there were none. */
+static kiln_status add_key_map(lowering *l, const kiln_kernel *map, kiln_dtype bits)
+{
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, map);
+    if (status == KILN_OK && l->has_order)
+        status = bind_buffer(part, at++, l, l->orders[l->from], l->order);
+    if (status == KILN_OK)
+        status = bind_user_inputs(part, &at, l);
+    if (status == KILN_OK)
+        status = bind_buffer(part, at++, l, l->keys[l->from], bits);
+    if (status == KILN_OK && !l->has_order)
+        status = bind_buffer(part, at, l, l->orders[l->from], l->order);
+    l->has_order = true;
+    return status;
+}
+
+static kiln_status add_digits(lowering *l, kiln_dtype bits)
+{
+    const int digits = (int)kiln_dtype_size(bits);
+    kn_lowered_part *part;
+    kiln_status status = add_clear(l, digits);
+    if (status == KILN_OK)
+        status = add_part(&part, l, l->s->digits);
+    if (status == KILN_OK)
+        status = bind_buffer(part, 0, l, l->keys[l->from], bits);
+    return status == KILN_OK ? bind_counts(part, 1, l, 0, digits) : status;
+}
+
+static kiln_status add_quick_key(lowering *l, int k)
+{
+    const kiln_dtype key = key_dtype(l->s, k, l->in), bits = bits_of(key);
+    kiln_status status = KILN_OK;
+    for (int part = parts_of(key) - 1; part >= 0 && status == KILN_OK; --part) {
+        status = add_key_map(l, l->s->key[k].map[part][l->has_order ? BY_ORDER : DIRECT], bits);
+        if (status == KILN_OK)
+            status = add_digits(l, bits);
+        for (int d = 0; d < (int)kiln_dtype_size(bits) && status == KILN_OK; ++d)
+            status = add_pass(l, d, bits, false);
+    }
+    return status;
+}
+
+/* The parameters of the last map: orders, the length of rows, how many results there are if not all, the
+ * user's. */
+static kiln_status add_put(lowering *l)
+{
+    const kiln_arg length = kiln_arg_uint32((uint32_t)l->length);
+    kn_lowered_part *part;
+    int at = 0;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->s->put);
+    if (status == KILN_OK)
+        status = bind_buffer(part, at++, l, l->orders[l->from], l->order);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_bind_number(part, at++, KILN_UINT32, &length);
+    bind_results(part, &at, l);
+    status = bind_user_inputs(part, &at, l);
+    for (int j = 0; j < l->s->signature->n_out && status == KILN_OK; ++j)
+        status = bind_user_output(part, at++, j, l);
+    return status;
+}
+
+static kiln_status add_quick(lowering *l)
+{
+    kiln_status status = add_buffers(l);
+    for (int k = l->s->n_keys - 1; k >= 0 && status == KILN_OK; --k)
+        status = add_quick_key(l, k);
+    return status == KILN_OK ? add_put(l) : status;
 }
 
 static kiln_status lower_call(lowering *l)
@@ -703,7 +805,10 @@ static kiln_status lower_call(lowering *l)
     l->rows = kn_shape_size(l->ndim, shape) / l->length;
     l->order = l->length <= UINT32_MAX ? KILN_UINT32 : KILN_INT64;
     l->word = l->length < INT32_EXTENT ? KILN_UINT32 : KILN_UINT64;
+    l->out->has_quick = has_quick(l);
     status = add_numbers(l);
+    if (status == KILN_OK && l->call->is_quick && l->out->has_quick)
+        return add_quick(l);
     if (status == KILN_OK && (are_rows_short(l) || are_few_wanted(l)))
         return add_rank(l);
     if (status == KILN_OK && are_keys_alone(l))
@@ -739,8 +844,10 @@ static void release(void *context)
         return;
     for (int k = 0; k < s->n_keys; ++k)
         for (int part = 0; part < PARTS; ++part)
-            for (int by = DIRECT; by <= BY_ORDER; ++by)
+            for (int by = DIRECT; by <= BY_ORDER; ++by) {
                 kiln_kernel_free(s->key[k].count[part][by]);
+                kiln_kernel_free(s->key[k].map[part][by]);
+            }
     kiln_kernel_free(s->rank);
     kiln_kernel_free(s->exact);
     kiln_kernel_free(s->element);
@@ -751,6 +858,8 @@ static void release(void *context)
     kiln_kernel_free(s->middle);
     kiln_kernel_free(s->last[DIRECT]);
     kiln_kernel_free(s->last[BY_ORDER]);
+    kiln_kernel_free(s->digits);
+    kiln_kernel_free(s->put);
     kn_program_free(s->signature);
     kn_free(s);
 }
@@ -787,8 +896,8 @@ static void put_reads(kn_str *out, const kn_program *p, const char *text)
         }
 }
 
-/* A function of the elements that the text names: its parameters, and the elements, at `at` in its row for
- * inputs, and at their place for outputs. */
+/* A function of the elements that the text names: its parameters, and the elements, at `at` for inputs, and
+ * at their place for outputs. */
 static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, const char *text, int first,
                          int end, const char *at)
 {
@@ -800,7 +909,7 @@ static void put_elements(kn_str *params, kn_str *elements, const kn_program *p, 
         if (is_output)
             kn_str_printf(elements, "%s[kn_to], ", p->param[k].name);
         else
-            kn_str_printf(elements, "%s[i - _J + %s], ", p->param[k].name, at);
+            kn_str_printf(elements, "%s[%s], ", p->param[k].name, at);
     }
 }
 
@@ -867,21 +976,28 @@ static void put_key(texts *t, const making *m, int k, int part)
     kn_str_printf(&t->key, ">(%s\n))", m->keys[k].key);
 }
 
+/* The key of the element at `at`. */
+static void put_ordered_key(texts *t, const making *m, int k, int part, const char *at)
+{
+    const kn_program *p = m->s->signature;
+    kn_str inner = KN_STR_INIT;
+    put_key(t, m, k, part);
+    put_elements(&t->params, &t->elements, p, m->keys[k].key, 0, p->n_in, at);
+    kn_str_printf(&inner, "[&](%sint) { return %s; }(%s0)", kn_str_text(&t->params), kn_str_text(&t->key),
+                  kn_str_text(&t->elements));
+    inner.failed |= t->key.failed;
+    kn_str_free(&t->key);
+    t->key = inner;
+}
+
 static kiln_status make_count(kiln_kernel **out, const making *m, int k, int part, int by, bool has_keys)
 {
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
     const char *reads = "";
     if (by == BY_ORDER) {
-        kn_str inner = KN_STR_INIT;
         kn_str_printf(&t.in, "%c _order, ", m->letter.order);
-        put_key(&t, m, k, part);
-        put_elements(&t.params, &t.elements, p, m->keys[k].key, 0, p->n_in, "_order");
-        kn_str_printf(&inner, "[&](%sint) { return %s; }(%s0)", kn_str_text(&t.params), kn_str_text(&t.key),
-                      kn_str_text(&t.elements));
-        inner.failed |= t.key.failed;
-        kn_str_free(&t.key);
-        t.key = inner;
+        put_ordered_key(&t, m, k, part, "i - _J + _order");
         reads = "_order";
     } else {
         put_key(&t, m, k, part);
@@ -924,13 +1040,16 @@ static void put_results(kn_str *out, const making *m)
     kn_str_append(out, has_results(m) ? ", int64 _results" : "");
 }
 
-/* The body at an element's place: a call of a function whose parameters have been written, and `i`, unless
- * that is "". */
-static void put_body(texts *t, const making *m, const char *i, const char *at)
+static const char place_along[] = "kn_to - (i - _J)";
+
+/* The body at an element's place, if `along`, where that is along the axis, is one of the results: a call of
+ * a function whose parameters have been written, and `i`, unless that is "". */
+static void put_body(texts *t, const making *m, const char *along, const char *i, const char *at)
 {
-    kn_str_printf(&t->put, "%s[&](%s%s) {\n%s;\n}(%s%s)",
-                  has_results(m) ? "if (kn_to - (i - _J) < _results) " : "", kn_str_text(&t->params), i,
-                  m->body, kn_str_text(&t->elements), at);
+    if (has_results(m))
+        kn_str_printf(&t->put, "if (%s < _results) ", along);
+    kn_str_printf(&t->put, "[&](%s%s) {\n%s;\n}(%s%s)", kn_str_text(&t->params), i, m->body,
+                  kn_str_text(&t->elements), at);
 }
 
 /* A pass that stores `put`, whose parameters are the user's too if it is the last one. */
@@ -973,20 +1092,112 @@ static kiln_status make_pass(kiln_kernel **out, const making *m, texts *t, bool 
                              : status;
 }
 
-static kiln_status make_inner(kiln_kernel **out, const making *m, bool has_order)
+/* ---- what has none of the user's texts: the same kernels for all sorts, of which bundles have some ---- */
+
+static const letters own_letters = {'K', 'O', 'W'};
+
+static kiln_status make_inner(kiln_kernel **out, sorting *s, bool has_order)
 {
+    const making own = {.s = s, .name = "sort_pass", .letter = own_letters};
     texts t = {.in = KN_STR_INIT};
     kn_str_printf(&t.put, "_keys[kn_to] = _key; _orders[kn_to] = %s", has_order ? "_order" : "_J");
-    return finish(&t, make_pass(out, m, &t, has_order, false));
+    return finish(&t, make_pass(out, &own, &t, has_order, false));
+}
+
+static kiln_status make_digits(kiln_kernel **out, sorting *s)
+{
+    const making own = {.s = s, .name = "sort_digits", .letter = own_letters};
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION, .label = "key", .reads = "_key", .gives = "_kn_key", .body = "_key"},
+        {.kind = KN_COUNT, .label = "count", .reads = "_kn_key", .gives = "_counts", .body = ""},
+        {.kind = KN_MAP, .label = "put", .reads = "", .gives = "", .body = ""}};
+    return make_kernel(out, &own, "K _key", "raw W _counts", "K _kn_key", stages);
+}
+
+/* ---- quick steps ---- */
+
+static kiln_status make_map(kiln_kernel **out, const making *m, const texts *t)
+{
+    const kn_program *p = m->s->signature;
+    const kn_stage_text stage = {.kind = KN_MAP,
+                                 .label = "",
+                                 .reads = kn_str_text(&t->reads),
+                                 .gives = kn_str_text(&t->values),
+                                 .body = kn_str_text(&t->put)};
+    const kn_program_text text = {.name = p->name,
+                                  .in = kn_str_text(&t->in),
+                                  .out = kn_str_text(&t->outs),
+                                  .values = "",
+                                  .stage = &stage,
+                                  .n_stages = 1,
+                                  .options = m->options};
+    kiln_status status = check(t);
+    return status == KILN_OK ? kn_kernel_create_text(out, &text) : status;
+}
+
+/* The keys of elements as they lie, with their places as orders, or in the order that there is. */
+static kiln_status make_key_map(kiln_kernel **out, const making *m, int k, int part, int by)
+{
+    const kn_program *p = m->s->signature;
+    texts t = {.in = KN_STR_INIT};
+    if (by == BY_ORDER)
+        kn_str_printf(&t.in, "%c _order, ", m->letter.order);
+    put_params(&t.in, p, 0, p->n_in, by == BY_ORDER);
+    kn_str_printf(&t.outs, "%c _keys", m->letter.key);
+    kn_str_append(&t.values, "_keys");
+    if (by == BY_ORDER) {
+        put_ordered_key(&t, m, k, part, "_order");
+        kn_str_append(&t.reads, "_order");
+        kn_str_printf(&t.put, "_keys = %s", kn_str_text(&t.key));
+    } else {
+        put_key(&t, m, k, part);
+        put_reads(&t.reads, p, m->keys[k].key);
+        kn_str_printf(&t.outs, ", %c _orders", m->letter.order);
+        kn_str_append(&t.values, ", _orders");
+        kn_str_printf(&t.put, "_keys = %s; _orders = i", kn_str_text(&t.key));
+    }
+    return finish(&t, make_map(out, m, &t));
+}
+
+static kiln_status make_put(kiln_kernel **out, const making *m)
+{
+    const kn_program *p = m->s->signature;
+    texts t = {.in = KN_STR_INIT};
+    kn_str_printf(&t.in, "%c _order, uint32 _length", m->letter.order);
+    put_results(&t.in, m);
+    kn_str_append(&t.in, ", ");
+    put_params(&t.in, p, 0, p->n_in, true);
+    put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
+    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, "_order");
+    kn_str_printf(&t.reads, "_order, _length%s", has_results(m) ? ", _results" : "");
+    kn_str_append(&t.put, "const long long kn_to = i; ");
+    if (kn_text_has_word(m->body, "i"))
+        put_body(&t, m, "(unsigned)i % _length", "const long long i", "_order % _length");
+    else
+        put_body(&t, m, "(unsigned)i % _length", "int", "0");
+    return finish(&t, make_map(out, m, &t));
+}
+
+static kiln_status make_quick(const making *m)
+{
+    sorting *s = m->s;
+    if (m->options->flags & KILN_KERNEL_CHECK) /* reports are those of the best steps */
+        return KILN_OK;
+    kiln_status status = make_digits(&s->digits, s);
+    for (int k = 0; k < s->n_keys; ++k)
+        for (int part = 0; part < PARTS; ++part)
+            for (int by = DIRECT; by <= BY_ORDER && status == KILN_OK; ++by)
+                status = make_key_map(&s->key[k].map[part][by], m, k, part, by);
+    return status == KILN_OK ? make_put(&s->put, m) : status;
 }
 
 static kiln_status make_last(kiln_kernel **out, const making *m, bool has_order)
 {
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
-    const char *at = has_order ? "_order" : "_J";
-    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out, at);
-    put_body(&t, m, "const long long i", at);
+    put_elements(&t.params, &t.elements, p, m->body, 0, p->n_in + p->n_out,
+                 has_order ? "i - _J + _order" : "i - _J + _J");
+    put_body(&t, m, place_along, "const long long i", has_order ? "_order" : "_J");
     return finish(&t, make_pass(out, m, &t, has_order, true));
 }
 
@@ -1008,7 +1219,7 @@ static kiln_status make_move(const making *m, bool is_last)
     if (is_last) {
         put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
         put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "");
-        put_body(&t, m, "int", "0");
+        put_body(&t, m, place_along, "int", "0");
     }
     for (int k = 0; k < m->s->n_moved && !is_last; ++k) {
         kn_param param = p->param[m->s->moved[k]];
@@ -1068,7 +1279,7 @@ static kiln_status make_rank(const making *m)
     put_params(&t.in, p, 0, p->n_in, false);
     put_params(&t.outs, p, p->n_in, p->n_in + p->n_out, true);
     put_elements(&t.params, &t.elements, p, m->body, p->n_in, p->n_in + p->n_out, "");
-    put_body(&t, m, "const long long i", "_J");
+    put_body(&t, m, place_along, "const long long i", "_J");
     put_key(&t, m, 0, 0);
     put_reads(&t.reads, p, m->keys[0].key);
     put_reads(&body_reads, p, m->body);
@@ -1162,9 +1373,11 @@ static kiln_status make_kernels(const making *m)
     if (status == KILN_OK)
         status = make_moves(m);
     if (status == KILN_OK)
-        status = make_inner(&s->first, m, false);
+        status = make_inner(&s->first, s, false);
     if (status == KILN_OK)
-        status = make_inner(&s->middle, m, true);
+        status = make_inner(&s->middle, s, true);
+    if (status == KILN_OK)
+        status = make_quick(m);
     for (int by = DIRECT; by <= BY_ORDER && status == KILN_OK; ++by)
         status = make_last(&s->last[by], m, by == BY_ORDER);
     for (int k = 0; k < s->n_keys; ++k)

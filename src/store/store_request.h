@@ -13,7 +13,9 @@ enum {
     /* KILN_ERROR_FORBIDDEN rather than compiling, or waiting for the thread that does; no miss is counted */
     KN_BUILD_FIND = 4,
     /* for plans: the baseline tier must not replace the optimised one */
-    KN_BUILD_OPTIMISED = 8
+    KN_BUILD_OPTIMISED = 8,
+    KN_BUILD_QUICK = 16, /* for plans: the baseline tier for good, if the optimised one is not at hand */
+    KN_BUILD_LATER = 32 /* for plans: an optimised tier that is not at hand is to come, and has no baseline */
 };
 
 /* KILN_COMPILE=never. */

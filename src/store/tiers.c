@@ -102,7 +102,7 @@ static kn_tiers_state make(kn_tiers *tiers)
     bool is_final = kn_shortages() == shortages;
     if (status == KILN_OK) {
         status = build(tiers, &parsed.spec);
-        is_final = kn_shortages() == shortages && atomic_load(&tiers->current);
+        is_final = kn_shortages() == shortages && (tiers->is_beside || atomic_load(&tiers->current));
         if (status != KILN_OK && is_final && !is_ending()) {
             kn_log(KILN_LOG_WARNING,
                    "%s: the best form for a layout cannot be had, the quick one goes on: %s",

@@ -31,6 +31,7 @@ struct kn_tiers {
     kn_device *device;
     char *what;     /* the specialisation of the optimised tier */
     unsigned maker; /* kn_fork_count() of its maker */
+    bool is_beside; /* no baseline follows: calls have other steps meanwhile (kn_plan_steps) */
     kn_tiers *next; /* in the queue */
 };
 

@@ -49,6 +49,15 @@ static const char *find_struct(const char *source, const char *name)
 
 static bool size_of_struct(const char *source, const char *name, size_t *size);
 
+/* A raw array, by its number of axes (src/codegen/prelude/both_raw.cpp); false: the line is none. */
+static bool size_of_raw(const char *line, size_t *size)
+{
+    const char *raw = strstr(line, "kn_raw_data<"), *rank = raw ? strrchr(raw, ',') : NULL;
+    if (rank)
+        *size = 24 + 16 * (size_t)atol(rank + 1);
+    return rank != NULL;
+}
+
 /* One declaration, up to its semicolon. */
 static bool size_of_member(const char *source, const char *line, size_t *size, size_t *align)
 {
@@ -57,6 +66,9 @@ static bool size_of_member(const char *source, const char *line, size_t *size, s
         size_t size;
     } types[] = {{"long long", 8}, {"double", 8}, {"unsigned", 4}, {"int", 4}, {"float", 4}};
     *size = 0;
+    *align = 8;
+    if (size_of_raw(line, size))
+        return true;
     *align = 0;
     sscanf(line, " alignas(%zu)", align);
     const char *type = strchr(line, ')') ? strchr(line, ')') + 1 : line, *bracket = strchr(line, '[');
@@ -80,7 +92,7 @@ static bool size_of_member(const char *source, const char *line, size_t *size, s
 static size_t names_in(const char *line)
 {
     size_t count = 1;
-    for (; *line; line++)
+    for (; *line && !strchr(line, '>'); line++)
         count += *line == ',';
     return count;
 }

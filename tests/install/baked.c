@@ -3,7 +3,8 @@
  * baked drawn COUNT NAME...: so many calls in layouts that are drawn.
  * baked arrays: arrays of float64 are made, copied, filled and converted to booleans, in layouts that are
  * drawn.
- * baked mixed: operations of float64 take booleans. */
+ * baked mixed: operations of float64 take booleans.
+ * baked sorts COUNT: sorts by keys that nobody has compiled; 1 where more than maps of their texts was. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,11 +248,56 @@ static int mix(void)
     return status == KILN_OK;
 }
 
+/* ---- sorts ---- */
+
+/* One by one key or two, of either dtype, in either order; *maps: those of its texts. */
+static int sort_drawn(int *maps)
+{
+    char text[2][64], name[32];
+    const int n_keys = 1 + (int)draw(2), ndim = 1 + (int)draw(2), axis = (int)draw((unsigned)ndim);
+    const int64_t shapes[2][2] = {{5000 + draw(5000)}, {2 + draw(20), 2000 + draw(2000)}};
+    const kiln_dtype dtype = draw(2) ? KILN_FLOAT64 : KILN_BOOL;
+    kiln_sort_key keys[2];
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_array *x = NULL, *out = NULL;
+    kiln_kernel *kernel = NULL;
+    for (int k = 0; k < n_keys; k++) {
+        snprintf(text[k], sizeof text[k], "x * %u.5 < %u", draw(1u << 30), draw(1u << 30));
+        keys[k] = (kiln_sort_key){text[k], draw(2) ? "bool" : "float64", draw(2) ? KILN_SORT_DESCENDING : 0};
+    }
+    snprintf(name, sizeof name, "by_%u", draw(1u << 30));
+    options.axes = &axis;
+    options.n_axes = 1;
+    kiln_status status = kiln_array_zeros(&x, dtype, ndim, shapes[ndim - 1], KILN_DEVICE_DEFAULT);
+    const kiln_arg in = kiln_arg_array(x);
+    if (status == KILN_OK)
+        status = kiln_sort_create(&kernel, "T x", "T y", keys, n_keys, "y = x", name, NULL);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, &out, 1, &in, 1, &options);
+    if (status != KILN_OK)
+        fprintf(stderr, "%s of %d axes: %s\n", name, ndim, kiln_error_message());
+    *maps += n_keys + 1;
+    kiln_kernel_free(kernel);
+    kiln_array_free(out);
+    kiln_array_free(x);
+    return status == KILN_OK;
+}
+
+static int sort_all_drawn(int *maps, int count)
+{
+    state = drawn_seed();
+    for (int k = 0; k < count; k++)
+        if (!sort_drawn(maps))
+            return 0;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     double start = now_ms();
     const int is_drawn_mode = argc > 3 && strcmp(argv[1], "drawn") == 0;
-    int n_in, n_out, count = argc == 2 ? atoi(argv[1]) : 0;
+    const int is_of_sorts = argc == 3 && strcmp(argv[1], "sorts") == 0;
+    int maps = 0, n_in, n_out, count = argc == 2 ? atoi(argv[1]) : 0;
     kiln_operation operation = KILN_OPERATION_INIT;
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     if (count > 0 && !call_first(count))
@@ -264,12 +310,15 @@ int main(int argc, char **argv)
         return 1;
     if (is_drawn_mode && !call_all_drawn(atoi(argv[2]), argc - 3, argv + 3))
         return 1;
-    for (int i = 1; i < argc && count == 0 && !is_drawn_mode && !is_of_arrays && !is_mixed; i++)
+    if (is_of_sorts && !sort_all_drawn(&maps, atoi(argv[2])))
+        return 1;
+    const int has_mode = count > 0 || is_drawn_mode || is_of_arrays || is_mixed || is_of_sorts;
+    for (int i = 1; i < argc && !has_mode; i++)
         if (!find_operation(&operation, &n_in, &n_out, argv[i]) || !call(argv[i], n_in, n_out))
             return 1;
     if (kiln_cache_get_stats(&stats) != KILN_OK)
         return 1;
     printf("compiled %llu, from bundles %llu of %llu bundles, %.1f ms\n", (unsigned long long)stats.compiles,
            (unsigned long long)stats.bundle_hits, (unsigned long long)stats.bundles, now_ms() - start);
-    return stats.compiles > 0;
+    return stats.compiles != (unsigned)maps;
 }

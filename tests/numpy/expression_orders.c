@@ -79,7 +79,7 @@ static kiln_status lower(kn_lowered *out, const kiln_kernel *kernel, const kiln_
 {
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.order = KILN_ORDER_KEEP;
-    kn_lowering_call call = {NULL, in, &options, NULL, NULL, false};
+    kn_lowering_call call = {NULL, in, &options, NULL, NULL, false, false};
     for (int k = 0; k < kernel->program->n_in; ++k)
         if (in[k].kind == KILN_ARG_ARRAY)
             call.device = in[k].value.array->storage->device;

@@ -247,7 +247,7 @@ static kiln_status run_steps(const kiln_kernel *kernel, kiln_array **out, const 
                              const kiln_call_options *options, const kn_target *target)
 {
     const kiln_call_options none = KILN_CALL_OPTIONS_INIT;
-    const kn_lowering_call call = {out, in, options ? options : &none, NULL, target, false};
+    const kn_lowering_call call = {out, in, options ? options : &none, NULL, target, false, false};
     kn_lowered lowered = {0};
     kiln_status status = kn_lower_call(&lowered, kernel, &call);
     unsigned char **buffer = calloc((size_t)lowered.n_buffers + 1, sizeof *buffer);

@@ -36,6 +36,40 @@ static void parameters_have_usual_values(void **state)
     kiln_array_free(e);
 }
 
+static void parts_along_an_axis_by_its_name(void **state)
+{
+    const float numbers[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const int64_t shapes[][3] = {{8}, {4, 2}, {2, 2, 2}}, at = 3;
+    kiln_array *x[3] = {NULL}, *part[2] = {NULL};
+    (void)state;
+    for (int k = 0; k < 3; ++k)
+        OK(kiln_array_from_host(&x[k], numbers, KILN_FLOAT32, k + 1, shapes[k], KILN_DEVICE_HOST));
+    for (int k = 0; k < 5; ++k) {
+        if (k == 0)
+            OK(kiln_hsplit(part, 2, x[0], &at));
+        else if (k == 1)
+            OK(kiln_hsplit(part, 2, x[1], NULL));
+        else if (k == 2)
+            OK(kiln_vsplit(part, 2, x[1], NULL));
+        else if (k == 3)
+            OK(kiln_dsplit(part, 2, x[2], NULL));
+        else
+            OK(kiln_histogram_bin_edges(part, kiln_arg_array(x[0]), 7, (const double[]){1, 8}));
+        const float expected[][2] = {{0, 3}, {0, 1}, {0, 4}, {0, 1}, {1, 1}};
+        assert_true(*(const float *)kiln_array_data(part[0]) == expected[k][0]);
+        assert_true(k == 4 || *(const float *)kiln_array_data(part[1]) == expected[k][1]);
+        assert_int_equal(kiln_array_size(part[0]), k == 0 ? 3 : k == 4 ? 8 : 4);
+        kiln_array_free(part[0]);
+        kiln_array_free(part[1]);
+        part[0] = part[1] = NULL;
+    }
+    assert_int_equal(kiln_dsplit(part, 2, x[1], NULL), KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_histogram_bin_edges(part, kiln_arg_array(x[0]), 0, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_histogram_bin_edges(NULL, kiln_arg_array(x[0]), 1, NULL), KILN_ERROR_INVALID);
+    for (int k = 0; k < 3; ++k)
+        kiln_array_free(x[k]);
+}
+
 static void axes_are_those_of_the_call(void **state)
 {
     kiln_array *e = NULL, *mean = NULL;
@@ -318,6 +352,7 @@ static void calls_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parameters_have_usual_values),
+                                       cmocka_unit_test(parts_along_an_axis_by_its_name),
                                        cmocka_unit_test(axes_are_those_of_the_call),
                                        cmocka_unit_test(traces_record_functions),
                                        cmocka_unit_test(truth_keeps_dtypes),

@@ -162,6 +162,40 @@ static void slices_and_selections(void **state)
     kiln_array_free(a);
 }
 
+/* assert_array frees a view. */
+static void parts_of_an_axis(void **state)
+{
+    kiln_array *a = counted(2, S(2, 5)), *v[7] = {NULL};
+    (void)state;
+    assert_int_equal(kiln_array_split(v, 3, a, -1, NULL), KILN_OK);
+    assert_array(v[0], "(2, 2): 0 1 5 6");
+    assert_array(v[1], "(2, 2): 2 3 7 8");
+    assert_array(v[2], "(2, 1): 4 9");
+    assert_int_equal(kiln_split(v, 5, a, 1, NULL), KILN_OK);
+    for (int k = 0; k < 5; k++) {
+        assert_int_equal(kiln_array_shape(v[k])[1], 1);
+        kiln_array_free(v[k]);
+    }
+    assert_int_equal(kiln_split(v, 4, a, 1, S(1, -2, 2)), KILN_OK); /* they may go back, as slices do */
+    assert_array(v[0], "(2, 1): 0 5");
+    assert_array(v[1], "(2, 2): 1 2 6 7");
+    assert_array(v[2], "(2, 0):");
+    assert_array(v[3], "(2, 3): 2 3 4 7 8 9");
+    assert_int_equal(kiln_array_split(v, 7, a, 1, NULL), KILN_OK);
+    for (int k = 0; k < 7; k++) {
+        assert_int_equal(kiln_array_shape(v[k])[1], k < 5);
+        kiln_array_free(v[k]);
+        v[k] = NULL;
+    }
+    assert_int_equal(kiln_split(v, 2, a, 1, NULL), KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_split(v, 2, a, 2, NULL), KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_array_split(v, 0, a, 1, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_split(v, 2, NULL, 1, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_split(NULL, 2, a, 1, NULL), KILN_ERROR_INVALID);
+    assert_null(v[0]);
+    kiln_array_free(a);
+}
+
 static void transposes(void **state)
 {
     kiln_array *a = counted(3, S(1, 2, 3)), *v = NULL;
@@ -327,6 +361,7 @@ int main(void)
         cmocka_unit_test(bad_indices_have_a_caret),
         cmocka_unit_test(axes_have_a_limit),
         cmocka_unit_test(slices_and_selections),
+        cmocka_unit_test(parts_of_an_axis),
         cmocka_unit_test(transposes),
         cmocka_unit_test(reshapes_are_views_where_they_can_be),
         cmocka_unit_test(empty_and_single_reshapes),
