@@ -167,11 +167,11 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_slice(kiln_array **out, const kil
                                                      int64_t step);
 /* The n parts of an axis, out[0] to out[n - 1]: as equal as they can be, the first ones longer by
  * one, or, where at is not NULL, those between the n - 1 places there, which are bounds of slices.
- * kiln_split refuses parts that are not equal (KILN_ERROR_SHAPE). NumPy's array_split and split.
- * KILN_ERROR_INVALID for n below 1; out is unchanged on failure. */
+ * NumPy's array_split. KILN_ERROR_INVALID for n below 1; out is unchanged on failure. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_split(kiln_array **out, int n,
                                                      const kiln_array *array, int axis,
                                                      const int64_t *at);
+/* The same, but KILN_ERROR_SHAPE for parts that would not be equal. NumPy's split. */
 KILN_NODISCARD KILN_API kiln_status kiln_split(kiln_array **out, int n, const kiln_array *array,
                                                int axis, const int64_t *at);
 /* One index of one axis, which goes away. Negative counts from the end. */
