@@ -13,7 +13,7 @@
 
 enum { SCALAR_BYTES = 16 };
 
-void kn_plan_steps_free(kn_plan_steps *s) /* NOLINT(misc-no-recursion): quick steps have none */
+void kn_plan_steps_free(kn_plan_steps *s)
 {
     if (!s)
         return;
