@@ -12,7 +12,8 @@
  * CUDA of most reductions. What has none comes in the layouts of `record_layouts`.
  *
  * Sorts: the passes that have none of the user's texts, for keys of each width, so that a sort by a key that
- * nobody has compiled needs maps of that key and of its body alone; sort and argsort by name.
+ * nobody has compiled needs maps of that key and of its body alone; sort and argsort by name. Selections: the
+ * scan that is the same for all.
  *
  * Besides, the kernels by which arrays of these dtypes are converted to each other and, on CUDA, copied,
  * filled and counted up: programs that call operations do so, too. */
@@ -385,7 +386,8 @@ static void record_conversion(job *j, kiln_dtype from, kiln_dtype to)
 /* No user's kernel has these names' stages. */
 static bool take_own_pass(const kiln_record_line *line, void *user)
 {
-    if (strcmp(line->name, "sort_pass") == 0 || strcmp(line->name, "sort_digits") == 0)
+    if (strcmp(line->name, "sort_pass") == 0 || strcmp(line->name, "sort_digits") == 0 ||
+        strcmp(line->name, "select_numbers") == 0)
         put_line(user, line);
     return true;
 }
@@ -460,8 +462,25 @@ static void record_arrays(job *j)
     }
 }
 
+static void record_selection(job *j)
+{
+    const int64_t sizes[] = {1, SMALL, ROWS * COLUMNS};
+    kiln_kernel *kernel = NULL;
+    bool done = kiln_select_create(&kernel, "T x", "T y", "x != (T)0", "y = x", "chosen", NULL) == KILN_OK &&
+                kiln_set_forms(KILN_FORMS_QUICK) == KILN_OK;
+    for (int k = 0; k < 3 && done; k++) {
+        kiln_array *x = NULL, *none[2] = {NULL};
+        done = kiln_array_empty(&x, KILN_BOOL, 1, &sizes[k], KILN_DEVICE_HOST) == KILN_OK;
+        const kiln_arg in = kiln_arg_array(x);
+        record_kernel(j, kernel, none, 2, &in, 1, NULL, take_own_pass);
+        kiln_array_free(x);
+    }
+    kiln_kernel_free(kernel);
+}
+
 static void record_sorts(job *j)
 {
+    record_selection(j);
     for (int k = KILN_BOOL; k < KN_DTYPE_END; k++) {
         if (!is_wanted_dtype(j, (kiln_dtype)k))
             continue;

@@ -1,4 +1,7 @@
-/* kernel/select.c - selections: a scan counts the selected elements, and stores each by its number. */
+/* kernel/select.c - selections: a scan counts the selected elements, and stores each by its number.
+ *
+ * A call has quick steps, too (kn_lowering_call.is_quick): a map of the predicate, a scan that numbers what
+ * it selects, which is the same for all selections, and a map of the body. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,8 +10,12 @@
 #include "program/program.h"
 #include "space/shape.h"
 
+/* The bytes of the buffers of quick steps at most, which the best one does without. */
+enum { MOST_QUICK = 1 << 27 };
+
 typedef struct selection {
     kiln_kernel *kernel;
+    kiln_kernel *keep, *number, *put; /* quick steps; NULL */
 } selection;
 
 /* ---- results ---- */
@@ -81,6 +88,95 @@ static kiln_status add_scan(kn_lowered *out, const selection *s, const kn_loweri
     return status;
 }
 
+/* ---- quick steps ---- */
+
+static bool has_quick(const selection *s, const kn_lowering_call *call, int64_t elements)
+{
+    return s->put && call->target->backend == KN_CUDA && elements > 0 &&
+           elements <= MOST_QUICK / (int64_t)(sizeof(bool) + sizeof(int64_t));
+}
+
+typedef struct quick {
+    kn_lowered *out;
+    const selection *s;
+    const kn_lowering_call *call;
+    const kn_described *in;
+    int ndim;
+    int64_t shape[KILN_MAX_NDIM], elements;
+    kn_source chosen, numbers;
+} quick;
+
+/* Binds the user's inputs to the parameters from `at` on. */
+static kiln_status bind_inputs(kn_lowered_part *part, int at, const quick *q)
+{
+    const kn_program *p = q->s->kernel->program;
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < p->n_in && status == KILN_OK; ++k)
+        status = kn_lowered_bind_input(part, at + k, q->call, k, kn_described_dtype(p, &p->param[k], q->in));
+    return status;
+}
+
+static kiln_status add_keep(quick *q)
+{
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, q->out, q->s->keep);
+    if (status == KILN_OK)
+        status = bind_inputs(part, 0, q);
+    return status == KILN_OK ? kn_lowered_bind(part, part->program->n_in, q->call, &q->chosen, KILN_BOOL,
+                                               q->ndim, q->shape, NULL)
+                             : status;
+}
+
+static kiln_status add_number(quick *q)
+{
+    const kn_source count = {.kind = KN_FROM_OUTPUT, .index = q->s->kernel->program->n_out - 1};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, q->out, q->s->number);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, q->call, &q->chosen, KILN_BOOL, 1, &q->elements, NULL);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 1, q->call, &q->numbers, KILN_INT64, 1, &q->elements, NULL);
+    return status == KILN_OK ? kn_lowered_bind(part, 2, q->call, &count, KILN_INT64, 0, NULL, NULL) : status;
+}
+
+static kiln_status add_put(quick *q)
+{
+    const int n_out = q->s->kernel->program->n_out - 1;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, q->out, q->s->put);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, q->call, &q->chosen, KILN_BOOL, q->ndim, q->shape, NULL);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 1, q->call, &q->numbers, KILN_INT64, q->ndim, q->shape, NULL);
+    if (status == KILN_OK)
+        status = bind_inputs(part, 2, q);
+    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
+        kn_described result = {.ndim = 0};
+        status = describe(&result, q->s, j, q->in);
+        if (status == KILN_OK)
+            status = bind_output(part, j, q->call, &result);
+    }
+    return status;
+}
+
+static kiln_status add_quick(kn_lowered *out, const selection *s, const kn_lowering_call *call,
+                             const kn_described *in, int64_t elements)
+{
+    quick q = {.out = out, .s = s, .call = call, .in = in, .elements = elements};
+    kiln_status status = kn_describe_elements(&q.ndim, q.shape, s->kernel->program, in, "select from");
+    if (status == KILN_OK)
+        status = kn_lowered_add_source(&q.chosen, out, (size_t)elements * sizeof(bool));
+    if (status == KILN_OK)
+        status = kn_lowered_add_source(&q.numbers, out, (size_t)elements * sizeof(int64_t));
+    if (status == KILN_OK)
+        status = add_keep(&q);
+    if (status == KILN_OK)
+        status = add_number(&q);
+    return status == KILN_OK ? add_put(&q) : status;
+}
+
+/* ---- lowering ---- */
+
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     const selection *s = context;
@@ -93,8 +189,11 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
         return kn_error_memory("a selection");
     kn_describe_arguments(in, call->in, p->n_in);
     kiln_status status = count_elements(&elements, p, in);
+    out->has_quick = status == KILN_OK && has_quick(s, call, elements);
     if (status == KILN_OK)
-        status = elements == 0 ? add_clear(out, call, &count) : add_scan(out, s, call, in);
+        status = elements == 0                      ? add_clear(out, call, &count)
+                 : call->is_quick && out->has_quick ? add_quick(out, s, call, in, elements)
+                                                    : add_scan(out, s, call, in);
     for (int j = 0; j < p->n_out - 1; ++j)
         out->late[j] = (kn_late){true, count, 0};
     kn_free(in);
@@ -104,8 +203,12 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
 static void release(void *context)
 {
     selection *s = context;
-    if (s)
-        kiln_kernel_free(s->kernel);
+    if (!s)
+        return;
+    kiln_kernel_free(s->kernel);
+    kiln_kernel_free(s->keep);
+    kiln_kernel_free(s->number);
+    kiln_kernel_free(s->put);
     kn_free(s);
 }
 
@@ -113,17 +216,67 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 
 /* ---- making ---- */
 
-/* The program's texts. */
+/* The program's texts; quick: those of the maps of the predicate and of the body. */
 typedef struct texts {
     kn_str outs, keep, put, reads;
+    struct {
+        kn_str in, outs, keep, put, reads_of_keep, reads_of_put;
+    } quick;
 } texts;
+enum { TEXTS = sizeof(texts) / sizeof(kn_str) };
 
 static void free_texts(texts *t)
 {
-    kn_str_free(&t->outs);
-    kn_str_free(&t->keep);
-    kn_str_free(&t->put);
-    kn_str_free(&t->reads);
+    kn_str *each = (kn_str *)t;
+    for (int k = 0; k < TEXTS; ++k)
+        kn_str_free(&each[k]);
+}
+
+static kiln_status check_texts(const texts *t)
+{
+    const kn_str *each = (const kn_str *)t;
+    for (int k = 0; k < TEXTS; ++k)
+        if (each[k].failed)
+            return kn_error_memory("a selection's texts");
+    return KILN_OK;
+}
+
+/* The names of the inputs that are read element by element and that the text has, behind others. */
+static void put_reads(kn_str *to, const char *others, const kn_param *param, int n_in, const char *text)
+{
+    const char *separator = others[0] ? ", " : "";
+    kn_str_append(to, others);
+    for (int k = 0; k < n_in; ++k)
+        if (!param[k].is_raw && kn_text_has_word(text, param[k].name)) {
+            kn_str_printf(to, "%s%s", separator, param[k].name);
+            separator = ", ";
+        }
+}
+
+static void write_quick(texts *t, const char *in_params, const kn_param *param, int n_in, int n_out,
+                        const char *keep, const char *body)
+{
+    const char *separator = "";
+    kn_str names = KN_STR_INIT, places = KN_STR_INIT;
+    kn_str_printf(&t->quick.in, "bool _chosen, int64 _number, %s", in_params);
+    kn_str_printf(&t->quick.keep, "_chosen = (%s\n) ? 1 : 0", keep);
+    put_reads(&t->quick.reads_of_keep, "", param, n_in, keep);
+    put_reads(&t->quick.reads_of_put, "_chosen, _number", param, n_in, body);
+    kn_str_append(&t->quick.put, "if (_chosen");
+    for (int k = n_in; k < n_in + n_out; ++k) {
+        kn_param raw = param[k];
+        raw.is_raw = true;
+        kn_str_append(&t->quick.outs, separator);
+        kn_param_format(&t->quick.outs, &raw);
+        kn_str_printf(&t->quick.put, " && _number <= %s.size()", raw.name);
+        kn_str_printf(&names, "%sauto &%s", separator, raw.name);
+        kn_str_printf(&places, "%s%s[_number - 1]", separator, raw.name);
+        separator = ", ";
+    }
+    kn_str_printf(&t->quick.put, ")\n[&](%s) {\n%s;\n}(%s)", kn_str_text(&names), body, kn_str_text(&places));
+    t->quick.put.failed |= names.failed || places.failed;
+    kn_str_free(&names);
+    kn_str_free(&places);
 }
 
 /* A selected element is stored by a function of the references that the body assigns; outputs may have less
@@ -172,9 +325,75 @@ static kiln_status make_kernel(kiln_kernel **out, const char *in_params, const t
                                   .is_selection = true,
                                   .options = options};
     /* Elements behind the selected ones are no results. */
-    return t->outs.failed || t->keep.failed || t->put.failed || t->reads.failed
-               ? kn_error_memory("a selection's texts")
-               : kn_kernel_create_text(out, &text);
+    kiln_status status = check_texts(t);
+    return status == KILN_OK ? kn_kernel_create_text(out, &text) : status;
+}
+
+static kiln_status make_map(kiln_kernel **out, const char *in, const char *outs, const kn_stage_text *stage,
+                            const char *name, const kiln_kernel_options *options)
+{
+    const kn_program_text text = {
+        .name = name, .in = in, .out = outs, .values = "", .stage = stage, .n_stages = 1, .options = options};
+    return kn_kernel_create_text(out, &text);
+}
+
+/* It has none of the user's texts: bundles have it. */
+static kiln_status make_number(kiln_kernel **out)
+{
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "keep",
+         .reads = "_chosen",
+         .gives = "_kn_kept",
+         .body = "_chosen ? 1 : 0"},
+        {.kind = KN_SCAN, .label = "scan", .reads = "_kn_kept", .gives = "_kn_number", .body = "a + b"},
+        {.kind = KN_MAP,
+         .label = "body",
+         .reads = "_kn_number, _chosen",
+         .gives = "",
+         .body = "if (_chosen) _numbers[_J] = kn_number;\nif (_J + 1 == _in_ind.size()) _count[0] = "
+                 "kn_number;\n"}};
+    const kn_program_text text = {.name = "select_numbers",
+                                  .in = "bool _chosen",
+                                  .out = "raw int64 _numbers, raw int64 _count",
+                                  .values = "int64 _kn_kept, int64 _kn_number",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = KN_REDUCED_BY_CALL,
+                                  .is_selection = true};
+    return kn_kernel_create_text(out, &text);
+}
+
+/* Names of the maps' own parameters. */
+static bool has_name_of_quick(const kn_program *p)
+{
+    bool has = false;
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        has = has || strcmp(p->param[k].name, "_chosen") == 0 || strcmp(p->param[k].name, "_number") == 0;
+    return has;
+}
+
+static kiln_status make_quick(selection *s, const char *in_params, const texts *t, const char *name,
+                              const kiln_kernel_options *options)
+{
+    if (options->flags & KILN_KERNEL_CHECK || has_name_of_quick(s->kernel->program))
+        return KILN_OK; /* reports are those of the best step */
+    const kn_stage_text keep = {.kind = KN_MAP,
+                                .label = "",
+                                .reads = kn_str_text(&t->quick.reads_of_keep),
+                                .gives = "_chosen",
+                                .body = kn_str_text(&t->quick.keep)},
+                        put = {.kind = KN_MAP,
+                               .label = "",
+                               .reads = kn_str_text(&t->quick.reads_of_put),
+                               .gives = "",
+                               .body = kn_str_text(&t->quick.put)};
+    kiln_status status = make_map(&s->keep, in_params, "bool _chosen", &keep, name, options);
+    if (status == KILN_OK)
+        status = make_number(&s->number);
+    return status == KILN_OK ? make_map(&s->put, kn_str_text(&t->quick.in), kn_str_text(&t->quick.outs), &put,
+                                        name, options)
+                             : status;
 }
 
 static kiln_status check_params(const kn_param *param, int n_in, int n_out, const char *body)
@@ -197,24 +416,21 @@ static kiln_status check_params(const kn_param *param, int n_in, int n_out, cons
                                                     "least one output beside its count");
 }
 
-/* A kernel whose calls are the scan's; context and scan are taken over. */
-static kiln_status make_selection(kiln_kernel **out, kiln_kernel *scan)
+/* A kernel whose calls are the scan's; s is taken over. */
+static kiln_status make_selection(kiln_kernel **out, selection *s)
 {
-    const kn_program *p = scan->program;
+    const kn_program *p = s->kernel->program;
     const char *names[KN_MAX_PARAMS];
     kn_program *prototype = NULL;
-    selection *s = kn_calloc(1, sizeof *s);
-    kiln_status status = s ? KILN_OK : kn_error_memory("a selection");
+    kiln_status status = KILN_OK;
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         names[k] = p->param[k].name;
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, p->name, names, p->n_in, names + p->n_in, p->n_out);
     if (status != KILN_OK) {
-        kn_free(s);
-        kiln_kernel_free(scan);
+        release(s);
         return status;
     }
-    s->kernel = scan;
     return kn_kernel_create_algorithm(out, prototype, &algorithm, s);
 }
 
@@ -224,8 +440,7 @@ kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const c
 {
     kn_param param[KN_MAX_PARAMS];
     kiln_kernel_options o;
-    kiln_kernel *scan = NULL;
-    texts t = {KN_STR_INIT, KN_STR_INIT, KN_STR_INIT, KN_STR_INIT};
+    texts t = {.outs = KN_STR_INIT};
     int n_in = 0, n_out = 0;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
@@ -243,8 +458,17 @@ kiln_status kiln_select_create(kiln_kernel **out, const char *in_params, const c
         kn_error_context("%s", name ? name : "kernel");
         return status;
     }
+    selection *s = kn_calloc(1, sizeof *s);
+    if (!s)
+        return kn_error_memory("a selection");
     write_texts(&t, param, n_in, n_out, keep, body);
-    status = make_kernel(&scan, in_params, &t, name, &o);
+    write_quick(&t, in_params, param, n_in, n_out, keep, body);
+    status = make_kernel(&s->kernel, in_params, &t, name, &o);
+    if (status == KILN_OK)
+        status = make_quick(s, in_params, &t, name, &o);
     free_texts(&t);
-    return status == KILN_OK ? make_selection(out, scan) : status;
+    if (status == KILN_OK)
+        return make_selection(out, s);
+    release(s);
+    return status;
 }

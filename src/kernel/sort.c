@@ -1178,11 +1178,20 @@ static kiln_status make_put(kiln_kernel **out, const making *m)
     return finish(&t, make_map(out, m, &t));
 }
 
+/* Names of parameters that quick steps alone have. */
+static bool has_name_of_quick(const kn_program *p)
+{
+    bool has = false;
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        has = has || strcmp(p->param[k].name, "_length") == 0 || strcmp(p->param[k].name, "_orders") == 0;
+    return has;
+}
+
 static kiln_status make_quick(const making *m)
 {
     sorting *s = m->s;
-    if (m->options->flags & KILN_KERNEL_CHECK) /* reports are those of the best steps */
-        return KILN_OK;
+    if (m->options->flags & KILN_KERNEL_CHECK || has_name_of_quick(s->signature))
+        return KILN_OK; /* reports are those of the best steps */
     kiln_status status = make_digits(&s->digits, s);
     for (int k = 0; k < s->n_keys; ++k)
         for (int part = 0; part < PARTS; ++part)

@@ -4,7 +4,8 @@
  * baked arrays: arrays of float64 are made, copied, filled and converted to booleans, in layouts that are
  * drawn.
  * baked mixed: operations of float64 take booleans.
- * baked sorts COUNT: sorts by keys that nobody has compiled; 1 where more than maps of their texts was. */
+ * baked sorts COUNT: sorts by keys and selections by predicates that nobody has compiled; 1 where more than
+ * maps of their texts was. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,7 +249,7 @@ static int mix(void)
     return status == KILN_OK;
 }
 
-/* ---- sorts ---- */
+/* ---- sorts and selections ---- */
 
 /* One by one key or two, of either dtype, in either order; *maps: those of its texts. */
 static int sort_drawn(int *maps)
@@ -283,11 +284,37 @@ static int sort_drawn(int *maps)
     return status == KILN_OK;
 }
 
+static int select_drawn(int *maps)
+{
+    char text[64], name[32];
+    const int ndim = 1 + (int)draw(2);
+    const int64_t shapes[2][2] = {{1 + draw(5000)}, {1 + draw(20), 1 + draw(2000)}};
+    kiln_array *x = NULL;
+    kiln_kernel *kernel = NULL;
+    snprintf(text, sizeof text, "x * %u.5 < %u", draw(1u << 30), draw(1u << 30));
+    snprintf(name, sizeof name, "of_%u", draw(1u << 30));
+    kiln_status status = make_array(&x, ndim, shapes[ndim - 1]);
+    const kiln_arg in = kiln_arg_array(x);
+    if (status == KILN_OK)
+        status = kiln_select_create(&kernel, "T x", "T y, int64 at", text, "y = x; at = i", name, NULL);
+    kiln_array *all[3] = {NULL};
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, all, 3, &in, 1, NULL);
+    if (status != KILN_OK)
+        fprintf(stderr, "%s of %d axes: %s\n", name, ndim, kiln_error_message());
+    *maps += 2;
+    for (int k = 0; k < 3; k++)
+        kiln_array_free(all[k]);
+    kiln_kernel_free(kernel);
+    kiln_array_free(x);
+    return status == KILN_OK;
+}
+
 static int sort_all_drawn(int *maps, int count)
 {
     state = drawn_seed();
     for (int k = 0; k < count; k++)
-        if (!sort_drawn(maps))
+        if (!(draw(2) ? sort_drawn : select_drawn)(maps))
             return 0;
     return 1;
 }
