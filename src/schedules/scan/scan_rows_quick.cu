@@ -17,22 +17,29 @@ ${begin}
     ${type} kn_before;
     bool kn_some = false; /* there is something in kn_before */
 #pragma unroll 1
-    for (int kn_stores = !kn_has_tiles; kn_stores < 2; ++kn_stores) {
+    for (int kn_turn = kn_has_tiles ? 0 : 2; kn_turn < 3; ++kn_turn) { /* the sum, those of the tiles before, the results */
+        const bool kn_looks = kn_has_tiles && kn_turn == 1;
+        const unsigned kn_many = kn_looks ? kn_tile : kn_count;
 #pragma unroll 1
-        for (unsigned kn_r = 0; kn_r < kn_count; kn_r += 32) {
-            const unsigned kn_last = kn_count - kn_r < 32 ? kn_count - kn_r - 1 : 31, kn_j = kn_r + (kn_lane < kn_last ? kn_lane : kn_last);
+        for (unsigned kn_r = 0; kn_r < kn_many; kn_r += 32) {
+            const unsigned kn_last = kn_many - kn_r < 32 ? kn_many - kn_r - 1 : 31, kn_at = kn_r + (kn_lane < kn_last ? kn_lane : kn_last);
+            const unsigned kn_j = kn_at < kn_count ? kn_at : kn_count - 1;
             ${loads}
             ${single}
             ${type} kn_sum = ${mapped};
+            if (kn_looks) {
+                while (kn_look_at(kn_words + kn_at) == 0)
+                    ;
+                __threadfence();
+                kn_sum = kn_sums[kn_at];
+            }
 #pragma unroll 1
-            for (unsigned kn_by = 1; kn_by < 32; kn_by *= 2) {
-                const ${type} kn_other = kn_shuffle<'='>(kn_sum, (kn_lane - kn_by) % 32);
-                if (kn_lane >= kn_by)
+            for (unsigned kn_by = 1; kn_by < 64; kn_by *= 2) { /* at last what comes before all lanes */
+                const ${type} kn_other = kn_by < 32 ? kn_shuffle<'='>(kn_sum, (kn_lane - kn_by) % 32) : kn_before;
+                if (kn_by < 32 ? kn_lane >= kn_by : kn_some)
                     kn_sum = ${reduce}(kn_other, kn_sum);
             }
-            if (kn_some)
-                kn_sum = ${reduce}(kn_before, kn_sum);
-            if (kn_stores) {
+            if (kn_turn == 2) {
                 ${type} ${result} = kn_sum;
                 if constexpr (kn_is_exclusive) {
                     ${result} = kn_shuffle<'='>(kn_sum, (kn_lane - 1) % 32);
@@ -46,26 +53,13 @@ ${begin}
             kn_before = kn_shuffle<'='>(kn_sum, kn_last);
             kn_some = true;
         }
-        if (!kn_stores) {
+        if (kn_turn == 0) {
             if (kn_lane == 0) {
                 kn_sums[kn_tile] = kn_before;
                 __threadfence();
                 kn_put_down(kn_words + kn_tile, 1u);
             }
-            const unsigned kn_each = (kn_tile + 31) / 32;
             kn_some = false;
-#pragma unroll 1
-            for (unsigned kn_t = kn_lane * kn_each; kn_t < kn_tile && kn_t < (kn_lane + 1) * kn_each; ++kn_t) {
-                while (kn_look_at(kn_words + kn_t) == 0)
-                    ;
-                __threadfence();
-                kn_before = kn_some ? ${reduce}(kn_before, kn_sums[kn_t]) : kn_sums[kn_t];
-                kn_some = true;
-            }
-            kn_some = kn_tile > 0;
-            if (kn_some)
-                kn_reduce_lanes(kn_before, (kn_tile + kn_each - 1) / kn_each, kn_lane, ${reduce});
-            kn_before = kn_shuffle<'='>(kn_before, 0);
         }
     }
     if constexpr (kn_has_tiles)
