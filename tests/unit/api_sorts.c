@@ -120,6 +120,56 @@ static void sorts_are_refused(void **state)
     assert_null(k);
 }
 
+/* ---- quick steps for CUDA ---- */
+
+/* The lines about what has none of the user's texts, of a sort or a selection by this text. */
+static void shared_lines(char *out, size_t size, bool is_sort, const char *text, const char *name,
+                         const char *x)
+{
+    const int64_t shape[] = {3, 7000};
+    const kiln_sort_key key = {text, NULL, 0};
+    char in[32], body[32], *lines = NULL, *rest = NULL;
+    kiln_array *a = NULL, *none[2] = {NULL};
+    kiln_kernel *k = NULL;
+    snprintf(in, sizeof in, "float32 %s", x);
+    snprintf(body, sizeof body, "y = %s", x);
+    OK(kiln_array_empty(&a, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    const kiln_arg arg = kiln_arg_array(a);
+    if (is_sort)
+        OK(kiln_sort_create(&k, in, "float32 y", &key, 1, body, name, NULL));
+    else
+        OK(kiln_select_create(&k, in, "float32 y", text, body, name, NULL));
+    OK(kiln_kernel_explain(&lines, k, none, is_sort ? 1 : 2, &arg, 1, NULL, "sm_90"));
+    out[0] = '\0';
+    for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (strstr(line, "name=\"sort_") || strstr(line, "name=\"select_"))
+            snprintf(out + strlen(out), size - strlen(out), "%s\n", line);
+        else
+            assert_true(line[0] == '#' || !strstr(line, "kiln/3") || strstr(line, name));
+    free(lines);
+    kiln_kernel_free(k);
+    kiln_array_free(a);
+}
+
+static void steps_without_texts_are_shared(void **state)
+{
+    static char one[1 << 15], other[1 << 15];
+    (void)state;
+    OK(kiln_set_forms(KILN_FORMS_QUICK));
+    for (int is_sort = 0; is_sort < 2; ++is_sort) {
+        shared_lines(one, sizeof one, is_sort, is_sort ? "abs(x - 31)" : "x > 31", "one", "x");
+        shared_lines(other, sizeof other, is_sort, is_sort ? "-x" : "x < 3 || x > 4", "two", "x");
+        assert_true(one[0]);
+        assert_string_equal(one, other);
+    }
+    /* Names of the steps' own parameters are free for the user. */
+    shared_lines(one, sizeof one, true, "_length", "named", "_length");
+    shared_lines(one, sizeof one, true, "_orders", "named", "_orders");
+    shared_lines(one, sizeof one, false, "_number > 0", "named", "_number");
+    shared_lines(one, sizeof one, false, "_chosen > 0", "named", "_chosen");
+    OK(kiln_set_forms(KILN_FORMS_BEST));
+}
+
 /* ---- by name ---- */
 
 static kiln_arg array_of(const char *type, int ndim, const int64_t *shape)
@@ -377,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_rows),
                                        cmocka_unit_test(sorts_are_refused),
+                                       cmocka_unit_test(steps_without_texts_are_shared),
                                        cmocka_unit_test(sorts_by_name),
                                        cmocka_unit_test(partitions_of_rows),
                                        cmocka_unit_test(nan_is_left_out),
