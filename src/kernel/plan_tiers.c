@@ -224,7 +224,7 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
     if (has_baseline && (baseline.schedule.baseline || baseline.schedule.kind->keeps_order) &&
         kn_tiers_mode() == KILN_FORMS_QUICK && !(build_flags & KN_BUILD_OPTIMISED))
         return take_given_baseline(out, &q, &baseline);
-    if (build_flags & KN_BUILD_LATER)
+    if (build_flags & KN_BUILD_LATER && !(r->spec.program->flags & KILN_KERNEL_CHECK))
         return take_later(out, &q);
     bool comes_later = !(build_flags & (KN_BUILD_OPTIMISED | KN_BUILD_NO_COMPILE | KN_BUILD_QUICK)) &&
                        !kn_build_is_forbidden();
