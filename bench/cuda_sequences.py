@@ -294,12 +294,23 @@ def assigned_by_numpy(text, values):
     return torch.from_numpy(x).cuda()
 
 
+def by_edges(x, bins):
+    """NumPy's histogram of float32 from 0 to 1: histc multiplies, and has other bins where an edge is rounded."""
+    edges = torch.from_numpy(np.histogram_bin_edges(np.zeros(1, np.float32), bins, (0, 1)).astype(np.float32)).cuda()
+    counts = torch.zeros(bins, dtype=torch.int64, device="cuda")
+    for part in x.split(1 << 24):
+        counts += (torch.searchsorted(edges, part, right=True) - 1).clamp_(max=bins - 1).bincount(minlength=bins)
+    return counts
+
+
 def is_right(name, text, ours, by_torch, values):
     if text is None:
         return affine_is_right(ours, *values)
     got = ours.result()
     if name in UNDEFINED:
         return torch.equal(got, assigned_by_numpy(text, values))
+    if name.startswith("X7c"):
+        return torch.equal(got, by_edges(values[0], got.numel()))
     if name.startswith("median"):
         count = values[0].numel()
         middle = values[0].double().sort().values[(count - 1) // 2: count // 2 + 1].mean()
