@@ -1,6 +1,6 @@
 """Random numbers: Philox's published answers; bits, uniform numbers, integers and normal numbers against NumPy's own arithmetic; arrays that are filled against
-expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples (10^8 numbers in tools/soak).
-check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--numbers N] [--laws FIRST:LAST:STEP]"""
+expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples, their tails and moments (10^8 numbers in tools/soak).
+check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--numbers N] [--laws FIRST:LAST:STEP] [--laws-alone]"""
 import ctypes
 import os
 import random
@@ -229,29 +229,95 @@ def check_filled(kiln, name, seed):
     kiln.c.kiln_random_free(source)
 
 
+class Samples:
+    """Numbers of two sources, some at a time: how often they lie in bins and beyond far quantiles of the first ones of the second source, and their moments."""
+
+    def __init__(self, theirs):
+        theirs = theirs.astype(float)
+        few, spread = theirs[:100000], np.quantile(theirs, [0.25, 0.5, 0.75])
+        self.bins = np.unique(np.quantile(few, np.linspace(0, 1, min(200, max(3, len(few) // 50)))[1:-1]))
+        far = [10.0 ** -e for e in range(2, 7) if len(theirs) * 10.0 ** -e >= 10]
+        self.far = np.quantile(theirs, far + [1 - share for share in far])
+        self.middle, self.width = spread[1], (spread[2] - spread[0]) or 1.0
+        self.counts, self.beyond, self.sums = 0, 0, 0
+
+    def add(self, *both):
+        both = [x.astype(float) for x in both]
+        low = self.far[: len(self.far) // 2], self.far[len(self.far) // 2:]
+        self.counts = self.counts + np.stack([np.bincount(np.searchsorted(self.bins, x, "right"), minlength=len(self.bins) + 1) for x in both])
+        self.beyond = self.beyond + np.array([[np.count_nonzero(x < edge) for edge in low[0]] + [np.count_nonzero(x > edge) for edge in low[1]] for x in both])
+        # A power of one number less that of another is as often positive as negative, so that even sums without a variance are bounded in units of their squares' root (Efron).
+        away = [np.clip((x - self.middle) / self.width, -1e36, 1e36) for x in both]
+        powers = [1.0, 1.0]
+        for power in range(4):
+            powers = [x * y for x, y in zip(powers, away)]
+            apart = powers[0] - powers[1]
+            sums = np.zeros((4, 2))
+            sums[power] = apart.sum(), (apart * apart).sum()
+            self.sums = self.sums + sums
+
+    def deviations(self):
+        """Of the bins, of the tails, of the moments: how many standard deviations both sources are apart."""
+        used = self.counts.sum(0) >= 10
+        a, b, free = self.counts[0, used].astype(float), self.counts[1, used].astype(float), used.sum() - 1
+        # Wilson and Hilferty: the cube root of chi-square is nearly normal.
+        bins = 0 if free < 1 else (((((a - b) ** 2 / (a + b)).sum() / free) ** (1 / 3)) - (1 - 2 / (9 * free))) / (2 / (9 * free)) ** 0.5
+        tails = np.abs(self.beyond[0] - self.beyond[1]) / np.sqrt(np.maximum(self.beyond.sum(0), 1))
+        moments = np.abs(self.sums[:, 0]) / np.sqrt(np.maximum(self.sums[:, 1], 1e-300))
+        return bins, tails.max(initial=0), moments.max()
+
+
+def check_samples(what, seed, count, step, draw):
+    """draw(first, n): as many numbers of ours and of NumPy's."""
+    samples = None
+    for first in range(0, count, step):
+        ours, theirs = draw(first, min(count - first, step))
+        assert (ours == ours).all(), f"{what}: NaN"
+        samples = samples or Samples(theirs)
+        samples.add(ours, theirs)
+    bins, tails, moments = samples.deviations()
+    if count >= 10 ** 7:
+        print(f"{what}: {bins:.1f} deviations in bins, {tails:.1f} in tails, {moments:.1f} of moments", flush=True)
+    assert max(bins, tails, moments) < 5.5, f"{what}, seed {seed}: {bins:.1f} deviations from NumPy's in bins, {tails:.1f} in tails, {moments:.1f} of moments"
+
+
 def check_law(kiln, name, seed, count):
-    """As often in each bin as NumPy's: the bins are quantiles of its numbers."""
+    """As often in each bin and in the tails as NumPy's, with the moments of NumPy's."""
     rng = random.Random(f"law {name} {seed}")
-    params, other, edges, counts = drawn_params(name, rng), np.random.default_rng(rng.getrandbits(60)), None, 0
+    params, other = drawn_params(name, rng), np.random.default_rng(rng.getrandbits(60))
     dtype = "int64" if name in COUNTS else rng.choice(["float32", "float64"])
     source = kiln.source(rng.getrandbits(64), 0, 0)
-    for first in range(0, count, 10 ** 7):
-        n = min(count - first, 10 ** 7)
-        ours, theirs = kiln.fill(source, name, params, dtype, (n,)), getattr(other, name.removeprefix("random_"))(*params, size=n)
-        assert (ours == ours).all(), f"{name}{params}: NaN"
-        if edges is None:
-            edges = np.unique(np.quantile(theirs[:100000], np.linspace(0, 1, min(200, max(3, n // 50)))[1:-1]))
-        counts = counts + np.stack([np.bincount(np.searchsorted(edges, x.astype(float), "right"), minlength=len(edges) + 1) for x in (ours, theirs)])
+    check_samples(f"{name}{tuple(params)} of {dtype}", seed, count, 10 ** 7,
+                  lambda first, n: (kiln.fill(source, name, params, dtype, (n,)), getattr(other, name.removeprefix("random_"))(*params, size=n)))
     kiln.c.kiln_random_free(source)
-    used = counts.sum(0) >= 10
-    a, b, free = counts[0, used].astype(float), counts[1, used].astype(float), used.sum() - 1
-    if free < 1:
-        return
-    # Wilson and Hilferty: the cube root of chi-square is nearly normal.
-    z = (((((a - b) ** 2 / (a + b)).sum() / free) ** (1 / 3)) - (1 - 2 / (9 * free))) / (2 / (9 * free)) ** 0.5
-    if count >= 10 ** 7:
-        print(f"{name}{tuple(params)} of {dtype}: {z:.1f} deviations", flush=True)
-    assert z < 5.5, f"{name}{params} of {dtype}, seed {seed}: {z:.1f} deviations from NumPy's"
+
+
+def shares_of(rng, n):
+    return [share / 16 for share in np.diff([0, *sorted(rng.sample(range(1, 16), n - 1)), 16]).tolist()]
+
+
+# Rows of numbers that belong together: drawn parameters of n numbers, and the dtype.
+ROW_LAWS = {"dirichlet": (lambda rng, n: ([POSITIVE(rng) for _ in range(n)],), "float64"),
+            "multinomial": (lambda rng, n: (COUNT(rng), shares_of(rng, n)), "int64"),
+            "multivariate_hypergeometric": (lambda rng, n: ([rng.choice([1, 5, 40]) for _ in range(n)], rng.randint(1, n)), "int64"),
+            "multivariate_normal": (lambda rng, n: ([ANY(rng) for _ in range(n)], [[float(3 * (i == j) - (abs(i - j) == 1)) for j in range(n)] for i in range(n)]), "float64"),
+            "choice": (lambda rng, n: ([rng.randrange(100) for _ in range(n)], shares_of(rng, n)), "int64")}
+
+
+def check_row_law(kiln, name, seed, count):
+    """A sum of each row, by drawn weights, is distributed as that of NumPy's rows."""
+    rng = random.Random(f"law {name} {seed}")
+    n, key, other = rng.choice([2, 3, 5]), rng.getrandbits(63), np.random.default_rng(rng.getrandbits(60))
+    params, dtype = ROW_LAWS[name][0](rng, n), ROW_LAWS[name][1]
+    weights = [round(rng.uniform(-2, 2), 2) for _ in range(n)]
+
+    def draw(first, rows):
+        text = f"{name}({key}, arange({first}, {first + rows}), {', '.join(map(str, params))})"
+        if name == "choice":
+            return kiln.evaluate(text, dtype, (rows,)), other.choice(params[0], rows, p=params[1])
+        return kiln.evaluate(text, dtype, (rows, n)) @ weights, getattr(other, name)(*params, size=rows) @ np.array(weights)
+
+    check_samples(f"{name}{params} by {weights}", seed, count, 2 * 10 ** 6, draw)
 
 
 def check_weighted(kiln, key):
@@ -350,16 +416,19 @@ def check_refusals(kiln):
 
 def main():
     options = random_cases(20, 2, 1, ("--numbers", {"type": int, "default": 10 ** 8 if SOAK else 40000, "help": "of each distribution"}),
-                           ("--laws", {"help": "the distributions, as a slice of their list; default: drawn ones"}))
+                           ("--laws", {"help": "the distributions, as a slice of their list; default: drawn ones"}),
+                           ("--laws-alone", {"action": "store_true", "help": "these, and nothing else"}))
     kiln = Random(options.library)
-    work = [lambda: check_answers(kiln), lambda: check_refusals(kiln)]
-    work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
-    work += [lambda: check_composed(kiln, options.seed)]
-    work += [lambda seed=SEED + case: check_together(kiln, seed) for case in range(5 if SOAK else 1)]
-    chosen = list(LAWS)[slice(*[int(x) if x else None for x in options.laws.split(":")])] if options.laws else drawn(list(LAWS), 4)
+    names = [*LAWS, *ROW_LAWS]
+    chosen = names[slice(*[int(x) if x else None for x in options.laws.split(":")])] if options.laws else drawn(names, 4)
+    work = []
     for name in chosen:
-        work.append(lambda name=name: check_filled(kiln, name, options.seed))
-        work.append(lambda name=name: check_law(kiln, name, options.seed, options.numbers))
+        work.append(lambda name=name, check=check_row_law if name in ROW_LAWS else check_law: check(kiln, name, options.seed, options.numbers))
+    if not options.laws_alone:
+        work += [lambda name=name: check_filled(kiln, name, options.seed) for name in chosen if name in LAWS]
+        work += [lambda: check_answers(kiln), lambda: check_refusals(kiln), lambda: check_composed(kiln, options.seed)]
+        work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
+        work += [lambda seed=SEED + case: check_together(kiln, seed) for case in range(5 if SOAK else 1)]
     in_threads(lambda check: check(), work)
     print(f"random: {len(work)} checks")
 
