@@ -237,7 +237,9 @@ KILN_API const char *kiln_kernel_out_name(const kiln_kernel *kernel, int k);
 typedef enum kiln_order {
     KILN_ORDER_C = 0, /* outputs that the call allocates are C-ordered */
     /* ... have the strides that NumPy gives its results for such inputs (order="K") */
-    KILN_ORDER_KEEP = 1
+    KILN_ORDER_KEEP = 1,
+    KILN_ORDER_FORTRAN = 2, /* ... have their first axis innermost (order="F") */
+    KILN_ORDER_ANY = 3      /* ... are as Fortran's if all arrays given are, else C-ordered ("A") */
 } kiln_order;
 
 enum {

@@ -1848,6 +1848,12 @@ class applied {
         with_.casting = rule.get();
         return *this;
     }
+    /** Axes, order and the other options of a call. */
+    applied &with(const call_options &given)
+    {
+        options_ = given;
+        return *this;
+    }
     /** A new array. */
     template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
     {
@@ -1869,9 +1875,11 @@ class applied {
         kiln_apply_options with = with_;
         with.where = where_.kind == KILN_ARG_NONE ? nullptr : &where_;
         with.initial = initial_.kind == KILN_ARG_NONE ? nullptr : &initial_;
-        check(kiln_apply_with(out, 1, name_.get(), list.in, list.count, &with, nullptr));
+        const kiln_call_options options = options_.get();
+        check(kiln_apply_with(out, 1, name_.get(), list.in, list.count, &with, &options));
     }
     text name_;
+    call_options options_;
     kiln_arg where_ = kiln_arg_none(), initial_ = kiln_arg_none();
     kiln_apply_options with_ = KILN_APPLY_OPTIONS_INIT;
 };

@@ -1296,6 +1296,29 @@ static bool are_all_fortran(const lowering *l, const kn_base *layout, const kn_n
     return are;
 }
 
+static bool are_inputs_fortran(const lowering *l)
+{
+    bool are = true;
+    for (int k = 0; k < l->state.graph->n_in && are; ++k)
+        are = l->call->in[k].kind != KILN_ARG_ARRAY || l->call->in[k].value.array->is_f_contiguous;
+    return are;
+}
+
+static const int64_t *order_of_call(const lowering *l, const int64_t *kept, const int64_t *increasing)
+{
+    switch (l->call->options->order) {
+    case KILN_ORDER_KEEP:
+        return kept;
+    case KILN_ORDER_FORTRAN:
+        return increasing;
+    case KILN_ORDER_ANY:
+        return are_inputs_fortran(l) ? increasing : NULL;
+    case KILN_ORDER_C:
+        break;
+    }
+    return NULL;
+}
+
 /* Strides in whose order the axes of result j lie; NULL: C order. increasing: 1, 2, 3 ... */
 static const int64_t *order_of_result(const lowering *l, int j, const kn_base *layout,
                                       const int64_t *increasing)
@@ -1316,7 +1339,7 @@ static const int64_t *order_of_result(const lowering *l, int j, const kn_base *l
     case KN_RESULT_USUAL:
         break;
     }
-    return l->call->options->order == KILN_ORDER_KEEP ? layout[g->out[j]].stride : NULL;
+    return order_of_call(l, layout ? layout[g->out[j]].stride : NULL, increasing);
 }
 
 static bool needs_layouts(const lowering *l)

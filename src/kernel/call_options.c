@@ -40,9 +40,10 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
                                       "KILN_CALL");
     if (status != KILN_OK)
         return status;
-    if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)
+    if ((int)out->order < KILN_ORDER_C || (int)out->order > KILN_ORDER_ANY)
         return kn_error(KILN_ERROR_INVALID,
-                        "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected",
+                        "options.order: %d was given; KILN_ORDER_C, KILN_ORDER_KEEP, KILN_ORDER_FORTRAN or "
+                        "KILN_ORDER_ANY was expected",
                         (int)out->order);
     if (out->block < 0) /* how many are too many is the target's to say */
         return kn_error(KILN_ERROR_INVALID,

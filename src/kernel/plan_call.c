@@ -154,10 +154,19 @@ static bool is_all_fortran(const kn_binding *b, const views *v)
     return first && b->program->n_out == 1;
 }
 
+static bool are_fortran(const kn_binding *b, const views *v)
+{
+    for (int o = 0; o < v->count; ++o)
+        if (!b->array[v->param[o]]->is_f_contiguous)
+            return false;
+    return v->count > 0;
+}
+
 /* The axes of outputs that the call allocates, outermost in memory first. */
 static void order_axes(int *axes, const kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
 {
-    bool reversed = order == KILN_ORDER_KEEP && is_all_fortran(b, v);
+    bool reversed = order == KILN_ORDER_FORTRAN || (order == KILN_ORDER_KEEP && is_all_fortran(b, v)) ||
+                    (order == KILN_ORDER_ANY && are_fortran(b, v));
     if (order == KILN_ORDER_KEEP && !reversed) {
         kn_space_memory_order(axes, r->ndim, v->view, v->count);
         return;

@@ -583,7 +583,7 @@ static void place_operands(stage *s, const kernel_text *k, const kiln_dtype *dty
         int owner = j == 0 && !is_emulated ? share_with(k, dtype, in, around, &out, d) : -1;
         stage_place(s, true, dtype[k->n_in + j], out.ndim, out.shape, &out.layout, FILL_SMALL, owner);
     }
-    options->order = dice_one_in(d, 2) ? KILN_ORDER_KEEP : KILN_ORDER_C;
+    options->order = (kiln_order)dice_between(d, KILN_ORDER_C, KILN_ORDER_ANY);
 }
 
 static void report_failure(const fuzz *f, int64_t index, const kernel_text *k, stage *s, bool is_best)

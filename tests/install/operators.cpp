@@ -96,6 +96,11 @@ static void functions()
     kiln::applied("multiply").where(x < 1).casting("same_kind").into(masked, masked, 0);
     EXPECT(holds<double>(masked[":2"], KILN_FLOAT64, {0, 2}));
     EXPECT(holds<float>(kiln::applied("max").initial(100)(x), KILN_FLOAT32, {100}));
+    const auto columns = kiln::call_options().over(0).keepdims();
+    const array largest = kiln::applied("max").where(m > 8).initial(-1).with(columns)(m);
+    EXPECT(largest.ndim() == 2 && holds<float>(largest, KILN_FLOAT32, {-1, 9, 10, 11}));
+    const auto turned = kiln::call_options().order(KILN_ORDER_FORTRAN);
+    EXPECT(kiln::applied("add").with(turned)(m, 1).is_f_contiguous());
 }
 
 static void references()

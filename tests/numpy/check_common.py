@@ -9,6 +9,7 @@ import numpy as np
 from check_operations import BINARY, UNARY, PAIRS, elements
 from check_searches import placed
 from check_sort_names import Names
+from fuzz_reductions import CallOptions
 from host_kernels import Argument, drawn, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
@@ -172,6 +173,35 @@ def check_orders(kiln, rng):
             strides, shape = lies[0]
             assert tuple(strides) == right.strides, f"{text.format(order)}: strides {strides} of {shape}, not {right.strides}; x {x.strides}, y {y.strides}"
             assert np.allclose(got[0], right), text
+    for index, order in enumerate("CKFA"):  # as enum kiln_order counts
+        for name, n_out in (("add", 1), ("divmod", 2), ("equal", 1), ("fliplr", 1), (None, 1)):
+            x, y = (laid[rng.choice(["F", *laid])](np.arange(1, 25.0).reshape(3, 4, 2)) for _ in range(2))
+            options = CallOptions(ctypes.sizeof(CallOptions), order=index)
+            check_order_of_call(kiln, name, n_out, x, y, order, options)
+
+
+def check_order_of_call(kiln, name, n_out, x, y, order, options):
+    """The same in C, as an option of calls by name, of composed functions and of expressions."""
+    given = (Argument * 3)(*[Argument(1, 0, kiln.wrap(a, a.dtype.name).value) for a in (x, y)])
+    out, kernel = (ctypes.c_void_p * n_out)(), ctypes.c_void_p()
+    if name == "fliplr":  # a view in C order
+        options.order = 2
+        status, right = kiln.c.kiln_function_call(out, 1, b"fliplr", given, 1, ctypes.byref(options)), np.asfortranarray(np.fliplr(x))
+    elif name:
+        status = kiln.c.kiln_apply(out, n_out, name.encode(), given, 2, ctypes.byref(options))
+        right = getattr(np, name)(x, y, order=order)
+    else:
+        kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x, y", b"x * y + 1", None), name)
+        status = kiln.c.kiln_kernel_call(kernel, out, 1, given, 2, ctypes.byref(options))
+        right = np.multiply(x, y, order=order) + 1 if order in "KA" else np.array(x * y + 1, order=order)
+    kiln.check(status, name)
+    for array, r in zip(out, right if n_out > 1 else [right]):
+        strides = tuple(kiln.c.kiln_array_strides(array)[:r.ndim])
+        assert strides == r.strides, f"{name}, order {order}: strides {strides}, not {r.strides}; x {x.strides}, y {y.strides}"
+        assert np.allclose(kiln.taken(array), r), name
+    for argument in given[:2]:
+        kiln.c.kiln_array_free(argument.array)
+    kiln.c.kiln_kernel_free(kernel)
 
 
 NAMED = [("add(x, y, out=z); z * 2", lambda x, y, z, m: (x + y).astype(z.dtype) * 2),
