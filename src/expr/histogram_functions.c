@@ -6,7 +6,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "expr/indexing.h"
+#include "expr/shaped.h"
 #include "kernel/histogram.h"
+#include "space/shape.h"
 
 enum { USUAL_BINS = 10 /* of NumPy */ };
 
@@ -83,17 +85,40 @@ static kiln_status add_reduction(kn_value *out, kn_parser *p, const kn_called *c
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
+/* The least element and the greatest one; 0 and 1 where there is none, as in NumPy. */
+static kiln_status write_ends(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    (void)own;
+    if (kn_shape_size(in->ndim, in->shape) > 0)
+        kn_str_append(text, "min(x0), max(x0)");
+    else
+        kn_str_printf(text, "zeros((), dtype=%s), ones((), dtype=%s)", kiln_dtype_name(in->dtype),
+                      kiln_dtype_name(in->dtype));
+    return KILN_OK;
+}
+
+static kiln_status add_ends(bins *b, kn_parser *p, const kn_called *c)
+{
+    const kn_shaped_own own = {.more = 1};
+    const kn_value *item;
+    kn_value ends;
+    kiln_status status = kn_call_shaped(&ends, p, c, write_ends, &own, &b->x, 1);
+    if (status != KILN_OK || kn_parser_items(&item, p, &ends) != 2)
+        return status;
+    b->low = item[0];
+    b->high = item[1];
+    return KILN_OK;
+}
+
 /* The ends of a given range are float64 in computations; those of the elements have their dtype. */
 static kiln_status read_range(bins *b, kn_parser *p, const kn_called *c, const kn_value *range)
 {
-    static char least[] = "min", greatest[] = "max";
     const kn_value float64 = {.kind = KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
     const kn_value *item;
     kiln_status status;
     if (!kn_call_is_given(range)) {
         b->name = KN_HISTOGRAM_WHOLE;
-        status = add_reduction(&b->low, p, c, least, &b->x);
-        return status == KILN_OK ? add_reduction(&b->high, p, c, greatest, &b->x) : status;
+        return add_ends(b, p, c);
     }
     if (kn_parser_items(&item, p, range) != 2)
         return kn_parser_refuse(p, range->at, range->length, "range: two numbers were expected, (low, high)");

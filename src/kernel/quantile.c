@@ -2,6 +2,7 @@
  * but of long ones, if few places are asked for, the keys there are found (nth.h), and those behind them. */
 #include "kernel/quantile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -55,6 +56,7 @@ typedef struct quantile {
     kn_nth nth; /* of real numbers */
     kiln_kernel *rank, *next, *pick_found;
     kiln_kernel *count; /* elements of a row that are not NaN, or one if there are none; of skips_nan */
+    kiln_kernel *none;  /* rows without elements */
 } quantile;
 
 static const char *name_of(const kn_quantile *q)
@@ -104,6 +106,13 @@ static kiln_status find_dtype(kiln_dtype *out, const quantile *q, const kn_descr
                : KILN_OK;
 }
 
+/* A median of nothing is NaN, as in NumPy, and so is a quantile of the elements that are not NaN. */
+static bool takes_none(const kn_quantile *q, kiln_dtype dtype)
+{
+    const kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
+    return (q->is_median || q->skips_nan) && (kind == KN_KIND_FLOAT || kind == KN_KIND_COMPLEX);
+}
+
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     const quantile *q = context;
@@ -134,7 +143,7 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
                         name_of(&q->of), ndim, KILN_MAX_NDIM);
     out->ndim = ndim;
     memcpy(out->shape, shape, (size_t)ndim * sizeof *shape);
-    return length > 0 || kn_shape_size(ndim, shape) == 0
+    return length > 0 || kn_shape_size(ndim, shape) == 0 || takes_none(&q->of, out->dtype)
                ? KILN_OK
                : kn_error(KILN_ERROR_INVALID,
                           "%s: 'x' has no elements along the axes; one at least was expected",
@@ -368,6 +377,27 @@ static kiln_status add_sort(lowering *l)
                : status;
 }
 
+/* Rows without elements: NaN. */
+static kiln_status add_none(lowering *l)
+{
+    const kn_source to = {.kind = KN_FROM_OUTPUT, .index = 0};
+    const kiln_arg nan = is_complex(l->result.dtype) ? kiln_arg_complex(NAN, NAN) : kiln_arg_float(NAN);
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    const kn_described *r = &l->result;
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->q->none);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_set_shape(part, r->ndim, r->shape);
+    kn_lowered_bind_number(part, 0, r->dtype, &nan);
+    return kn_lowered_bind(part, 1, l->call, &to, r->dtype, r->ndim, r->shape, given ? given->strides : NULL);
+}
+
+static bool has_elements(const kn_described *x)
+{
+    return kn_shape_size(x->ndim, x->shape) > 0;
+}
+
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     const quantile *q = context;
@@ -380,9 +410,12 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     kiln_status status = describe(&l.result, q, 0, in);
     if (status == KILN_OK)
         status = find_axes(&along, &q->of, in[0].ndim);
+    const bool is_none = status == KILN_OK && !has_elements(&in[0]);
     kn_free(in);
-    if (status != KILN_OK || kn_shape_size(l.result.ndim, l.result.shape) == 0)
+    if (status != KILN_OK || !has_elements(&l.result))
         return status;
+    if (is_none)
+        return add_none(&l);
     status = kn_sort_rows_find(&l.rows, out, call, 0, along, q->copy);
     l.is_searched = status == KILN_OK && suits(&l);
     if (status == KILN_OK)
@@ -403,6 +436,7 @@ static void release(void *context)
     kiln_kernel_free(q->next);
     kiln_kernel_free(q->pick_found);
     kiln_kernel_free(q->count);
+    kiln_kernel_free(q->none);
     kn_free(q);
 }
 
@@ -586,6 +620,8 @@ static kiln_status make(kiln_kernel **out, const void *of)
         status = make_pick(&q->pick, q, method, false);
     if (status == KILN_OK)
         status = make_search(q, method);
+    if (status == KILN_OK)
+        status = kiln_elementwise_create(&q->none, "R z", "R y", "y = z", name_of(&q->of), NULL);
     if (status == KILN_OK)
         status = kn_prototype_create(&prototype, name_of(&q->of), ins,
                                      q->of.is_median || q->of.has_list ? 1 : 2, outs, 1);
