@@ -151,11 +151,13 @@ KILN_NODISCARD KILN_API kiln_status kiln_expression_create(kiln_kernel **out, co
 
 /* A function that is an expression of others, by name: kiln_function_call(&y, 1, "tril", in, 2,
  * NULL); kiln/ops.h has each with its parameters: kiln_tril(&y, x, -1). in: all of its arguments in
- * order, but for axis and keepdims, which are those of options. A number that has to be whole is
- * given by value (kiln_arg_int), or is KILN_USUAL; a dtype is given as a whole number, or is
- * KILN_DTYPE_NONE; a word is kiln_arg_struct of its letters, a list of arrays or of whole numbers
- * that of its kiln_args or int64_ts; kiln_arg_none() stands for what may be absent. Arrays of a
- * trace are recorded. Kernels are remembered by name, numbers, words, dtypes and axes. Results
+ * order, but for axis and keepdims, which are those of options. Behind them may stand those that
+ * functions of kiln/ops.h do without, all of them, as NumPy's come: retstep and axis of linspace.
+ * A number that has to be whole is given by value (kiln_arg_int), or is KILN_USUAL; a dtype is
+ * given as a whole number, or is KILN_DTYPE_NONE; a word is kiln_arg_struct of its letters, a list
+ * of arrays or of whole numbers that of its kiln_args or int64_ts, and an array may stand for a
+ * list of what lies along its first axis; kiln_arg_none() stands for what may be absent. Arrays of
+ * a trace are recorded. Kernels are remembered by name, numbers, words, dtypes and axes. Results
  * that are views in NumPy (flip, swapaxes, diagonal ...) are views, where no array is given for
  * them. KILN_ERROR_NOT_FOUND for a name that none has; KILN_ERROR_INVALID for NULL, another number
  * of arguments, and an argument that is no whole number, word or list; else the errors of

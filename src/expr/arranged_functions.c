@@ -55,6 +55,68 @@ static kiln_status read_arrays(kn_value *array, int *count, const kn_parser *p, 
     return KILN_OK;
 }
 
+/* ---- joins of an array: what lies along its first axis ---- */
+
+enum { OF_AXIS, OF_NEW_AXIS, OF_ALL, OF_STACKS /* and the number of a row of them */ };
+
+/* The axis along which an array's rows of `ndim` axes are joined by a row of stacks; index: how these become
+ * such rows as are joined. */
+static int axis_of_stack(const char **index, int s, int ndim)
+{
+    static const char *const stood[] = {"[:, None, None]", "[:, None]"},
+                             *const deep[] = {"[:, None, None, None]", "[:, None, :, None]", "[..., None]"},
+                             *const columns[] = {"[:, None, None]", "[..., None]"};
+    *index = "";
+    if (stacks[s].axis == KN_JOIN_HSTACK) {
+        *index = ndim == 0 ? "[:, None]" : "";
+        return ndim > 1;
+    }
+    if (stacks[s].axis == 0)
+        *index = ndim < 2 ? stood[ndim] : "";
+    else if (stacks[s].axis == 1)
+        *index = ndim < 2 ? columns[ndim] : "";
+    else
+        *index = ndim < 3 ? deep[ndim] : "";
+    return stacks[s].axis;
+}
+
+/* The first axis moves in front of another one, with which it becomes one. */
+static kiln_status write_joined(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const char *index = "";
+    int axis = (int)own->number[0], ndim = in->ndim - 1 + (own->which == OF_NEW_AXIS);
+    if (in->ndim == 0 || in->shape[0] == 0)
+        return kn_error(KILN_ERROR_SHAPE, "a list of arrays, or an array with elements along its first axis, "
+                                          "was expected");
+    if (own->which == OF_ALL) {
+        kn_str_append(text, "ravel(x0)");
+        return KILN_OK;
+    }
+    if (own->which >= OF_STACKS)
+        axis = axis_of_stack(&index, own->which - OF_STACKS, ndim);
+    else if (axis < -ndim || axis >= ndim)
+        return kn_error(KILN_ERROR_SHAPE, "axis: axis %d was given, but there are %d axes", axis, ndim);
+    axis += axis < 0 ? ndim : 0;
+    if (own->which == OF_NEW_AXIS) {
+        kn_str_printf(text, "moveaxis(x0, 0, %d)", axis);
+        return KILN_OK;
+    }
+    kn_str_printf(text, "x0 = x0%s; s = moveaxis(x0, 0, %d); reshape(s, (", index, axis);
+    for (const char *new_axis = index; (new_axis = strstr(new_axis, "None")) != NULL; ++new_axis)
+        ++ndim;
+    for (int a = 0; a < ndim; ++a)
+        kn_str_printf(text, a == axis ? "x0.shape[0] * x0.shape[%d], " : "x0.shape[%d], ", a + 1);
+    kn_str_append(text, "))");
+    return KILN_OK;
+}
+
+static kiln_status join_rows(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x, int which,
+                             int axis)
+{
+    const kn_shaped_own own = {.which = which, .count = 1, .number = {axis}};
+    return kn_call_shaped(out, p, c, write_joined, &own, x, 1);
+}
+
 /* concatenate and stack (which: a new axis); axis None: of all elements of each. */
 kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -63,11 +125,15 @@ kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[3] = {{0}}, array[MOST];
     int axis = 0, count = 0;
     kiln_status status = kn_call_match(slot, p, c, names, 3, 2, 1);
-    if (status == KILN_OK)
-        status = read_arrays(array, &count, p, &slot[0]);
     const bool is_flat = slot[1].kind == KN_VALUE_NONE && !c->which;
     if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT && !is_flat)
         status = kn_call_axis(&axis, p, &slot[1]);
+    if (status == KILN_OK && slot[0].kind == KN_VALUE_NODE) {
+        status = join_rows(out, p, c, &slot[0], is_flat ? OF_ALL : c->which ? OF_NEW_AXIS : OF_AXIS, axis);
+        return status == KILN_OK ? kn_call_cast(out, p, c, &slot[2]) : status;
+    }
+    if (status == KILN_OK)
+        status = read_arrays(array, &count, p, &slot[0]);
     for (int k = 0; k < count && status == KILN_OK && (is_flat || c->which); ++k) {
         const kn_value x = array[k];
         status = is_flat ? kn_call_flatten(&array[k], p, c)
@@ -86,6 +152,8 @@ kiln_status kn_call_stacked(kn_value *out, kn_parser *p, const kn_called *c)
     while (!kn_call_is(c, stacks[s].name))
         ++s;
     kiln_status status = kn_call_match(slot, p, c, names, 1, 1, 1);
+    if (status == KILN_OK && slot[0].kind == KN_VALUE_NODE)
+        return join_rows(out, p, c, &slot[0], OF_STACKS + s, 0);
     if (status == KILN_OK)
         status = read_arrays(array, &count, p, &slot[0]);
     for (int k = 0; k < count && status == KILN_OK; ++k) {

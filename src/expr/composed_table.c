@@ -79,7 +79,7 @@ static const kn_composed rows[] = {
     {"average", "a, axis=None, *, keepdims#=False; returned#=False",
      "m = mean(a, axis=axis, keepdims=keepdims); {returned? m, full_like(m, size(a) / size(m)) {else} m}"},
     {"average", "a, axis=None, *, weights, keepdims#=False; returned#=False",
-     "w = weights * ones_like(a); s = sum(w * 1.0, axis=axis, keepdims=keepdims); "
+     "w = weights_along(weights, a, axis) * ones_like(a); s = sum(w * 1.0, axis=axis, keepdims=keepdims); "
      "r = sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / s; {returned? r, full_like(r, s) {else} r}"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},

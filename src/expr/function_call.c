@@ -115,6 +115,8 @@ static kiln_status write_arrays(written *w, const char *function, const char *na
 {
     const kiln_arg *item = in->value.pod.data;
     size_t count;
+    if (in->kind == KILN_ARG_ARRAY) /* what lies along its first axis */
+        return write_input(w, function, name, in);
     kiln_status status = count_items(&count, function, name, in, sizeof *item);
     if (status != KILN_OK)
         return status;

@@ -39,28 +39,45 @@ static size_t slot_of(const char *name, int n_in)
     return (size_t)(hash >> 20) % SLOTS;
 }
 
+static const kn_function_row *find_row(const char *name, int n_in)
+{
+    for (size_t s = slot_of(name, n_in); slots[s]; s = (s + 1) % SLOTS) {
+        const kn_function_row *r = &rows[slots[s] - 1];
+        if (r->n_in == n_in && strcmp(r->row->name, name) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+/* has_rest: with the parameters that functions of kiln/ops.h do without, unless another row has as many. */
+static void add_row(const kn_composed *composed, bool has_rest)
+{
+    kn_function_row *r = &rows[n_rows];
+    *r = (kn_function_row){.row = composed};
+    kn_composed_read(&r->of, composed->params);
+    if (has_rest && r->of.n_names == r->of.count)
+        return;
+    r->of.count = has_rest ? r->of.n_names : r->of.count;
+    for (int p = 0; p < r->of.count; ++p) {
+        r->role[p] = role_of(&r->of, p);
+        r->n_in += r->role[p] != KN_ROLE_OPTION;
+    }
+    if (has_rest && find_row(composed->name, r->n_in))
+        return;
+    size_t s = slot_of(composed->name, r->n_in);
+    while (slots[s])
+        s = (s + 1) % SLOTS;
+    slots[s] = ++n_rows;
+}
+
 static void make_rows(void)
 {
     int count = 0;
     while (kn_composed_at(count))
         ++count;
-    rows = kn_calloc((size_t)count, sizeof *rows);
-    if (!rows)
-        return;
-    for (int k = 0; k < count; ++k) {
-        kn_function_row *r = &rows[k];
-        r->row = kn_composed_at(k);
-        kn_composed_read(&r->of, r->row->params);
-        for (int p = 0; p < r->of.count; ++p) {
-            r->role[p] = role_of(&r->of, p);
-            r->n_in += r->role[p] != KN_ROLE_OPTION;
-        }
-        size_t s = slot_of(r->row->name, r->n_in);
-        while (slots[s])
-            s = (s + 1) % SLOTS;
-        slots[s] = k + 1;
-    }
-    n_rows = count;
+    rows = kn_calloc(2 * (size_t)count, sizeof *rows);
+    for (int k = 0; k < 2 * count && rows; ++k)
+        add_row(kn_composed_at(k % count), k >= count);
 }
 
 const kn_function_row *kn_function_row_at(int k)
@@ -70,14 +87,7 @@ const kn_function_row *kn_function_row_at(int k)
 
 const kn_function_row *kn_function_row_find(const char *name, int n_in)
 {
-    if (!kn_function_row_at(0))
-        return NULL;
-    for (size_t s = slot_of(name, n_in); slots[s]; s = (s + 1) % SLOTS) {
-        const kn_function_row *r = &rows[slots[s] - 1];
-        if (r->n_in == n_in && strcmp(r->row->name, name) == 0)
-            return r;
-    }
-    return NULL;
+    return kn_function_row_at(0) ? find_row(name, n_in) : NULL;
 }
 
 /* ---- keys ---- */

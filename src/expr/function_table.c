@@ -148,6 +148,7 @@ static const struct {
                  {"vecmat", kn_call_shaped_pair, 0},
                  {"vsplit", kn_call_split_along, 0},
                  {"vstack", kn_call_stacked, 0},
+                 {"weights_along", kn_call_weights_along, INNER},
                  {"where", kn_call_where, 0}};
 
 const char *kn_function_name(int k)

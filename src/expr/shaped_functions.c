@@ -727,6 +727,60 @@ kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_tensordot, &own, slot, 2) : status;
 }
 
+/* ---- weights ---- */
+
+/* True if x0 has one axis for each of those named, of as many elements, along those of x1: at[a]: the axis of
+ * x0 along axis a of x1, -1: none. */
+static bool find_along(int *at, const kn_shaped_own *own, const kn_described *in)
+{
+    bool fits = own->count == in[0].ndim;
+    for (int a = 0; a < in[1].ndim; ++a)
+        at[a] = -1;
+    for (int k = 0; k < own->count && fits; ++k) {
+        const int64_t axis = own->number[k] + (own->number[k] < 0 ? in[1].ndim : 0);
+        fits = axis >= 0 && axis < in[1].ndim && at[axis] < 0 && in[1].shape[axis] == in[0].shape[k];
+        if (fits)
+            at[axis] = k;
+    }
+    return fits && own->count > 0;
+}
+
+/* Weights of the array's shape, or of that of the axes. */
+static kiln_status write_along(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    int at[KILN_MAX_NDIM];
+    if (in[0].ndim == in[1].ndim &&
+        memcmp(in[0].shape, in[1].shape, (size_t)in[0].ndim * sizeof(int64_t)) == 0) {
+        kn_str_append(text, "x0");
+        return KILN_OK;
+    }
+    if (!find_along(at, own, in))
+        return kn_error(KILN_ERROR_SHAPE,
+                        "weights: the shape of the array was expected, or, where an axis is "
+                        "given, that of the axes");
+    kn_str_append(text, "reshape(transpose(x0, (");
+    for (int a = 0; a < in[1].ndim; ++a)
+        if (at[a] >= 0)
+            kn_str_printf(text, "%d, ", at[a]);
+    kn_str_append(text, ")), (");
+    for (int a = 0; a < in[1].ndim; ++a)
+        kn_str_printf(text, "%lld, ", at[a] < 0 ? 1 : (long long)in[1].shape[a]);
+    kn_str_append(text, "))");
+    return KILN_OK;
+}
+
+/* weights_along(w, a, axis) */
+kiln_status kn_call_weights_along(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"w", "a", "axis"};
+    kn_shaped_own own = {.count = 0};
+    kn_value slot[3] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
+    if (status == KILN_OK && kn_call_is_given(&slot[2]))
+        status = read_axes(own.number, &own.count, p, &slot[2]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_along, &own, slot, 2) : status;
+}
+
 /* ---- complex numbers of everything ---- */
 
 static kiln_status write_sort_complex(kn_str *text, const kn_shaped_own *own, const kn_described *in)

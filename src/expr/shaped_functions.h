@@ -12,6 +12,7 @@ kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogramdd(kn_value *out, kn_parser *p, const kn_called *c); /* histogramdd.c */
 kiln_status kn_call_sort_complex(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_tensordot(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_weights_along(kn_value *out, kn_parser *p, const kn_called *c);
 /* The distinct parts of x along an axis, in their order as rows. */
 kiln_status kn_call_unique_parts(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
                                  int64_t axis, unsigned flags);

@@ -390,6 +390,27 @@ kiln_status kn_call_select(kn_value *out, kn_parser *p, const kn_called *c)
     return status;
 }
 
+/* The choices are what lies along the first axis. */
+static kiln_status write_chosen(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    if (in[1].ndim == 0 || in[1].shape[0] < 1 || in[1].shape[0] >= KN_MAX_PARAMS)
+        return kn_error(KILN_ERROR_SHAPE, "choices: a list of arrays, or an array of 1 to %d, was expected",
+                        KN_MAX_PARAMS - 1);
+    kn_str_append(text, "choose(x0, [");
+    for (int k = 0; k < (int)in[1].shape[0]; ++k)
+        kn_str_printf(text, "%sx1[%d]", k > 0 ? ", " : "", k);
+    kn_str_printf(text, "], mode='%s')", own->word[0]);
+    return KILN_OK;
+}
+
+static kiln_status choose_rows(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *in,
+                               const char *mode)
+{
+    kn_shaped_own own = {.which = 0};
+    memcpy(own.word[0], mode, strlen(mode));
+    return kn_call_shaped(out, p, c, write_chosen, &own, in, 2);
+}
+
 /* choose(a, choices, mode='raise') */
 kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -404,8 +425,8 @@ kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = kn_call_match(slot, p, c, name, 3, 2, 2);
     if (status == KILN_OK)
         status = kn_call_word(&mode, p, &slot[2], words, name[2]);
-    if (status == KILN_OK && slot[1].kind != KN_VALUE_TUPLE)
-        return kn_parser_refuse(p, slot[1].at, slot[1].length, "choices: a list of arrays was expected");
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_NODE)
+        return choose_rows(out, p, c, slot, words[mode]);
     if (status == KILN_OK)
         status = add_items(&n, &count, 'x', p, &slot[1], name[1]);
     if (status != KILN_OK)

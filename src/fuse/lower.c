@@ -1304,11 +1304,11 @@ static bool are_inputs_fortran(const lowering *l)
     return are;
 }
 
-static const int64_t *order_of_call(const lowering *l, const int64_t *kept, const int64_t *increasing)
+static const int64_t *order_of_call(const lowering *l, const int64_t *own, const int64_t *increasing)
 {
     switch (l->call->options->order) {
     case KILN_ORDER_KEEP:
-        return kept;
+        return own;
     case KILN_ORDER_FORTRAN:
         return increasing;
     case KILN_ORDER_ANY:

@@ -10,7 +10,7 @@ from check_operations import BINARY, UNARY, PAIRS, elements
 from check_searches import placed
 from check_sort_names import Names
 from fuzz_reductions import CallOptions
-from host_kernels import Argument, drawn, in_threads, random_cases
+from host_kernels import Argument, SEED, drawn, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 UFUNCS = [name for name in UNARY + BINARY if isinstance(getattr(np, name), np.ufunc)]
@@ -231,7 +231,24 @@ compress([0, 1], x, axis=1) | compress([0, 1], x, axis=-2) | setdiff1d([5, 4, 3,
 nanvar([1, 2, nan], mean=1.0, correction=1) | unwrap([0, 3, 6.5], discont=4) | cross([1, 2, 3], [4, 5, 6], axisa=0) | sum(a=x) | copy(x) | vecdot(x, x, axis=0) | clip(x) | unique([nan, 1, nan], equal_nan=False)
 sum(array(3), axis=-1) | argmax(array(3), axis=0) | nancumsum(x, axis=1, dtype=float32) | linspace(3, 3, 1) | linspace(0, 1, 5, endpoint=False) | transpose(a=x) | max(x, axis=0, out=zeros(2))
 histogram([])[0] | histogram_bin_edges([], bins=3) | histogram_bin_edges(zeros(0, dtype=int32), 4) | histogram2d([], [], bins=2)[0] | histogram([], bins=2)[1] | median([]) | median(zeros((2, 0)), axis=1)
-nanmedian(zeros((2, 0, 3), dtype=float32), axis=1, keepdims=True) | nanquantile([], 0.5) | nanpercentile(zeros((0, 3)), 20, axis=0) | median(zeros((0, 2), dtype=int32), axis=0) | median(zeros((2, 0)), axis=0)"""
+nanmedian(zeros((2, 0, 3), dtype=float32), axis=1, keepdims=True) | nanquantile([], 0.5) | nanpercentile(zeros((0, 3)), 20, axis=0) | median(zeros((0, 2), dtype=int32), axis=0) | median(zeros((2, 0)), axis=0)
+concatenate(x) | concatenate(x, axis=None) | stack(x, axis=-1) | choose([[0, 1]], x) | choose([5, -3], x, mode="wrap") | concatenate(x[None], axis=-1) | concatenate(x[0][:, None], dtype=int32, casting="unsafe")"""
+
+
+def check_rows(kiln, rng):
+    """An array in place of a list of arrays is what lies along its first axis."""
+    for name in ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"):
+        for ndim in (1, 2, 3, 4):
+            if name == "concatenate" and ndim == 1:
+                continue
+            x = np.arange(2 * 3 * 4 * 2.0).reshape((2, 3, 4, 2)[:ndim - 1] + (-1,))
+            words = ""
+            if name in ("concatenate", "stack"):
+                words = f", axis={rng.randrange(1 - ndim - (name == 'stack') + (name == 'stack'), ndim - 1) if ndim > 1 else 0}"
+            text = f"{name}(x{words})"
+            got, right = kiln.evaluate(text, {"x": x}, rng, 1), eval(f"np.{text}")
+            assert not isinstance(got, str) and same(got[0], right, ""), f"{text} of {x.shape}: {got}, not {right}"
+    assert "along its first axis" in kiln.evaluate("hstack(x)", {"x": np.zeros((0, 2))}, rng, 1)
 
 
 def check_texts(kiln, rng):
@@ -267,6 +284,7 @@ def main():
     kiln, counts = Common(o.library), []
     check_named(kiln, random.Random(o.seed))
     check_texts(kiln, random.Random(o.seed))
+    check_rows(kiln, random.Random(SEED))
     check_orders(kiln, random.Random(o.seed))
     in_threads(lambda k: counts.append(check_call(kiln, o.seed, k)), o.cases)
     print(f"{len(counts)} calls, {sum(counts)} of them with a result")

@@ -293,6 +293,8 @@ def average(rng, x, y):
     words = f"axis={axis}{', keepdims=True' if keep else ''}"
     if rng.random() < 0.3:
         return f"average(x, {words})", np.average(x, axis, keepdims=keep), rough, {"x": x}
+    if isinstance(axis, int) and y.size and rng.random() < 0.5:
+        y = np.resize(y, x.shape[axis])
     return f"average(x, {words}, weights=y)", np.average(x, axis, y, keepdims=keep), rough, {"x": x, "y": y}
 
 

@@ -44,7 +44,7 @@ def check_case(kiln, seed, index):
 def check_refusals(kiln):
     x, y = np.zeros((2, 3)), np.zeros((3, 3))
     for text, says in (("hstack([x, y])", "another shape than the first one"), ("concatenate([x, y], axis=2)", "axis 2 was given; the array has 2"),
-                       ("concatenate(x)", "a list of 1 to"), ("stack([x, y])", "another shape"), ("append(x, 3, axis=0)", "is a number here"),
+                       ("concatenate(x[0])", "axis 0 was given, but there are 0 axes"), ("concatenate([])", "a list of 1 to"), ("stack(x[:0])", "with elements along its first axis"), ("stack([x, y])", "another shape"), ("append(x, 3, axis=0)", "is a number here"),
                        ("pad(x, 2, 'odd')", "'constant', 'edge'"), ("repeat(x, -1)", "one from 0 on"), ("roll(x, 1, 5)", "axis 5 was given"),
                        ("roll(x, (1, 2), (0, 1, 1))", "2 numbers were given for 3 axes"), ("tile(x, (1.5, 2))", "a whole number"),
                        ("pad(x, -1)", "one from 0 on"), ("split(x, 0)", "0 parts were given"), ("array_split(x, (1, y))", "a whole number"),

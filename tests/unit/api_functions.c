@@ -211,6 +211,12 @@ static void lists_and_words_are_arguments(void **state)
     assert_elements(picked, 1, 4, (const float[]){1, 2, 0, 1});
     kiln_array_free(picked);
     picked = NULL;
+    /* an array is what lies along its first axis */
+    OK(kiln_function_call(&picked, 1, "concatenate", (const kiln_arg[]){kiln_arg_array(z), kiln_arg_int(1)},
+                          2, NULL));
+    assert_elements(picked, 2, 6, (const float[]){0, 1, 2, 0, 1, 2});
+    kiln_array_free(picked);
+    picked = NULL;
     FAILS(kiln_pad(&picked, x, 1, "no_such"), KILN_ERROR_SYNTAX, "mode: 'constant', 'edge'");
     FAILS(kiln_pad(&picked, x, 1, "a'b"), KILN_ERROR_INVALID, "mode: a word was expected");
     FAILS(kiln_pad(&picked, x, 1, ""), KILN_ERROR_INVALID, "mode: a word was expected");
@@ -231,6 +237,34 @@ static void lists_and_words_are_arguments(void **state)
     kiln_array_free(x);
     kiln_array_free(y);
     kiln_array_free(z);
+}
+
+/* Parameters that functions of kiln/ops.h do without, behind the others. */
+static void rest_of_parameters(void **state)
+{
+    kiln_array *x = counted(1, 4), *flat = NULL, *y = NULL, *two[2] = {NULL, NULL};
+    (void)state;
+    OK(kiln_array_reshape(&flat, x, 1, (const int64_t[]){-1}));
+    const kiln_arg edges[] = {kiln_arg_array(flat), kiln_arg_none(), kiln_arg_int(9)};
+    OK(kiln_function_call(&y, 1, "ediff1d", edges, 3, NULL));
+    assert_elements(y, 1, 4, (const float[]){9, 1, 1, 1});
+    const kiln_arg line[] = {kiln_arg_array(flat), kiln_arg_int(10), kiln_arg_int(3),
+                             kiln_arg_int(1),      kiln_arg_int(1),  kiln_arg_int(1)};
+    OK(kiln_function_call(two, 2, "linspace", line, 6, NULL));
+    assert_int_equal(kiln_array_shape(two[0])[0], 4);
+    assert_int_equal(kiln_array_shape(two[0])[1], 3);
+    kiln_array_free(two[0]);
+    kiln_array_free(two[1]);
+    two[0] = two[1] = NULL;
+    const kiln_arg mean[] = {kiln_arg_array(x), kiln_arg_none(), kiln_arg_int(1)};
+    OK(kiln_function_call(two, 2, "average", mean, 3, NULL));
+    assert_elements(two[1], 0, 1, (const float[]){4});
+    FAILS(kiln_function_call(&y, 1, "ediff1d", line, 5, NULL), KILN_ERROR_INVALID, "1 or 3 expected");
+    kiln_array_free(two[0]);
+    kiln_array_free(two[1]);
+    kiln_array_free(x);
+    kiln_array_free(flat);
+    kiln_array_free(y);
 }
 
 /* Functions of lists, and those whose text waits for shapes, are recorded, and run for other arrays. */
@@ -358,6 +392,7 @@ int main(void)
                                        cmocka_unit_test(truth_keeps_dtypes),
                                        cmocka_unit_test(views_stay_views),
                                        cmocka_unit_test(lists_and_words_are_arguments),
+                                       cmocka_unit_test(rest_of_parameters),
                                        cmocka_unit_test(traces_record_lists),
                                        cmocka_unit_test(operations_with_options),
                                        cmocka_unit_test(calls_that_are_refused)};

@@ -65,7 +65,7 @@ static const struct {
     {"indices(())", KILN_ERROR_SYNTAX, "dimensions: 0 were given; 1 to 63 were expected"},
     {"resize(x, ())", KILN_ERROR_SYNTAX, "new_shape: 0 were given"},
     {"select([x > 0, x < 0], [x])", KILN_ERROR_SYNTAX, "as many as condlist has, 2, were expected"},
-    {"choose(y, x)", KILN_ERROR_SYNTAX, "choices: a list of arrays was expected"},
+    {"choose(y, x)", KILN_ERROR_SHAPE, "do not broadcast"},
     {"choose(y, [1, 2], mode='turn')", KILN_ERROR_SYNTAX, "mode: 'raise', 'wrap' or 'clip' was expected"},
     {"trim_zeros(y, 'x')", KILN_ERROR_SYNTAX, "trim: 'fb', 'f', 'b' or 'bf' was expected"},
     {"packbits(y, bitorder='middle')", KILN_ERROR_SYNTAX, "bitorder: 'big' or 'little' was expected"},
