@@ -64,14 +64,14 @@ KILN_NODISCARD KILN_API kiln_status kiln_argpartition(kiln_array **out, kiln_arg
                                                       int axis);
 
 /* The middle element along axes (NULL: all), or the mean of the two in the middle; float64 of
- * integers. NaN where there is one. keepdims: axes stay, with extent 1. KILN_ERROR_SHAPE,
- * KILN_ERROR_INVALID for axes that there are none of, or twice, and for no elements. */
+ * integers. NaN where there is one, and of no elements. keepdims: axes stay, with extent 1.
+ * KILN_ERROR_SHAPE, KILN_ERROR_INVALID for axes that there are none of, or twice. */
 KILN_NODISCARD KILN_API kiln_status kiln_median(kiln_array **out, kiln_arg x, const int *axes,
                                                 int n_axes, bool keepdims);
 /* Quantiles q, a number or an array from 0 to 1, by one of NumPy's methods (NULL: "linear"). The
  * axes of q come first in the result, whose dtype is NumPy's. An element of an array q that is out
- * of range counts as the end that is nearest. KILN_ERROR_INVALID for a number that is, and for
- * another method; KILN_ERROR_TYPE for complex x; errors of kiln_median. */
+ * of range counts as the end that is nearest. KILN_ERROR_INVALID for a number that is, for another
+ * method, and for no elements; KILN_ERROR_TYPE for complex x; errors of kiln_median. */
 KILN_NODISCARD KILN_API kiln_status kiln_quantile(kiln_array **out, kiln_arg x, kiln_arg q,
                                                   const char *method, const int *axes, int n_axes,
                                                   bool keepdims);

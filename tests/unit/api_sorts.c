@@ -405,7 +405,12 @@ static void names_are_refused(void **state)
     FAILS(kiln_median(&y, x, twice, 2, false), KILN_ERROR_INVALID, "median: axis: axis 1 is given twice");
     FAILS(kiln_median(&y, x, twice, 0, false), KILN_ERROR_INVALID, "median: axis: there is none");
     FAILS(kiln_median(&y, x, twice, 65, false), KILN_ERROR_INVALID, "median: n_axes: 65 was given");
-    FAILS(kiln_median(&y, empty, NULL, 0, false), KILN_ERROR_INVALID, "median: 'x' has no elements");
+    FAILS(kiln_quantile(&y, empty, half, NULL, NULL, 0, false), KILN_ERROR_INVALID,
+          "quantile: 'x' has no elements");
+    OK(kiln_median(&y, empty, NULL, 0, false));
+    assert_true(isnan(*(const float *)kiln_array_data(y)));
+    kiln_array_free(y);
+    y = NULL;
     FAILS(kiln_median(&y, half, NULL, 0, false), KILN_ERROR_TYPE, "median: 'x' is a number here");
     FAILS(kiln_quantile(&y, x, kiln_arg_float(1.5), NULL, NULL, 0, false), KILN_ERROR_INVALID,
           "quantile: q: 1.5 was given; a number from 0 to 1");
