@@ -395,9 +395,22 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
+/* The block has the addresses. */
+static void run_one_call(const kn_loop_nest *w, kn_host_entry entry, const void *given, size_t size)
+{
+    _Alignas(16) char block[size];
+    memcpy(block, given, size);
+    memcpy(block + w->rows_at, &w->one_call, sizeof w->one_call);
+    entry(block, 0, w->row);
+}
+
 void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block,
                       size_t block_size, int64_t grain)
 {
+    if (loop_nest->is_one_call) {
+        run_one_call(loop_nest, entry, block, block_size);
+        return;
+    }
     job j = {loop_nest, entry, block, block_size};
     kn_host_parallel(loop_nest->blocks, (grain + loop_nest->block_size - 1) / loop_nest->block_size,
                      run_blocks, &j);

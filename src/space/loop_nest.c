@@ -22,6 +22,8 @@ enum {
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
     FEWEST_IN_ROW = 4,        /* elements of rows that a kernel goes over as they lie, where of so many */
     FEWEST_APART = 2,         /* inputs rows do not follow each other */
+    FEW_ROWS = 32,            /* take as long as what is done around a block */
+    ROW_BYTES = 128,          /* of a row of several vectors */
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
     FEWEST_POSITIONS = 64,    /* of a block of interleaved channels, or ... */
     FEWEST_BYTES = 512,       /* ... of one channel of it */
@@ -451,6 +453,34 @@ static bool may_go_together(const kn_loop_nest *w)
     return may;
 }
 
+/* One block, of which nothing goes through buffers, and which is too small for stores past the caches. */
+static bool is_one_call(const kn_loop_nest *w)
+{
+    bool is = w->blocks == 1 && w->rows_at >= 0 && w->shown_size < 0 && w->broadcast_length == 0 &&
+              w->ahead == 0 && !w->is_copy && (w->is_together || !w->has_rows);
+    for (int o = 0; o < w->n_operands; ++o)
+        is = is && !w->operand[o].is_packed;
+    return is;
+}
+
+static void plan_one_call(kn_loop_nest *w)
+{
+    int rows = w->contiguous_axes;
+    w->is_one_call = is_one_call(w);
+    w->row = row_of(w);
+    w->one_call = (kn_loop_nest_rows){1, 1, w->one_call_step, 0, 0, 0};
+    if (!w->is_one_call || !w->has_rows)
+        return;
+    w->one_call.count = w->block_size / w->row;
+    w->one_call.group = w->has_groups ? w->extent[rows] : w->one_call.count;
+    for (int o = 0; o < w->n_operands; ++o) {
+        const int64_t *stride = w->operand[o].stride;
+        w->one_call_step[o] = stride[rows];
+        if (w->has_groups)
+            w->one_call_step[w->n_operands + o] = stride[rows + 1] - (w->extent[rows] - 1) * stride[rows];
+    }
+}
+
 /* Sets the members that follow from the blocks' extents. */
 static void settle(kn_loop_nest *w)
 {
@@ -460,6 +490,7 @@ static void settle(kn_loop_nest *w)
     place_buffers(w);
     w->shown_size = size_to_show(w);
     w->is_together = may_go_together(w);
+    plan_one_call(w);
 }
 
 /* The axes up to this one are so short that a block has all of them. Large copies go past the caches. */
@@ -496,12 +527,14 @@ static void plan(kn_loop_nest *w)
 kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *extent,
                                 const kn_loop_nest_operand *given, int n_operands, int rows_at)
 {
-    size_t size = sizeof(kn_loop_nest) + (size_t)n_operands * sizeof(kn_planned_operand);
-    kn_loop_nest *w = kn_calloc(1, size);
+    size_t size = sizeof(kn_loop_nest) + (size_t)n_operands * sizeof(kn_planned_operand),
+           steps = 2 * (size_t)n_operands * sizeof(int64_t);
+    kn_loop_nest *w = kn_calloc(1, size + steps);
     if (!w)
         return kn_error_memory("a launch plan");
     w->ndim = ndim;
     w->n_operands = n_operands;
+    w->one_call_step = (int64_t *)(void *)((char *)w + size);
     w->rows_at = rows_at;
     w->interleaved_axis = -1;
     for (int a = 0; a < ndim; ++a)
@@ -554,19 +587,31 @@ static bool is_one_row(const kn_loop_nest *w, const kn_planned_operand *o)
     return is_one;
 }
 
+/* True if rows that serve for all are better read as they lie than from buffers of many of them: to fill
+ * these takes as long as to begin so many rows, and rows of several vectors gain nothing from them. */
+static bool are_read_again(const kn_loop_nest *w, int repeated)
+{
+    int64_t rows = w->blocks * w->block_size / w->extent[0], bytes = INT64_MAX;
+    for (int o = 0; o < w->n_operands; ++o)
+        bytes = kn_least(bytes, w->extent[0] * w->operand[o].item_size);
+    return repeated > 0 && (bytes >= ROW_BYTES || rows <= repeated * (FEW_ROWS + bytes * bytes / 16));
+}
+
 /* A copy of a short row to a buffer takes longer than it takes a kernel to begin a row. */
 void kn_loop_nest_is_cheap(kn_loop_nest *w)
 {
-    int apart = 0;
+    int apart = 0, repeated = 0;
     bool is_plain = w->contiguous_axes > 1 && w->block_axes == w->contiguous_axes &&
                     w->interleaved_axis < 0 && w->rows_at >= 0 && w->extent[0] >= FEWEST_IN_ROW &&
                     packed_bytes(w, 1, w->extent) == 0;
     for (int o = 0; o < w->n_operands; ++o) {
         bool goes_on = is_contiguous(&w->operand[o], 2, w->extent);
         is_plain = is_plain && (goes_on || w->operand[o].kind == KN_LOOP_INPUT);
-        apart += !goes_on && !is_one_row(w, &w->operand[o]);
+        bool is_one = !goes_on && is_one_row(w, &w->operand[o]);
+        apart += !goes_on && !is_one;
+        repeated += is_one;
     }
-    if (!is_plain || apart < FEWEST_APART)
+    if (!is_plain || (apart < FEWEST_APART && !are_read_again(w, repeated)))
         return;
     w->contiguous_axes = w->block_axes = 1;
     set_steps(w, 1, MOST_DIRECT);

@@ -77,6 +77,12 @@ typedef struct kn_loop_nest {
      * the lines of the result `lined`. */
     int along, lined;
     int64_t ahead;
+    /* One call computes all, of operands as they lie: `one_call` are its rows, of `row` elements. Small calls
+     * would take longer to go over the blocks than over the elements. */
+    bool is_one_call;
+    int64_t row;
+    kn_loop_nest_rows one_call;
+    int64_t *one_call_step; /* one_call.step, behind the operands */
     int n_operands;
     kn_planned_operand operand[];
 } kn_loop_nest;

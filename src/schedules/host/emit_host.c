@@ -210,7 +210,13 @@ static void put_host_pointers(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (!has_pointer(w, k))
             continue;
-        put_part(w, out, is_interleaved(w, k) ? "pointer_to_words" : "pointer", k, 0);
+        int step = step_of(w, k);
+        put_part(w, out,
+                 is_interleaved(w, k) ? "pointer_to_words"
+                 : step == 0          ? "pointer_to_one"
+                 : step == 1          ? "pointer"
+                                      : "pointer_stepped",
+                 k, 0);
         put_part(w, next, "next_pointer", k, number++);
     }
     if (!(w->program->uses & KN_USES_INDEX))

@@ -7,19 +7,19 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
 {
     const kn_args &kn = *kn_given;
     const kn_clean_up kn_at_end;
+    const long long kn_count = kn_end - kn_begin;
     ${values}
     ${pointers}
     ${loop_prep}
     ${element}
 
-    long long kn_in_group = kn.row_group;
-    for (long long kn_row = 1;; ++kn_row) {
+    const long long kn_group = kn.row_group < kn.rows ? kn.row_group : kn.rows;
+    long long kn_left = kn.rows, kn_in_group = kn_group; /* rows in groups that are left, rows in this group that are left */
+    for (;;) {
 ${independent}
-        for (long long kn_at = kn_begin; kn_at < kn_end; ++kn_at) {
+        for (long long kn_at = 0; kn_at < kn_count; ++kn_at) {
             ${single}
         }
-        if (kn_row >= kn.rows)
-            break;
         ${next}
     }
     ${after_loop}

@@ -25,21 +25,32 @@ kn_out_${name}[kn_at] = kn_word_of<kn_word_${bytes}>(${lanes});
 
 // Pointers, and the index, which counts up along the range or is an array of indices; from row to row.
 #part pointer
+${const}${type} *kn_${name}_ = kn.${name}_ + kn_begin;
+
+#part pointer_stepped
+${const}${type} *kn_${name}_ = kn.${name}_ + ${step} * kn_begin;
+
+#part pointer_to_one
 ${const}${type} *kn_${name}_ = kn.${name}_;
 
 #part pointer_to_words
-${const}${place} *kn_${name}_ = (${const}${place} *)kn.${name}_;
+${const}${place} *kn_${name}_ = (${const}${place} *)kn.${name}_ + kn_begin;
 
 #part start
-long long kn_start = kn.start;
+long long kn_start = kn.start + kn_begin;
 
 #part indices
-const long long *kn_indices = (const long long *)kn.start;
+const long long *kn_indices = (const long long *)kn.start + kn_begin;
 
 #part next_row
-const bool kn_ends = --kn_in_group == 0;
-kn_in_group = kn_ends ? kn.row_group : kn_in_group;
-const long long *const kn_step = kn.row_step + (kn_ends ? ${operands} : 0);
+const long long *kn_step = kn.row_step;
+if (--kn_in_group == 0) {
+    kn_left -= kn_group;
+    if (kn_left <= 0)
+        break;
+    kn_in_group = kn_group;
+    kn_step += ${operands};
+}
 
 #part next_pointer
 kn_${name}_ = kn_next(kn_${name}_, kn_step[${number}]);
@@ -72,23 +83,23 @@ kn_ask(kn_${name}_ + ${step} * kn_first, kn_${name}_ + ${step} * kn_stop, kn.ear
 // Results that are stored past the caches, if all of them are large and aligned.
 #part streams
 bool kn_streams = ${streams};
-long long kn_run = kn.rows * (kn_end - kn_begin);
+long long kn_run = kn.rows * kn_count;
 
 #part streams_result
-kn_run = kn.rows == 1 || kn.row_step[${number}] != (kn_end - kn_begin) * ${bytes} ? kn_end - kn_begin : kn_run;
+kn_run = kn.rows == 1 || kn.row_step[${number}] != kn_count * ${bytes} ? kn_count : kn_run;
 kn_streams = kn_streams && kn.size >= ${fewest} && kn_run >= ${fewest_in_run} && (size_t)kn_${name}_ % ${bytes} == 0;
 
 #part held_lines
 kn_lines<${bytes}> kn_held_${name};
 
 #part go_on
-kn_held_${name}.go_on(kn_${name}_ + kn_begin);
+kn_held_${name}.go_on(kn_${name}_);
 
 #part held_result
 ${place} *kn_out_${name} = kn_${name}_;
 
 #part take
-kn_out_${name} = (${place} *)kn_held_${name}.take(kn_stop - kn_first, kn_end - kn_first) - kn_first;
+kn_out_${name} = (${place} *)kn_held_${name}.take(kn_stop - kn_first, kn_count - kn_first) - kn_first;
 
 #part load_held
 __builtin_memcpy(kn_out_${name} + kn_first, kn_${name}_ + kn_first, (kn_stop - kn_first) * ${bytes});

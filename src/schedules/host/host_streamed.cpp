@@ -76,6 +76,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
 {
     const kn_args &kn = *kn_given;
     const kn_clean_up kn_at_end;
+    const long long kn_count = kn_end - kn_begin;
     ${values}
     ${pointers}
     ${loop_prep}
@@ -84,31 +85,30 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     /* Large results are stored past the caches in whole lines, several lines at a time, since alternating reads and writes slow memory down. The caller waits for these
      * stores. */
     ${packs}
-    long long kn_in_group = kn.row_group;
+    const long long kn_group = kn.row_group < kn.rows ? kn.row_group : kn.rows;
+    long long kn_left = kn.rows, kn_in_group = kn_group; /* rows in groups that are left, rows in this group that are left */
     const bool kn_in_pieces = ${until};
     /* Short rows take as long as what is done around them, so that their loop is apart. */
-    for (long long kn_row = 1; !kn_in_pieces; ++kn_row) {
-        [[maybe_unused]] const long long kn_first = kn_begin;
+    while (!kn_in_pieces) {
+        [[maybe_unused]] const long long kn_first = 0;
         ${stage}
 ${independent}
-        for (long long kn_at = kn_begin; kn_at < kn_end; ++kn_at) {
+        for (long long kn_at = 0; kn_at < kn_count; ++kn_at) {
             ${single}
         }
-        if (kn_row >= kn.rows)
-            break;
         ${next}
     }
-    for (long long kn_row = 1; kn_in_pieces; ++kn_row) {
+    while (kn_in_pieces) {
         if (kn_streams) {
             ${step_packs}
         }
-        for (long long kn_first = kn_begin; kn_first < kn_end;) {
-            long long kn_stop = kn_end;
+        for (long long kn_first = 0; kn_first < kn_count;) {
+            long long kn_stop = kn_count;
             ${stage}
-            if (kn_end - kn_first > ${order})
+            if (kn_count - kn_first > ${order})
                 kn_stop = kn_first + ${order};
             if (kn_streams) {
-                [[maybe_unused]] const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;
+                [[maybe_unused]] const unsigned long long kn_rows_early = kn.how_early < kn_left - kn_group + kn_in_group ? kn.rows_early : 0;
                 ${loads}
             }
             ${widen}
@@ -119,8 +119,6 @@ ${independent}
             ${narrow}
             kn_first = kn_stop;
         }
-        if (kn_row >= kn.rows)
-            break;
         ${next}
     }
     if (kn_streams) {
