@@ -130,6 +130,11 @@ struct kn_chain {
     T near, far;
 };
 
+// Bytes that hold truth are packed and unpacked by instructions of their own.
+template <> struct kn_chain<bool> {
+    unsigned near, far;
+};
+
 template <class T, class Reduce>
 __device__ __forceinline__ void kn_chain_put(kn_chain<T> &chain, unsigned turn, const T &value, const Reduce &reduce) {
     if (turn % 16 == 0) {

@@ -50,7 +50,8 @@ enum {
     SOME_WORDS = 44,
     WORD = 4,              /* bytes */
     MOST_WAVES = 4,        /* waves of blocks into which few tiles are split */
-    LEAST_INNER_ROWS = 32, /* rows below which an inner axis is not reduced last */
+    LEAST_INNER_ROWS = 32, /* rows below which an inner axis is not reduced last, */
+    LEAST_STRUCT_ROWS = 8, /* and of structs, which other kinds load one by one */
     PARTIALS_EACH = 8,     /* partial results of a thread above which they are reduced in two levels */
     MOST_STEPS = 1 << 30
 };
@@ -110,8 +111,9 @@ static bool find_axes(kn_reduce_params *f, const kn_choice *c)
     f->axis = kn_reduce_output_axis(c);
     if (f->axis >= 0)
         return true;
+    int64_t least = kn_reduce_is_struct(c) ? LEAST_STRUCT_ROWS : LEAST_INNER_ROWS;
     if (s->n_reduction_axes < 2 || s->indices || s->extent[s->ndim - 1] > LONGEST_INNER ||
-        kn_reduce_size(s) / s->extent[s->ndim - 1] < LEAST_INNER_ROWS)
+        kn_reduce_size(s) / s->extent[s->ndim - 1] < least)
         return false;
     f->inner = s->ndim - 1;
     f->axis = axis_around(c);
@@ -190,7 +192,7 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
         vector /= 2;
     if (vector <= 1)
         return 1;
-    if (is_struct && (f->inner >= 0 || axes_of(s, f) > 1))
+    if (is_struct && axes_of(s, f) > 1)
         return 1; /* a binary less */
     if (!is_struct && vector_beside_weights(f, c, block) > vector)
         return vector_beside_weights(f, c, block);
@@ -251,6 +253,15 @@ static int threads_of_structs(const kn_choice *c, const kn_reduce_params *f)
     return is_long ? THREADS_LONG_STRUCTS : THREADS_STRUCTS;
 }
 
+/* True if a tile has the inner elements of a result. */
+static bool holds_inner(const kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
+{
+    int64_t inner = f->inner < 0 ? 1 : c->space->extent[f->inner];
+    int64_t across = inner / kn_common_divisor(inner, s->vector);
+    return f->inner < 0 ||
+           (s->vector > 1 && (kn_reduce_is_struct(c) ? across <= WHOLE_ROWS : s->block >= LONGEST_INNER));
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_reduce_params f = {0};
@@ -264,7 +275,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         out->block = threads_of_structs(c, &f);
     if (out->vector == 1 && !kn_reduce_is_struct(c) && c->block == 0)
         out->block = THREADS; /* a binary less */
-    if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
+    if (!holds_inner(out, &f, c))
         return false;
     *kn_reduce_columns_config_in(out) =
         (kn_reduce_columns_config){.reduction_axes = kn_reduce_known_axes(axes_of(c->space, &f)),

@@ -20,6 +20,9 @@ enum {
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
     LEAST_SIZE = 1 << 14,    /* elements of a space */
+    LEAST_CROSSING = 1 << 17, /* the same of inputs that cross: fewer are read from the cache, wherever */
+    WORD = 4,                /* bytes of elements that warps read as fast one by one, */
+    LONGEST_WORDS = 512,     /* of so many of a row on: some for each lane; */
     LONGEST_GAPPED = 1500,   /* elements of rows with gaps; */
     SHORTEST_GAPPED = 9,     /* of shorter ones some lanes load each where it is: a warp reads neighbours */
     SHORTEST_UNALIGNED = 65, /* vectors of rows that are unaligned alike, from which on a warp reads each */
@@ -86,7 +89,17 @@ static bool is_worth_it(const kn_choice *c, int rows)
 bool kn_reduce_slices_crosses(const kn_choice *c)
 {
     int rows = axis_of_rows(c), across = rows >= 0 ? axis_across(c, rows) : -1;
-    return is_worth_it(c, rows) && across >= 0 && c->space->extent[across] >= LEAST_RESULTS;
+    return is_worth_it(c, rows) && across >= 0 && c->space->extent[across] >= LEAST_RESULTS &&
+           c->space->size >= LEAST_CROSSING;
+}
+
+/* Elements of a row with gaps, at most. */
+static int64_t longest_of(const kn_choice *c, int rows)
+{
+    bool are_words = c->space->n_reduction_axes == 1;
+    for (int o = 0; o < c->count; ++o)
+        are_words = are_words && (!is_row(c, o, rows) || c->access[o].item_size >= WORD);
+    return are_words ? LONGEST_WORDS : LONGEST_GAPPED;
 }
 
 /* Rows that begin anywhere, and are too short to be read by vectors from their first boundary on. */
@@ -94,7 +107,7 @@ static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int rows = axis_of_rows(c), vector = kn_reduce_vector(c);
-    if (!is_worth_it(c, rows) || axis_across(c, rows) != -1 || s->extent[rows] > LONGEST_GAPPED ||
+    if (!is_worth_it(c, rows) || axis_across(c, rows) != -1 || s->extent[rows] > longest_of(c, rows) ||
         (s->n_reduction_axes == 1 && s->extent[rows] < SHORTEST_GAPPED))
         return false;
     int64_t bytes = s->extent[rows] * kn_choice_widest(c, false);

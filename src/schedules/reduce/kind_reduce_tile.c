@@ -22,6 +22,7 @@ enum {
     SHARED = 40 << 10, /* bytes of shared memory: 48 KB without those of threads that share results, and
                         * without the ends of inputs that begin anywhere */
     LEAST_TILES = 4,   /* of a multiprocessor */
+    LONG_VECTORS = 65, /* of rows that others read by vectors, too: not for a tile where tiles are few */
     SHARED_LONG = 64   /* elements of a result from which on several threads share it */
 };
 
@@ -118,6 +119,10 @@ static bool take(kn_schedule *out, const kn_choice *c, bool *padded)
     bool short_row = columns == 1 && reduced <= LONGEST_ROW &&
                      (reduced % out->vector != 0 ||
                       kn_reduce_fit_of(c, s->ndim - 1, out->vector, false) != KN_FIT_ALIGNED);
+    bool are_few = s->size < (int64_t)c->target->multiprocessors * STAGED * out->vector;
+    if (columns == 1 && reduced >= (int64_t)LONG_VECTORS * out->vector && are_few &&
+        kn_reduce_fit_of(c, s->ndim - 1, out->vector, false) != KN_FIT_NONE)
+        return false;
     bool small = columns > 1 && columns < WIDEST && s->size / (reduced * columns) > 1;
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||
         !set_access(out, c, columns) || staged_bytes(out, c) > SHARED)

@@ -4,6 +4,8 @@ enum { kn_steps = ${vector} > 1 ? 4 : 8, kn_group = 16 }; /* rows that a thread 
 enum { kn_partials_each = __is_class(${type}) && sizeof(${type}) > 16 ? 2 : 4 }; /* partial results that a thread loads before it combines any; large structs take more registers */
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining rows are taken one by one (reduce_rows.cu). */
 constexpr bool kn_are_whole = __is_class(${type});
+/* For bytes and double words the conditions take more instructions than all else: iterations are whole, but for the last one. */
+constexpr bool kn_begin_whole = kn_are_whole || sizeof(${type}) == 1 || sizeof(${type}) == 8;
 
 ${begin}
 
@@ -79,10 +81,12 @@ ${begin}
         ++kn_turn;
     };
     unsigned kn_q = kn_is_here ? kn_y : kn_count;
-    if constexpr (kn_are_whole) {
+    if constexpr (kn_begin_whole) {
 #pragma unroll 1
         for (; kn_q + (kn_steps - 1) * kn.down < kn_count; kn_q += kn_steps * kn.down)
             kn_reduce_rows(kn_q, kn_number<kn_steps>());
+    }
+    if constexpr (kn_are_whole) {
 #pragma unroll 1
         for (; kn_q < kn_count; kn_q += kn.down)
             kn_reduce_rows(kn_q, kn_number<1>());

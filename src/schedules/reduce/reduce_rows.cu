@@ -5,6 +5,8 @@ enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items that a thread loads before i
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining items are taken one by one. Other items are
    loaded under conditions, all before any is reduced: with both in one lambda ptxas would wait for each load. */
 constexpr bool kn_are_whole = ${vector} > 1 && __is_class(${type});
+/* For bytes the conditions take more instructions than all else: iterations are whole, but for the last one. */
+constexpr bool kn_begin_whole = kn_are_whole || (${vector} > 1 && sizeof(${type}) == 1);
 /* Behind the end nothing is left: where the number of elements in a struct is known on each way, the compiler removes divisions by it. */
 constexpr bool kn_ends_early = __is_class(${type});
 
@@ -69,10 +71,12 @@ ${begin}
         kn_put_sum(kn_sum);
     };
     unsigned kn_q = threadIdx.x;
-    if constexpr (kn_are_whole) {
+    if constexpr (kn_begin_whole) {
 #pragma unroll 1
         for (; kn_q + (kn_steps - 1) * ${block} < kn_count; kn_q += kn_steps * ${block})
             kn_reduce_items(kn_q, kn_number<kn_steps>());
+    }
+    if constexpr (kn_are_whole) {
 #pragma unroll 1
         for (; kn_q < kn_count; kn_q += ${block})
             kn_reduce_items(kn_q, kn_number<1>());

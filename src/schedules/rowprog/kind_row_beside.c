@@ -14,6 +14,7 @@
 enum {
     WARP = 32,
     WORD = 4,             /* bytes that a thread loads at least, if elements are aligned, */
+    DOUBLE_WORD = 8,      /* and of single ones, */
     ACCESS = 16,          /* at most, */
     HALF = 2,             /* bytes of a 16-bit float */
     FEW = 8,              /* elements of a row */
@@ -169,7 +170,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = vector_held(c, longest, length, HELD_BYTES);
     if (longest > 1 && out->vector < 2 && widest == HALF)
         out->vector = vector_held(c, 2, length, HELD_OF_HALVES);
-    bool has_words = out->vector > 1 && out->vector * narrowest >= WORD,
+    bool has_words = out->vector * narrowest >= (out->vector > 1 ? WORD : DOUBLE_WORD),
          has_others = is_across && (longest * widest >= TILED || length <= LONGEST_LANES);
     if (out->vector == 0 || (has_others && !(has_words && length <= LONGEST_TILED)) ||
         (has_others && length > FEW && has_narrow_inputs(c, axis)))

@@ -12,7 +12,8 @@
 
 enum {
     WARP = 32,
-    MANY_SINGLE = 4,      /* elements of a thread in rows of few single ones: finding its row costs as much */
+    MANY_SINGLE = 4,      /* elements of a thread in rows of few single ones: finding its row costs as much; */
+    LONG_NARROW = 16,     /* narrow elements of a row from which on a thread has eight */
     FEW = 2,              /* items of a row up to which a thread has one */
     MOST_ALONE = 32,      /* items of a thread that has a row of single elements by itself */
     SHORTEST = 4,         /* elements of a row up to which a thread has it by itself, however they lie */
@@ -38,11 +39,19 @@ typedef struct lanes_field {
 
 /* Items of a thread: two or more, which are loaded together, if the row is long enough. 0: rows are too long.
  * */
-static int items_each(int64_t items, int vector)
+static int items_each(int64_t items, int vector, bool are_narrow)
 {
+    if (vector == 1 && are_narrow && items > LONG_NARROW && items <= 8 * WARP)
+        return 8;
     if (vector == 1)
         return items <= MANY_SINGLE * WARP / 2 ? MANY_SINGLE : items <= 8 * WARP ? 8 : 0;
     return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
+}
+
+/* True if inputs have fewer bytes than words: instructions of a lane, not memory, take the time. */
+static bool are_narrow(const kn_choice *c)
+{
+    return kn_choice_widest(c, false) < WORD;
 }
 
 /* True if no operand is contiguous along the rows, but all are across them: neighbouring threads should have
@@ -154,7 +163,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (out->vector == 1 && (lie_across(c) || length <= SHORTEST))
         config->items = items_alone(length, MOST_ALONE);
     if (config->items == 0 || config->items > kn_row_most_held(c))
-        config->items = items_each(length / out->vector, out->vector);
+        config->items = items_each(length / out->vector, out->vector, are_narrow(c));
     while (config->items * out->vector > kn_row_most_held(c) &&
            has_lanes(length / out->vector, config->items / 2))
         config->items /= 2;

@@ -9,7 +9,10 @@
 #include "schedules/rowprog/row_space.h"
 #include "schedules/rowprog/rowprog_kinds.h"
 
-enum { LARGE = 512, /* threads of a block whose row has more items than */ LARGE_ROW = 4096 };
+enum {
+    LARGE = 512,     /* threads of a block whose row has more items than */
+    LARGE_ROW = 4096 /* (of few rows, than a block has threads) */
+};
 
 /* The kind's field. width: warps of the block, rounded up to a power of two; length: of the innermost axis;
  * items: vectors of a row. */
@@ -35,8 +38,10 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     (void)params;
     out->vector = vector_of(c);
     kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
-    bool large = kn_reduce_size(c->space) / out->vector > LARGE_ROW;
-    out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
+    int64_t items = kn_reduce_size(c->space) / out->vector;
+    bool are_few = kn_space_output_size(c->space) < c->target->multiprocessors;
+    bool is_large = items > LARGE_ROW || (are_few && items > kn_choice_block(c));
+    out->block = c->block ? c->block : is_large ? LARGE : kn_choice_block(c);
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);
     /* Single elements have one letter, and so have those that are repeated, since items go by places. */
