@@ -815,7 +815,7 @@ static void tiles_cover_and_transpose(void **state)
     int times = getenv("KILN_SOAK") ? 100 : 1;
     (void)state;
     state_of_dice = seed;
-    check_scenes(160 * times, false, &met);
+    check_scenes(320 * times, false, &met);
     check_scenes(40 * times, true, &met);
     check_census(&met);
 }

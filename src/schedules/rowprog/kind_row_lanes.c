@@ -12,15 +12,16 @@
 
 enum {
     WARP = 32,
-    MANY_SINGLE = 4,      /* elements of a thread in rows of few single ones: finding its row costs as much; */
-    LONG_NARROW = 16,     /* narrow elements of a row from which on a thread has eight */
-    FEW = 2,              /* items of a row up to which a thread has one */
-    MOST_ALONE = 32,      /* items of a thread that has a row of single elements by itself */
-    SHORTEST = 4,         /* elements of a row up to which a thread has it by itself, however they lie */
-    SHORTEST_ACROSS = 32, /* rows side by side that are contiguous across */
-    LONGEST_STAGED = 8,   /* elements of longer rows, which a warp copies to shared memory, */
-    ENOUGH_BLOCKS = 8,    /* of a multiprocessor, below which a thread has one such row, */
-    MOST_TURNS = 4,       /* such rows of a thread, */
+    MANY_SINGLE = 4,  /* elements of a thread in rows of few single ones: finding its row costs as much; */
+    LONG_NARROW = 16, /* narrow elements of a row from which on a thread has eight, */
+    MANY_NARROW = 1 << 20,    /* of as many in all */
+    FEW = 2,                  /* items of a row up to which a thread has one */
+    MOST_ALONE = 32,          /* items of a thread that has a row of single elements by itself */
+    SHORTEST = 4,             /* elements of a row up to which a thread has it by itself, however they lie */
+    SHORTEST_ACROSS = 32,     /* rows side by side that are contiguous across */
+    LONGEST_STAGED = 8,       /* elements of longer rows, which a warp copies to shared memory, */
+    ENOUGH_BLOCKS = 8,        /* of a multiprocessor, below which a thread has one such row, */
+    MOST_TURNS = 4,           /* such rows of a thread, */
     ENOUGH_STAGED = 24 << 10, /* bytes of a block's rows there up to which it has more of them, */
     STAGED = 32 << 10,        /* bytes of a block's rows there: six blocks or more of a multiprocessor, */
     NEAR = 64,                /* bytes from row to row of inputs that are read where they are, at most, */
@@ -51,7 +52,7 @@ static int items_each(int64_t items, int vector, bool are_narrow)
 /* True if inputs have fewer bytes than words: instructions of a lane, not memory, take the time. */
 static bool are_narrow(const kn_choice *c)
 {
-    return kn_choice_widest(c, false) < WORD;
+    return kn_choice_widest(c, false) < WORD && c->space->size >= MANY_NARROW;
 }
 
 /* True if no operand is contiguous along the rows, but all are across them: neighbouring threads should have

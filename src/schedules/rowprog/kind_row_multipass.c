@@ -10,8 +10,9 @@
 #include "schedules/rowprog/rowprog_kinds.h"
 
 enum {
-    LARGE = 512,     /* threads of a block whose row has more items than */
-    LARGE_ROW = 4096 /* (of few rows, than a block has threads) */
+    LARGE = 512,      /* threads of a block whose row has more items than */
+    LARGE_ROW = 4096, /* or, of few rows, than */
+    LARGE_OF_FEW = 2 * LARGE
 };
 
 /* The kind's field. width: warps of the block, rounded up to a power of two; length: of the innermost axis;
@@ -40,7 +41,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
     int64_t items = kn_reduce_size(c->space) / out->vector;
     bool are_few = kn_space_output_size(c->space) < c->target->multiprocessors;
-    bool is_large = items > LARGE_ROW || (are_few && items > kn_choice_block(c));
+    bool is_large = items > LARGE_ROW || (are_few && items > LARGE_OF_FEW);
     out->block = c->block ? c->block : is_large ? LARGE : kn_choice_block(c);
     out->rank = kn_reduce_rank(c->space);
     kn_row_set_access(out, c);

@@ -12,8 +12,9 @@
 enum {
     WINDOWS_BLOCK = 512,    /* threads */
     WINDOWS_SIZE = 1 << 14, /* fewest elements for which shared-memory tiles gain */
-    SHORT_RUN = 64,         /* elements of a range of results, or of single bytes of the input */
-    SMALL_TILE = 4096,      /* bytes of a square */
+    SHORT_RUN = 64,         /* elements of a range of results, or of a side of a square */
+    SMALL_TILE = 8192,      /* bytes of a square whose input's side is short, */
+    SMALL_ACROSS = 4096,    /* of one whose results' side is */
     FEW_INSIDE = 400,       /* elements: at 392 a gather takes half of the time (H200) */
     SECTOR = 32             /* bytes */
 };
@@ -86,14 +87,15 @@ static bool are_channels_worth_it(const kn_choice *c, int o, int axis)
            c->space->extent[axis] >= KN_SHORTEST_SIDE && c->space->extent[next] >= KN_SHORTEST_SIDE;
 }
 
-/* Both sides of a tile are those of a square of few bytes, of which input and results have one after another.
- */
+/* Input and results have squares of few bytes one after another, of which one side is short. */
 static bool is_small_square(const kn_choice *c, int axis)
 {
     const kn_space *s = c->space;
-    int inner = kn_choice_inner(c), before = axis - 1;
+    int inner = kn_choice_inner(c), before = axis - 1, widest = kn_choice_widest(c, true);
     int64_t count = s->extent[axis] * s->extent[inner];
-    bool is = axis == inner - 1 && before >= 0 && count * kn_choice_widest(c, true) < SMALL_TILE;
+    bool is_across = widest > 1 && s->extent[inner] < SHORT_RUN && count * widest < SMALL_ACROSS;
+    bool is = axis == inner - 1 && before >= 0 &&
+              (is_across || (s->extent[axis] < SHORT_RUN && count * widest < SMALL_TILE));
     for (int o = 0; o < c->count && is; ++o)
         is = is && s->stride[o][before] == count * c->access[o].item_size;
     return is;
@@ -101,9 +103,8 @@ static bool is_small_square(const kn_choice *c, int axis)
 
 /* Contiguous ranges of results are short, and few elements lie inside the axis along which an input's rows
  * are: then neighbouring warps read the same sectors of the input, and a gather is faster. So it is where
- * both sides of a tile are short and neither goes on: a block waits longer for its tile than it copies. Of
- * single bytes the input's side alone decides then: 40 by 100 took 4 times as long as a copy, 100 by 40 1.2
- * times (H200). */
+ * an input's rows are one after another in small squares: a block waits longer for its tile than it copies
+ * (of uint8 40 by 100 took 4 times as long as a copy, 100 by 40 1.2 times; H200). */
 static bool has_few_inside(const kn_choice *c, int axis)
 {
     int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
@@ -111,9 +112,7 @@ static bool has_few_inside(const kn_choice *c, int axis)
     int64_t inside = 1, run = c->space->extent[inner] * (goes_on ? c->space->extent[next] : 1);
     for (int a = axis + 1; a <= inner; ++a)
         inside *= c->space->extent[a];
-    if (is_square && kn_choice_widest(c, true) == 1)
-        return c->space->extent[axis] < SHORT_RUN && inside < FEW_INSIDE;
-    return run < SHORT_RUN && inside < FEW_INSIDE && (next != axis || is_square);
+    return inside < FEW_INSIDE && (is_square || (run < SHORT_RUN && next != axis));
 }
 
 /* The first input whose rows are along another axis than the results; axis -1: there is none. */
