@@ -61,14 +61,14 @@ static void place_staged(const kn_writer *w, kn_str *out, int k)
 
 /* ---- loads ---- */
 
-/* True if some inputs may be broadcast along an axis on which others are contiguous, and the schedule does
- * not say which. */
+/* True if some of the inputs that are loaded may be broadcast along an axis on which others are contiguous.
+ * Those that the schedule calls broadcast are loaded element by element. */
 static bool may_repeat(const kn_writer *w)
 {
     int arrays = 0;
     for (int k = 0; k < w->program->n_in; ++k)
-        arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k);
-    return arrays > 1 && !strchr(w->spec->schedule.access, KN_BROADCAST);
+        arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k) && kn_access_of(w, k) != KN_BROADCAST;
+    return arrays > 1;
 }
 
 static const char ALONG[] = "kn.axis[0]", BESIDE[] = "kn.axis[kn.reduction_rank]";
