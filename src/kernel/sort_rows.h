@@ -21,6 +21,7 @@ kiln_status kn_sort_rows_find(kn_sort_rows *out, kn_lowered *lowered, const kn_l
 kiln_status kn_sort_rows_copy_create(kiln_kernel **out);
 /* Adds the sort of all rows, by a kernel of one input, to n_out places of such dtypes. */
 kiln_status kn_sort_rows_add(kn_lowered *lowered, const kn_sort_rows *rows, const kn_lowering_call *call,
-                             const kiln_kernel *sort, const kn_source *to, const kiln_dtype *dtype, int n_out);
+                             const kiln_kernel *sort, const kn_source *to, const kiln_dtype *dtype,
+                             int n_out);
 
 #endif
