@@ -58,7 +58,7 @@ typedef struct lowering {
     const unique *u;
     const kn_lowering_call *call;
     kn_sort_rows rows;   /* one */
-    kn_source sorted[2]; /* elements, behind capacity for one before the first, and where they were */
+    kn_source sorted[2]; /* elements, behind one that is before the first, and where they were */
     int heads, found;    /* where the distinct ones begin, if these are counted; their number */
 } lowering;
 
