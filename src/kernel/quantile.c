@@ -372,9 +372,9 @@ static kiln_status add_sort(lowering *l)
 {
     kiln_status status = kn_lowered_add_buffer(
         &l->sorted, l->out, (size_t)(l->rows.rows * l->rows.length) * kiln_dtype_size(l->rows.dtype));
-    return status == KILN_OK
-               ? kn_sort_rows_add(l->out, &l->rows, l->call, l->q->sort, &l->sorted, &l->rows.dtype, 1)
-               : status;
+    const kn_source to = {.kind = KN_FROM_BUFFER, .index = l->sorted};
+    return status == KILN_OK ? kn_sort_rows_add(l->out, &l->rows, l->call, l->q->sort, &to, &l->rows.dtype, 1)
+                             : status;
 }
 
 /* Rows without elements: NaN. */

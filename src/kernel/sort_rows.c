@@ -81,15 +81,13 @@ kiln_status kn_sort_rows_copy_create(kiln_kernel **out)
 }
 
 kiln_status kn_sort_rows_add(kn_lowered *out, const kn_sort_rows *r, const kn_lowering_call *call,
-                             const kiln_kernel *sort, const int *buffer, const kiln_dtype *dtype, int n_out)
+                             const kiln_kernel *sort, const kn_source *to, const kiln_dtype *dtype, int n_out)
 {
     kn_lowered_part *part;
     kiln_status status = kn_lowered_add_kernel(&part, out, sort);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, call, &r->source, r->dtype, r->ndim, r->shape, r->strides);
-    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
-        const kn_source to = {.kind = KN_FROM_BUFFER, .index = buffer[j]};
-        status = kn_lowered_bind(part, 1 + j, call, &to, dtype[j], r->ndim, r->shape, NULL);
-    }
+    for (int j = 0; j < n_out && status == KILN_OK; ++j)
+        status = kn_lowered_bind(part, 1 + j, call, &to[j], dtype[j], r->ndim, r->shape, NULL);
     return status;
 }

@@ -19,8 +19,9 @@ typedef struct kn_sort_rows {
 kiln_status kn_sort_rows_find(kn_sort_rows *out, kn_lowered *lowered, const kn_lowering_call *call, int k,
                               uint64_t along, const kiln_kernel *copy);
 kiln_status kn_sort_rows_copy_create(kiln_kernel **out);
-/* Adds the sort of all rows, by a kernel of one input, to buffers of n_out dtypes. */
+/* Adds the sort of all rows, by a kernel of one input, to n_out places of such dtypes. */
 kiln_status kn_sort_rows_add(kn_lowered *lowered, const kn_sort_rows *rows, const kn_lowering_call *call,
-                             const kiln_kernel *sort, const int *buffer, const kiln_dtype *dtype, int n_out);
+                             const kiln_kernel *sort, const kn_source *to, const kiln_dtype *dtype,
+                             int n_out);
 
 #endif

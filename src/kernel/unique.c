@@ -13,6 +13,8 @@
 #include "space/shape.h"
 #include "types/dtype.h"
 
+enum { ROOM = 16 /* bytes for an element before the first: of any dtype, so that vectors stay aligned */ };
+
 /* Results, in the order of flags; values come first. */
 enum { INDEX, INVERSE, COUNTS, RESULTS };
 static const char *const names[RESULTS] = {"index", "inverse", "counts"};
@@ -55,9 +57,9 @@ typedef struct lowering {
     kn_lowered *out;
     const unique *u;
     const kn_lowering_call *call;
-    kn_sort_rows rows; /* one */
-    int buffer[2];     /* sorted elements, and where they were */
-    int heads, found;  /* where the distinct ones begin, if these are counted; their number */
+    kn_sort_rows rows;   /* one */
+    kn_source sorted[2]; /* elements, behind one that is before the first, and where they were */
+    int heads, found;    /* where the distinct ones begin, if these are counted; their number */
 } lowering;
 
 static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l, int buffer, kiln_dtype dtype,
@@ -65,6 +67,14 @@ static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l,
 {
     const kn_source source = {.kind = KN_FROM_BUFFER, .index = buffer};
     return kn_lowered_bind(part, at, l->call, &source, dtype, 1, &count, NULL);
+}
+
+/* Sorted elements, or, by so many bytes, those before each. */
+static kiln_status bind_sorted(kn_lowered_part *part, int at, const lowering *l, size_t before)
+{
+    kn_source source = l->sorted[0];
+    source.shift -= (int64_t)before;
+    return kn_lowered_bind(part, at, l->call, &source, l->rows.dtype, 1, &l->rows.length, NULL);
 }
 
 /* A result of one axis; given arrays may be shorter. */
@@ -85,16 +95,17 @@ static kiln_status add_buffers(lowering *l)
 {
     const size_t elements = (size_t)l->rows.length;
     kiln_status status =
-        kn_lowered_add_buffer(&l->buffer[0], l->out, elements * kiln_dtype_size(l->rows.dtype));
+        kn_lowered_add_source(&l->sorted[0], l->out, ROOM + elements * kiln_dtype_size(l->rows.dtype));
+    l->sorted[0].shift = ROOM;
     if (status == KILN_OK && l->u->has_order)
-        status = kn_lowered_add_buffer(&l->buffer[1], l->out, elements * sizeof(int64_t));
+        status = kn_lowered_add_source(&l->sorted[1], l->out, elements * sizeof(int64_t));
     if (status == KILN_OK && is_wanted(l->u, COUNTS))
         status = kn_lowered_add_buffer(&l->heads, l->out, elements * sizeof(int64_t));
     return status == KILN_OK ? kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t)) : status;
 }
 
-/* The parameters of `find`: sorted elements, where they were, sorted elements again, to be read at other
- * places; values, and what else is wanted; their number. */
+/* The parameters of `find`: sorted elements, where they were, the elements before them; values, and what else
+ * is wanted; their number. */
 static kiln_status add_find(lowering *l)
 {
     const int64_t n = l->rows.length;
@@ -102,11 +113,11 @@ static kiln_status add_find(lowering *l)
     int at = 0;
     kiln_status status = kn_lowered_add_kernel(&part, l->out, l->u->find);
     if (status == KILN_OK)
-        status = bind_buffer(part, at++, l, l->buffer[0], l->rows.dtype, n);
+        status = bind_sorted(part, at++, l, 0);
     if (status == KILN_OK && l->u->has_order)
-        status = bind_buffer(part, at++, l, l->buffer[1], KILN_INT64, n);
+        status = kn_lowered_bind(part, at++, l->call, &l->sorted[1], KILN_INT64, 1, &n, NULL);
     if (status == KILN_OK)
-        status = bind_buffer(part, at++, l, l->buffer[0], l->rows.dtype, n);
+        status = bind_sorted(part, at++, l, kiln_dtype_size(l->rows.dtype));
     if (status == KILN_OK)
         status = bind_result(part, at++, l, 0, l->rows.dtype);
     for (int r = INDEX; r <= INVERSE && status == KILN_OK; ++r)
@@ -137,14 +148,14 @@ static kiln_status add_count(lowering *l)
 /* Elements as they lie. */
 static kiln_status add_copy(lowering *l)
 {
-    const kn_source to = {.kind = KN_FROM_BUFFER, .index = l->buffer[0]};
     const kn_sort_rows *r = &l->rows;
     kn_lowered_part *part;
     kiln_status status = kn_lowered_add_kernel(&part, l->out, l->u->copy);
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 0, l->call, &r->source, r->dtype, r->ndim, r->shape, r->strides);
-    return status == KILN_OK ? kn_lowered_bind(part, 1, l->call, &to, r->dtype, r->ndim, r->shape, NULL)
-                             : status;
+    return status == KILN_OK
+               ? kn_lowered_bind(part, 1, l->call, &l->sorted[0], r->dtype, r->ndim, r->shape, NULL)
+               : status;
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
@@ -162,7 +173,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     if (status == KILN_OK)
         status = u->has_runs
                      ? add_copy(&l)
-                     : kn_sort_rows_add(out, &l.rows, call, u->sort, l.buffer, dtype, 1 + u->has_order);
+                     : kn_sort_rows_add(out, &l.rows, call, u->sort, l.sorted, dtype, 1 + u->has_order);
     if (status == KILN_OK)
         status = add_find(&l);
     if (status == KILN_OK && is_wanted(u, COUNTS))
@@ -189,9 +200,10 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 
 /* ---- making ---- */
 
-/* NaN comes last, and is equal to NaN unless each is to be found. */
-#define IS_NEW(or_nan) "(_J == 0 || !(x == s[_J - 1]" or_nan "))"
-static const char *const is_new[] = {IS_NEW(" || (kn_is_nan(x) && kn_is_nan(s[_J - 1]))"), IS_NEW("")};
+/* NaN comes last, and is equal to NaN unless each is to be found. The first element is compared with what
+ * lies before it as well: kernels have no branch then. */
+#define IS_NEW(or_nan) "((_J == 0) | !(x == before" or_nan "))"
+static const char *const is_new[] = {IS_NEW(" || (kn_is_nan(x) && kn_is_nan(before))"), IS_NEW("")};
 
 static kiln_status make_find(unique *u)
 {
@@ -215,14 +227,14 @@ static kiln_status make_find(unique *u)
     kn_str_append(&outs, is_wanted(u, COUNTS) ? ", raw int64 heads, raw int64 count" : ", raw int64 count");
     kn_str_append(&put, "if (_J + 1 == _in_ind.size()) count[0] = kn_number;\n");
     const kn_stage_text stages[] = {
-        {.kind = KN_MAP_EXPRESSION, .label = "keep", .reads = "x, s", .gives = "_kn_new", .body = body},
+        {.kind = KN_MAP_EXPRESSION, .label = "keep", .reads = "x, before", .gives = "_kn_new", .body = body},
         {.kind = KN_SCAN, .label = "scan", .reads = "_kn_new", .gives = "_kn_number", .body = "a + b"},
         {.kind = KN_MAP,
          .label = "body",
-         .reads = u->has_order ? "_kn_number, x, order" : "_kn_number, x",
+         .reads = u->has_order ? "_kn_number, x, order, before" : "_kn_number, x, before",
          .body = kn_str_text(&put)}};
     const kn_program_text text = {.name = "unique",
-                                  .in = u->has_order ? "T x, int64 order, raw T s" : "T x, raw T s",
+                                  .in = u->has_order ? "T x, int64 order, T before" : "T x, T before",
                                   .out = kn_str_text(&outs),
                                   .values = "int64 _kn_new, int64 _kn_number",
                                   .stage = stages,

@@ -4,7 +4,7 @@
 #define KN_SCHEDULE_SORT_TILE_H
 
 enum {
-    KN_SORT_BLOCK = 256,       /* threads of a tile (CUDA) */
+    KN_SORT_BLOCK = 256,       /* threads of a tile (CUDA), at least */
     KN_SORT_SHARED = 34 << 10, /* bytes of shared memory for its elements, beside the counts of digits */
     KN_SORT_BESIDE = 3,        /* bytes of an element there, besides its operands */
     KN_SORT_ITEMS = 16,        /* elements of a thread, at most */

@@ -29,19 +29,26 @@ static void put_places(kn_writer *w)
     kn_put_way_along(w, KN_SLOT_FROM, elements_of(w));
 }
 
-static void put_operand(kn_writer *w, int k)
+/* *first: bytes of an element in shared memory so far. */
+static void put_operand(kn_writer *w, int k, int *first)
 {
     if (kn_is_output(w, k))
         return;
-    kn_put_item_load(w, elements_of(w), k);
+    /* The operand beside a pair's key is loaded when its place is known: it needs no registers before. */
+    const bool is_late =
+        w->spec->schedule.block == KN_SORT_PAIRS_BLOCK && !kn_scan_is_of_stage(w, KN_SORT_KEY, k);
+    if (!is_late)
+        kn_put_item_load(w, elements_of(w), k);
     if (kn_scan_is_of_stage(w, KN_SORT_PUT, k)) {
-        kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "sorted_tile", k, "size=%d", kn_item_size(w, k));
-        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_item", k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "sorted_tile", k, "first=%d", *first);
+        *first += kn_item_size(w, k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "sort_item", k, "place=%s",
+                         kn_text_by(w, is_late ? elements_of(w)->put : kn_put_item, k));
     }
 }
 
 /* Elements have their number in the tile if the last stage has it: their index, or results at their place. */
-static void put_numbers(kn_writer *w)
+static void put_numbers(kn_writer *w, int first)
 {
     bool has_numbers = w->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
     for (int k = 0; k < kn_param_count(w); ++k)
@@ -49,12 +56,15 @@ static void put_numbers(kn_writer *w)
     /* Elements that are moved themselves fit so many threads' registers, which hides more waiting (a pass
      * over 2^26 keys of 8 bytes in programs of their own, H200: 706 us by 512 threads, 516 by 1,024); passes
      * that have numbers too become slower (H100). */
-    if (!has_numbers)
+    if (w->spec->schedule.block != KN_SORT_BLOCK)
+        kn_put_blocks(w, w->spec->schedule.block == KN_SORT_KEYS_BLOCK ? KN_SORT_KEYS_THREADS
+                                                                       : KN_SORT_PAIRS_THREADS);
+    else if (!has_numbers)
         kn_put_blocks(w, kn_sort_place_config_of(&w->spec->schedule)->items == KN_SORT_ITEMS
                              ? THREADS
                              : THREADS_OF_WIDE);
     if (has_numbers) {
-        kn_put_part(w, &w->slot[KN_SLOT_TILES], "number_tile", KN_NO_VALUE);
+        kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "number_tile", KN_NO_VALUE, "first=%d", first);
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "sort_number", KN_NO_VALUE);
     }
     kn_str_append(&w->slot[KN_SLOT_ROW_UNROLL], has_numbers ? "4" : "");
@@ -69,6 +79,7 @@ static const char *choose_template(const kn_spec *spec)
 static void fill(kn_writer *w)
 {
     const kn_row_elements *elements = elements_of(w);
+    int first = 0;
     kn_put_sort_names(w);
     if (w->spec->schedule.baseline) {
         kn_put_sort_maps(w, elements->one_axis);
@@ -76,10 +87,10 @@ static void fill(kn_writer *w)
     }
     put_places(w);
     kn_put_row_pointers(w);
-    put_numbers(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
-            put_operand(w, k);
+            put_operand(w, k, &first);
+    put_numbers(w, first);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SORT_KEY, kn_put_item, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_sorted, elements->offset);
 }

@@ -15,8 +15,15 @@ enum { KN_SORT_KEY, KN_SORT_SORT, KN_SORT_PUT }; /* the stages */
 /* one_axis: the elements of a row lie along one axis, or there is one alone. */
 #define KN_SORT_COUNT_CONFIG(X) X(one_axis, 1)
 KN_CONFIG(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
-/* items: elements of a thread. */
-#define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(one_axis, 1)
+/* items: elements of a thread.
+ * bytes: of an element in shared memory, at most. */
+#define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(bytes, 255) X(one_axis, 1)
+enum {
+    KN_SORT_KEYS_BLOCK = 384,    /* threads of a tile of many keys of 4 bytes */
+    KN_SORT_KEYS_THREADS = 1152, /* ... of a multiprocessor */
+    KN_SORT_PAIRS_BLOCK = 512,   /* the same of keys of 4 bytes with their index or another 4 bytes */
+    KN_SORT_PAIRS_THREADS = 1024
+};
 KN_CONFIG(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
 /* items: elements of a lane.
  * row_threads: those that share a row. */

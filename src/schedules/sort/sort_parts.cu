@@ -25,14 +25,13 @@ kn_${name}_all[kn_r] = ${place};
 #inline sorted kn_${name}_sorted[kn_s]
 
 #part sorted_tile
-__shared__ __align__(16) unsigned char kn_${name}_bytes[kn_of_tile * ${size}];
-${type} *const kn_${name}_sorted = (${type} *)kn_${name}_bytes;
+${type} *const kn_${name}_sorted = (${type} *)(kn_buffer + kn_of_tile * ${first});
 
 #part sort_item
-kn_${name}_sorted[kn_at] = kn_${name}_all[kn_r];
+kn_${name}_sorted[kn_at] = ${place};
 
 #part number_tile
-__shared__ unsigned short kn_number_of[kn_of_tile];
+unsigned short *const kn_number_of = (unsigned short *)(kn_buffer + kn_of_tile * ${first});
 
 #part sort_number
 kn_number_of[kn_at] = (unsigned short)(kn_begin + kn_r * 32);

@@ -1,6 +1,8 @@
 ${head}
 ${axes}
 enum { kn_items = ${items}, kn_warps = ${block} / 32, kn_of_tile = ${block} * kn_items };
+enum { kn_digits = 256, kn_digit_warps = kn_digits / 32 /* threads of the first warps have a digit each */ };
+extern __shared__ __align__(16) unsigned char kn_buffer[]; /* the tile's elements, in the order of digits */
 enum { kn_shift = 8 * sizeof(${type}) - 2 }; /* of the two bits of a word that tell its meaning: 0 nothing yet, 1 the tile's own elements of a digit, 2 those of all tiles up to it */
 
 ${begin}
@@ -37,16 +39,20 @@ ${begin}
             ${step_loads}
         }
     kn_word *const kn_words = kn.${result}_.first + (unsigned long long)kn_ticket * 256;
-    const kn_word kn_of_row = kn.${first}_.first[(unsigned long long)kn_row * 256 + threadIdx.x]; /* of the digit that is this thread's number */
+    const bool kn_has_digit = ${block} == kn_digits || threadIdx.x < kn_digits;
+    const kn_word kn_of_row = kn_has_digit ? kn.${first}_.first[(unsigned long long)kn_row * 256 + threadIdx.x] : 0; /* of the digit that is this thread's number */
     /* A row whose elements have one digit is copied. Compilers see by the vote that whole warps do that, and write no code for parts of them. */
     if (__any_sync(0xffffffff, __syncthreads_or(kn_of_row == (kn_word)kn.length))) {
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_at = kn_begin + kn_r * 32;
+            [[maybe_unused]] const unsigned kn_j = kn_at < kn_count ? kn_at : 0;
             kn_digit_of[kn_at] = 0;
+            ${from}
             ${packs}
         }
-        kn_base[threadIdx.x] = (kn_word)kn_first;
+        if (kn_has_digit)
+            kn_base[threadIdx.x] = (kn_word)kn_first;
     } else {
         unsigned kn_rank[kn_items]; /* of an element among those of its digit that its warp has; and the digit, in its upper half */
 #pragma unroll
@@ -69,31 +75,38 @@ ${begin}
         __syncthreads();
 
         /* A thread has a digit. The tile's elements of each are put down; the last tile of a row counts some that are not there, and no tile looks back to it. */
-        unsigned kn_of_warp[kn_warps], kn_own = 0;
+        unsigned kn_of_warp[kn_warps], kn_own = 0, kn_in_tile = 0;
+        kn_word kn_in_row = 0;
+        if (kn_has_digit) {
 #pragma unroll
-        for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
-            kn_of_warp[kn_w] = kn_own;
-            kn_own += kn_before[kn_w][threadIdx.x];
+            for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
+                kn_of_warp[kn_w] = kn_own;
+                kn_own += kn_before[kn_w][threadIdx.x];
+            }
+            kn_put_down(kn_words + threadIdx.x, (kn_word)kn_own | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
+            kn_in_tile = kn_sum_before(kn_own, kn_sums[0]);
+            kn_in_row = kn_sum_before(kn_of_row, kn_sums[1]);
         }
-        kn_put_down(kn_words + threadIdx.x, (kn_word)kn_own | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
-        const unsigned kn_in_tile = kn_sum_before(kn_own, kn_sums[0]);
-        const kn_word kn_in_row = kn_sum_before(kn_of_row, kn_sums[1]);
         __syncthreads();
-        const unsigned kn_start = kn_in_tile + (unsigned)kn_sum_of_warps(kn_sums[0]);
+        if (kn_has_digit) {
+            const unsigned kn_start = kn_in_tile + (unsigned)kn_sum_of_warps(kn_sums[0]);
 #pragma unroll
-        for (int kn_w = 0; kn_w < kn_warps; ++kn_w)
-            kn_before[kn_w][threadIdx.x] = kn_start + kn_of_warp[kn_w];
-        kn_base[threadIdx.x] = kn_in_row + kn_sum_of_warps(kn_sums[1]) - kn_start;
+            for (int kn_w = 0; kn_w < kn_warps; ++kn_w)
+                kn_before[kn_w][threadIdx.x] = kn_start + kn_of_warp[kn_w];
+            kn_base[threadIdx.x] = kn_in_row + kn_sum_of_warps(kn_sums[1]) - kn_start;
+        }
         __syncthreads();
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_digit = kn_rank[kn_r] >> 16, kn_at = kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
+            [[maybe_unused]] const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e < kn_count ? kn_e : 0;
             kn_digit_of[kn_at] = (unsigned char)kn_digit;
+            ${from}
             ${packs}
         }
 
         /* The elements of the row's earlier tiles, whose words are looked at a few at a time. */
-        if (kn_tile > 0) {
+        if (kn_tile > 0 && kn_has_digit) {
             const kn_word kn_earlier = kn_sum_of_earlier(kn_words + threadIdx.x, kn_tile);
             kn_put_down(kn_words + threadIdx.x, kn_earlier + kn_own | (kn_word)2 << kn_shift);
             kn_base[threadIdx.x] += kn_earlier;
