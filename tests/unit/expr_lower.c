@@ -817,6 +817,28 @@ static void calls_are_refused(void **state)
     drop(&o);
 }
 
+/* A vector of weights would lie across those of the inputs: one element is loaded, though an operand of
+ * results alone is broadcast, too. */
+static void weights_are_not_vectors(void **state)
+{
+    static const int64_t shape[] = {754, 3, 112, 112}, weights[] = {3, 1, 1};
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *w = NULL;
+    char *source = NULL;
+    (void)state;
+    OK(kiln_expression_create(&kernel, "x, w", "sum(x * w, axis=1) / sum(w)", NULL));
+    OK(kiln_array_empty(&x, KILN_FLOAT16, 4, shape, KILN_DEVICE_HOST));
+    OK(kiln_array_empty(&w, KILN_FLOAT16, 3, weights, KILN_DEVICE_HOST));
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(w)};
+    OK(kiln_kernel_source(&source, kernel, NULL, 1, in, 2, NULL, "sm_90"));
+    assert_non_null(strstr(source, "kn.x1_ + kn_from.at[1]), kn.axis[kn.reduction_rank].stride[1] != 0)"));
+    assert_null(strstr(source, "kn.x1_ + kn_from.at[1]), true)"));
+    free(source);
+    kiln_array_free(x);
+    kiln_array_free(w);
+    kiln_kernel_free(kernel);
+}
+
 static kiln_status explain_once(const kiln_arg *in)
 {
     kiln_kernel *kernel = NULL;
@@ -862,6 +884,7 @@ int main(void)
                                        cmocka_unit_test(layouts_are_unchanged),
                                        cmocka_unit_test(calls_are_refused),
                                        cmocka_unit_test(memory_fails),
+                                       cmocka_unit_test(weights_are_not_vectors),
                                        cmocka_unit_test(members_are_not_renamed)};
     /* Code compiled beside a test would take allocations that the test counts. */
     return kiln_set_forms(KILN_FORMS_BEST) != KILN_OK || cmocka_run_group_tests(tests, NULL, NULL);
