@@ -122,10 +122,11 @@ static const kn_composed rows[] = {
     {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"diff", "a, n#=1, axis#=-1", NULL},
     {"digitize", "x, bins, right#=False", NULL},
-    /* Rows of numbers whose sum is 1. */
+    /* Rows of numbers whose sum is 1, by logarithms: where shapes are small, all gamma numbers of a row may be 0. */
     {"dirichlet", "key, at, alpha",
-     "m = len(alpha); g = standard_gamma(key, at[:, None] * m + arange(m), alpha); g / sum(g, axis=-1, "
-     "keepdims=True)"},
+     "m = len(alpha); i = at[:, None] * m + arange(m); "
+     "l = log(standard_gamma(key, i, alpha + 1.0)) - standard_exponential(key, i) / alpha; "
+     "g = exp(l - max(l, axis=-1, keepdims=True)); g / sum(g, axis=-1, keepdims=True)"},
     {"dot", "a, b", NULL},
     {"dstack", "tup@", NULL},
     {"ediff1d", "ary; to_end=None, to_begin=None",

@@ -1,6 +1,6 @@
 """Random numbers: Philox's published answers; bits, uniform numbers, integers and normal numbers against NumPy's own arithmetic; arrays that are filled against
 expressions, of random dtypes and layouts; each distribution against NumPy's by a chi-square test of two samples, their tails and moments (10^8 numbers in tools/soak).
-check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--numbers N] [--laws FIRST:LAST:STEP] [--laws-alone]"""
+check_random.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--numbers N] [--laws FIRST:LAST:STEP] [--laws-alone] [--far]"""
 import ctypes
 import os
 import random
@@ -29,7 +29,14 @@ LAWS = {"random": (), "uniform": (ANY, POSITIVE), "standard_normal": (), "normal
         "noncentral_chisquare": (POSITIVE, POSITIVE), "random_f": (POSITIVE, POSITIVE), "noncentral_f": (POSITIVE, POSITIVE, POSITIVE), "standard_t": (POSITIVE,),
         "wald": (POSITIVE, POSITIVE), "vonmises": (ANY, POSITIVE), "poisson": (lambda rng: POSITIVE(rng) * rng.choice([1, 50]),), "binomial": (COUNT, SHARE),
         "negative_binomial": (POSITIVE, SHARE), "geometric": (SHARE,), "hypergeometric": (COUNT, COUNT, lambda rng: rng.choice([0, 1, 2])),
-        "zipf": (lambda rng: 1.2 + POSITIVE(rng),), "logseries": (SHARE,), "integers": (lambda rng: rng.randrange(-50, 0), lambda rng: rng.choice([1, 6, 1000, 2 ** 40]))}
+        "zipf": (lambda rng: 1.5 + POSITIVE(rng),), "logseries": (SHARE,), "integers": (lambda rng: rng.randrange(-50, 0), lambda rng: rng.choice([1, 6, 1000, 2 ** 40]))}
+# Parameters far from the usual: where NumPy's numbers, in double, are right.
+FAR = {"standard_gamma": [(1e-3,), (0.05,), (1e7,)], "random_gamma": [(0.02, 1e20), (1e6, 1e-20)], "chisquare": [(0.01,), (1e7,)], "standard_t": [(0.05,), (0.1,), (1e7,)],
+       "random_beta": [(0.01, 0.01), (1e-3, 0.1), (0.05, 3.0), (1e5, 0.5), (1e5, 1e5)], "random_f": [(0.05, 0.05), (0.02, 3.0), (3.0, 0.02), (1e6, 1e6)], "weibull": [(0.02,), (1e3,)],
+       "wald": [(1e5, 1e-3), (1e3, 1e-5), (1e-5, 1.0)], "vonmises": [(0.0, 1e3), (3.0, 9e4), (-1000.0, 30.0), (12345.678, 30.0), (1.0, 1e-3)], "pareto": [(0.02,), (1e3,)],
+       "noncentral_chisquare": [(0.5, 1e4), (1e-3, 1.0), (3.0, 1e8)], "noncentral_f": [(0.05, 0.1, 1.0), (3.0, 0.05, 1e4), (0.274, 0.203, 0.175)], "random_power": [(0.02,), (1e3,)],
+       "poisson": [(1e-5,), (9.999,), (1e9,)], "binomial": [(10 ** 9, 1e-9), (10 ** 12, 0.5), (10 ** 6, 0.999999)], "negative_binomial": [(0.01, 0.01), (1e6, 1e-5)], "geometric": [(1e-9,), (0.999,)],
+       "hypergeometric": [(10 ** 6, 10, 1000), (10, 10 ** 6, 10 ** 5), (10 ** 8, 10 ** 6, 10 ** 6)], "zipf": [(1.5,), (8.0,)], "logseries": [(0.999999,), (1e-4,)]}
 COUNTS = {"poisson", "binomial", "negative_binomial", "geometric", "hypergeometric", "zipf", "logseries", "integers"}
 
 
@@ -268,11 +275,15 @@ class Samples:
 
 
 def check_samples(what, seed, count, step, draw):
-    """draw(first, n): as many numbers of ours and of NumPy's."""
+    """draw(first, n): as many numbers of ours and of NumPy's. These are rounded to our dtype before they are compared, and what is beyond it lies at its end."""
     samples = None
     for first in range(0, count, step):
         ours, theirs = draw(first, min(count - first, step))
         assert (ours == ours).all(), f"{what}: NaN"
+        if ours.dtype.kind == "f":
+            end = np.finfo(ours.dtype).max
+            with np.errstate(over="ignore"):
+                ours, theirs = np.clip(ours, -end, end), np.clip(theirs.astype(ours.dtype), -end, end)
         samples = samples or Samples(theirs)
         samples.add(ours, theirs)
     bins, tails, moments = samples.deviations()
@@ -281,15 +292,47 @@ def check_samples(what, seed, count, step, draw):
     assert max(bins, tails, moments) < 5.5, f"{what}, seed {seed}: {bins:.1f} deviations from NumPy's in bins, {tails:.1f} in tails, {moments:.1f} of moments"
 
 
-def check_law(kiln, name, seed, count):
+def check_law(kiln, name, seed, count, far=None):
     """As often in each bin and in the tails as NumPy's, with the moments of NumPy's."""
-    rng = random.Random(f"law {name} {seed}")
-    params, other = drawn_params(name, rng), np.random.default_rng(rng.getrandbits(60))
+    rng = random.Random(f"law {name} {seed} {far}")
+    params, other = far or drawn_params(name, rng), np.random.default_rng(rng.getrandbits(60))
     dtype = "int64" if name in COUNTS else rng.choice(["float32", "float64"])
+    if dtype == "float32":
+        params = [float(np.float32(x)) for x in params]
     source = kiln.source(rng.getrandbits(64), 0, 0)
     check_samples(f"{name}{tuple(params)} of {dtype}", seed, count, 10 ** 7,
                   lambda first, n: (kiln.fill(source, name, params, dtype, (n,)), getattr(other, name.removeprefix("random_"))(*params, size=n)))
     kiln.c.kiln_random_free(source)
+
+
+# Counts so large that NumPy's are not as their law says: nearly normal numbers, and Zipf's of 63 bits.
+LARGE = {"poisson": [(1e15,), (9e18,)], "binomial": [(10 ** 15, 0.3), (2 ** 62, 0.5), (2 ** 62, 1e-9)], "hypergeometric": [(10 ** 12, 10 ** 12, 10 ** 11), (10 ** 15, 3 * 10 ** 15, 10 ** 15)],
+         "zipf": [(1.000001,), (1.01,), (1.2,)]}
+
+
+def check_zipf(got, a, seed):
+    """As often up to powers of ten as the sum of powers says: of the first thousand one by one, of the others by Euler and Maclaurin's formula."""
+    less, first, edges = a - 1, np.arange(1.0, 1001) ** -a, [10.0 ** e for e in range(19)]
+    beyond = lambda x: ((x + 0.5) ** -less - 2.0 ** (-63 * less)) / less  # of numbers above x
+    sums = np.array([first[int(edge) - 1:].sum() - first[int(edge) - 1] + beyond(1000.0) if edge <= 1000 else beyond(edge) for edge in edges]) / (first.sum() + beyond(1000.0))
+    counts = np.array([np.count_nonzero(got.astype(float) > edge) for edge in edges])
+    off = (counts - len(got) * sums) / np.sqrt(len(got) * sums * (1 - sums) + 1)
+    assert got.min() >= 1 and np.abs(off).max() < 5.5, f"zipf({a}), seed {seed}: {off}"
+
+
+def check_large(kiln, name, params, seed, count):
+    """The mean, the variance, the fourth moment and the tails of a normal law."""
+    source = kiln.source(seed, 0, 0)
+    got = kiln.fill(source, name, params, "int64", (count,))
+    kiln.c.kiln_random_free(source)
+    if name == "zipf":
+        return check_zipf(got, *params, seed)
+    n, p = (params[0], 0.0) if name == "poisson" else (params[0], params[1]) if name == "binomial" else (params[2], params[0] / (params[0] + params[1]))
+    mean = n if name == "poisson" else n * p
+    spread = (mean * (1 - p) * (1 - n / (params[0] + params[1]) if name == "hypergeometric" else 1)) ** 0.5
+    z = ((got - np.int64(mean)).astype(float) - (mean - float(np.int64(mean)))) / spread
+    off = z.mean() * count ** 0.5, (z.var() - 1) * (count / 2) ** 0.5, ((z ** 4).mean() - 3) * (count / 96) ** 0.5
+    assert max(map(abs, off)) < 5.5 and np.abs(z).max() < 8, f"{name}{params}, seed {seed}: {off} deviations of the mean, the variance and the fourth moment, up to {np.abs(z).max()}"
 
 
 def shares_of(rng, n):
@@ -297,7 +340,7 @@ def shares_of(rng, n):
 
 
 # Rows of numbers that belong together: drawn parameters of n numbers, and the dtype.
-ROW_LAWS = {"dirichlet": (lambda rng, n: ([POSITIVE(rng) for _ in range(n)],), "float64"),
+ROW_LAWS = {"dirichlet": (lambda rng, n: ([POSITIVE(rng) / rng.choice([1, 1, 1000]) for _ in range(n)],), "float64"),
             "multinomial": (lambda rng, n: (COUNT(rng), shares_of(rng, n)), "int64"),
             "multivariate_hypergeometric": (lambda rng, n: ([rng.choice([1, 5, 40]) for _ in range(n)], rng.randint(1, n)), "int64"),
             "multivariate_normal": (lambda rng, n: ([ANY(rng) for _ in range(n)], [[float(3 * (i == j) - (abs(i - j) == 1)) for j in range(n)] for i in range(n)]), "float64"),
@@ -417,14 +460,23 @@ def check_refusals(kiln):
 def main():
     options = random_cases(20, 2, 1, ("--numbers", {"type": int, "default": 10 ** 8 if SOAK else 40000, "help": "of each distribution"}),
                            ("--laws", {"help": "the distributions, as a slice of their list; default: drawn ones"}),
-                           ("--laws-alone", {"action": "store_true", "help": "these, and nothing else"}))
+                           ("--laws-alone", {"action": "store_true", "help": "these, and nothing else"}),
+                           ("--far", {"action": "store_true", "help": "these with parameters far from the usual, and nothing else"}))
     kiln = Random(options.library)
     names = [*LAWS, *ROW_LAWS]
     chosen = names[slice(*[int(x) if x else None for x in options.laws.split(":")])] if options.laws else drawn(names, 4)
-    work = []
-    for name in chosen:
-        work.append(lambda name=name, check=check_row_law if name in ROW_LAWS else check_law: check(kiln, name, options.seed, options.numbers))
-    if not options.laws_alone:
+    work, far, large = [], [(name, far) for name in FAR for far in FAR[name]], [(name, large) for name in LARGE for large in LARGE[name]]
+    if not options.far:
+        far, large = ([], []) if options.laws_alone else (drawn(far, 20), drawn(large, len(large)))
+        for name in chosen:
+            work.append(lambda name=name, check=check_row_law if name in ROW_LAWS else check_law: check(kiln, name, options.seed, options.numbers))
+    for name, params in far:
+        if not options.laws or name in chosen:
+            work.append(lambda name=name, params=params: check_law(kiln, name, options.seed, options.numbers, params))
+    for name, params in large:
+        if not options.laws or name in chosen:
+            work.append(lambda name=name, params=params: check_large(kiln, name, params, options.seed, options.numbers))
+    if not options.laws_alone and not options.far:
         work += [lambda name=name: check_filled(kiln, name, options.seed) for name in chosen if name in LAWS]
         work += [lambda: check_answers(kiln), lambda: check_refusals(kiln), lambda: check_composed(kiln, options.seed)]
         work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
@@ -433,4 +485,5 @@ def main():
     print(f"random: {len(work)} checks")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -105,6 +105,7 @@ template <class R> struct kn_random {
         return i & 1 ? key.last->second : key.last->first;
     }
     static __device__ __forceinline__ float normal_of(const kn_philox &r) { return normal(r.word[0], r.word[1], false); }
+    static __device__ __forceinline__ unsigned second(const kn_philox &r) { return r.word[1]; }
     static __device__ __forceinline__ void two(const kn_philox &r, float *u, float *v) { *u = positive(r.word[0]), *v = positive(r.word[1]); }
 };
 template <> struct kn_random<double> {
@@ -150,6 +151,7 @@ template <> struct kn_random<double> {
         return i & 1 ? key.last->second64 : key.last->first64;
     }
     static __device__ __forceinline__ double normal_of(const kn_philox &r) { return normal_pair(r, false); }
+    static __device__ __forceinline__ kn_word64 second(const kn_philox &r) { return (kn_word64)r.word[3] << 32 | r.word[2]; }
     static __device__ __forceinline__ void two(const kn_philox &r, double *u, double *v) {
         *u = positive((kn_word64)r.word[1] << 32 | r.word[0]), *v = positive((kn_word64)r.word[3] << 32 | r.word[2]);
     }

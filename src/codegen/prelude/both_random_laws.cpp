@@ -84,26 +84,72 @@ KN_LAW triangular(kn_drawn_key key, kn_word64 i, KN_REAL left, KN_REAL mode, KN_
 
 // ---- by rejection ----
 
-// Marsaglia and Tsang; a shape below 1 is that of the next one, times a power of a uniform number.
-template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_law(kn_random_source<R> *from, typename kn_random<R>::real shape) {
+// A number that is size * exp(power): the power of a small shape is beyond what floats hold.
+template <class real> struct kn_random_product { real size, power; };
+// Half of the power at a time, so that neither factor is lost where their product is none.
+template <class real> __device__ __forceinline__ real kn_random_size(const kn_random_product<real> &x) {
+    const real root = exp(x.power / 2);
+    return x.power == 0 ? x.size : x.size * root * root;
+}
+template <class real>
+__device__ __forceinline__ real kn_random_ratio(const kn_random_product<real> &x, const kn_random_product<real> &y) {
+    return kn_random_size<real>({x.size / y.size, x.power - y.power});
+}
+// The logarithm of a uniform number of these bits: one near 1 is known by its distance from 1.
+template <class R, class Word> __device__ __forceinline__ typename kn_random<R>::real kn_random_log_of(Word w) {
+    const auto u = kn_random<R>::positive(w);
+    return u < (typename kn_random<R>::real)0.5 ? kn_random<R>::log_of(u) : log1p(-kn_random<R>::positive(~w));
+}
+// log(1 + h) less the first three terms of its series.
+template <class real> __device__ __forceinline__ real kn_random_log_rest(real h) {
+    if (fabs(h) >= (real)0.1)
+        return log1p(h) - h * (1 - h * ((real)0.5 - h * (real)(1.0 / 3)));
+    const real fifth = h * ((real)0.2 - h * ((real)(1.0 / 6) - h * ((real)(1.0 / 7) - h * ((real)0.125 - h * (real)(1.0 / 9)))));
+    return h * h * h * h * (fifth - (real)0.25);
+}
+// Marsaglia and Tsang; a shape below 1 is that of the next one, times a power of a uniform number. Differences from the mean are small where the shape is large:
+// the bound and the result are sums of these.
+template <class R>
+__device__ __forceinline__ kn_random_product<typename kn_random<R>::real> kn_random_gamma_of(kn_random_source<R> *from, typename kn_random<R>::real shape) {
     typedef typename kn_random<R>::real real;
     if (!(shape >= 0))
-        return kn_random_nan<real>();
-    if (shape == 0)
-        return 0;
-    if (shape - shape != 0)
-        return shape;
-    const real d = (shape < 1 ? shape + 1 : shape) - (real)(1.0 / 3), c = 1 / sqrt(9 * d);
+        return {kn_random_nan<real>(), 0};
+    if (shape == 0 || shape - shape != 0)
+        return {shape, 0};
+    const real of = shape < 1 ? shape + 1 : shape, d = of - (real)(1.0 / 3), c = 1 / (3 * sqrt(d));
     for (;;) {
-        const real x = from->normal(), t = fma(c, x, (real)1), v = t * t * t;
-        real u, power;
-        from->two(&u, &power);
-        if (t > 0 && (u < 1 - (real)0.0331 * (x * x) * (x * x) || log(u) < (real)0.5 * x * x + d * (1 - v + log(v))))
-            return shape < 1 ? d * v * exp(log(power) / shape) : d * v;
+        const real x = from->normal(), h = c * x, squared = x * x;
+        const kn_philox block = from->block();
+        real u, unused;
+        kn_random<R>::two(block, &u, &unused);
+        if (h > -1 && (u < 1 - (real)0.0331 * squared * squared || log(u) < 3 * d * kn_random_log_rest<real>(h))) {
+            const real t = 1 + h, size = fabs(h) < (real)0.25 ? of + fma(d, h * fma(h, h + 3, (real)3), (real)(-1.0 / 3)) : d * t * t * t;
+            const real least = sizeof(real) == 8 ? (real)-1e307 : (real)-1e38f; // so that a difference of two is a number
+            const real power = shape < 1 ? kn_random_log_of<R>(kn_random<R>::second(block)) / shape : (real)0;
+            return {size, power < least ? least : power};
+        }
     }
 }
+template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_law(kn_random_source<R> *from, typename kn_random<R>::real shape) {
+    return kn_random_size(kn_random_gamma_of<R>(from, shape));
+}
 template <class R> __device__ __forceinline__ typename kn_random<R>::real kn_random_chi(kn_random_source<R> *from, typename kn_random<R>::real df) {
-    return df > 0 ? 2 * kn_random_law<R>(from, df / 2) : kn_random_nan<typename kn_random<R>::real>();
+    auto x = kn_random_gamma_of<R>(from, df / 2);
+    x.size *= 2;
+    return df > 0 ? kn_random_size(x) : kn_random_nan<typename kn_random<R>::real>();
+}
+// A number of chi-square's law over its mean.
+template <class R>
+__device__ __forceinline__ kn_random_product<typename kn_random<R>::real> kn_random_over(kn_random_product<typename kn_random<R>::real> x, typename kn_random<R>::real mean) {
+    return {mean < 1 ? x.size : x.size / mean, mean < 1 ? x.power - log(mean) : x.power};
+}
+template <class R>
+__device__ __forceinline__ kn_random_product<typename kn_random<R>::real> kn_random_mean_square(kn_random_source<R> *from, typename kn_random<R>::real df) {
+    if (!(df > 0))
+        return {kn_random_nan<typename kn_random<R>::real>(), 0};
+    if (df - df != 0)
+        return {1, 0};
+    return kn_random_over<R>(kn_random_gamma_of<R>(from, df / 2), df / 2);
 }
 #ifndef standard_gamma
 KN_LAW standard_gamma(kn_word64 key, kn_word64 i, KN_REAL shape) {
@@ -114,27 +160,23 @@ KN_LAW standard_gamma(kn_word64 key, kn_word64 i, KN_REAL shape) {
 #ifndef random_gamma
 KN_LAW random_gamma(kn_word64 key, kn_word64 i, KN_REAL shape, KN_REAL scale = 1) {
     kn_random_source<R> from = {key, i, 0};
-    return (R)(scale >= 0 ? scale * kn_random_law<R>(&from, shape) : kn_random_nan<real>());
+    auto x = kn_random_gamma_of<R>(&from, shape);
+    x.size *= scale;
+    return (R)(scale >= 0 ? kn_random_size(x) : kn_random_nan<real>());
 }
 #endif
-// Two shapes up to 1: Joehnk's way, by logarithms where powers vanish.
+// The lesser of both sides is computed, so that results near 1 are rounded once.
 #ifndef random_beta
 KN_LAW random_beta(kn_word64 key, kn_word64 i, KN_REAL a, KN_REAL b) {
     kn_random_source<R> from = {key, i, 0};
     if (!(a > 0 && b > 0))
         return (R)kn_random_nan<real>();
-    if (a > 1 || b > 1) {
-        const real x = kn_random_law<R>(&from, a), y = kn_random_law<R>(&from, b);
-        return (R)(x / (x + y));
-    }
-    for (;;) {
-        real u, v;
-        from.two(&u, &v);
-        const real p = log(u) / a, q = log(v) / b, x = exp(p), y = exp(q), most = p > q ? p : q;
-        if (x + y > 1)
-            continue;
-        return (R)(x + y > 0 ? x / (x + y) : exp(p - most - log(exp(p - most) + exp(q - most))));
-    }
+    const auto x = kn_random_gamma_of<R>(&from, a), y = kn_random_gamma_of<R>(&from, b);
+    const real odds = kn_random_ratio(x, y);
+    if (odds < 1)
+        return (R)(odds / (1 + odds));
+    const real against = kn_random_ratio(y, x);
+    return (R)(1 - against / (1 + against));
 }
 #endif
 #ifndef chisquare
@@ -146,57 +188,66 @@ KN_LAW chisquare(kn_word64 key, kn_word64 i, KN_REAL df) {
 #ifndef random_f
 KN_LAW random_f(kn_word64 key, kn_word64 i, KN_REAL above, KN_REAL below) {
     kn_random_source<R> from = {key, i, 0};
-    const real x = kn_random_chi<R>(&from, above), y = kn_random_chi<R>(&from, below);
-    return (R)(x * below / (y * above));
+    const auto x = kn_random_mean_square<R>(&from, above);
+    return (R)kn_random_ratio(x, kn_random_mean_square<R>(&from, below));
 }
 #endif
 #ifndef standard_t
 KN_LAW standard_t(kn_word64 key, kn_word64 i, KN_REAL df) {
     kn_random_source<R> from = {key, i, 0};
-    const real x = from.normal(), y = kn_random_chi<R>(&from, df);
-    return (R)(df - df == 0 ? x / sqrt(y / df) : df > 0 ? x : df - df);
+    const real x = from.normal();
+    const auto y = kn_random_mean_square<R>(&from, df);
+    return (R)kn_random_size<real>({x / sqrt(y.size), y.power / -2});
 }
 #endif
+// Michael, Schucany and Haas: both roots of a square, mean / (1 + rise) and mean * (1 + rise), the lesser of them with the probability mean / (mean + lesser).
 #ifndef wald
 KN_LAW wald(kn_word64 key, kn_word64 i, KN_REAL mean, KN_REAL scale) {
     kn_random_source<R> from = {key, i, 0};
     if (!(mean > 0 && scale > 0))
         return (R)kn_random_nan<real>();
-    const real n = from.normal(), y = mean * n * n, x = mean * (1 - 2 * y / (y + sqrt(y * fma((real)4, scale, y)))), lesser = y > 0 ? x : mean;
+    const real n = from.normal(), half = n * n * (mean / scale) / 2, rise = half + sqrt(half) * sqrt(half + 2);
     real u, unused;
     from.two(&u, &unused);
-    return (R)(u * (mean + lesser) <= mean ? lesser : mean * mean / lesser);
+    if (n == 0)
+        return (R)mean;
+    if (u * (2 + rise) > 1 + rise)
+        return (R)fma(mean, rise, mean);
+    if (rise < 1)
+        return (R)fma(-mean, rise / (1 + rise), mean);
+    return (R)(half > (real)1e9 ? scale / (n * n) : mean / (1 + rise)); // a large mean has Levy's limit
 }
 #endif
-// Best and Fisher; a concentration that is small has their limit, and a large one is a normal number.
+// Best and Fisher, by halves of angles: no difference from 1 is lost where the concentration is large. One that is small, or very large, has its limit.
 #ifndef vonmises
 KN_LAW vonmises(kn_word64 key, kn_word64 i, KN_REAL mu, KN_REAL kappa) {
     kn_random_source<R> from = {key, i, 0};
-    const real pi = (real)3.14159265358979323846;
+    const double turn = 6.28318530717958647693;
+    const real pi = (real)(turn / 2), whole = (real)turn, rest = (real)(turn - (double)whole + 2.4492935982947064e-16);
     real angle;
     if (!(kappa >= 0))
         return (R)kn_random_nan<real>();
     if (kappa < (real)1e-6) {
         angle = pi * (2 * kn_random_positive<R>(key, i) - 1);
-    } else if (kappa > (real)1e5) {
+    } else if (kappa > (real)1e6) {
         angle = from.normal() / sqrt(kappa);
     } else {
-        const real r = 1 + sqrt(1 + 4 * kappa * kappa), rho = (r - sqrt(2 * r)) / (2 * kappa);
-        const real s = kappa < (real)0.01 ? 1 / kappa + kappa : (1 + rho * rho) / (2 * rho);
+        const real root = sqrt(1 + 4 * kappa * kappa), t = (1 + 1 / (root + 2 * kappa)) / (2 * kappa);
         for (;;) {
             const kn_philox block = from.block();
             real u, v;
             kn_random<R>::two(block, &u, &v);
-            const real z = cos(pi * u), w = (1 + s * z) / (s + z), y = kappa * (s - w);
+            const real s = sin(pi / 2 * u), c = cos(pi / 2 * u), y = kappa * t * (t + 2) / (t + 2 * c * c);
             if (y * (2 - y) - v >= 0 || log(y / v) + 1 - y >= 0) {
-                const real c = w > 1 ? (real)1 : w < -1 ? (real)-1 : w;
-                angle = from.block().word[0] & 1 ? acos(c) : -acos(c);
+                angle = 2 * atan2(s * sqrt(t), c * sqrt(t + 2));
+                angle = from.block().word[0] & 1 ? angle : -angle;
                 break;
             }
         }
     }
-    angle = fmod(angle + mu, 2 * pi);
-    return (R)(angle > pi ? angle - 2 * pi : angle < -pi ? angle + 2 * pi : angle);
+    const real turns = rint(mu / whole);
+    angle += turns < (real)1e6 && turns > (real)-1e6 ? fma(-turns, rest, fma(-turns, whole, mu)) : remainder(mu, whole);
+    return (R)(angle > pi ? angle - whole : angle < -pi ? angle + whole : angle);
 }
 #endif
 
@@ -204,7 +255,7 @@ KN_LAW vonmises(kn_word64 key, kn_word64 i, KN_REAL mu, KN_REAL kappa) {
 
 typedef kn_random_source<double> kn_random_own;
 
-// The logarithm of k! less Stirling's formula, and that logarithm.
+// The logarithm of k! less Stirling's formula.
 static __device__ __forceinline__ double kn_random_stirling(double k) {
     if (k < 10) {
         double product = 1;
@@ -215,8 +266,16 @@ static __device__ __forceinline__ double kn_random_stirling(double k) {
     const double z = 1 / ((k + 1) * (k + 1));
     return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 * z) * z) * z) / (k + 1);
 }
-static __device__ __forceinline__ double kn_random_log_factorial(double k) {
-    return (k + 0.5) * log(k + 1) - (k + 1) + 0.91893853320467274178 + kn_random_stirling(k);
+// x log(x / mean) + mean - x, of which much would be lost if x is near the mean (Loader).
+static __device__ __forceinline__ double kn_random_deviance(double x, double mean) {
+    const double apart = x - mean, v = apart / (x + mean), z = v * v;
+    if (z >= 0.01)
+        return x * log(x / mean) - apart;
+    return apart * v + 2 * x * v * z * (1.0 / 3 + z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z * (1.0 / 11)))));
+}
+// The logarithm of k! mean^-k, less what depends on the mean alone.
+static __device__ __forceinline__ double kn_random_surprise(double k, double mean) {
+    return kn_random_deviance(k + 1, mean) - 0.5 * log(k + 1) + kn_random_stirling(k);
 }
 // By the sum of probabilities, from one number, for a small mean; else Hoermann's transformed rejection (PTRS).
 static __device__ __forceinline__ double kn_random_poisson(kn_random_own *from, double lam) {
@@ -240,7 +299,7 @@ static __device__ __forceinline__ double kn_random_poisson(kn_random_own *from, 
             return k;
         if (k < 0 || (us < 0.013 && v > us))
             continue;
-        if (log(v) + log(per) - log(a / (us * us) + b) <= -lam + k * log(lam) - kn_random_log_factorial(k))
+        if (log(v * per / (a / (us * us) + b)) <= -kn_random_surprise(k, lam) - log(lam) - 0.91893853320467274178)
             return k;
     }
 }
@@ -249,11 +308,11 @@ static __device__ __forceinline__ double kn_random_binomial(kn_random_own *from,
     double u, v;
     if (!(n >= 0 && p >= 0 && p <= 1))
         return -1;
-    const double q = p > 0.5 ? 1 - p : p, mean = n * q, odds = q / (1 - q);
+    const double q = p > 0.5 ? 1 - p : p, mean = n * q;
     double k = 0;
     if (mean < 10) {
         from->two(&u, &v);
-        double part = exp(n * log1p(-q)), sum = part;
+        double part = exp(n * log1p(-q)), sum = part, odds = q / (1 - q);
         while (u > sum && k < n && k < 200)
             part *= odds * ((n - k) / (k + 1)), sum += part, ++k;
         return p > 0.5 ? n - k : k;
@@ -269,9 +328,7 @@ static __device__ __forceinline__ double kn_random_binomial(kn_random_own *from,
             break;
         if (k < 0 || k > n)
             continue;
-        const double bound = (mode + 0.5) * log((mode + 1) / (odds * (n - mode + 1))) + (n + 1) * log((n - mode + 1) / (n - k + 1)) +
-                             (k + 0.5) * log(odds * (n - k + 1) / (k + 1)) + kn_random_stirling(mode) + kn_random_stirling(n - mode) -
-                             kn_random_stirling(k) - kn_random_stirling(n - k);
+        const double bound = kn_random_surprise(mode, mean) + kn_random_surprise(n - mode, n - mean) - kn_random_surprise(k, mean) - kn_random_surprise(n - k, n - mean);
         if (log(v * alpha / (a / (us * us) + b)) <= bound)
             break;
     }
@@ -297,7 +354,7 @@ KN_COUNT negative_binomial(kn_word64 key, kn_word64 i, double n, double p, Spare
     if (!(n > 0 && p > 0 && p <= 1))
         return (T)-1;
     const double mean = kn_random_law<double>(&from, n) * ((1 - p) / p);
-    return (T)kn_random_poisson(&from, mean);
+    return mean < 9.2e18 ? (T)kn_random_poisson(&from, mean) : (T)9223372036854775807ll;
 }
 #endif
 #ifndef geometric
@@ -317,26 +374,30 @@ KN_COUNT hypergeometric(kn_word64 key, kn_word64 i, double good, double bad, dou
     double u, v, z = 0;
     if (!(good >= 0 && bad >= 0 && sample >= 0 && sample <= all))
         return (T)-1;
-    if (draws < 10) {
-        double left = least;
-        for (int k = 0; k < (int)draws; ++k) {
+    if (draws < 10 || least < 10) { // those of the fewer that are among the others: the law does not tell which are drawn
+        const double fewer = draws < least ? draws : least, others = draws < least ? least : draws;
+        double left = others;
+        for (int k = 0; k < (int)fewer; ++k) {
             from.two(&u, &v);
             left -= u * (all - k) < left ? 1 : 0;
         }
-        z = least - left;
+        z = others - left;
     } else {
         const double most = all - least, share = least / all, d6 = draws * share + 0.5;
         const double d7 = sqrt((all - draws) * sample * share * (1 - share) / (all - 1) + 0.5), d8 = 1.7155277699214135 * d7 + 0.8989161620588988;
         const double mode = floor((draws + 1) * (least + 1) / (all + 2));
         const double bound = floor(d6 + 16 * d7), end = (draws < least ? draws : least) + 1 < bound ? (draws < least ? draws : least) + 1 : bound;
-        const double top = kn_random_log_factorial(mode) + kn_random_log_factorial(least - mode) + kn_random_log_factorial(draws - mode) + kn_random_log_factorial(most - draws + mode);
+        const double mean = draws * share, rest = least * (1 - draws / all), others = draws * (1 - share), last = (all - draws) * (1 - share);
+        const double top = kn_random_surprise(mode, mean) + kn_random_surprise(least - mode, rest) + kn_random_surprise(draws - mode, others) +
+                           kn_random_surprise(most - draws + mode, last);
         for (;;) {
             from.two(&u, &v);
             const double w = d6 + d8 * (v - 0.5) / u;
             if (w < 0 || w >= end)
                 continue;
             z = floor(w);
-            const double t = top - (kn_random_log_factorial(z) + kn_random_log_factorial(least - z) + kn_random_log_factorial(draws - z) + kn_random_log_factorial(most - draws + z));
+            const double t = top - (kn_random_surprise(z, mean) + kn_random_surprise(least - z, rest) + kn_random_surprise(draws - z, others) +
+                                    kn_random_surprise(most - draws + z, last));
             if (2 * log(u) <= t)
                 break;
         }
@@ -350,15 +411,15 @@ KN_COUNT zipf(kn_word64 key, kn_word64 i, double a, Spare...) {
     kn_random_own from = {key, i, 0};
     if (!(a > 1))
         return (T)-1;
-    const double less = a - 1, b = exp2(less);
-    for (int k = 0; k < 10000; ++k) {
+    // The share of uniform numbers whose power 64 bits hold: the others are not drawn.
+    const double less = a - 1, b = expm1(less * 0.69314718055994530942), share = -expm1(less * -43.66827237527655449318);
+    for (;;) {
         double u, v;
         from.two(&u, &v);
-        const double x = floor(exp(-log(u) / less)), t = exp(less * log1p(1 / x));
-        if (x == 1 || (x < 9223372036854775807.0 && v * x * (t - 1) / (b - 1) <= t / b))
+        const double x = floor(exp(-log1p(-u * share) / less)), t = expm1(less * log1p(1 / x));
+        if (x < 9223372036854775807.0 && (x == 1 || v * x * (t / b) <= (t + 1) / (b + 1)))
             return (T)x;
     }
-    return (T)9223372036854775807ll; // a is so near 1 that nearly all numbers are larger
 }
 #endif
 // Kemp's way.
@@ -376,25 +437,42 @@ KN_COUNT logseries(kn_word64 key, kn_word64 i, double p, Spare...) {
 }
 #endif
 
+// The square of a normal number about the root of nonc, and the other numbers' squares; up to one of these a mixture over Poisson's law, but where nonc is so large that
+// the mean of the others is enough.
+template <class R>
+__device__ __forceinline__ kn_random_product<typename kn_random<R>::real> kn_random_noncentral(kn_random_source<R> *from, typename kn_random<R>::real df,
+                                                                                              typename kn_random<R>::real nonc) {
+    typedef typename kn_random<R>::real real;
+    if (!(df > 0 && nonc >= 0))
+        return {kn_random_nan<real>(), 0};
+    if (nonc - nonc != 0)
+        return {nonc, 0};
+    const bool is_square = df > 1 || nonc > (real)1e10;
+    real n = 0, shape = df / 2;
+    if (is_square) {
+        n = from->normal(), shape = df > 1 ? (df - 1) / 2 : (real)0;
+    } else {
+        kn_random_own own = {from->key, from->i, from->count};
+        shape += (real)kn_random_poisson(&own, (double)nonc / 2);
+        from->count = own.count;
+    }
+    auto x = kn_random_gamma_of<R>(from, shape);
+    x.size *= 2;
+    if (!is_square)
+        return x;
+    const real others = df > 1 ? kn_random_size(x) : df - 1, root = sqrt(nonc);
+    return {nonc > 100 ? nonc + fma(n, fma((real)2, root, n), others) : others + (n + root) * (n + root), 0};
+}
 #ifndef noncentral_chisquare
 KN_LAW noncentral_chisquare(kn_word64 key, kn_word64 i, KN_REAL df, KN_REAL nonc) {
     kn_random_source<R> from = {key, i, 0};
-    if (!(df > 0 && nonc >= 0))
-        return (R)kn_random_nan<real>();
-    if (df > 1) {
-        const real n = from.normal() + sqrt(nonc);
-        return (R)(kn_random_chi<R>(&from, df - 1) + n * n);
-    }
-    kn_random_own own = {key, i, 0};
-    const double k = kn_random_poisson(&own, (double)nonc / 2);
-    from.count = own.count;
-    return (R)kn_random_chi<R>(&from, df + 2 * (real)k);
+    return (R)kn_random_size(kn_random_noncentral<R>(&from, df, nonc));
 }
 #endif
 #ifndef noncentral_f
 KN_LAW noncentral_f(kn_word64 key, kn_word64 i, KN_REAL above, KN_REAL below, KN_REAL nonc) {
-    const real x = noncentral_chisquare<real>(key, i, above, nonc);
-    kn_random_source<R> from = {key, i, 0x80000000u}; // blocks that the numerator does not reach
-    return (R)(x * below / (kn_random_chi<R>(&from, below) * above));
+    kn_random_source<R> from = {key, i, 0};
+    const auto x = kn_random_over<R>(kn_random_noncentral<R>(&from, above, nonc), above);
+    return (R)kn_random_ratio(x, kn_random_mean_square<R>(&from, below));
 }
 #endif
