@@ -122,7 +122,7 @@ static const kn_composed rows[] = {
     {"diagonal", "a, offset#=0, axis1#=0, axis2#=1", NULL},
     {"diff", "a, n#=1, axis#=-1", NULL},
     {"digitize", "x, bins, right#=False", NULL},
-    /* Rows of numbers whose sum is 1, by logarithms: where shapes are small, all gamma numbers of a row may be 0. */
+    /* Rows of numbers whose sum is 1, by logarithms: all gamma numbers of a row may be 0. */
     {"dirichlet", "key, at, alpha",
      "m = len(alpha); i = at[:, None] * m + arange(m); "
      "l = log(standard_gamma(key, i, alpha + 1.0)) - standard_exponential(key, i) / alpha; "
