@@ -183,6 +183,8 @@ OWN_FRAME static kiln_status parse_call(kn_value *out, kn_parser *p, size_t name
         status = next(p);
     c.count = p->n_arguments - c.first;
     c.length = p->word.end - name_at;
+    if (p->word.kind == KN_WORD_END || p->word.kind == KN_WORD_LINE)
+        c.n_targets = name_at == p->targets.value_at ? p->targets.count : 0;
     if (status == KILN_OK)
         status = kn_parser_call(out, p, &c);
     p->n_arguments = c.first;
@@ -752,8 +754,11 @@ static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser
         status = next(p);
     if (status == KILN_OK && *is_assignment)
         status = next(p);
+    const struct kn_targets outer = p->targets;
+    p->targets = (struct kn_targets){p->word.at, *is_assignment ? n_targets : 0};
     if (status == KILN_OK)
         status = parse_list(out, &is_joined, p);
+    p->targets = outer;
     if (status == KILN_OK && p->word.kind != KN_WORD_END && p->word.kind != KN_WORD_LINE)
         return refuse_here(p, at(p, "=")
                                   ? "one assignment a statement was expected, of names alone; == compares"

@@ -61,6 +61,11 @@ typedef struct kn_parser {
     const char *(*function_name)(int k); /* kn_function_name, for suggestions */
     /* The text of a function that is composed of others is read: nodes and errors stand at its call. */
     const struct kn_called *composed;
+    /* The statement that is being read: where its value begins, and how many names it has in front of "=". */
+    struct kn_targets {
+        size_t value_at;
+        int count;
+    } targets;
     int n_given; /* how often a call has given a name to its result, by out= or as it changes an argument */
 } kn_parser;
 
@@ -69,7 +74,8 @@ typedef struct kn_called {
     const char *name; /* in the text */
     size_t at, length, name_length;
     int first, count;
-    int which;                      /* of the functions of one table entry's `call` (functions.c) */
+    int n_targets; /* names that the results are assigned to; 0: the call is not all of a value */
+    int which;     /* of the functions of one table entry's `call` (functions.c) */
     const struct kn_common *common; /* common_arguments.h; NULL: none is given */
 } kn_called;
 

@@ -110,11 +110,10 @@ static const char
                "-(r) / (l * (l + r)) * f[..., :-2] + (r - l) / (l * r) * f[..., 1:-1] + l / (r * (l + "
                "r)) * f[..., 2:]"};
 
-/* One axis of a gradient: the distance of elements or, in x, their places. */
+/* One axis of a gradient: the distance of elements, or their places. */
 typedef struct slope {
-    kn_value f, dx, x, axis;
+    kn_value f, spacing, axis;
     int64_t order;
-    bool is_open; /* dx may be a distance, or places */
 } slope;
 
 static void put_slope(kn_str *text, bool has_places, int64_t order)
@@ -126,47 +125,57 @@ static void put_slope(kn_str *text, bool has_places, int64_t order)
     kn_str_printf(text, OF_PARTS ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
 }
 
+static kiln_status refuse_axes(int n_axes, int64_t expected)
+{
+    return expected == 1
+               ? kn_error(KILN_ERROR_SHAPE,
+                          "f has %d axes, and the argument 'axis' is missing: axis=(0, 1), or as many names "
+                          "for the results (a, b = gradient(f)), give a result for each axis",
+                          n_axes)
+               : kn_error(KILN_ERROR_SHAPE, "f has %d axes, and %lld distances, or results, were given",
+                          n_axes, (long long)expected);
+}
+
+/* The elements that the edges need, and a place for each. An axis that is none is refused elsewhere. */
+static kiln_status check_extent(const kn_shaped_own *own, const kn_described *in)
+{
+    const int64_t order = own->number[0], axis = own->number[1] + (own->number[1] < 0 ? in[0].ndim : 0);
+    const int64_t extent = axis >= 0 && axis < in[0].ndim ? in[0].shape[axis] : INT64_MAX;
+    if (extent <= order)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "f has %lld elements along axis %lld; %lld, edge_order + 1, were expected at least",
+                        (long long)extent, (long long)axis, (long long)order + 1);
+    if (in[1].ndim == 1 && in[1].shape[0] != extent && extent < INT64_MAX)
+        return kn_error(KILN_ERROR_SHAPE, "%lld places were given; f has %lld elements along axis %lld",
+                        (long long)in[1].shape[0], (long long)extent, (long long)axis);
+    return KILN_OK;
+}
+
 /* number: the order, the axis, and how many axes f has; 0: any number. */
 static kiln_status write_slope(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
-    const int64_t ndim = own->number[2];
-    if (ndim > 0 && in[0].ndim != ndim)
-        return ndim == 1 ? kn_error(KILN_ERROR_SHAPE,
-                                    "f has %d axes, and the argument 'axis' is missing: axis=(0, 1) gives a "
-                                    "result for each of these",
-                                    in[0].ndim)
-                         : kn_error(KILN_ERROR_SHAPE, "f has %d axes, and %lld distances were given",
-                                    in[0].ndim, (long long)ndim);
+    if (own->number[2] > 0 && in[0].ndim != own->number[2])
+        return refuse_axes(in[0].ndim, own->number[2]);
     if (in[1].ndim > 1)
         return kn_error(KILN_ERROR_SHAPE, "places have %d axes; a number or one axis was expected",
                         in[1].ndim);
-    const char *spaced = in[1].ndim == 1 ? "x" : "dx";
-    kn_str_printf(text, "f, %s, axis = x0, x1, %lld; ", spaced, (long long)own->number[1]);
+    kiln_status status = check_extent(own, in);
+    kn_str_printf(text, "f, %s, axis = x0, x1, %lld; ", in[1].ndim == 1 ? "x" : "dx",
+                  (long long)own->number[1]);
     put_slope(text, in[1].ndim == 1, own->number[0]);
-    return KILN_OK;
+    return status;
 }
 
 /* ndim: as many axes f has to have; 0: any number. */
 static kiln_status add_slope(kn_value *out, kn_parser *p, const kn_called *c, const slope *s, int64_t ndim)
 {
-    const bool has_places = s->x.kind != KN_VALUE_ABSENT;
-    names n = {.count = 0};
-    kn_str text = KN_STR_INIT;
+    static const char *const name[] = {"d"};
     kn_shaped_own own = {.count = 3, .number = {s->order, 0, ndim}};
-    if (ndim > 0 || (s->is_open && !kn_parser_is_number(p, &s->dx))) {
-        static const char *const name[] = {"d"};
-        kn_value in[] = {s->f, has_places ? s->x : s->dx}, spacing = in[1];
-        kiln_status status = kn_parser_whole(&own.number[1], p, &s->axis, "axis");
-        if (status == KILN_OK && !kn_parser_is_number(p, &in[1])) /* a number by value becomes an array */
-            status = kn_compose(&in[1], p, c, "d * ones(1)[0]", name, &spacing, 1);
-        return status == KILN_OK ? kn_call_shaped(out, p, c, write_slope, &own, in, 2) : status;
-    }
-    add_name(&n, "f", &s->f);
-    add_name(&n, "dx", &s->dx);
-    add_name(&n, "axis", &s->axis);
-    add_name(&n, "x", &s->x);
-    put_slope(&text, has_places, s->order);
-    return read(out, p, c, &text, &n);
+    kn_value in[] = {s->f, s->spacing}, spacing = in[1];
+    kiln_status status = kn_parser_whole(&own.number[1], p, &s->axis, "axis");
+    if (status == KILN_OK && !kn_parser_is_number(p, &in[1])) /* a number by value becomes an array */
+        status = kn_compose(&in[1], p, c, "d * ones(1)[0]", name, &spacing, 1);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_slope, &own, in, 2) : status;
 }
 
 /* The values without a name behind the first are taken out of the call. */
@@ -193,8 +202,9 @@ static kiln_status add_slopes(kn_value *out, kn_parser *p, const kn_called *c, s
     kn_value one[KILN_MAX_NDIM] = {{0}}, axes[KILN_MAX_NDIM];
     const kn_value *item;
     const bool has_axis = kn_call_is_given(axis);
-    const int count = has_axis ? kn_parser_items(&item, p, axis) : n_distances > 1 ? n_distances : 1;
-    const bool is_list = has_axis ? axis->kind == KN_VALUE_TUPLE : n_distances > 1;
+    const int n_results = n_distances > 1 ? n_distances : c->n_targets > 1 ? c->n_targets : 1;
+    const int count = has_axis ? kn_parser_items(&item, p, axis) : n_results;
+    const bool is_list = has_axis ? axis->kind == KN_VALUE_TUPLE : n_results > 1;
     kiln_status status = KILN_OK;
     if (count < 1 || count > KILN_MAX_NDIM)
         return kn_parser_refuse(p, axis->at, axis->length, "axis: %d were given; 1 to %d were expected",
@@ -206,9 +216,8 @@ static kiln_status add_slopes(kn_value *out, kn_parser *p, const kn_called *c, s
     for (int k = 0; k < count && !has_axis && status == KILN_OK; ++k)
         status = kn_parser_number(&axes[k], p, kiln_arg_int(k - count), c->at, c->length);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
-        s->is_open = n_distances > 0;
-        if (s->is_open)
-            s->dx = distance[n_distances > 1 ? k : 0];
+        if (n_distances > 0)
+            s->spacing = distance[n_distances > 1 ? k : 0];
         s->axis = axes[k];
         status = add_slope(&one[k], p, c, s, has_axis ? 0 : count);
     }
@@ -224,7 +233,7 @@ static kiln_status add_slopes(kn_value *out, kn_parser *p, const kn_called *c, s
 }
 
 /* gradient(f, *distances, axis=None, edge_order=1): a distance, or places along its axis, for all axes or
- * for each; dx= and x= say which it is. Several axes, or distances, give as many results. */
+ * for each; dx= and x= say which it is. Several axes, distances or names of results give as many results. */
 kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"f", "dx", "axis", "edge_order", "x"};
@@ -236,13 +245,12 @@ kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK)
         status = kn_call_match(slot, p, &called, name, 5, 1, 1);
     s.f = slot[0];
-    s.dx = slot[1];
-    s.x = slot[4];
-    if (status == KILN_OK &&
-        (s.x.kind != KN_VALUE_ABSENT) + (s.dx.kind != KN_VALUE_ABSENT) + (n_distances > 0) > 1)
+    const bool has_places = slot[4].kind != KN_VALUE_ABSENT, has_distance = slot[1].kind != KN_VALUE_ABSENT;
+    s.spacing = slot[has_places ? 4 : 1];
+    if (status == KILN_OK && has_places + has_distance + (n_distances > 0) > 1)
         return kn_parser_refuse(p, c->at, c->length, "x: dx or x were expected, not both");
-    if (status == KILN_OK && s.dx.kind == KN_VALUE_ABSENT)
-        status = kn_parser_number(&s.dx, p, kiln_arg_float(1), c->at, c->length);
+    if (status == KILN_OK && !has_places && !has_distance)
+        status = kn_parser_number(&s.spacing, p, kiln_arg_float(1), c->at, c->length);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&s.order, p, &slot[3], name[3]);
     if (status == KILN_OK && s.order != 1 && s.order != 2)

@@ -24,7 +24,7 @@ LINES = [
     ("kiln help map ", set()),
     ("kiln map --qui", "kiln map --quiet "),
     ("kiln map --t", {"--to", "--target", "--type", "--text"}),
-    ("kiln map --order ", {"C", "K"}),
+    ("kiln map --order ", {"C", "F", "A", "K"}),
     ("kiln map --order x", set()),
     ("kiln eval --to pn", {"pnm", "png"}),
     ("kiln eval --target h", "kiln eval --target host "),
@@ -131,7 +131,7 @@ class Completion(CommandCase):
         # Colons, brackets and quotes of descriptions are printed, and part nothing.
         listed = terminal.complete("kiln map --")[1]
         self.assertRegex(listed, r"--target +-- host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host *\r\n")
-        self.assertRegex(listed, r"--order +-- the outputs' memory order: C, or K to keep the inputs'; default C *\r\n")
+        self.assertRegex(listed, r"--order +-- the outputs' memory order: C, Fortran's, A for Fortran's if all inputs have that, or K to keep the inputs'; default C *\r\n")
         self.assertRegex(terminal.complete("kiln ")[1], r"show +-- print what files hold: dtype, shape, values, least, greatest, NaNs *\r\n")
 
     def test_fish(self):

@@ -113,7 +113,7 @@ class Eval(CommandCase):
                 (("x", "x=photo.npy", "-o", "y=a.npy"), "-o y=a.npy: there is no result 'y'; the first is 'out'"),
                 (("(x, x)", "x=photo.npy", "-o", "out=a.npy", "-o", "out=b.npy"), "-o out=b.npy: that result has a file"),
                 (("x", "x=photo.npy", "--shape", "3"), "--shape is the shape of raw files, and goes with --raw DTYPE"), (("x", "x=photo.npy", "--explain=1"), "--explain takes no value"),
-                (("x", "x=photo.npy", "--order", "F"), "--order"), (("-x", "x=photo.npy"), "there is no option '-x'")):
+                (("x", "x=photo.npy", "--order", "G"), "--order"), (("-x", "x=photo.npy"), "there is no option '-x'")):
             with self.subTest(words=words):
                 self.assertIn(expected, self.refused(2, "eval", *words))
         self.assertIn("there is no option '--explain'", self.refused(2, "map", "T x", "T z", "z = x", "1", "--explain"))

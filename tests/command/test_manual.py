@@ -34,7 +34,7 @@ class Manual(CommandCase):
         self.check(script, str)
         self.write("kiln.bash", script.encode())
         for words, expected in ((("kiln", "sh"), "show"), (("kiln", "map", "--qui"), "--quiet"), (("kiln", "eval", "--to", "pn"), "pnm png"),
-                                (("kiln", "cache", "st"), "stats"), (("kiln", "map", "--order", ""), "C K"), (("kiln", "help", "lang"), "language"),
+                                (("kiln", "cache", "st"), "stats"), (("kiln", "map", "--order", ""), "C F A K"), (("kiln", "help", "lang"), "language"),
                                 (("kiln", "map", "x"), "")):
             line = f"""source ./kiln.bash; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _kiln; echo "${{COMPREPLY[*]}}" """
             run = subprocess.run(["bash", "-c", line], cwd=self.folder, text=True, capture_output=True)

@@ -78,6 +78,16 @@ class NumPy(CommandCase):
         self.assertTrue(z.flags.f_contiguous)
         self.assertTrue(self.map("T x", "T z", "z = -x", x).flags.c_contiguous)
 
+    def test_orders(self):
+        for orders in ("CC", "FF", "CF"):
+            x, y = self.random("float32", (6, 7), orders[0]), self.random("float32", (6, 7), orders[1])
+            for order in "CFAK":
+                with self.subTest(orders=orders, order=order):
+                    z = self.map("T x, T y", "T z", "z = x - y", x, y, options=["--order", order])
+                    self.same(z, x - y)
+                    # NumPy's "A" and "K" of mixed orders are C's.
+                    self.assertEqual(z.flags.f_contiguous, np.subtract(x, y, order=order).flags.f_contiguous)
+
     def test_mixed_dtypes(self):
         x, y = self.random("int16", (9,)), self.random("float32", (4, 1))
         self.same(self.map("T x, U y", "float64 z", "z = (double)x + (double)y", x, y),

@@ -130,7 +130,7 @@ class Reduce(CommandCase):
                 ((*SUM, "x.npy", "--axis"), "--axis needs N[,N...]"), ((*SUM, "x.npy", "--keepdims=1"), "--keepdims takes no value"),
                 ((*SUM, "x.npy", "-o", "a", "-o", "b"), "the kernel has 1 output, and -o was given 2 times"),
                 (("T x", "T y, T z", "x", "a + b", "y = z = a", "0", "x.npy", "-o", "a"), "the kernel has 2 outputs, and -o was given 1 time"),
-                ((*SUM, "x.npy", "--order", "F"), "--order")):
+                ((*SUM, "x.npy", "--order", "G"), "--order")):
             with self.subTest(words=words):
                 self.assertIn(expected, self.refused(2, "reduce", *words))
         self.assertIn("there is no option '--axis'", self.refused(2, "map", "T x", "T z", "z = x", "1", "--axis", "0"))

@@ -29,7 +29,7 @@ class Usage(CommandCase):
             (["map", "T x", "T z", "z = x", "1", "-o", "a", "-o", "b"], "-o was given 2 times"),
             (["map", "T x", "T z", "z = x", "1", "-o"], "-o needs FILE"),
             (["map", "T x", "T z", "z = x", "1", "-o", "z", "--repeat", "0"], "--repeat"),
-            (["map", "T x", "T z", "z = x", "1", "-o", "z", "--order", "F"], "--order"),
+            (["map", "T x", "T z", "z = x", "1", "-o", "z", "--order", "G"], "--order"),
             (["map", "T x", "T z", "z = x", "1", "-o", "z", "--shape", "2,x"], "--shape"),
             (["map", "T x", "T z", "z = x", "1", "-o", "z", "--json=1"], "--json takes no value"),
             (["source", "T x", "T z", "z = x", "--arch", "sm_90", "--target", "host"], "not both"),

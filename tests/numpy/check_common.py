@@ -216,7 +216,9 @@ NAMED = [("add(x, y, out=z); z * 2", lambda x, y, z, m: (x + y).astype(z.dtype) 
          ("stack([x, y], dtype=int32)", None), ("hstack([x, y], dtype=int32, casting='unsafe')", lambda x, y, z, m: np.hstack([x, y], dtype="i4", casting="unsafe")),
          ("trace(x, dtype=float32)", lambda x, y, z, m: np.trace(x, dtype="f4")), ("nansum(x, axis=1, dtype=float32)", lambda x, y, z, m: np.nansum(x, 1, dtype="f4")),
          ("nanmean(x, dtype=float32)", lambda x, y, z, m: np.nanmean(x, dtype="f4")), ("matmul(x, y.transpose(0, 2, 1), dtype=float32)", lambda x, y, z, m: np.matmul(x, y.transpose(0, 2, 1), dtype="f4")),
-         ("logspace(0, 2, 3, dtype=int32)", lambda x, y, z, m: np.logspace(0, 2, 3, dtype="i4")), ("cov(x[0], dtype=float32)", lambda x, y, z, m: np.cov(x[0], dtype="f4"))]
+         ("logspace(0, 2, 3, dtype=int32)", lambda x, y, z, m: np.logspace(0, 2, 3, dtype="i4")), ("cov(x[0], dtype=float32)", lambda x, y, z, m: np.cov(x[0], dtype="f4")),
+         ("gradient(x[:1], axis=0)", None), ("gradient(x[:2], axis=0, edge_order=2)", None), ("gradient(x, [0, 1, 3, 4], axis=0)", None), ("gradient(x)", None), ("q, r = gradient(x)", None),
+         ("d, e = gradient(x[0]); d * 2 + e", lambda x, y, z, m: np.gradient(x[0])[0] * 2 + np.gradient(x[0])[1])]
 
 
 # Texts that NumPy evaluates, too: lists, and arguments that are given by name.

@@ -279,6 +279,7 @@ def of_neighbours(name):
         if rng.random() < 0.5 and min(x.shape) > 2 and x.ndim == 2:
             more = np.cumsum(np.arange(x.shape[1]) % 3 + 1.0)
             return rng.choice([("gradient(x, 0.5, axis=(0, 1))", np.gradient(x, 0.5)), ("gradient(x, 0.5, 2)", np.gradient(x, 0.5, 2)), ("gradient(x, 2, y)", np.gradient(x, 2, more)),
+                               ("a, b = gradient(x)", np.gradient(x)), ("a, b = gradient(x, 0.5)", np.gradient(x, 0.5)),
                                ("gradient(x, y, 3, axis=(-1, 0))", np.gradient(x, more, 3, axis=(-1, 0)))]) + (rough, {"x": x, "y": more})
         return rng.choice([(f"gradient(x, 0.5, axis={axis}, edge_order={order})", np.gradient(x, 0.5, axis=axis, edge_order=order)), (f"gradient(x, axis={axis})", np.gradient(x, axis=axis))]) + (rough, {"x": x})
     return case

@@ -95,8 +95,10 @@ static const option table[] = {
      "map reduce scan select sort"},
     {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS,
      NULL},
-    {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
-     RUN_COMMANDS, NULL},
+    {"order", "C|F|A|K",
+     "the outputs' memory order: C, Fortran's, A for Fortran's if all inputs have that, or K to keep the "
+     "inputs'; default C",
+     TEXT, MEMBER(order), RUN_COMMANDS, NULL},
     {"size", "N[,N...]", "the number of elements, or their shape, where every parameter is raw", TEXT,
      MEMBER(size), MAP_COMMANDS, NULL},
     {"repeat", "N", "call the kernel N more times and print the time of one call", NUMBER, MEMBER(repeat),

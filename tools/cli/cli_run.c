@@ -103,10 +103,12 @@ static kiln_status select_target(const char *target)
 /* Reads the options of the call: CLI_OK, or CLI_USAGE where a text is no such option. */
 static int read_call_options(call_options *out, const job *job, const cli_options *options)
 {
-    const char *order = options->order;
+    static const char letters[] = "CKFA"; /* by kiln_order */
+    const char *order = options->order ? options->order : "C";
+    const char *found = strlen(order) == 1 ? strchr(letters, order[0]) : NULL;
     out->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
-    if (order && strcmp(order, "C") != 0 && strcmp(order, "K") != 0)
-        return cli_usage_error(job->name, "--order takes C or K, not '%s'", order);
+    if (!found)
+        return cli_usage_error(job->name, "--order takes C, F, A or K, not '%s'", order);
     int code = cli_shape_check(job->name, options);
     if (code == CLI_OK)
         code = cli_types_check(job->name, options);
@@ -114,7 +116,7 @@ static int read_call_options(call_options *out, const job *job, const cli_option
         code = cli_formats_check(job->name, options);
     if (code == CLI_OK)
         code = cli_axes_read(out->axes, &out->options.n_axes, job->name, options);
-    out->options.order = order && order[0] == 'K' ? KILN_ORDER_KEEP : KILN_ORDER_C;
+    out->options.order = (kiln_order)(found - letters);
     out->options.flags = options->keepdims ? KILN_CALL_KEEPDIMS : 0;
     out->options.shape = options->size ? out->shape : NULL;
     out->options.ndim = code == CLI_OK && options->size ? cli_shape_read(out->shape, options->size) : 0;
