@@ -74,6 +74,12 @@
  *   where=m); z * 2". A new array may be given, too: divide(x, y, out=zeros_like(x), where=y != 0).
  *   Without out, elements that where leaves out are 0. dtype= is the dtype of the results, in which
  *   is computed; order= says how an array lies that the call allocates for the result.
+ * - NumPy's methods of ufuncs, of operations of two inputs, those that were registered too:
+ *   add.reduce(x, axis=1), add.accumulate(x), subtract.outer(x, y), and divide.at(x, indices, y),
+ *   which may be a statement. Along axis 0 where none is given. Reductions and scans take operands
+ *   in any order, and so only operations of the table whose results do not depend on it (add,
+ *   multiply, extremes, logical and bitwise ones, gcd, lcm, hypot, logaddexp), and those that
+ *   callers register; at combines one value after the other.
  * - x.astype(float32), astype(x, dtype), and float32(x) of any dtype's name. int(x), float(x),
  *   complex(x) and bool(x) make weak numbers of numbers: x * float(sqrt(2)) is float32, too.
  * - reshape(x, shape), x.reshape(2, -1), ravel, transpose(x, axes), x.T, expand_dims, squeeze,
@@ -186,10 +192,16 @@ typedef struct kiln_apply_options {
  *     kiln_apply_with(&z, 1, "add", in, 2, &with, NULL);
  *
  * Elements that a mask leaves out of an elementwise operation stay as they are in a given array,
- * and are 0 in one that the call allocates. with NULL: kiln_apply. KILN_ERROR_NOT_FOUND for a name
- * that no operation has; KILN_ERROR_INVALID for NULL, wrong counts and a word that is no casting;
- * KILN_ERROR_SYNTAX for what the operation does not take; else the errors of
- * kiln_expression_create and kiln_kernel_call. */
+ * and are 0 in one that the call allocates. with NULL: kiln_apply.
+ *
+ * NumPy's methods of ufuncs have names with a point: "area.reduce" and "area.accumulate" of x,
+ * "area.outer" of x and y, "area.at" of x, an array of indices or one number, and y. Reductions are
+ * over options->axes, or all axes, "accumulate" along one, or the first. "at" gives a changed copy,
+ * and changes x in place where out is x, too.
+ *
+ * KILN_ERROR_NOT_FOUND for a name that no operation has; KILN_ERROR_INVALID for NULL, wrong counts
+ * and a word that is no casting; KILN_ERROR_SYNTAX for what the operation does not take; else the
+ * errors of kiln_expression_create and kiln_kernel_call. */
 KILN_NODISCARD KILN_API kiln_status kiln_apply_with(kiln_array **out, int n_out, const char *name,
                                                     const kiln_arg *in, int n_in,
                                                     const kiln_apply_options *with,

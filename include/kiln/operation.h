@@ -46,6 +46,9 @@
  * of that dtype, for operations, expressions and kernels alike, as in NumPy 2. sum, prod and
  * nansum of booleans may be stored in booleans: whether any is true, and whether all are.
  *
+ * An operation of two inputs and one result, a registered one too, has NumPy's methods of ufuncs,
+ * reduce, accumulate, outer and at: in expressions, and by kiln_apply_with (kiln/expression.h).
+ *
  * All functions are thread-safe. Option structs and errors are those of kiln/kernel.h.
  */
 #ifndef KILN_OPERATION_H

@@ -23,7 +23,13 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
 const kiln_operation *kn_operation_choose_result(kn_variant *variant, kiln_dtype *dtype, const char *name,
                                                  const kiln_arg *in, const kiln_dtype *array, int n_in,
                                                  kiln_dtype result, kn_casting casting);
-/* Forgets the registered operations. */
+/* True if the table has this name. */
+bool kn_operation_is_of_table(const char *name);
+/* True if this definition's reduce, or accumulate, is there (operation_methods.h). */
+bool kn_operation_is_derived(const kiln_operation *of, bool accumulates);
+/* Adds a copy, which is found by name as those that are registered are, but not listed. */
+kiln_status kn_operation_add_derived(const kiln_operation *of, const kiln_operation *definition);
+/* Forgets the registered operations, and what was derived. */
 void kn_operations_free(void);
 
 /* ---- operation.c ---- */

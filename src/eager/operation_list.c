@@ -11,13 +11,22 @@
 static kiln_operation **added;
 static int n_added, capacity;
 
+/* Methods of ufuncs, derived of other operations, stand behind all of these; nobody is shown them. */
+typedef struct derivation {
+    const kiln_operation *of;
+    kiln_operation *made;
+} derivation;
+static derivation *derived;
+static int n_derived, derived_capacity;
+
 const kiln_operation *kn_operation_at(int index)
 {
     int own = index - kn_operation_table_count;
-    return index < 0       ? NULL
-           : own < 0       ? &kn_operation_table[index].definition
-           : own < n_added ? added[own]
-                           : NULL;
+    return index < 0                   ? NULL
+           : own < 0                   ? &kn_operation_table[index].definition
+           : own < n_added             ? added[own]
+           : own - n_added < n_derived ? derived[own - n_added].made
+                                       : NULL;
 }
 
 static const kiln_operation *find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in,
@@ -204,9 +213,42 @@ void kn_operations_free(void)
 {
     for (int k = 0; k < n_added; ++k)
         free_definition(added[k]);
+    for (int k = 0; k < n_derived; ++k)
+        free_definition(derived[k].made);
     kn_free(added);
+    kn_free(derived);
     added = NULL;
-    n_added = capacity = 0;
+    derived = NULL;
+    n_added = capacity = n_derived = derived_capacity = 0;
+}
+
+/* ---- derived ones ---- */
+
+bool kn_operation_is_of_table(const char *name)
+{
+    for (int k = 0; k < kn_operation_table_count; ++k)
+        if (strcmp(kn_operation_table[k].definition.name, name) == 0)
+            return true;
+    return false;
+}
+
+bool kn_operation_is_derived(const kiln_operation *of, bool accumulates)
+{
+    for (int k = 0; k < n_derived; ++k)
+        if (derived[k].of == of && kn_operation_scans(derived[k].made) == accumulates)
+            return true;
+    return false;
+}
+
+kiln_status kn_operation_add_derived(const kiln_operation *of, const kiln_operation *definition)
+{
+    kiln_operation *copy = copy_definition(definition);
+    if (!copy || !kn_grow(&derived, &derived_capacity, n_derived, sizeof *derived)) {
+        free_definition(copy);
+        return kn_error_memory("an operation");
+    }
+    derived[n_derived++] = (derivation){of, copy};
+    return KILN_OK;
 }
 
 /* ---- registering ---- */
@@ -350,7 +392,7 @@ kiln_status kiln_operation_at(kiln_operation *out, int index)
     if (status != KILN_OK)
         return status;
     kn_lock_take(KN_LOCK_OPERATIONS);
-    const kiln_operation *d = kn_operation_at(index);
+    const kiln_operation *d = index < kn_operation_table_count + n_added ? kn_operation_at(index) : NULL;
     kn_lock_give(KN_LOCK_OPERATIONS);
     if (!d)
         return kn_error(KILN_ERROR_INVALID,

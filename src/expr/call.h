@@ -77,6 +77,11 @@ kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called
 kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel);
 kiln_status kn_call_operation(kn_value *out, kn_parser *p, const kn_called *c, const kn_known_operation *o);
 
+/* NumPy's methods of ufuncs (method_functions.c). */
+kiln_status kn_call_method(kn_value *out, kn_parser *p, const kn_called *c);
+/* shaped_as(x, a): the elements of x in the shape of a. */
+kiln_status kn_call_shaped_as(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* Functions that count into bins (histogram_functions.c). */
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram(kn_value *out, kn_parser *p, const kn_called *c);

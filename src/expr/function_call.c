@@ -170,8 +170,13 @@ static kiln_status write_word(written *w, const char *function, const char *name
 }
 
 /* Axes that a row does not have are written, too, so that the function's own error refuses them. */
-static void write_axes(written *w, const kiln_call_options *o)
+/* is_over_all: without axes it is all of them, where the function would take another. */
+static void write_axes(written *w, const kiln_call_options *o, bool is_over_all)
 {
+    if (!o->axes && is_over_all) {
+        begin_argument(w, "axis");
+        kn_str_append(&w->text, "None");
+    }
     if (o->axes) {
         begin_argument(w, "axis");
         kn_str_append(&w->text, o->n_axes == 1 ? "" : "(");
@@ -215,7 +220,7 @@ static kiln_status write_call(written *w, const kn_function_row *row, const kiln
     for (int k = 0, given = 0; k < row->of.count && status == KILN_OK; ++k)
         if (row->role[k] != KN_ROLE_OPTION)
             status = write_argument(w, row, k, &in[given++]);
-    write_axes(w, o);
+    write_axes(w, o, false);
     kn_str_append(&w->text, ")");
     kn_str_printf(&w->key, "function %s: %s", kn_str_text(&w->params), kn_str_text(&w->text));
     if (status == KILN_OK)
@@ -367,10 +372,11 @@ static kiln_status write_with(written *w, const char *name, kiln_array *const *o
     return status;
 }
 
-static kiln_status apply_written(written *w, kiln_array **out, int n_out, kiln_call_options *o)
+static kiln_status apply_written(written *w, kiln_array **out, int n_out, kiln_call_options *o,
+                                 bool is_over_all)
 {
     kiln_kernel *kernel = NULL;
-    write_axes(w, o);
+    write_axes(w, o, is_over_all);
     kn_str_append(&w->text, ")");
     kn_str_printf(&w->key, "applied %s: %s", kn_str_text(&w->params), kn_str_text(&w->text));
     kiln_status status = kn_str_status(&w->params, "the inputs of a function");
@@ -384,6 +390,15 @@ static kiln_status apply_written(written *w, kiln_array **out, int n_out, kiln_c
     return status;
 }
 
+/* An operation, or, with a point between them, one and a method of ufuncs. */
+static kiln_status find_applied(kn_known_operation *out, const char *name, bool *is_method)
+{
+    *is_method = kn_is_method(name, strlen(name));
+    return kn_find_operation(out, name, *is_method ? strcspn(name, ".") : strlen(name))
+               ? KILN_OK
+               : kn_error(KILN_ERROR_NOT_FOUND, "there is no operation '%s'", name);
+}
+
 kiln_status kiln_apply_with(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                             const kiln_apply_options *given, const kiln_call_options *options)
 {
@@ -391,15 +406,16 @@ kiln_status kiln_apply_with(kiln_array **out, int n_out, const char *name, const
     kn_known_operation operation;
     kiln_call_options o;
     written w = {.params = KN_STR_INIT, .text = KN_STR_INIT, .key = KN_STR_INIT, .is_first = true};
-    if (!given)
-        return kiln_apply(out, n_out, name, in, n_in, options);
+    bool is_method = false;
     kiln_status status = check_counts(name, out, n_out, in, n_in);
     if (status == KILN_OK)
+        status = find_applied(&operation, name, &is_method);
+    if (!given && !is_method)
+        return kiln_apply(out, n_out, name, in, n_in, options);
+    if (status == KILN_OK && given)
         status = kn_sized_read(&with, sizeof with, given, "with", "KILN_APPLY_OPTIONS_INIT");
     if (status == KILN_OK)
         status = kn_call_options_read(&o, options);
-    if (status == KILN_OK && !kn_find_operation(&operation, name, strlen(name)))
-        status = kn_error(KILN_ERROR_NOT_FOUND, "there is no operation '%s'", name);
     kn_str_printf(&w.text, "%s(", status == KILN_OK ? name : "");
     for (int k = 0; k < n_in && status == KILN_OK; ++k) {
         kn_str_append(&w.text, k > 0 ? ", " : "");
@@ -407,9 +423,9 @@ kiln_status kiln_apply_with(kiln_array **out, int n_out, const char *name, const
         w.is_first = false;
     }
     if (status == KILN_OK)
-        status = write_with(&w, name, out, n_out, &with, !operation.is_reduction);
+        status = write_with(&w, name, out, n_out, &with, !operation.is_reduction && !is_method);
     if (status == KILN_OK)
-        status = apply_written(&w, out, n_out, &o);
+        status = apply_written(&w, out, n_out, &o, is_method && strcmp(strchr(name, '.'), ".reduce") == 0);
     kn_str_free(&w.params);
     kn_str_free(&w.text);
     kn_str_free(&w.key);

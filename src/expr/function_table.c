@@ -125,6 +125,7 @@ static const struct {
                  {"segment_min", kn_call_segments, KN_LEAST},
                  {"segment_prod", kn_call_segments, KN_MULTIPLIED},
                  {"segment_sum", kn_call_segments, KN_ADDED},
+                 {"shaped_as", kn_call_shaped_as, INNER},
                  {"select", kn_call_select, 0},
                  {"sliding_window_view", kn_call_windows, 0},
                  {"sort", kn_call_sort, KN_SORT},
@@ -189,6 +190,8 @@ static kiln_status call_function(kn_value *out, kn_parser *p, const kn_called *c
             called.which = functions[f].which & ~INNER;
             return functions[f].call(out, p, &called);
         }
+    if (kn_is_method(c->name, c->name_length))
+        return kn_call_method(out, p, c);
     const kn_law *law = kn_law_find(c->name, c->name_length);
     if (law)
         return kn_call_random(out, p, c, law);
@@ -206,7 +209,8 @@ static bool changes_first(const kn_called *c)
 {
     static const char *const names[] = {"copyto", "fill_diagonal",  "place",
                                         "put",    "put_along_axis", "putmask"};
-    bool does = c->name_length > 3 && memcmp(c->name + c->name_length - 3, "_at", 3) == 0;
+    const char *end = c->name_length > 3 ? c->name + c->name_length - 3 : "   ";
+    bool does = memcmp(end, "_at", 3) == 0 || memcmp(end, ".at", 3) == 0;
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !does; ++k)
         does = kn_call_is(c, names[k]);
     return does;

@@ -17,6 +17,9 @@ typedef struct kn_known_operation {
 /* Finds an operation by its name or an alias of NumPy or Python: "abs" and "absolute", "acos", "pow". */
 bool kn_find_operation(kn_known_operation *out, const char *name, size_t length);
 
+/* True for NAME.reduce and others of NumPy's methods of ufuncs (method_functions.c). */
+bool kn_is_method(const char *name, size_t length);
+
 /* pi, inf, True ... */
 bool kn_find_constant(kiln_arg *out, const char *name, size_t length);
 

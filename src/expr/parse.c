@@ -446,12 +446,35 @@ static kiln_status skip_module(kn_parser *p)
                : status;
 }
 
+/* Behind the name of an operation ".reduce", or another of NumPy's methods of ufuncs, makes one name with
+ * it. */
+static kiln_status read_method(size_t *length, kn_parser *p, size_t begin)
+{
+    kn_known_operation operation;
+    const kn_lexer before = p->word;
+    if (!at(p, ".") || kn_parser_find(p, text_at(p, begin), *length) ||
+        !kn_find_operation(&operation, text_at(p, begin), *length))
+        return KILN_OK;
+    kiln_status status = next(p);
+    const size_t end = p->word.at + p->word.length;
+    const bool is_method = status == KILN_OK && kn_is_method(text_at(p, begin), end - begin);
+    if (is_method)
+        status = next(p);
+    if (is_method && at(p, "("))
+        *length = end - begin;
+    else
+        p->word = before;
+    return status;
+}
+
 static kiln_status parse_name(kn_value *out, kn_parser *p)
 {
     kiln_status status = skip_module(p);
     size_t begin = p->word.at, length = p->word.length;
     if (status == KILN_OK)
         status = next(p);
+    if (status == KILN_OK)
+        status = read_method(&length, p, begin);
     if (status != KILN_OK)
         return status;
     return at(p, "(") ? parse_call(out, p, begin, length, NULL) : read_name(out, p, begin, length);

@@ -77,7 +77,7 @@ static kiln_status add_places(kn_lowered *out, const kiln_kernel *kernel, const 
 static kiln_status lower_calls(kn_lowered *out, const scattered *s, const kn_lowering_call *call,
                                const kn_described *in, const kn_index_axes *axes)
 {
-    const bool is_flat = in->ndim == 1 && s->n_items == 1;
+    const bool is_flat = in->ndim == 1 && s->n_items == 1 && s->n_arrays == 1;
     const int64_t size = kn_shape_size(axes->ndim, axes->shape);
     kn_source places;
     kn_lowered_part *part;

@@ -546,7 +546,7 @@ unsigned kn_operation_traits(const char *name)
     for (int k = 0; k < kn_operation_table_count; ++k)
         if (strcmp(kn_operation_table[k].definition.name, name) == 0)
             return kn_operation_table[k].traits;
-    return 0;
+    return strncmp(name, KN_ACCUMULATE_OF, sizeof KN_ACCUMULATE_OF - 1) == 0 ? KN_OP_SCANS : 0;
 }
 
 unsigned kn_operation_traits_of(const kiln_operation *d)

@@ -75,7 +75,11 @@ typedef struct kn_operation_row {
 extern const kn_operation_row kn_operation_table[];
 extern const int kn_operation_table_count;
 
-/* Variants that are registered under a name of the table have the name's traits. */
+/* In front of an operation's name: the names of its reduce and its accumulate (eager/operation_methods.h). */
+#define KN_REDUCE_OF "kn_reduce_"
+#define KN_ACCUMULATE_OF "kn_accumulate_"
+
+/* Variants that are registered under a name of the table have the name's traits; what accumulates scans. */
 unsigned kn_operation_traits(const char *name);
 /* The same for a definition, without a search for those of the table. */
 unsigned kn_operation_traits_of(const kiln_operation *definition);

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -361,6 +362,99 @@ static void operations_with_options(void **state)
     kiln_array_free(x);
 }
 
+/* (1 + x)(1 + y) - 1, by texts as callers write them: own names and placeholders, declared dtypes, a
+ * preamble, a return. */
+static void register_blends(void)
+{
+    static const struct {
+        const char *name, *in, *out, *types, *map, *preamble;
+    } blends[] = {{"blend", "T x, T y", "T z", "ff->f dd->d", "z = x + y + x * y", NULL},
+                  {"blend_own", "A p, B q", "C a", "ff->f dd->d", "a = joined(p, q)",
+                   "__device__ A joined(A p, B q) { return p + q + p * (C)q; }"},
+                  {"blend_declared", "float32 x, float32 b", "float32 z", "ff->f",
+                   "z = x + b; if (x == 0) return; z += x * b", NULL},
+                  {"blend_placed", "T x, T y", "T z", "ff->f", "z = x + y + i", NULL}};
+    for (size_t k = 0; k < sizeof blends / sizeof blends[0]; ++k) {
+        kiln_operation d = KILN_OPERATION_INIT;
+        d.name = blends[k].name;
+        d.in_params = blends[k].in;
+        d.out_params = blends[k].out;
+        d.types = blends[k].types;
+        d.map = blends[k].map;
+        d.preamble = blends[k].preamble;
+        OK(kiln_operation_register(&d));
+    }
+}
+
+static void assert_blended(const char *name, const char *method, const kiln_arg *in, int n_in,
+                           const kiln_call_options *over, int count, const float *expected)
+{
+    char whole[32];
+    kiln_array *z = NULL;
+    snprintf(whole, sizeof whole, "%s.%s", name, method);
+    OK(kiln_apply_with(&z, 1, whole, in, n_in, NULL, over));
+    assert_int_equal(kiln_array_nbytes(z), (size_t)count * sizeof *expected);
+    for (int k = 0; k < count; ++k)
+        assert_true(((const float *)kiln_array_data(z))[k] == expected[k]);
+    kiln_array_free(z);
+}
+
+/* NumPy's methods of ufuncs: of registered operations, and in place. */
+static void methods_of_operations(void **state)
+{
+    static const float numbers[] = {1, 2, 3, 0, 1, 1};
+    static const int64_t shape[] = {2, 3}, places[] = {0, 2, 0}, three[] = {3};
+    static const char *const names[] = {"blend", "blend_own", "blend_declared"};
+    static const int last = -1;
+    kiln_array *x = NULL, *at = NULL, *y = NULL, *z = NULL;
+    kiln_call_options rows = KILN_CALL_OPTIONS_INIT;
+    kiln_apply_options with = KILN_APPLY_OPTIONS_INIT;
+    const int count = kiln_operation_count();
+    (void)state;
+    register_blends();
+    rows.axes = &last;
+    rows.n_axes = 1;
+    rows.flags = KILN_CALL_KEEPDIMS;
+    OK(kiln_array_from_host(&x, numbers, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    OK(kiln_array_from_host(&at, places, KILN_INT64, 1, three, KILN_DEVICE_HOST));
+    OK(kiln_array_from_host(&y, numbers, KILN_FLOAT32, 1, three, KILN_DEVICE_HOST));
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(y)};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; ++k) {
+        const kiln_arg steps[] = {in[1], kiln_arg_array(at), in[1]};
+        assert_blended(names[k], "reduce", in, 1, NULL, 1, (const float[]){95});
+        assert_blended(names[k], "reduce", in, 1, &rows, 2, (const float[]){23, 3});
+        assert_blended(names[k], "accumulate", in, 1, NULL, 6, (const float[]){1, 2, 3, 1, 5, 7});
+        assert_blended(names[k], "outer", (const kiln_arg[]){in[1], in[1]}, 2, NULL, 9,
+                       (const float[]){3, 5, 7, 5, 8, 11, 7, 11, 15});
+        assert_blended(names[k], "at", steps, 3, NULL, 3, (const float[]){15, 2, 11});
+        OK(kiln_array_copy(&z, y));
+        OK(kiln_apply_with(&z, 1, "blend.at", (const kiln_arg[]){kiln_arg_array(z), steps[1], in[1]}, 3, NULL,
+                           NULL));
+        assert_elements(z, 1, 3, (const float[]){15, 2, 11});
+        kiln_array_free(z);
+        z = NULL;
+    }
+    with.dtype = KILN_FLOAT64;
+    OK(kiln_apply_with(&z, 1, "blend.reduce", in, 1, &with, NULL));
+    assert_true(*(const double *)kiln_array_data(z) == 95);
+    kiln_array_free(z);
+    z = NULL;
+    assert_int_equal(kiln_operation_count(), count + 4); /* none but those that were registered */
+    FAILS(kiln_apply_with(&z, 1, "blend_placed.reduce", in, 1, NULL, NULL), KILN_ERROR_SYNTAX, "index");
+    FAILS(kiln_apply_with(&z, 1, "blend_placed.at", (const kiln_arg[]){in[1], kiln_arg_array(at), in[1]}, 3,
+                          NULL, NULL),
+          KILN_ERROR_INVALID, "index");
+    FAILS(kiln_apply_with(&z, 1, "subtract.reduce", in, 1, NULL, NULL), KILN_ERROR_SYNTAX,
+          "depends on the order of the operands");
+    FAILS(kiln_apply_with(&z, 1, "negative.reduce", in, 1, NULL, NULL), KILN_ERROR_SYNTAX, "of two inputs");
+    FAILS(kiln_apply_with(&z, 1, "divmod.at", in, 1, NULL, NULL), KILN_ERROR_SYNTAX, "of one result");
+    FAILS(kiln_apply_with(&z, 1, "blends.reduce", in, 1, NULL, NULL), KILN_ERROR_NOT_FOUND, "blends.reduce");
+    FAILS(kiln_apply_with(&z, 1, "blend.reduces", in, 1, NULL, NULL), KILN_ERROR_NOT_FOUND, "blend.reduces");
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_array_free(at);
+}
+
 static void calls_that_are_refused(void **state)
 {
     kiln_array *out = NULL;
@@ -395,6 +489,7 @@ int main(void)
                                        cmocka_unit_test(rest_of_parameters),
                                        cmocka_unit_test(traces_record_lists),
                                        cmocka_unit_test(operations_with_options),
+                                       cmocka_unit_test(methods_of_operations),
                                        cmocka_unit_test(calls_that_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
