@@ -2,6 +2,7 @@
 reductions. Speed depends on it tenfold, and nothing else tells where one branch more, or a conversion that the vectoriser does not know, comes in.
 
     python3 check_vectors.py LIBRARY [--count N] [--seed S] [--verbose]
+    KILN_CXX=g++-14 python3 check_vectors.py LIBRARY        # another g++ than the one on PATH
 
 What is left out is what processors without AVX-512 have no vectors of: quotients and remainders of whole numbers, 64-bit integers beside floats; and what
 calls a C library for each element (floor_divide and remainder of floats). Arithmetic of whole numbers stands by itself: beside it
@@ -24,13 +25,14 @@ parser.add_argument("--count", type=int, default=300 if SOAK else 2)
 parser.add_argument("--seed", type=int, default=3)
 parser.add_argument("--verbose", action="store_true")
 options = parser.parse_args()
-if not shutil.which("g++"):
-    print("skipped: there is no g++")
+compiler = os.environ.get("KILN_CXX", "g++")
+if not shutil.which(compiler.split()[0]):
+    print(f"skipped: there is no {compiler}")
     sys.exit(77)
 folder = tempfile.TemporaryDirectory()
 report = os.path.join(folder.name, "report")
 os.environ.update(KILN_TARGET="host", KILN_FORMS="best", KILN_CACHE_DIR=os.path.join(folder.name, "cache"),
-                  KILN_CXX=f"g++ -fopt-info-vec-optimized={report}")
+                  KILN_CXX=f"{compiler} -fopt-info-vec-optimized-missed={report}")
 import numpy as np  # noqa: E402
 
 from host_kernels import Argument, Arrays  # noqa: E402
@@ -60,7 +62,8 @@ def loops_of(source, pattern):
 
 
 def vectors_of(text, arrays, pattern):
-    """How many of the loops that the pattern finds have become vectors."""
+    """How many of the loops that the pattern finds have become vectors; none if branches are left in one: a loop is compiled several times, for several numbers
+    of steps, and one of them is the slow one."""
     kernel, source, names = ctypes.c_void_p(), ctypes.c_void_p(), ", ".join(arrays)
     kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), names.encode(), text.encode(), None), text)
     handles = [kiln.wrap(a, a.dtype.name) for a in arrays.values()]
@@ -75,9 +78,12 @@ def vectors_of(text, arrays, pattern):
         kiln.c.kiln_array_free(handle)
     kiln.c.kiln_kernel_free(kernel)
     with open(report) as lines:
-        vectors = {int(m.group(1)) for m in re.finditer(r"\.cpp:(\d+):\d+: optimized: loop vectorized", lines.read())}
-    assert loops_of(written, pattern), (text, pattern)
-    return len(vectors & loops_of(written, pattern))
+        said = lines.read()
+    vectors, branches = ({int(m.group(1)) for m in re.finditer(rf"\.cpp:(\d+):\d+: {words}", said)} for words in
+                         ("optimized: loop vectorized", r"missed:\s+not vectorized: control flow in loop"))
+    loops = loops_of(written, pattern)
+    assert loops, (text, pattern)
+    return 0 if branches & loops else len(vectors & loops)
 
 
 class Body:

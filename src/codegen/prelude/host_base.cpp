@@ -1,3 +1,9 @@
+// Loops are vectorised if both sides of a choice are computed. g++ 13 and later thread jumps across two choices (the greatest of two numbers or a NaN), and make branches
+// of them that stay: the greatest of a million floats took thirty times as long.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 13
+#pragma GCC optimize("no-thread-jumps")
+#endif
+
 // Fixed-width names, and CUDA's keywords, so that one preamble serves both targets.
 typedef signed char int8;
 typedef short int16;

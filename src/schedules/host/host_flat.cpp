@@ -16,6 +16,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     const long long kn_group = kn.row_group < kn.rows ? kn.row_group : kn.rows;
     long long kn_left = kn.rows, kn_in_group = kn_group; /* rows in groups that are left, rows in this group that are left */
     for (;;) {
+        ${stage}
 ${independent}
         for (long long kn_at = 0; kn_at < kn_count; ++kn_at) {
             ${single}

@@ -1,12 +1,12 @@
-${head}
-${axes}
-
 /* Partial redundancy elimination moves the common subexpressions of steps in front of the loops, step numbers among them: these need more registers than there are.
  * Temporary expression replacement moves loads to their uses, the last chain first: memory is then read backwards, at half the speed. (Before g++ 12 this pragma would
  * drop the other options.) */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #pragma GCC optimize("no-tree-pre", "no-tree-ter")
 #endif
+
+${head}
+${axes}
 
 /* The largest number of steps in kn_all vectors: compilers take seconds for more. */
 constexpr int kn_steps_of(const int kn_all, const int kn_each) {

@@ -1,4 +1,3 @@
-${head}
 /* Loop distribution would split the loop that stores the parts of complex numbers, and neither half is vectorised; a call of memcpy would take as long as the buffer
  * saves. Threaded jumps, and redundancies that are made to be eliminated, convert both sides of a choice where one is a number, so that bytes are chosen instead of
  * floats: clip to 8 bits takes twice as long. (Before g++ 12 this pragma would drop the other options.) */
@@ -6,6 +5,7 @@ ${head}
 #pragma GCC optimize("no-tree-loop-distribution", "no-tree-loop-distribute-patterns", "no-thread-jumps", "no-tree-partial-pre")
 #endif
 
+${head}
 /* Results on their way past the caches. The buffer begins as far behind a cache line as its destination does. */
 template <int size> struct kn_lines {
     enum { piece = ${order}, line = 64 }; /* piece: elements of `size` bytes, which always fit behind the rest of a flush; line: bytes */
