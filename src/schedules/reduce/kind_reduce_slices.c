@@ -19,16 +19,16 @@ enum {
     SHARED = 36 << 10,  /* bytes of shared memory: five blocks or more of a multiprocessor */
     LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
     BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
-    LEAST_SIZE = 1 << 14,    /* elements of a space */
+    LEAST_SIZE = 1 << 14,     /* elements of a space */
     LEAST_CROSSING = 1 << 17, /* the same of inputs that cross: fewer are read from the cache, wherever */
-    WORD = 4,                /* bytes of elements that warps read as fast one by one, */
-    LONGEST_WORDS = 512,     /* of so many of a row on: some for each lane; */
-    LONGEST_GAPPED = 1500,   /* elements of rows with gaps; */
-    SHORTEST_GAPPED = 9,     /* of shorter ones some lanes load each where it is: a warp reads neighbours */
-    SHORTEST_UNALIGNED = 65, /* vectors of rows that are unaligned alike, from which on a warp reads each */
-    LEAST_BYTES = 64,        /* of rows along one of several reduction axes, that fill a slice */
-    ENOUGH_BYTES = 512,      /* of a row in a slice: longer ones need no fewer results in a block */
-    MOST_ELEMENTS = 1 << 30  /* of a result */
+    WORD = 4,                 /* bytes of elements that warps read as fast one by one, */
+    LONGEST_WORDS = 512,      /* of so many of a row on: some for each lane; */
+    LONGEST_GAPPED = 1500,    /* elements of rows with gaps; */
+    SHORTEST_GAPPED = 9,      /* of shorter ones some lanes load each where it is: a warp reads neighbours */
+    SHORTEST_UNALIGNED = 65,  /* vectors of rows that are unaligned alike, from which on a warp reads each */
+    LEAST_BYTES = 64,         /* of rows along one of several reduction axes, that fill a slice */
+    ENOUGH_BYTES = 512,       /* of a row in a slice: longer ones need no fewer results in a block */
+    MOST_ELEMENTS = 1 << 30   /* of a result */
 };
 
 /* The kind's field. by: splits; per_row: slices of a row. */
@@ -192,7 +192,8 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
            (f->tile_results / 2 >= results || bytes_of(all, f->tile_results, enough) > SHARED))
         f->tile_results /= 2;
     f->lanes = (uint32_t)block / f->tile_results;
-    int64_t most = (SHARED / f->tile_results - all->count * 3 * CHUNK) / all->bytes / CHUNK * CHUNK;
+    int64_t most = (SHARED / f->tile_results - all->count * 3 * CHUNK) / (all->bytes > 0 ? all->bytes : 1) /
+                   CHUNK * CHUNK;
     f->slice = (uint32_t)(bytes_of(all, f->tile_results, row) <= SHARED ? row : most < CHUNK ? CHUNK : most);
 }
 
