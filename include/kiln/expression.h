@@ -93,12 +93,13 @@
  *   column_stack of lists of arrays, append, roll, repeat, tile and pad (all of NumPy's modes): a
  *   launch each, but for pads by what an axis has. Axes and counts stand in the text.
  * - functions that are expressions of these, as NumPy has them: isclose, allclose, outer, eye,
- *   identity, tri, tril, triu, vander, meshgrid, cov and corrcoef (of two axes), ediff1d,
- *   fliplr, flipud, nanprod, nanargmax and nanargmin (0 where all are NaN), trace, average
- *   (weights of the same axes), gradient (a distance or places for each axis; several axes give
- *   as many results) and unwrap along the last axis if none is given, windows such as hanning,
- *   interp, convolve, select, choose, insert, delete, sliding_window_view, einsum, matmul and
- *   others: docs/numpy.md lists them. Sums of products are direct. kiln/ops.h has them in C.
+ *   identity, tri, tril, triu, vander, meshgrid, mgrid[0:3, 0:1:5j] and ogrid, cov and corrcoef
+ *   (of two axes), ediff1d, fliplr, flipud, nanprod, nanargmax and nanargmin (0 where all are
+ *   NaN), trace, average (weights of the same axes), gradient (a distance or places for each axis;
+ *   several axes, or "dy, dx = gradient(f)", give as many results) and unwrap along the last axis
+ *   if none is given, windows such as hanning, interp, convolve, select, choose, insert, delete,
+ *   sliding_window_view, einsum, matmul and others: docs/numpy.md lists them. Sums of products are
+ *   direct. kiln/ops.h has them in C.
  * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
  *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
  *   kind. choice, dirichlet, permutation and shuffle are expressions of them.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "expr/functions.h"
+#include "expr/grids.h"
 #include "expr/indexing.h"
 #include "expr/lists.h"
 #include "expr/names.h"
@@ -425,6 +426,50 @@ OWN_FRAME static kiln_status read_name(kn_value *out, kn_parser *p, size_t begin
     return KILN_OK;
 }
 
+/* A slice of a grid, whose parts become arguments; at the stop where it has none. */
+static kiln_status parse_grid_slice(kn_parser *p)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < KN_GRID_PARTS && status == KILN_OK; ++k) {
+        kn_value part = {.kind = KN_VALUE_ABSENT, .at = p->word.at, .length = p->word.length};
+        const bool is_there = k == 0 || at(p, ":");
+        if (k == 1 && !is_there)
+            return refuse_here(p, "a slice was expected, start:stop or start:stop:step");
+        if (k > 0 && is_there)
+            status = next(p);
+        if (status == KILN_OK && is_there && !at(p, ":") && !at(p, ",") && !at(p, "]"))
+            status = parse_value(&part, p, 0);
+        if (status == KILN_OK)
+            status = kn_parser_push_argument(p, &part);
+    }
+    return status;
+}
+
+/* mgrid[start:stop:step, ...], and ogrid likewise, from the bracket on. */
+OWN_FRAME static kiln_status parse_grid(kn_value *out, kn_parser *p, size_t begin, size_t length,
+                                        bool is_open)
+{
+    kn_called c = {.name = text_at(p, begin), .at = begin, .name_length = length, .first = p->n_arguments};
+    bool is_one = true;
+    kiln_status status = next(p);
+    if (status == KILN_OK && at(p, "]"))
+        return refuse_here(p, "a slice was expected, start:stop or start:stop:step");
+    while (status == KILN_OK && !at(p, "]")) {
+        status = parse_grid_slice(p);
+        is_one = is_one && at(p, "]");
+        if (status == KILN_OK && !at(p, "]"))
+            status = take(p, ",", "a comma or ']' was expected");
+    }
+    c.length = p->word.end - begin;
+    if (status == KILN_OK)
+        status = next(p);
+    c.count = p->n_arguments - c.first;
+    if (status == KILN_OK)
+        status = kn_grid_add(out, p, &c, is_open, is_one);
+    p->n_arguments = c.first;
+    return status;
+}
+
 /* Skips "np." in front of a name. */
 static kiln_status skip_module(kn_parser *p)
 {
@@ -477,6 +522,10 @@ static kiln_status parse_name(kn_value *out, kn_parser *p)
         status = read_method(&length, p, begin);
     if (status != KILN_OK)
         return status;
+    bool is_open;
+    if (at(p, "[") && kn_grid_is(&is_open, text_at(p, begin), length) &&
+        !kn_parser_find(p, text_at(p, begin), length))
+        return parse_grid(out, p, begin, length, is_open);
     return at(p, "(") ? parse_call(out, p, begin, length, NULL) : read_name(out, p, begin, length);
 }
 

@@ -35,8 +35,12 @@ def reason_of(name):
     return next((reason for reason, pattern in REASONS.items() if re.fullmatch(pattern, name)), None)
 
 
+# Objects that an expression can be of: mgrid[0:3, 0:2].
+OBJECTS = {"mgrid", "ogrid"}
+
+
 def functions(module):
-    return {name for name in dir(module) if callable(getattr(module, name)) and not isinstance(getattr(module, name), type) and not name.startswith("_") and not reason_of(name)}
+    return {name for name in OBJECTS if hasattr(module, name)} | {name for name in dir(module) if callable(getattr(module, name)) and not isinstance(getattr(module, name), type) and not name.startswith("_") and not reason_of(name)}
 
 
 def left_out():

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "expr/composed_table.h"
+#include "expr/grids.h"
 #include "expr/names.h"
 #include "expr/parser.h"
 #include "expr/promised_arguments.h"
@@ -28,9 +29,14 @@ static void put(const char *name)
 {
     kn_known_operation found;
     kn_graph *graph = NULL;
+    bool is_open;
     char text[96];
     if (kn_find_operation(&found, name, strlen(name))) {
         printf("%s\toperation\t%s\n", name, found.name);
+        return;
+    }
+    if (kn_grid_is(&is_open, name, strlen(name))) {
+        printf("%s\tinstead\t%s[0:3, 0:1:5j]\n", name, name);
         return;
     }
     snprintf(text, sizeof text, "%s(x, axis=7, no_such=1)", name);

@@ -10,7 +10,7 @@ from check_operations import BINARY, UNARY, PAIRS, elements
 from check_searches import placed
 from check_sort_names import Names
 from fuzz_reductions import CallOptions
-from host_kernels import Argument, SEED, drawn, in_threads, random_cases
+from host_kernels import Argument, SEED, SOAK, drawn, in_threads, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 UFUNCS = [name for name in UNARY + BINARY if isinstance(getattr(np, name), np.ufunc)]
@@ -281,6 +281,33 @@ def check_named(kiln, rng):
             assert same(g, r, "dtype=float32"), f"{text}: {g} {g.dtype}, not {r}"
 
 
+def grid_text(rng):
+    """mgrid or ogrid of one slice, or of several."""
+    def part():
+        return rng.choice([str(rng.randint(-3, 4)), str(rng.randint(-3, 4)), f"{rng.uniform(-3, 3):.2f}", "len(v)", "0.5 * len(v)"])
+    def slice_of():
+        start, step = rng.choice(["", part()]), rng.choice(["", "", f":{rng.choice([1, 2, 3, 0.5, 0.3])}", f":{rng.choice([1, 2, 5, 7.9])}j"])
+        return f"{start}:({start or 0}) + {rng.choice([0, 1, 4, 2.5])}{step}"
+    return f"{rng.choice('mo')}grid[{', '.join(slice_of() for _ in range(rng.choice([1, 2, 2, 3])))}{rng.choice(['', '', ',']) }]"
+
+
+def check_grids(kiln, rng):
+    """The numbers of slices: bit for bit, but for one slice of floats, which is arange's."""
+    v = np.arange(3.0)
+    for _ in range(400 if SOAK else 12):
+        text = grid_text(rng)
+        right = eval(text, {"mgrid": np.mgrid, "ogrid": np.ogrid, "v": v})
+        right = right if isinstance(right, tuple) else (right,)
+        got = kiln.evaluate(text, {"v": v} if "v" in text else {}, rng, len(right))
+        assert not isinstance(got, str), f"{text}: {got}"
+        for g, r in zip(got, right):
+            near = g.shape == r.shape and g.ndim == 1 and len(right) == 1 and np.allclose(g, r, 1e-14, 1e-14)
+            assert (g.dtype, g.shape) == (r.dtype, r.shape) and (near or g.tobytes() == np.ascontiguousarray(r).tobytes()), f"{text}: {g} {g.dtype}, not {r} {r.dtype}"
+    for text in ("mgrid[3]", "mgrid[]", "mgrid[1:]", "ogrid[0:3, 5]", "mgrid[0:3:1:2]", "mgrid(3)", "mgrid[0:3:0]", "mgrid = 3; mgrid[0:3]"):
+        got = kiln.evaluate(text, {}, rng, 1)
+        assert isinstance(got, str), f"{text}: {got}, where an error was expected"
+
+
 def main():
     o = random_cases(4000, 60, 32)
     kiln, counts = Common(o.library), []
@@ -288,6 +315,7 @@ def main():
     check_texts(kiln, random.Random(o.seed))
     check_rows(kiln, random.Random(SEED))
     check_orders(kiln, random.Random(o.seed))
+    check_grids(kiln, random.Random(SEED))
     in_threads(lambda k: counts.append(check_call(kiln, o.seed, k)), o.cases)
     print(f"{len(counts)} calls, {sum(counts)} of them with a result")
 

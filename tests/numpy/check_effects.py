@@ -40,7 +40,7 @@ BASE = {"allclose": "array([1.0]), array([1.05])", "isclose": "array([1.0]), arr
         "diagonal": "h", "diag": "v", "diagflat": "v", "geomspace ": "", "tril_indices": "3", "triu_indices": "3", "average": "x", "percentile": "x, 30", "nanpercentile": "n, 30",
         "nanquantile": "n, 0.3", "swapaxes": "h, 0, 1", "ediff1d": "v", "shape": "x", "any": "o", "all": "o", "repeat": "x, 2", "setdiff1d": "b, w", "setxor1d": "b, w", "delete": "x, 1"}
 # What a parameter is given, one after the other until NumPy's result is another.
-TRIED = {"axis": ["1", "0", "-1", "(0, 1)", "None"], "keepdims": ["True"], "dtype": ["float32", "int32", "complex128", "float64"], "where": ["m", "[True, False, True, True]", "o > 1", "o < 1"], "initial": ["50.0", "-50.0", "2.0"],
+TRIED = {"descending": ["True"], "axis": ["1", "0", "-1", "(0, 1)", "None"], "keepdims": ["True"], "dtype": ["float32", "int32", "complex128", "float64"], "where": ["m", "[True, False, True, True]", "o > 1", "o < 1"], "initial": ["50.0", "-50.0", "2.0"],
          "ddof": ["1", "0"], "assume_unique": ["True"], "correction": ["1"], "mean": ["1.0"], "k": ["1", "-1", "2"], "casting": ["'no'", "'safe'", "'unsafe'"], "order": ["'F'"], "axes": ["(1, 0)", "(0, 2, 1)", "1", "(0, 2)", "(2, 1, 0)"], "weights": ["[1, 3, 2.0]", "[2.0, 1, 3, 1, 4]", "i"],
          "axis1": ["1", "2"], "axis2": ["2", "0"], "decimals": ["1"], "mode": ["'clip'", "'wrap'", "'same'", "'edge'", "'full'"], "bins": ["3", "[0.0, 1, 3, 9]", "[3, 4]"], "range": ["(0.5, 3.0)", "[(0, 3), (1, 4)]"],
          "density": ["True"], "rowvar": ["False"], "bias": ["True"], "fweights": ["[1, 2, 1, 3]"], "aweights": ["[1, 2, 1, 3.0]"], "method": ["'nearest'"], "returned": ["True"], "stop": ["9"],

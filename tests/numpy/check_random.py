@@ -294,7 +294,7 @@ def check_samples(what, seed, count, step, draw):
 
 def check_law(kiln, name, seed, count, far=None):
     """As often in each bin and in the tails as NumPy's, with the moments of NumPy's."""
-    rng = random.Random(f"law {name} {seed} {far}")
+    rng = random.Random(f"law {name} {seed}{far or ''}")
     params, other = far or drawn_params(name, rng), np.random.default_rng(rng.getrandbits(60))
     dtype = "int64" if name in COUNTS else rng.choice(["float32", "float64"])
     if dtype == "float32":
