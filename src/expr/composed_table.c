@@ -136,7 +136,7 @@ static const kn_composed rows[] = {
     {"fftfreq", "n#, d=1.0", "(arange(n) - n * (arange(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
     {"fftshift", "x", NULL},
     {"fill_diagonal", "a, val, wrap#=False",
-     "b = a[:, :]; filled_diagonal(a, where(ones(1, dtype=bool), val, False), int64(wrap))"},
+     "b = a[:, :]; filled_along(a, where(ones(1, dtype=bool), val, False), wrap)"},
     {"flip", "m, axis=None", NULL},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},
