@@ -758,18 +758,20 @@ static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn
     return status;
 }
 
-/* einsum(subscripts, operands...) */
+/* einsum(subscripts, operands...); calls in C give a list of operands, by its name. */
 kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_shaped_own own = {.count = c->count - 1};
-    const kn_value *given = &p->argument[c->first];
+    const kn_value *given = &p->argument[c->first], *operands = given + 1;
     if (c->count < 2 || given->kind != KN_VALUE_WORD || given->length - 2 >= sizeof own.word[0])
         return kn_call_refuse(p, c,
                               "subscripts in quotes, and arrays, were expected: einsum('ij,jk->ik', x, y)");
-    if (c->count - 1 > MOST_FACTORS)
+    if (c->count == 2 && operands->key_length > 0)
+        own.count = kn_parser_items(&operands, p, given + 1);
+    if (own.count > MOST_FACTORS)
         return kn_call_refuse(p, c, "at most 8 arrays were expected");
     memcpy(own.word[0], given->word, given->length - 2);
-    return kn_call_shaped(out, p, c, write_einsum, &own, given + 1, c->count - 1);
+    return kn_call_shaped(out, p, c, write_einsum, &own, operands, own.count);
 }
 
 /* ---- sums over several axes of both ---- */
