@@ -177,6 +177,10 @@ KILN_NODISCARD KILN_API kiln_status kiln_split(kiln_array **out, int n, const ki
 /* One index of one axis, which goes away. Negative counts from the end. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_select(kiln_array **out, const kiln_array *array,
                                                       int axis, int64_t index);
+/* All n of them, out[0] to out[n - 1]: NumPy's unstack. KILN_ERROR_SHAPE for an axis of another
+ * extent; out is unchanged on failure. */
+KILN_NODISCARD KILN_API kiln_status kiln_unstack(kiln_array **out, int n, const kiln_array *array,
+                                                 int axis);
 /* axes: a permutation of 0 .. ndim-1; NULL reverses them. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_transpose(kiln_array **out, const kiln_array *array,
                                                          const int *axes);

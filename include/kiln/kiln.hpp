@@ -791,6 +791,16 @@ class array {
             return kiln_array_reshape(a, array_, shape.ndim(), shape.data());
         });
     }
+    /** All elements along one axis: a view where the layout allows it, else a copy. */
+    [[nodiscard]] array ravel() const
+    {
+        return reshape({-1});
+    }
+    /** The same, always a copy. */
+    [[nodiscard]] array flatten() const
+    {
+        return copy().reshape({-1});
+    }
     /** A larger shape, as NumPy broadcasts. */
     [[nodiscard]] array broadcast_to(const extents &shape) const
     {
@@ -1562,6 +1572,64 @@ class kernel {
     array at;
     check((kiln_flatnonzero)(at.out(), kiln_arg_array(x.get())));
     return at;
+}
+
+namespace priv {
+template <class Make> std::vector<array> parts(int n, const Make &make)
+{
+    std::vector<kiln_array *> made(static_cast<std::size_t>(n > 0 ? n : 0) + 1);
+    check(make(made.data()));
+    std::vector<array> list;
+    for (int k = 0; k < n; ++k)
+        list.push_back(array(made[static_cast<std::size_t>(k)]));
+    return list;
+}
+} // namespace priv
+
+/** Views of n parts of an axis, which have to be equal: kiln_split. */
+[[nodiscard]] inline std::vector<array> split(const array &x, int n, int axis = 0)
+{
+    return priv::parts(n, [&](kiln_array **out) {
+        return kiln_split(out, n, x.get(), axis, nullptr);
+    });
+}
+/** ... between these places. */
+[[nodiscard]] inline std::vector<array> split(const array &x, const std::vector<std::int64_t> &at,
+                                              int axis = 0)
+{
+    const int n = static_cast<int>(at.size()) + 1;
+    return priv::parts(n, [&](kiln_array **out) {
+        return kiln_split(out, n, x.get(), axis, at.data());
+    });
+}
+/** Views of n parts of an axis, as equal as they can be: kiln_array_split. */
+[[nodiscard]] inline std::vector<array> array_split(const array &x, int n, int axis = 0)
+{
+    return priv::parts(n, [&](kiln_array **out) {
+        return kiln_array_split(out, n, x.get(), axis, nullptr);
+    });
+}
+/** split along axis 0. */
+[[nodiscard]] inline std::vector<array> vsplit(const array &x, int n)
+{
+    return split(x, n, 0);
+}
+/** split along axis 1, of one axis along it. */
+[[nodiscard]] inline std::vector<array> hsplit(const array &x, int n)
+{
+    return split(x, n, x.ndim() > 1);
+}
+/** split along axis 2. */
+[[nodiscard]] inline std::vector<array> dsplit(const array &x, int n)
+{
+    return split(x, n, 2);
+}
+/** Views of the elements along an axis: kiln_unstack. */
+[[nodiscard]] inline std::vector<array> unstack(const array &x, int axis = 0)
+{
+    const int ndim = x.ndim(), of = axis < 0 ? axis + ndim : axis;
+    const int n = of >= 0 && of < ndim ? static_cast<int>(kiln_array_shape(x.get())[of]) : 0;
+    return priv::parts(n, [&](kiln_array **out) { return kiln_unstack(out, n, x.get(), axis); });
 }
 
 /** The indices along each axis of the elements that are not zero: kiln_nonzero. */

@@ -200,6 +200,27 @@ kiln_status kiln_split(kiln_array **out, int n, const kiln_array *array, int axi
     return split(out, array, (parts){n, axis, false, at}, "kiln_split");
 }
 
+kiln_status kiln_unstack(kiln_array **out, int n, const kiln_array *array, int axis)
+{
+    kiln_status status = check_axis(&axis, out, array, "kiln_unstack");
+    if (status)
+        return status;
+    if (n < 0 || (!array->recorder && array->shape[axis] != n))
+        return kn_error(KILN_ERROR_SHAPE, "kiln_unstack: n: %d was given; axis %d has %" PRId64 " elements",
+                        n, axis, array->recorder ? 0 : array->shape[axis]);
+    kiln_array **made = kn_calloc((size_t)n + 1, sizeof *made);
+    if (!made)
+        return kn_error_memory("the parts of an array");
+    for (int k = 0; k < n && status == KILN_OK; k++)
+        status = kiln_array_select(&made[k], array, axis, k);
+    for (int k = 0; k < n && status != KILN_OK; k++)
+        kiln_array_free(made[k]);
+    if (status == KILN_OK && n > 0)
+        memcpy(out, made, (size_t)n * sizeof *made);
+    kn_free(made);
+    return status;
+}
+
 /* ---- axes ---- */
 
 kiln_status kiln_array_transpose(kiln_array **out, const kiln_array *array, const int *axes)

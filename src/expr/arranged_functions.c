@@ -332,23 +332,32 @@ kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
 }
 
-/* delete(arr, obj, axis=None): places that stand in the text, or, of all elements, an array of them. */
+/* A list of truth values says what is left out, by their places. */
+static bool is_mask(const kn_parser *p, const kn_value *value)
+{
+    const kn_value *item;
+    const int count = value->kind == KN_VALUE_TUPLE ? kn_parser_items(&item, p, value) : 0;
+    for (int k = 0; k < count; ++k)
+        if (!kn_parser_is_number(p, &item[k]) ||
+            p->graph->node[item[k].node].number.kind != KILN_ARG_WEAK_BOOL)
+            return false;
+    return count > 0;
+}
+
+/* delete(arr, obj, axis=None): places that stand in the text, or an array of them, or a mask. */
 kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"arr", "obj", "axis"};
     kn_value slot[3] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_DELETE};
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
-    const bool is_array = slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]);
-    if (status == KILN_OK && is_array && kn_call_is_given(&slot[2]))
-        return kn_parser_refuse(p, slot[1].at, slot[1].length,
-                                "obj: with an axis, numbers that stand in the expression were expected: the "
-                                "shape would depend on an array's values");
-    if (status == KILN_OK && is_array)
+    if (status == KILN_OK && is_mask(p, &slot[1]))
+        status = p->array(&slot[1], p);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]))
         return kn_compose(out, p, c,
-                          "a = ravel(arr); extract(~isin(arange(size(a)), where(obj < 0, obj + size(a), "
-                          "obj)), a)",
-                          names, slot, 2);
+                          kn_call_is_given(&slot[2]) ? "compress(left_of(arr, obj, axis), arr, axis=axis)"
+                                                     : "a = ravel(arr); extract(left_of(a, obj, 0), a)",
+                          names, slot, 3);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
     if (status == KILN_OK)
@@ -391,25 +400,23 @@ kiln_status kn_call_tile(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? arrange(out, p, c, &wide, &of) : status;
 }
 
-/* A number of elements in front and one behind: for all axes, or a pair for each. */
-static kiln_status read_widths(kn_arranged *of, const kn_parser *p, const kn_value *value)
+/* A number in front of an axis and one behind it: for all axes, or a pair for each. */
+static kiln_status read_pairs(int64_t *pairs, int *n_pairs, const kn_parser *p, const kn_value *value,
+                              int64_t least, const char *what)
 {
-    static const char what[] = "pad_width";
     const kn_value *item;
-    int64_t pair[2];
     int count = kn_parser_items(&item, p, value), n = 0;
     const bool is_list = value->kind == KN_VALUE_TUPLE && count > 0 && item[0].kind == KN_VALUE_TUPLE;
     kiln_status status = KILN_OK;
-    of->count = is_list ? count : 1;
-    if (of->count > KILN_MAX_NDIM)
+    *n_pairs = is_list ? count : 1;
+    if (*n_pairs > KILN_MAX_NDIM)
         return kn_parser_refuse(p, value->at, value->length, "%s: %d pairs are more than an array has axes",
                                 what, count);
-    for (int k = 0; k < of->count && status == KILN_OK; ++k) {
-        status = read_wholes(pair, &n, p, is_list ? &item[k] : value, 2, 0, what);
+    for (int k = 0; k < *n_pairs && status == KILN_OK; ++k) {
+        status = read_wholes(&pairs[2 * k], &n, p, is_list ? &item[k] : value, 2, least, what);
         if (status == KILN_OK && n == 0)
             return kn_parser_refuse(p, value->at, value->length, "%s: a number, or two, were expected", what);
-        of->axis[k] =
-            (kn_arranged_axis){is_list && count > 1 ? k - count : KN_EACH_AXIS, pair[0], pair[n - 1]};
+        pairs[2 * k + 1] = pairs[2 * k + n - 1];
     }
     return status;
 }
@@ -444,42 +451,54 @@ static kiln_status write_number(char *text, size_t size, const kn_parser *p, con
     return KILN_OK;
 }
 
+enum { PADDED, PAD_WIDTH, MODE, CONSTANT_VALUES, STAT_LENGTH, END_VALUES, REFLECT_TYPE, PAD_SLOTS };
+static const char *const pad_names[PAD_SLOTS] = {
+    "array", "pad_width", "mode", "constant_values", "stat_length", "end_values", "reflect_type"};
+
+/* Pads by what elements of the axis say, or by several values. */
+static kiln_status read_padding(kn_padding *by_axis, kn_parser *p, kn_value *slot, const char *mode)
+{
+    static const char *const types[] = {"even", "odd", NULL};
+    const bool is_ramp = strcmp(mode, "linear_ramp") == 0, is_constant = strcmp(mode, "constant") == 0;
+    kn_value *values = &slot[is_ramp ? END_VALUES : CONSTANT_VALUES];
+    int type = 0;
+    by_axis->mode = mode;
+    kiln_status status = read_pairs(by_axis->width, &by_axis->n_pairs, p, &slot[PAD_WIDTH], 0, "pad_width");
+    if (status == KILN_OK && kn_call_is_given(&slot[STAT_LENGTH]))
+        status = read_pairs(by_axis->length, &by_axis->n_lengths, p, &slot[STAT_LENGTH], 1, "stat_length");
+    if (status == KILN_OK)
+        status = kn_call_word(&type, p, &slot[REFLECT_TYPE], types, "reflect_type");
+    by_axis->is_odd = type == 1 && (strcmp(mode, "reflect") == 0 || strcmp(mode, "symmetric") == 0);
+    if (status == KILN_OK && kn_call_is_given(values) && (is_ramp || is_constant)) {
+        status = p->array(values, p);
+        by_axis->values = *values;
+    }
+    return status;
+}
+
 kiln_status kn_call_pad(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"array",           "pad_width",   "mode",
-                                        "constant_values", "stat_length", "end_values"};
-    kn_value slot[6] = {{0}};
+    kn_value slot[PAD_SLOTS] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_PAD};
-    kn_padding by_axis = {.length = -1};
-    char end[40];
+    kn_padding by_axis = {.n_lengths = 0};
     int mode = KN_PAD_CONSTANT;
-    kiln_status status = kn_call_match(slot, p, c, names, 6, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, pad_names, PAD_SLOTS, 3, 2);
     if (status == KILN_OK)
-        status = read_widths(&of, p, &slot[1]);
+        status = read_mode(&mode, p, &slot[MODE]);
+    const kn_value *constant = &slot[CONSTANT_VALUES];
+    const bool is_number = kn_parser_is_number(p, constant) &&
+                           p->graph->node[constant->node].number.kind != KILN_ARG_WEAK_COMPLEX;
+    const bool is_simple =
+        mode < KN_PADS && (mode != KN_PAD_CONSTANT || constant->kind == KN_VALUE_ABSENT || is_number);
     if (status == KILN_OK)
-        status = read_mode(&mode, p, &slot[2]);
-    if (status == KILN_OK)
-        status = write_number(of.outside, sizeof of.outside, p, &slot[3], names[3]);
-    if (status == KILN_OK && kn_call_is_given(&slot[4]))
-        status = kn_parser_whole(&by_axis.length, p, &slot[4], names[4]);
-    if (status == KILN_OK && kn_call_is_given(&slot[4]) && by_axis.length < 1)
-        return kn_parser_refuse(p, slot[4].at, slot[4].length,
-                                "stat_length: %lld was given; one from 1 on was expected",
-                                (long long)by_axis.length);
-    if (status == KILN_OK)
-        status = write_number(end, sizeof end, p, &slot[5], names[5]);
-    if (status != KILN_OK)
-        return status;
-    if (mode < KN_PADS) {
-        of.pad = (kn_pad)mode;
-        return arrange(out, p, c, &slot[0], &of);
-    }
-    by_axis.mode = pad_modes[mode];
-    by_axis.end = end;
-    by_axis.n_pairs = of.count;
-    for (int k = 0; k < of.count; ++k) {
-        by_axis.width[2 * k] = of.axis[k].first;
-        by_axis.width[2 * k + 1] = of.axis[k].last;
-    }
-    return kn_call_pad_by_axis(out, p, c, &slot[0], &by_axis);
+        status = read_padding(&by_axis, p, slot, is_simple && mode == KN_PAD_CONSTANT ? "" : pad_modes[mode]);
+    if (status != KILN_OK || !is_simple || by_axis.is_odd)
+        return status == KILN_OK ? kn_call_pad_by_axis(out, p, c, &slot[PADDED], &by_axis) : status;
+    of.count = by_axis.n_pairs;
+    for (int k = 0; k < of.count; ++k)
+        of.axis[k] = (kn_arranged_axis){of.count > 1 ? k - of.count : KN_EACH_AXIS, by_axis.width[2 * k],
+                                        by_axis.width[2 * k + 1]};
+    of.pad = (kn_pad)mode;
+    status = write_number(of.outside, sizeof of.outside, p, constant, pad_names[CONSTANT_VALUES]);
+    return status == KILN_OK ? arrange(out, p, c, &slot[PADDED], &of) : status;
 }

@@ -132,11 +132,12 @@ static const kn_composed rows[] = {
     {"ediff1d", "ary; to_end=None, to_begin=None",
      "d = diff(ravel(ary)); {to_begin! d = concatenate([of_dtype(to_begin, d), d]) {else} d = d}; "
      "{to_end! concatenate([d, of_dtype(to_end, d)]) {else} d}"},
+    {"einsum", "subscripts$, operands@", NULL},
     {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
     {"fftfreq", "n#, d=1.0", "(arange(n) - n * (arange(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
     {"fftshift", "x", NULL},
     {"fill_diagonal", "a, val, wrap#=False",
-     "b = a[:, :]; filled_diagonal(a, where(ones(1, dtype=bool), val, False), int64(wrap))"},
+     "b = a[:, :]; filled_along(a, where(ones(1, dtype=bool), val, False), wrap)"},
     {"flip", "m, axis=None", NULL},
     {"fliplr", "m", "m[:, ::-1]"},
     {"flipud", "m", "m[::-1]"},

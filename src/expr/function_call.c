@@ -156,10 +156,10 @@ static kiln_status write_word(written *w, const char *function, const char *name
         return KILN_OK;
     const size_t length = in->kind == KILN_ARG_STRUCT ? in->value.pod.size : 0;
     for (size_t k = 0; k < length; ++k)
-        if (!isalnum((unsigned char)letters[k]) && letters[k] != '_')
+        if (!letters[k] || (!isalnum((unsigned char)letters[k]) && !strchr("_,.-> ", letters[k])))
             return kn_error(KILN_ERROR_INVALID,
                             "%s: %s: a word was expected; it has another character than "
-                            "letters, digits and _",
+                            "letters, digits and _ , . - >",
                             function, name);
     if (length == 0)
         return kn_error(KILN_ERROR_INVALID, "%s: %s: a word was expected (kiln_arg_struct of its letters)",
@@ -169,8 +169,8 @@ static kiln_status write_word(written *w, const char *function, const char *name
     return KILN_OK;
 }
 
-/* Axes that a row does not have are written, too, so that the function's own error refuses them. */
-/* is_over_all: without axes it is all of them, where the function would take another. */
+/* Axes that a row does not have are written, too, so that the function's own error refuses them. is_over_all:
+ * without axes it is all of them, where the function would take another. */
 static void write_axes(written *w, const kiln_call_options *o, bool is_over_all)
 {
     if (!o->axes && is_over_all) {

@@ -10,7 +10,7 @@
 /* The numbers of a call: how many samples and columns are known (0: an array's are), its parts, and for each
  * column its number of bins (0: an array of edges), and the bits of the ends of its range (NaN: its own). */
 enum { SAMPLES, COLUMNS, PARTS, FIRST, USUAL_BINS = 10 };
-enum { HAS_WEIGHTS = 1, IS_DENSITY = 2, MOST_COLUMNS = (KN_SHAPED_NUMBERS - FIRST) / 3 };
+enum { HAS_WEIGHTS = 1, IS_DENSITY = 2, MOST_COLUMNS = (2 * KILN_MAX_NDIM + 4 - FIRST) / 3 };
 
 static double end_of(const kn_shaped_own *own, int at)
 {

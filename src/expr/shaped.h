@@ -7,7 +7,7 @@
 #include "expr/call.h"
 #include "kernel/kernel.h"
 
-enum { KN_SHAPED_NUMBERS = 2 * KILN_MAX_NDIM + 4 };
+enum { KN_SHAPED_NUMBERS = 4 * KILN_MAX_NDIM + 4 };
 
 /* A call's own numbers and words; a writer says what they mean. */
 typedef struct kn_shaped_own {

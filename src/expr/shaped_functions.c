@@ -290,11 +290,103 @@ kiln_status kn_call_equal_arrays(kn_value *out, kn_parser *p, const kn_called *c
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_equal, &own, slot, 2) : status;
 }
 
+/* ---- elements that a list leaves, diagonals ---- */
+
+/* True for each element of an axis, but those whose places, or truth values, are given. */
+static kiln_status write_left(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int axis = (int)own->number[0] + (own->number[0] < 0 ? in->ndim : 0);
+    if (axis < 0 || axis >= in->ndim)
+        return kn_error(KILN_ERROR_SHAPE, "delete: axis %lld was given; the array has %d",
+                        (long long)own->number[0], in->ndim);
+    const long long extent = (long long)in->shape[axis];
+    if (in[1].dtype == KILN_BOOL && (in[1].ndim != 1 || in[1].shape[0] != extent))
+        return kn_error(KILN_ERROR_SHAPE,
+                        "delete: obj: a mask of one axis was expected, of %lld elements as the array has",
+                        extent);
+    if (in[1].dtype == KILN_BOOL)
+        kn_str_append(text, "~x1");
+    else
+        kn_str_printf(text, "~isin(arange(%lld), where(x1 < 0, x1 + %lld, x1))", extent, extent);
+    return KILN_OK;
+}
+
+/* left_of(a, obj, axis), of which delete is composed */
+kiln_status kn_call_left(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "obj", "axis"};
+    kn_value slot[3] = {{0}};
+    kn_shaped_own own = {.count = 1};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
+    if (status == KILN_OK)
+        status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_left, &own, slot, 2) : status;
+}
+
+static kiln_status write_filled(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    for (int d = 1; d < in->ndim && in->ndim > 2; ++d)
+        if (in->shape[d] != in->shape[0])
+            return kn_error(KILN_ERROR_SHAPE,
+                            "fill_diagonal: axis 0 has %lld elements, axis %d %lld; equal axes were expected",
+                            (long long)in->shape[0], d, (long long)in->shape[d]);
+    kn_str_printf(text, "filled_diagonal(x0, x1, int64(%d))", own->number[0] != 0);
+    return KILN_OK;
+}
+
+/* filled_along(a, val, wrap), which fill_diagonal is, for values of one axis */
+kiln_status kn_call_filled(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "val", "wrap"};
+    kn_value slot[3] = {{0}};
+    kn_shaped_own own = {.count = 1};
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
+    if (status == KILN_OK)
+        status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_filled, &own, slot, 2) : status;
+}
+
 /* ---- padding by what an axis has ---- */
 
-/* The numbers of a call: the length of the part that is looked at (-1: all), then two widths for each pair.
- * The words: the mode, and the value at the ends of a ramp. */
-enum { LENGTH, WIDTHS };
+/* The numbers of a call, then two lengths and two widths for each of so many pairs. The word: the mode.
+ * Behind x may stand the values in front of an axis and behind it, as NumPy broadcasts them. */
+enum { LENGTHS, WIDTHS, IS_ODD, HAS_VALUES, PAIRS };
+
+/* Two of a list's numbers for an axis. */
+static const int64_t *pair_of(const kn_shaped_own *own, int list, int axis)
+{
+    const int64_t *first = &own->number[PAIRS + (list == WIDTHS ? 2 * own->number[LENGTHS] : 0)];
+    return first + (own->number[list] == 1 ? 0 : 2 * axis);
+}
+
+static void write_value(kn_str *text, const kn_shaped_own *own, const kn_described *in, int axis,
+                        bool is_last)
+{
+    const kn_described *v = &in[1];
+    if (!own->number[HAS_VALUES]) {
+        kn_str_append(text, "0");
+        return;
+    }
+    kn_str_append(text, v->ndim > 0 ? "x1[" : "x1");
+    for (int d = 0; d < v->ndim; ++d)
+        kn_str_printf(text, "%s%d", d > 0 ? ", " : "",
+                      v->shape[d] == 1   ? 0
+                      : d == v->ndim - 1 ? (int)is_last
+                                         : axis);
+    kn_str_append(text, v->ndim > 0 ? "]" : "");
+}
+
+static kiln_status check_values(const kn_shaped_own *own, const kn_described *in)
+{
+    const kn_described *v = &in[1];
+    const int rest = own->number[HAS_VALUES] ? v->ndim : 0;
+    const bool fits = rest < 3 && (rest < 1 || v->shape[rest - 1] == 1 || v->shape[rest - 1] == 2) &&
+                      (rest < 2 || v->shape[0] == 1 || v->shape[0] == in->ndim);
+    return fits ? KILN_OK
+                : kn_error(KILN_ERROR_SHAPE,
+                           "pad: values: a number, two, or a pair for each of %d axes were expected",
+                           in->ndim);
+}
 
 static kn_str *write_part(kn_str *text, int axis, long long from, long long to)
 {
@@ -310,6 +402,21 @@ static kn_str *write_part(kn_str *text, int axis, long long from, long long to)
     return text;
 }
 
+/* Axes before this one have their pads already. */
+static void write_constant(kn_str *text, const kn_shaped_own *own, const kn_described *in, int axis,
+                           long long width, bool is_last)
+{
+    kn_str_append(text, "broadcast_to(astype(");
+    write_value(text, own, in, axis, is_last);
+    kn_str_printf(text, ", %s), (", kn_dtype_info_of(in->dtype)->name);
+    for (int d = 0; d < in->ndim; ++d) {
+        const int64_t *pads = pair_of(own, WIDTHS, d);
+        kn_str_printf(text, "%lld, ",
+                      d == axis ? width : (long long)(in->shape[d] + (d < axis ? pads[0] + pads[1] : 0)));
+    }
+    kn_str_append(text, "))");
+}
+
 /* One side: `width` elements in front of the axis, or behind it. */
 static void write_side(kn_str *text, const kn_shaped_own *own, const kn_described *in, int axis,
                        long long width, bool is_last)
@@ -317,10 +424,12 @@ static void write_side(kn_str *text, const kn_shaped_own *own, const kn_describe
     const kn_dtype_info *info = kn_dtype_info_of(in->dtype);
     const bool is_whole = info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT,
                is_ramp = strcmp(own->word[0], "linear_ramp") == 0, is_extreme = own->word[0][1] != 'e';
-    const long long length = is_ramp ? 1
-                             : own->number[LENGTH] < 0 || own->number[LENGTH] > in->shape[axis]
-                                 ? in->shape[axis]
-                                 : own->number[LENGTH];
+    const long long given = own->number[LENGTHS] ? pair_of(own, LENGTHS, axis)[is_last] : in->shape[axis];
+    const long long length = is_ramp ? 1 : given > in->shape[axis] ? in->shape[axis] : given;
+    if (strcmp(own->word[0], "constant") == 0) {
+        write_constant(text, own, in, axis, width, is_last);
+        return;
+    }
     if (!is_ramp) {
         const char *function = strcmp(own->word[0], "maximum") == 0   ? "max"
                                : strcmp(own->word[0], "minimum") == 0 ? "min"
@@ -339,24 +448,62 @@ static void write_side(kn_str *text, const kn_shaped_own *own, const kn_describe
         kn_str_append(text, ", None");
     kn_str_append(text, "] * ((");
     write_part(text, axis, is_last ? -1 : 0, is_last ? 0 : 1);
-    kn_str_printf(text, " * float64(1) - %s) / %lld) + %s), %s)", own->word[1], width, own->word[1],
-                  info->name);
+    kn_str_append(text, " * float64(1) - ");
+    write_value(text, own, in, axis, is_last);
+    kn_str_printf(text, ") / %lld) + ", width);
+    write_value(text, own, in, axis, is_last);
+    kn_str_printf(text, "), %s)", info->name);
+}
+
+/* NumPy's reflect_type='odd': each part is twice the value at its end less the part before it, reversed.
+ * Two parts on, there is the axis again, moved by twice the distance of its ends. */
+static void write_odd(kn_str *text, const kn_shaped_own *own, const kn_described *in, int axis)
+{
+    const int64_t *width = pair_of(own, WIDTHS, axis);
+    const char *dtype = kn_dtype_info_of(in->dtype)->name;
+    const bool has_edge = own->word[0][0] == 's' || in->shape[axis] == 1;
+    const long long n = in->shape[axis], period = has_edge ? 2 * n : 2 * n - 2;
+    kn_str_printf(text,
+                  "t = arange(%lld) - %lld; j = t // %lld; r = t - j * %lld; back = r >= %lld; "
+                  "v = take(x, where(back, %lld - r, r), axis=%d); h = ",
+                  n + (long long)(width[0] + width[1]), (long long)width[0], period, period, n,
+                  has_edge ? period - 1 : period, axis);
+    write_part(text, axis, -1, 0);
+    kn_str_append(text, "; l = ");
+    write_part(text, axis, 0, 1);
+    kn_str_append(text, "; back, j = back[:");
+    for (int d = axis + 1; d < in->ndim; ++d)
+        kn_str_append(text, ", None");
+    kn_str_append(text, "], j[:");
+    for (int d = axis + 1; d < in->ndim; ++d)
+        kn_str_append(text, ", None");
+    kn_str_printf(
+        text, "]; x = where((j == 0) & ~back, v, where(back, 2 * h - v, v) + 2 * astype(j, %s) * (h - l)); ",
+        dtype);
 }
 
 static kiln_status write_pad(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
-    const int n_pairs = (own->count - WIDTHS) / 2;
-    if (n_pairs != 1 && n_pairs != in->ndim)
-        return kn_error(KILN_ERROR_SHAPE, "pad: pad_width: %d pairs were given; the array has %d axes",
-                        n_pairs, in->ndim);
+    static const char *const lists[] = {"stat_length", "pad_width"};
+    for (int list = LENGTHS; list <= WIDTHS; ++list)
+        if (own->number[list] > 1 && own->number[list] != in->ndim)
+            return kn_error(KILN_ERROR_SHAPE, "pad: %s: %d pairs were given; the array has %d axes",
+                            lists[list], (int)own->number[list], in->ndim);
+    kiln_status status = check_values(own, in);
+    if (status != KILN_OK)
+        return status;
     kn_str_append(text, "x = x0; ");
     for (int d = 0; d < in->ndim; ++d) {
-        const int64_t *width = &own->number[WIDTHS + (n_pairs == 1 ? 0 : 2 * d)];
+        const int64_t *width = pair_of(own, WIDTHS, d);
         if (width[0] == 0 && width[1] == 0)
             continue;
-        if (in->shape[d] == 0)
+        if (in->shape[d] == 0 && strcmp(own->word[0], "constant") != 0)
             return kn_error(KILN_ERROR_SHAPE,
                             "pad: an axis without elements can be padded by a constant alone");
+        if (own->number[IS_ODD]) {
+            write_odd(text, own, in, d);
+            continue;
+        }
         kn_str_append(text, "x = concatenate([");
         if (width[0] > 0) {
             write_side(text, own, in, d, (long long)width[0], false);
@@ -376,11 +523,18 @@ static kiln_status write_pad(kn_str *text, const kn_shaped_own *own, const kn_de
 kiln_status kn_call_pad_by_axis(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
                                 const kn_padding *padding)
 {
-    kn_shaped_own own = {.count = WIDTHS + 2 * padding->n_pairs, .number = {[LENGTH] = padding->length}};
+    const kn_value in[] = {*x, padding->values};
+    const bool has_values = in[1].kind != KN_VALUE_ABSENT;
+    kn_shaped_own own = {.count = PAIRS + 2 * (padding->n_lengths + padding->n_pairs),
+                         .number = {[LENGTHS] = padding->n_lengths,
+                                    [WIDTHS] = padding->n_pairs,
+                                    [IS_ODD] = padding->is_odd,
+                                    [HAS_VALUES] = has_values}};
     snprintf(own.word[0], sizeof own.word[0], "%s", padding->mode);
-    snprintf(own.word[1], sizeof own.word[1], "%s", padding->end);
-    memcpy(&own.number[WIDTHS], padding->width, 2 * (size_t)padding->n_pairs * sizeof *padding->width);
-    return kn_call_shaped(out, p, c, write_pad, &own, x, 1);
+    memcpy(&own.number[PAIRS], padding->length, 2 * (size_t)padding->n_lengths * sizeof *padding->length);
+    memcpy(&own.number[PAIRS + 2 * padding->n_lengths], padding->width,
+           2 * (size_t)padding->n_pairs * sizeof *padding->width);
+    return kn_call_shaped(out, p, c, write_pad, &own, in, 1 + has_values);
 }
 
 /* ---- sums of products by letters ---- */
@@ -604,18 +758,20 @@ static kiln_status write_einsum(kn_str *text, const kn_shaped_own *own, const kn
     return status;
 }
 
-/* einsum(subscripts, operands...) */
+/* einsum(subscripts, operands...); calls in C give a list of operands, by its name. */
 kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_shaped_own own = {.count = c->count - 1};
-    const kn_value *given = &p->argument[c->first];
+    const kn_value *given = &p->argument[c->first], *operands = given + 1;
     if (c->count < 2 || given->kind != KN_VALUE_WORD || given->length - 2 >= sizeof own.word[0])
         return kn_call_refuse(p, c,
                               "subscripts in quotes, and arrays, were expected: einsum('ij,jk->ik', x, y)");
-    if (c->count - 1 > MOST_FACTORS)
+    if (c->count == 2 && operands->key_length > 0)
+        own.count = kn_parser_items(&operands, p, given + 1);
+    if (own.count > MOST_FACTORS)
         return kn_call_refuse(p, c, "at most 8 arrays were expected");
     memcpy(own.word[0], given->word, given->length - 2);
-    return kn_call_shaped(out, p, c, write_einsum, &own, given + 1, c->count - 1);
+    return kn_call_shaped(out, p, c, write_einsum, &own, operands, own.count);
 }
 
 /* ---- sums over several axes of both ---- */

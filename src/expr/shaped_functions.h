@@ -19,12 +19,16 @@ kiln_status kn_call_unique_parts(kn_value *out, kn_parser *p, const kn_called *c
 /* dot, kron and their like, of two arrays. */
 kiln_status kn_call_shaped_pair(kn_value *out, kn_parser *p, const kn_called *c);
 
+kiln_status kn_call_left(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_filled(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* A pad whose elements follow from those of their axis. */
 typedef struct kn_padding {
-    const char *mode; /* linear_ramp, maximum, mean, median, minimum */
-    const char *end;  /* of a ramp, a number as a text */
-    int64_t length;   /* of the part of an axis that is looked at; -1: all */
-    int n_pairs;      /* 1: of all axes */
+    const char *mode;       /* linear_ramp, maximum, mean, median, minimum; constant, reflect, symmetric */
+    kn_value values;        /* of constants and at the ends of ramps; absent: 0 */
+    bool is_odd;            /* reflect, symmetric: twice the end less the reversed part */
+    int n_lengths, n_pairs; /* of lengths, 0: whole axes; of widths; 1: of all axes */
+    int64_t length[2 * KILN_MAX_NDIM]; /* of the part of an axis that is looked at */
     int64_t width[2 * KILN_MAX_NDIM];
 } kn_padding;
 

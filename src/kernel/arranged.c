@@ -326,6 +326,8 @@ static kiln_status write_arranged(kn_str *body, const arranged *a, const kn_desc
         kn_str_append(body, "int64 inserted = -1;\n");
     for (int e = 0; e < a->of.count; ++e) {
         const int axis = a->of.axis[e].axis;
+        if (axis == KN_EACH_AXIS && in->ndim == 0)
+            continue;
         if (axis == KN_EACH_AXIS)
             kn_str_append(body, "for (int axis = 0; axis < x0.ndim; ++axis) {\n");
         else

@@ -152,6 +152,15 @@ static void views_and_elements()
     EXPECT(m[m > 9].shape() == kiln::extents({0}) &&
            kiln::flatnonzero(m).to_vector<int64_t>() == (places{1, 2, 3, 4, 5}));
     EXPECT(kiln::extract(m["0"] != 1, m).to_vector<int>() == (ints{0, 2, 3, 5}));
+    EXPECT(kiln::unstack(m, -1).size() == 3 && kiln::unstack(m)[1].ndim() == 1 &&
+           kiln::split(m, 2).size() == 2 && kiln::array_split(m, 2, 1)[0].shape() == (kiln::extents{2, 2}) &&
+           kiln::hsplit(m, 3)[2].size() == 2);
+    EXPECT(kiln::unique_values(m).size() == 6 && m.ravel().size() == 6 &&
+           m.transpose().flatten().to_vector<int>()[1] == 3);
+    const kiln::array two = kiln::arange(6).reshape({2, 3});
+    EXPECT(kiln::applied("add.reduce").with(kiln::call_options().over(1))(two).to_vector<int64_t>() ==
+           (places{3, 12}));
+    EXPECT(kiln::einsum("ij->i", {two}).to_vector<int64_t>() == (places{3, 12}));
     EXPECT(kiln::nonzero(m).size() == 2 &&
            kiln::nonzero(m)[1].to_vector<int64_t>() == (places{1, 2, 0, 1, 2}));
     EXPECT(kiln::bincount(m, 7).to_vector<int64_t>() == (places{1, 1, 1, 1, 1, 1, 0}));

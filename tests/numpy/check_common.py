@@ -234,6 +234,10 @@ nanvar([1, 2, nan], mean=1.0, correction=1) | unwrap([0, 3, 6.5], discont=4) | c
 sum(array(3), axis=-1) | argmax(array(3), axis=0) | nancumsum(x, axis=1, dtype=float32) | linspace(3, 3, 1) | linspace(0, 1, 5, endpoint=False) | transpose(a=x) | max(x, axis=0, out=zeros(2))
 histogram([])[0] | histogram_bin_edges([], bins=3) | histogram_bin_edges(zeros(0, dtype=int32), 4) | histogram2d([], [], bins=2)[0] | histogram([], bins=2)[1] | median([]) | median(zeros((2, 0)), axis=1)
 nanmedian(zeros((2, 0, 3), dtype=float32), axis=1, keepdims=True) | nanquantile([], 0.5) | nanpercentile(zeros((0, 3)), 20, axis=0) | median(zeros((0, 2), dtype=int32), axis=0) | median(zeros((2, 0)), axis=0)
+pad(x, (3, 1), "reflect", reflect_type="odd") | pad(x, ((0, 4), (5, 1)), "symmetric", reflect_type="odd") | pad([3, 1, 7], 4, "reflect", reflect_type="odd") | pad([7.0], 2, "reflect", reflect_type="odd")
+pad(x, 1, constant_values=((1, 2), (3, 4))) | pad(x, ((2, 1), (0, 3)), constant_values=((1,), (2,))) | pad([1, 2], 1, constant_values=(2.7, -1)) | pad(x, 1, constant_values=x[0]) | pad(x[:0], ((1, 1), (0, 0)), constant_values=(3, 4))
+pad(x, (1, 2), "linear_ramp", end_values=((5, -4), (1, 2))) | pad(x, 1, "minimum", stat_length=((1, 2), (2, 1))) | pad(x, 1, "mean", stat_length=(1, 2)) | pad([1j], 1, constant_values=2j)
+delete(x, [True, False], axis=0) | delete(x, array([True, False, True, False])) | delete(x, array([-1, 0]), axis=1) | delete([4, 5, 6], [False, True, False]) | delete(x, array([1]))
 concatenate(x) | concatenate(x, axis=None) | stack(x, axis=-1) | choose([[0, 1]], x) | choose([5, -3], x, mode="wrap") | concatenate(x[None], axis=-1) | concatenate(x[0][:, None], dtype=int32, casting="unsafe")"""
 
 
@@ -250,6 +254,10 @@ def check_rows(kiln, rng):
             text = f"{name}(x{words})"
             got, right = kiln.evaluate(text, {"x": x}, rng, 1), eval(f"np.{text}")
             assert not isinstance(got, str) and same(got[0], right, ""), f"{text} of {x.shape}: {got}, not {right}"
+    for text, message in (("delete(x, x > 1)", "a mask of one axis"), ("delete(x, [True, False, True], axis=0)", "2 elements"), ("fill_diagonal(zeros((2, 3, 2)), 1.0)", "equal axes"),
+                          ("pad(x, 1, constant_values=((1, 2), (3, 4), (5, 6)))", "a pair for each"), ("pad(x, 1, 'mean', stat_length=((1, 2), (3, 4), (5, 6)))", "stat_length: 3 pairs")):
+        got = kiln.evaluate(text, {"x": np.ones((2, 2))}, rng, 1)
+        assert isinstance(got, str) and message in got, f"{text}: {got}"
     assert "along its first axis" in kiln.evaluate("hstack(x)", {"x": np.zeros((0, 2))}, rng, 1)
 
 

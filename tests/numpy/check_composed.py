@@ -840,8 +840,9 @@ def many_bins(rng, x, y):
     return f"histogramdd({sample}, {bins}, {ranges}, {density}{', w' if weights else ''})", [h, *edges], rough, arrays
 
 
+CASES |= {"einsum": einsum}
 # Functions that are no rows, or whose rows have no such argument: expressions alone have them.
-OTHERS = {"einsum": einsum, "unravel_index": unravel, "unique": unique_parts, "histogramdd": many_bins}
+OTHERS = {"unravel_index": unravel, "unique": unique_parts, "histogramdd": many_bins}
 USUAL, KEEPDIMS = -2**63, 2
 
 
@@ -1011,7 +1012,7 @@ def check_arguments(kiln, lines):
             assert names[:places] == in_order[:places], f"{name}: {names[:places]} without names; NumPy has {in_order}"
     rows = [line for line in lines if line[1] == "row" and not line[2].startswith("key,")]
     counts = collections.Counter(name for name, *_ in rows)
-    for name, _, params, *_ in (row for row in rows if counts[row[0]] == 1):
+    for name, _, params, *_ in (row for row in rows if counts[row[0]] == 1 and row[0] not in WITHOUT_NAMES):
         names, needed, places = arguments_of(kiln, name)
         words = [word.strip() for word in params.split(",")]
         plain = [word.split("=")[0].rstrip("#$@%") for word in words]

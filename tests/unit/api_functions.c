@@ -43,6 +43,29 @@ static void parts_along_an_axis_by_its_name(void **state)
     const int64_t shapes[][3] = {{8}, {4, 2}, {2, 2, 2}}, at = 3;
     kiln_array *x[3] = {NULL}, *part[2] = {NULL};
     (void)state;
+    static const int64_t product[] = {2, 2};
+    kiln_array *apart[4] = {NULL}, *flat = NULL, *m = NULL, *z = NULL;
+    OK(kiln_array_from_host(&m, numbers, KILN_FLOAT32, 2, product, KILN_DEVICE_HOST));
+    OK(kiln_unstack(apart, 2, m, -1));
+    assert_int_equal(kiln_array_ndim(apart[1]), 1);
+    assert_true(*(const float *)kiln_array_data(apart[1]) == 1); /* a view */
+    FAILS(kiln_unstack(apart + 2, 3, m, 0), KILN_ERROR_SHAPE, "n: 3 was given; axis 0 has 2 elements");
+    FAILS(kiln_unstack(apart + 2, 2, m, 2), KILN_ERROR_SHAPE, "axis 2 is out of range");
+    OK(kiln_ravel(&flat, m));
+    assert_true(kiln_array_data(flat) == kiln_array_data(m));
+    kiln_array_free(flat);
+    flat = NULL;
+    OK(kiln_flatten(&flat, m));
+    assert_true(kiln_array_data(flat) != kiln_array_data(m));
+    assert_elements(flat, 1, 4, (const float[]){0, 1, 2, 3});
+    const kiln_arg factors[] = {kiln_arg_array(m), kiln_arg_array(m)};
+    OK(kiln_einsum(&z, "ij,jk->ki", factors, 2));
+    assert_elements(z, 2, 4, (const float[]){2, 6, 3, 11});
+    kiln_array_free(apart[0]);
+    kiln_array_free(apart[1]);
+    kiln_array_free(flat);
+    kiln_array_free(m);
+    kiln_array_free(z);
     for (int k = 0; k < 3; ++k)
         OK(kiln_array_from_host(&x[k], numbers, KILN_FLOAT32, k + 1, shapes[k], KILN_DEVICE_HOST));
     for (int k = 0; k < 5; ++k) {
