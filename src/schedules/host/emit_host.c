@@ -89,7 +89,7 @@ static void place_plain(const kn_writer *w, kn_str *out, int k)
 {
     int first, step = step_of(w, k);
     bool is_first = interleaved_number(w, k, &first) <= 0;
-    const char *same = kn_is_output(w, k) ? "one" : "read";
+    const char *same = kn_is_output(w, k) ? "one" : "hoisted";
     put_part(w, out, step == 0 ? same : step == 1 ? "dense" : is_first ? "stepped" : "stepped_lane", k, 0);
 }
 
@@ -226,16 +226,16 @@ static void put_host_pointers(kn_writer *w)
     kn_put_part_with(w, next, counts ? "next_start" : "next_indices", KN_NO_VALUE, "number=%d", number);
 }
 
-static bool is_read_once(const kn_writer *w, int k)
+static bool is_hoisted(const kn_writer *w, int k)
 {
     return kn_array_of(w, k) >= 0 && !kn_is_output(w, k) && !is_interleaved(w, k) && step_of(w, k) == 0;
 }
 
-static void put_reads(kn_writer *w)
+static void put_hoisted(kn_writer *w)
 {
     for (int k = 0; k < w->program->n_in; ++k)
-        if (is_read_once(w, k))
-            put_part(w, &w->slot[KN_SLOT_STAGE], "read_one", k, 0);
+        if (is_hoisted(w, k))
+            put_part(w, &w->slot[KN_SLOT_STAGE], "hoist", k, 0);
 }
 
 /* Elements are independent, unless the body indexes arrays by itself. */
@@ -364,7 +364,7 @@ static void put_streamed(kn_writer *w, const char *index)
 static void fill_host(kn_writer *w)
 {
     put_host_pointers(w);
-    put_reads(w);
+    put_hoisted(w);
     put_independent(w);
     const char *index = w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
     if (has_pieces(w->spec))

@@ -1,6 +1,6 @@
 // Parts of the loop over a contiguous range: emit_host.c. An element of an operand.
 #inline one kn_${first}_[0]
-#inline read kn_one_${name}
+#inline hoisted kn_one_${name}
 #inline dense kn_${name}_[kn_at]
 #inline stepped kn_${first}_[${step} * kn_at]
 #inline stepped_lane kn_${first}_[${step} * kn_at + ${lane}]
@@ -43,8 +43,8 @@ long long kn_start = kn.start + kn_begin;
 #part indices
 const long long *kn_indices = (const long long *)kn.start + kn_begin;
 
-// An input that is the same along the range is read once: compilers would read it again behind each store.
-#part read_one
+// An input that is the same along the range is hoisted: compilers would read it again behind each store.
+#part hoist
 const ${place} kn_one_${name} = kn_${first}_[0];
 
 #part next_row
