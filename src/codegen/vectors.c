@@ -37,7 +37,8 @@ static void put_vector_address(const kn_writer *w, kn_str *out, int k)
 void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
 {
     char access = kn_access_of(w, k);
-    bool may_repeat = (access == KN_VECTOR || access == KN_BROADCAST) && !kn_is_output(w, k);
+    bool may_repeat = (access == KN_VECTOR || access == KN_BROADCAST) && !kn_is_output(w, k) &&
+                      !w->recipe->vectors_are_whole;
     kn_put_part_with(w, out, may_repeat ? "load_along" : "load", k, "from=%s",
                      kn_text_by(w, put_vector_address, k));
 }

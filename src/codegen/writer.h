@@ -129,10 +129,11 @@ typedef struct kn_recipe {
     const char *quick_preludes;     /* the same of baseline tiers */
     const char *staged_preludes;    /* more of them for kernels that stage an operand; NULL: none */
     const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
-    bool has_places_alone; /* needs places of elements, but no steps along axes; gathers no vectors */
-    bool takes_divisors;   /* broadcast numbers may be kn_divisor: its `lane` names them so */
-    bool takes_staged;     /* elements of a staged operand are read one by one */
-    bool has_rows_beside;  /* row programs: a thread's vector has an element of each of several rows */
+    bool has_places_alone;  /* needs places of elements, but no steps along axes; gathers no vectors */
+    bool takes_divisors;    /* broadcast numbers may be kn_divisor: its `lane` names them so */
+    bool takes_staged;      /* elements of a staged operand are read one by one */
+    bool vectors_are_whole; /* an input that is a vector is never one element that repeats */
+    bool has_rows_beside;   /* row programs: a thread's vector has an element of each of several rows */
     /* True if the place of operand k has the dtype that the program sees. NULL: no place has, if that is
      * another than the dtype in memory. */
     bool (*is_seen_place)(const kn_writer *w, int k);

@@ -8,6 +8,7 @@
 #include "schedules/reduce/reduce_kinds.h"
 
 enum { MAP, REDUCE, POST };   /* the stages */
+enum { NAMED_ITEMS = 4 };     /* of a thread of reduce_lanes, at least */
 enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
 enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
 /* The same of large blocks of structs of floats, and of integers, which are double numbers in variances. */
@@ -61,11 +62,19 @@ static void place_staged(const kn_writer *w, kn_str *out, int k)
 
 /* ---- loads ---- */
 
+bool kn_reduce_names_broadcast(const kn_schedule *s)
+{
+    return kn_reduce_lanes_config_of(s)->items >= NAMED_ITEMS;
+}
+
 /* True if some of the inputs that are loaded may be broadcast along an axis on which others are contiguous.
- * Those that the schedule calls broadcast are loaded element by element. */
+ * Those that the schedule calls broadcast are loaded element by element; of most kernels of reduce_lanes it
+ * calls all of them so. */
 static bool may_repeat(const kn_writer *w)
 {
     int arrays = 0;
+    if (w->recipe == &kn_recipe_reduce_lanes && kn_reduce_names_broadcast(&w->spec->schedule))
+        return false;
     for (int k = 0; k < w->program->n_in; ++k)
         arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k) && kn_access_of(w, k) != KN_BROADCAST;
     return arrays > 1;

@@ -193,7 +193,7 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
     if (vector <= 1)
         return 1;
     if (is_struct && axes_of(s, f) > 1)
-        return 1; /* a binary less */
+        return 1; /* gathered_vector finds theirs */
     if (!is_struct && vector_beside_weights(f, c, block) > vector)
         return vector_beside_weights(f, c, block);
     if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
@@ -216,14 +216,19 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
     return vector;
 }
 
-/* The same of vectors that are gathered, if that is cheaper than single elements. */
+/* The same of vectors that are gathered, if that is cheaper than single elements. Structs along one axis are
+ * loaded one by one, those along several have the place of an element to find. */
 static int gathered_vector(const kn_choice *c, const kn_reduce_params *f, int block)
 {
     int vector = kn_reduce_unaligned_vector(c, f->axis), widest = kn_choice_widest(c, false);
-    while (vector > WIDEST_VECTOR || vector * block * kn_reduce_value_size(c) > SHARED)
+    bool is_struct = kn_reduce_is_struct(c), has_axes = axes_of(c->space, f) > 1;
+    while (vector > (is_struct ? STRUCT_VECTOR : WIDEST_VECTOR) ||
+           (!is_struct && vector * block * kn_reduce_value_size(c) > SHARED))
         vector /= 2;
-    bool is_cheaper = vector * widest >= VECTOR_BYTES || widest < LEAST_SINGLE || axes_of(c->space, f) > 1;
-    return f->inner < 0 && !kn_reduce_is_struct(c) && is_cheaper ? vector : 1;
+    if (is_struct && rows_of(c->space, f) < LONG_STRUCTS && is_aligned(c, f, vector, true))
+        return 1;
+    bool is_cheaper = has_axes || (!is_struct && (vector * widest >= VECTOR_BYTES || widest < LEAST_SINGLE));
+    return f->inner < 0 && is_cheaper ? vector : 1;
 }
 
 static int vector_of(bool *is_gathered, kn_reduce_params *f, const kn_choice *c, int block)

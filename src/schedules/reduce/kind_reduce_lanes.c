@@ -17,7 +17,8 @@ enum {
     SHORTEST = 128,        /* vectors of a row from which on few rows have a block each */
     FEW_ROWS = 2048,
     SHORTEST_UNALIGNED = 65, /* vectors of unaligned rows: two for each lane, at least */
-    FLIGHT = 4               /* items that a thread loads at a time; from several rows if a row has fewer */
+    FLIGHT = 4,              /* items that a thread loads at a time; from several rows if a row has fewer */
+    MOST_TURNS = 4           /* of items of a lane, for rows that leave lanes idle */
 };
 
 /* The kind's field. lanes, items and length: of a row. */
@@ -42,16 +43,39 @@ static int vector_of(bool *unaligned, const kn_choice *c)
 }
 
 /* Items of a row that a thread has: four if there are as many, so that few shuffles are left, and few threads
- * find the place of the same result; eight if four are too many for a warp. There are few variants, since
- * each is a binary. Single elements of few bytes cost more than their memory: a lane has up to eight. */
-static int items_each(int64_t items, int vector, int reduction_axes, bool unaligned, bool is_narrow)
+ * find the place of the same result; eight of long rows if four are too many for a warp. Of two inputs, or of
+ * double words in unaligned rows, eight take the registers of other warps. There are few variants, since each
+ * is a binary. Single elements of few bytes cost more than their memory: a lane has up to eight. */
+static int items_each(int64_t items, int vector, int reduction_axes, bool is_long, bool is_narrow)
 {
     bool is_one = is_narrow && items > FLIGHT && items <= 2 * FLIGHT;
     if (vector == 1)
         return items < WARP && reduction_axes == 1 && !is_one ? 4 : 8;
     if (reduction_axes > 1)
         return 4;
-    return unaligned ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
+    return items <= 2 ? 1 : items > 4 * WARP && is_long ? 8 : 4;
+}
+
+/* An input that is broadcast along rows is one element of each item: the kernel asks for no stride where it
+ * loads vectors. The few of the shortest rows take more registers so. */
+static void set_access(kn_schedule *out, const kn_choice *c, bool unaligned)
+{
+    int inner = c->space->ndim - 1;
+    bool names_broadcast = kn_reduce_names_broadcast(out);
+    kn_reduce_set_access(out, c, out->vector);
+    for (int o = 0; o < c->count; ++o)
+        if (out->access[o] == KN_VECTOR)
+            out->access[o] = names_broadcast && c->space->stride[o][inner] == 0 ? KN_BROADCAST
+                             : unaligned                                        ? KN_DENSE
+                                                                                : KN_VECTOR;
+}
+
+static int inputs_of(const kn_choice *c)
+{
+    int inputs = 0;
+    for (int o = 0; o < c->count; ++o)
+        inputs += !c->access[o].is_output;
+    return inputs;
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -67,13 +91,12 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     out->block = kn_choice_block(c);
     config->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
-    config->items =
-        items_each(items, out->vector, config->reduction_axes, unaligned, kn_choice_widest(c, false) < WORD);
+    int widest = kn_choice_widest(c, false);
+    bool is_long = inputs_of(c) == 1 && !(unaligned && widest > WORD);
+    config->items = items_each(items, out->vector, config->reduction_axes, is_long, widest < WORD);
     out->rank = kn_reduce_rank(c->space);
-    kn_reduce_set_access(out, c, out->vector);
+    set_access(out, c, unaligned);
     kn_reduce_set_index(out, c);
-    for (int o = 0; unaligned && o < c->count; ++o)
-        out->access[o] = out->access[o] == KN_VECTOR ? KN_DENSE : out->access[o];
     return true;
 }
 
@@ -84,15 +107,33 @@ static int64_t results_of(const kn_schedule *s, uint32_t lanes)
     return (int64_t)(s->block / WARP) * (WARP / lanes) * rows;
 }
 
+/* Lanes of a row: one for each turn of items. Rows of two inputs are shared by fewer, with more turns, if
+ * that leaves fewer lanes of a warp idle. */
+static uint32_t lanes_of(const kn_schedule *s, uint32_t items)
+{
+    const int64_t each = kn_reduce_lanes_config_of(s)->items;
+    const uint32_t most = (uint32_t)kn_clamp(kn_divide_up(items, each), 1, WARP);
+    int inputs = 0;
+    for (const char *at = s->access; *at; ++at)
+        inputs += *at == KN_VECTOR || *at == KN_BROADCAST;
+    uint32_t best = most;
+    for (int64_t turns = 2; inputs > 1 && each >= FLIGHT && most > WARP / 2 && turns <= MOST_TURNS; ++turns) {
+        uint32_t lanes = (uint32_t)kn_clamp(kn_divide_up(items, each * turns), 1, WARP);
+        /* turns for each row of a warp, beside those of the best so far */
+        int64_t own = kn_divide_up(items, each * lanes) * (WARP / best),
+                others = kn_divide_up(items, each * best) * (WARP / lanes);
+        best = 4 * own <= 3 * others ? lanes : best;
+    }
+    return best;
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     bool unaligned = strchr(s->access, KN_DENSE) != NULL;
     lanes_field f = {.length = (uint32_t)kn_reduce_size(part->space),
                      .items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
-    f.lanes = unaligned
-                  ? WARP
-                  : (uint32_t)kn_clamp(kn_divide_up(f.items, kn_reduce_lanes_config_of(s)->items), 1, WARP);
+    f.lanes = unaligned ? WARP : lanes_of(s, f.items);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);

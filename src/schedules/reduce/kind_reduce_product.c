@@ -25,8 +25,12 @@ enum {
     MOST_STEP_BITS = 8,   /* the same */
     MOST_SPLITS = 64,     /* blocks that share a tile */
     FEWEST_RESULTS = 3,   /* along each axis: fewer share too little of what is read */
-    SHORTEST = 16,        /* elements of a result: of fewer the results are what takes the time */
-    LEAST_SIZE = 1 << 16  /* elements of a space */
+    FEW_RESULTS = 4,      /* along an axis, with so many terms in all, that take no tile: */
+    FEW_TERMS = 96,
+    SHORTEST = 16,       /* elements of a result: of fewer the results are what takes the time, */
+    SHORTEST_SHARED = 8, /* but where each is read for so many results */
+    SHARED_RESULTS = 6,
+    LEAST_SIZE = 1 << 16 /* elements of a space */
 };
 
 /* Costs of the model, in instructions of a warp: of a term, to copy an element, to store a result, of a
@@ -112,6 +116,21 @@ static int first_output(const kn_choice *c)
     return o;
 }
 
+/* True if rows of a few terms, or of a few results each, are as soon loaded again for each of them, from the
+ * cache. */
+static bool are_few_terms(const kn_choice *c, int m, int n)
+{
+    const kn_space *s = c->space;
+    int64_t fewest = s->extent[m] < s->extent[n] ? s->extent[m] : s->extent[n];
+    bool are_rows = s->n_reduction_axes == 1;
+    if (kn_reduce_size(s) < SHORTEST && fewest < SHARED_RESULTS)
+        return true;
+    for (int o = 0; o < c->count; ++o)
+        are_rows = are_rows && (c->access[o].is_output || !is_reduced(s, o) ||
+                                s->stride[o][s->ndim - 1] == c->access[o].item_size);
+    return are_rows && fewest * kn_reduce_size(s) <= FEW_TERMS && fewest <= FEW_RESULTS;
+}
+
 /* The axes of the most results; results are nearer in memory along the columns. */
 static bool find_sides(product_params *out, const kn_choice *c)
 {
@@ -122,7 +141,8 @@ static bool find_sides(product_params *out, const kn_choice *c)
         for (int n = 0; n < outputs; ++n)
             if (m != n && s->extent[m] >= FEWEST_RESULTS && s->extent[n] >= FEWEST_RESULTS &&
                 s->extent[m] * s->extent[n] > most && result < c->count &&
-                llabs(s->stride[result][n]) <= llabs(s->stride[result][m]) && are_sides(c, m, n)) {
+                llabs(s->stride[result][n]) <= llabs(s->stride[result][m]) && are_sides(c, m, n) &&
+                !are_few_terms(c, m, n)) {
                 most = s->extent[m] * s->extent[n];
                 out->columns.axis = n;
                 out->rows_axis = m;
@@ -250,8 +270,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     const kn_space *s = c->space;
     product_params f = {0};
-    if (c->block != 0 || s->n_reduction_axes == 0 || s->size < LEAST_SIZE || kn_reduce_size(s) < SHORTEST ||
-        kn_reduce_size(s) >= KN_REDUCE_STEPS || !find_sides(&f, c))
+    if (c->block != 0 || s->n_reduction_axes == 0 || s->size < LEAST_SIZE ||
+        kn_reduce_size(s) < SHORTEST_SHARED || kn_reduce_size(s) >= KN_REDUCE_STEPS || !find_sides(&f, c))
         return false;
     product p = product_of(s, &f, c->target);
     for (int o = 0; o < c->count; ++o) {

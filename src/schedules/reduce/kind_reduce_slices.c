@@ -118,10 +118,15 @@ static bool has_gaps(const kn_choice *c)
     return fit == KN_FIT_NONE || (!is_long && (s->extent[rows] % vector != 0 || fit != KN_FIT_ALIGNED));
 }
 
+bool kn_reduce_slices_takes(const kn_choice *c)
+{
+    return kn_reduce_slices_crosses(c) || has_gaps(c);
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_reduce_params f = {0};
-    if (!kn_reduce_slices_crosses(c) && !has_gaps(c))
+    if (!kn_reduce_slices_takes(c))
         return false;
     f.inner = axis_of_rows(c);
     f.axis = axis_across(c, f.inner);

@@ -7,5 +7,7 @@
 /* True if inputs are contiguous along different axes, some along a reduction axis, others along an output
  * axis, and slices of rows are staged. */
 bool kn_reduce_slices_crosses(const kn_choice *c);
+/* True if slices of rows are staged for the inputs, with gaps between them or not. */
+bool kn_reduce_slices_takes(const kn_choice *c);
 
 #endif

@@ -21,7 +21,8 @@ enum {
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
     NARROW = 8, /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
-    STEPS = 4,  /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
+    FEW_ROWS = 2,
+    STEPS = 4,        /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
     SINGLE_STEPS = 8, /* the same, of threads with one result, or whose vectors are a word */
     VECTOR_BYTES = 16,
     WORD = 4
@@ -78,22 +79,35 @@ static bool has_rows_behind(const kn_choice *c, int o, int vector)
     return true;
 }
 
+static bool has_weight(const kn_choice *c)
+{
+    bool has = false;
+    for (int o = 0; o < c->count; ++o)
+        has = has || kn_reduce_is_weight(c, o);
+    return has;
+}
+
 /* Rows of a few elements that are no whole vectors, such as channels or coordinates. A thread has as many
- * rows as a vector has elements; together they are as many vectors as a row has elements. */
+ * rows as a vector has elements; together they are as many vectors as a row has elements. Where there are
+ * weights, which a tile would load for each element, it has two rows if these are no vectors. */
 static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int inner = s->ndim - 1, widest = 0;
-    for (int o = 0; o < c->count; ++o)
-        if (!kn_reduce_is_weight(c, o) && c->access[o].item_size > widest)
-            widest = c->access[o].item_size;
+    int inner = s->ndim - 1, widest = 0, widest_row = 0;
+    for (int o = 0; o < c->count; ++o) {
+        int item = kn_reduce_is_weight(c, o) ? 0 : c->access[o].item_size;
+        widest = item > widest ? item : widest;
+        widest_row = item > widest_row && !c->access[o].is_output ? item : widest_row;
+    }
     f->axis = inner - 1;
     if (s->n_reduction_axes != 1 || s->ndim < 2 || s->extent[inner] < 2 || s->extent[inner] > NARROW ||
-        widest == 0 || widest > VECTOR_BYTES / 2 || s->extent[inner] * widest % VECTOR_BYTES == 0 ||
+        widest == 0 || widest > VECTOR_BYTES / 2 || s->extent[inner] * widest_row % VECTOR_BYTES == 0 ||
         kn_reduce_is_struct(c))
         return false;
     out->vector = VECTOR_BYTES / widest;
     out->vector = out->vector > WIDEST_VECTOR ? WIDEST_VECTOR : out->vector;
+    if (has_weight(c) && s->extent[f->axis] % out->vector != 0)
+        out->vector = FEW_ROWS;
     kn_reduce_threads_config_in(out)->narrow_row = (int)s->extent[inner];
     if (s->extent[f->axis] % out->vector != 0)
         return false;
@@ -117,6 +131,17 @@ static bool are_vector_results(const kn_choice *c, int axis, int vector)
     return are;
 }
 
+/* Where results are more bytes than narrow inputs, the stores of a warp fill sectors: a thread has 16 bytes
+ * of results. */
+static int vector_of_results(const kn_choice *c, int vector)
+{
+    int result = kn_choice_widest(c, true), input = kn_choice_widest(c, false);
+    bool are_more = input < WORD && kn_reduce_size(c->space) * input < result && !kn_reduce_is_struct(c);
+    while (are_more && vector > 2 && vector * result > VECTOR_BYTES)
+        vector /= 2;
+    return vector;
+}
+
 /* Contiguous results: each thread has a vector of them. Where they are no vectors, and blocks of columns
  * would have hardly any, it has one. */
 static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
@@ -136,6 +161,7 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
         (is_single && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
                        kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
         return false;
+    out->vector = vector_of_results(c, out->vector);
     kn_reduce_set_access_along(out, c, f->axis);
     kn_reduce_threads_config_in(out)->structs = out->vector > 1 && kn_reduce_is_struct(c);
     if (out->vector > 1 && !are_vector_results(c, f->axis, out->vector))

@@ -2,6 +2,7 @@
  * staged in shared memory together. There a thread, or some, reduce the elements of a result, wherever they
  * begin. */
 #include "schedules/reduce/kind_reduce_tile.h"
+#include "schedules/reduce/kind_reduce_slices.h"
 
 #include <string.h>
 
@@ -23,7 +24,8 @@ enum {
                         * without the ends of inputs that begin anywhere */
     LEAST_TILES = 4,   /* of a multiprocessor */
     LONG_VECTORS = 65, /* of rows that others read by vectors, too: not for a tile where tiles are few */
-    SHARED_LONG = 64   /* elements of a result from which on several threads share it */
+    LONG_WEIGHT = 256,
+    SHARED_LONG = 64 /* elements of a result from which on several threads share it */
 };
 
 /* The kind's field. chunks: rows of `reduced` by `columns` elements of a block, out of `outers`; lanes:
@@ -108,6 +110,19 @@ static bool meets_banks(int64_t reduced, int64_t columns, int vector)
     return columns > 1 && columns < WARP && reduced < WARP && reduced * columns % vector == 0;
 }
 
+/* A weight that lies apart or backward, or that of a long row, is loaded by slices for several elements at a
+ * time, here one by one. */
+static bool has_slow_weight(const kn_choice *c)
+{
+    int inner = c->space->ndim - 1;
+    bool has = false;
+    for (int o = 0; o < c->count; ++o)
+        has = has || (kn_reduce_is_weight(c, o) && c->space->stride[o][inner] != 0 &&
+                      (c->space->extent[inner] >= LONG_WEIGHT ||
+                       c->space->stride[o][inner] != c->access[o].item_size));
+    return has;
+}
+
 static bool take(kn_schedule *out, const kn_choice *c, bool *padded)
 {
     const kn_space *s = c->space;
@@ -122,6 +137,8 @@ static bool take(kn_schedule *out, const kn_choice *c, bool *padded)
     bool are_few = s->size < (int64_t)c->target->multiprocessors * STAGED * out->vector;
     if (columns == 1 && reduced >= (int64_t)LONG_VECTORS * out->vector && are_few &&
         kn_reduce_fit_of(c, s->ndim - 1, out->vector, false) != KN_FIT_NONE)
+        return false;
+    if (columns == 1 && kn_reduce_slices_takes(c) && has_slow_weight(c))
         return false;
     bool small = columns > 1 && columns < WIDEST && s->size / (reduced * columns) > 1;
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||

@@ -36,4 +36,7 @@ extern const kn_recipe kn_recipe_reduce_points, kn_recipe_reduce_product, kn_rec
     kn_recipe_reduce_tile, kn_recipe_reduce_columns, kn_recipe_reduce_lanes, kn_recipe_reduce_rows,
     kn_recipe_reduce_slices, kn_recipe_reduce_levels;
 
+/* True if a schedule of reduce_lanes says of each input that is broadcast along rows that it is. */
+bool kn_reduce_names_broadcast(const kn_schedule *s);
+
 #endif

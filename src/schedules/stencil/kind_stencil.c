@@ -314,14 +314,14 @@ static bool set_lines(kn_schedule *out, const kn_choice *c, const offsets *s, co
 }
 
 /* The longest vectors by which rows can be computed: unaligned ones may leave too many lanes without
- * results. */
+ * results. Blocks of one warp with shorter vectors have too little to do (14 by 14). */
 static bool set_vector(kn_schedule *out, const kn_choice *c, const offsets *s, launch_params *f)
 {
     for (out->vector = kn_choice_vector(c); out->vector > 1; out->vector /= 2)
         if (((may_be_aligned(out, c) && set_access(out, c, s, f, KN_VECTOR)) ||
              (set_access(out, c, s, f, KN_GATHER) && may_be_unaligned(out, c, f))) &&
             set_lines(out, c, s, f))
-            return true;
+            return out->vector == kn_choice_vector(c) || out->block > WIDE;
     return false;
 }
 

@@ -12,11 +12,29 @@ static bool has_short_rows(const kn_writer *w)
     return kn_transpose_config_of(&w->spec->schedule)->narrow_axis;
 }
 
+/* The number of staged operands before this one. */
+static int staged_before(const kn_writer *w, int k)
+{
+    int before = 0;
+    for (int j = 0; j < k; ++j)
+        before += kn_array_of(w, j) >= 0 && kn_access_of(w, j) == KN_STAGED;
+    return before;
+}
+
+/* Reads the operand's tile by the part, at the place of the first one's and this much behind it. */
+static void put_take(const kn_writer *w, kn_str *out, const char *part, int k)
+{
+    kn_str *beside = kn_text(w);
+    if (staged_before(w, k) > 0)
+        kn_put_part(w, beside, "beside", k);
+    kn_put_part_with(w, out, part, k, "beside=%s", kn_str_text(beside));
+}
+
 /* A single element: the staged operand's is read from shared memory. */
 static void place_windowed(const kn_writer *w, kn_str *out, int k)
 {
     if (kn_access_of(w, k) == KN_STAGED)
-        kn_put_part(w, out, "take", k);
+        put_take(w, out, "take", k);
     else
         kn_place_located(w, out, k);
 }
@@ -48,7 +66,21 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
     kn_put_lanes_of_words(w, out);
 }
 
-/* The staged operand has slots of its own; the others are loaded as usual. */
+/* The first staged operand has slots of its own, a second one a tile behind it. */
+static void put_staged(kn_writer *w, int k)
+{
+    const char *name = w->program->param[k].name;
+    put_take(w, &w->slot[KN_SLOT_GATHER], has_short_rows(w) ? "take_rows" : "take_run", k);
+    if (staged_before(w, k) > 0) {
+        kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "next_window", k, "number=%d", staged_before(w, k));
+        return;
+    }
+    kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", kn_array_of(w, k));
+    kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", kn_item_size(w, k));
+    kn_str_printf(&w->slot[KN_SLOT_STAGED_FROM], "kn.%s_", name);
+}
+
+/* The other operands are loaded as usual. */
 static void put_windows(kn_writer *w)
 {
     kn_put_blocks(w, WINDOWS_THREADS);
@@ -58,10 +90,7 @@ static void put_windows(kn_writer *w)
             continue;
         int size = kn_item_size(w, k);
         if (kn_access_of(w, k) == KN_STAGED) {
-            kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", kn_array_of(w, k));
-            kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", size);
-            kn_str_printf(&w->slot[KN_SLOT_STAGED_FROM], "kn.%s_", name);
-            kn_put_part(w, &w->slot[KN_SLOT_GATHER], has_short_rows(w) ? "take_rows" : "take_run", k);
+            put_staged(w, k);
         } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
                           kn_array_of(w, k));
@@ -93,5 +122,6 @@ const kn_recipe kn_recipe_windows = {.template_name = "schedules/transpose/windo
                                      .fast_axis = "kn_axis_p",
                                      .preludes = "kn_gather",
                                      .takes_staged = true,
+                                     .vectors_are_whole = true,
                                      .put_run_condition = put_run_condition,
                                      .parts = "schedules/transpose/transpose_parts.cu"};

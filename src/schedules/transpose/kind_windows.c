@@ -16,6 +16,8 @@ enum {
     SMALL_TILE = 8192,      /* bytes of a square whose input's side is short, */
     SMALL_ACROSS = 4096,    /* of one whose results' side is */
     FEW_INSIDE = 400,       /* elements: at 392 a gather takes half of the time (H200) */
+    WORDS_OF_BYTES = 16,    /* bytes of a vector that are packed in words where they are gathered */
+    MOST_STAGED = 2,        /* inputs, each with a tile in shared memory */
     SECTOR = 32             /* bytes */
 };
 
@@ -56,18 +58,56 @@ static int axis_of_channels(const kn_choice *c, int o)
     return c->space->stride[o][inner] == c->access[o].item_size ? kn_space_next_axis(c->space, o, inner) : -1;
 }
 
-/* One operand is staged, the others are gathered. False: none can be staged. */
-static bool set_access(char *access, const kn_choice *c, const launch_params *f)
+/* Two inputs have elements of one size, and the same strides: their tiles are alike but for where chunks of
+ * 16 bytes begin. */
+static bool lie_alike(const kn_choice *c, int o, int first)
 {
-    bool found = false;
+    bool are_alike = c->access[o].item_size == c->access[first].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        are_alike = are_alike && c->space->stride[o][a] == c->space->stride[first][a];
+    return are_alike;
+}
+
+/* Inputs that lie as this one does, which is one of them: two at most have tiles, or one. */
+static int count_alike(const kn_choice *c, int first)
+{
+    int count = 0;
+    for (int o = 0; o < c->count; ++o)
+        count += !c->access[o].is_output && lie_alike(c, o, first);
+    return count;
+}
+
+/* An input that lies as the results do, element by element: its vectors begin where theirs do. */
+static bool lies_as_results(const kn_choice *c, int o, int vector)
+{
+    const kn_space *s = c->space;
+    bool does = (c->access[o].item_size > 1 || vector < WORDS_OF_BYTES) &&
+                kn_choice_agrees(c, o, vector, kn_choice_misalignment(c, vector));
+    for (int r = 0; r < c->count; ++r)
+        for (int a = 0; c->access[r].is_output && a < s->ndim; ++a)
+            does =
+                does && s->stride[o][a] * c->access[r].item_size == s->stride[r][a] * c->access[o].item_size;
+    return does;
+}
+
+/* One operand is staged, or two that lie alike; the others are vectors where they lie as the results do, or
+ * gathered. False: none can be staged. */
+static bool set_access(char *access, const kn_choice *c, const launch_params *f, int vector, bool narrow)
+{
+    int first = -1, count = 0, most = 1;
     for (int o = 0; o < c->count; ++o) {
         int axis = f->are_channels ? axis_of_channels(c, o) : kn_choice_contiguous_axis(c, o);
-        bool can = !found && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o) &&
-                   !kn_choice_stays_near(c, o);
-        access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
-        found = found || can;
+        bool can = count < most && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o) &&
+                   !kn_choice_stays_near(c, o) && (first < 0 || lie_alike(c, o, first));
+        bool is_vector = c->access[o].is_output || (!narrow && lies_as_results(c, o, vector));
+        access[o] = can ? KN_STAGED : is_vector ? KN_VECTOR : KN_GATHER;
+        if (can && first < 0) {
+            first = o;
+            most = !narrow && count_alike(c, o) <= MOST_STAGED ? MOST_STAGED : 1;
+        }
+        count += can;
     }
-    return found;
+    return count > 0;
 }
 
 /* The input's rows are long enough, and so are the results' ranges, which continue along other axes if the
@@ -149,7 +189,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     bool narrow = f.axis >= 0 && (f.are_channels || c->space->extent[kn_choice_inner(c)] < vector);
     if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_transposed(c, f.axis, 1) ||
-        !set_access(out->access, c, &f) || !(narrow ? can_be_narrow(c, &f) : kn_choice_is_near(c, vector)))
+        !set_access(out->access, c, &f, vector, narrow) ||
+        !(narrow ? can_be_narrow(c, &f) : kn_choice_is_near(c, vector)))
         return false;
     kn_transpose_config_in(out)->narrow_axis = narrow;
     out->vector = vector;
@@ -199,7 +240,7 @@ const kn_kind kn_kind_windows = {.name = "windows",
                                  .recipe = &kn_recipe_windows,
                                  KN_MAP_KIND,
                                  .takes_apart = true,
-                                 .revision = 1,
+                                 .revision = 2,
                                  .fewest = 1 << 18,
                                  .config = &kn_transpose_config_table,
                                  .field = KN_FIELD(kn_windows, KN_WINDOWS_FIELD),

@@ -19,9 +19,13 @@ ${call}
 #endif
 
 // windows.cu (emit_windows.c).
-#inline take kn_take<${type}>(kn_transposed)
+#inline take kn_take<${type}>(kn_transposed${beside})
+#inline beside  + kn_${name}_beside
+#part next_window
+const unsigned kn_${name}_beside = kn_copy_input((const char *)kn.${name}_, (unsigned)__cvta_generic_to_shared(kn_shared) + ${number} * kn.tile) - kn_phase;
+
 #part take_run
-kn_${name}_ = kn_take_run<${type}, ${vector}>(kn_transposed, kn_transposed_on, kn_left, kn, kn_turn);
+kn_${name}_ = kn_take_run<${type}, ${vector}>(kn_transposed${beside}, kn_transposed_on${beside}, kn_left, kn, kn_turn);
 
 #part take_rows
 kn_${name}_ = kn_take_rows<${type}, ${vector}>(kn_transposed, kn.pitch, kn_on, kn_left, kn_axis_p.extent);

@@ -106,6 +106,8 @@ void kn_windows_make(kn_windows *out, kn_space *tiles, int *shared_bytes, const 
                 .access = access,
                 .narrow = kn_transpose_config_of(schedule)->narrow_axis};
     c.staged = (int)(strchr(schedule->access, KN_STAGED) - schedule->access);
+    for (const char *at = schedule->access; *at; ++at)
+        c.inputs += *at == KN_STAGED;
     c.item = access[c.staged].item_size;
     find_axes(&c, axis);
     c.run_size = kn_cut_extent(&c, c.axes.fastest) * kn_cut_extent(&c, c.axes.run);
@@ -124,6 +126,7 @@ void kn_windows_make(kn_windows *out, kn_space *tiles, int *shared_bytes, const 
                         .step = c.axes.shared ? (uint32_t)best.pitch
                                               : kn_cut_step(&c, (uint32_t)(fastest * best.pitch)),
                         .column = (uint32_t)c.column,
+                        .tile = (uint32_t)kn_shared_tile_of_input(&best, &c),
                         .crossed = c.axes.crossed,
                         .shared = c.axes.shared,
                         .chunk_lanes = best.chunk_lanes,

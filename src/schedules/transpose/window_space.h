@@ -19,6 +19,7 @@
     unsigned pitch, pitch2, pitch3; /* from a row of the input to the first three along the fastest axis */  \
     unsigned step;                  /* the same along the second axis of the rows */                         \
     unsigned column;                /* of a row: an element, or the channels of one position */              \
+    unsigned tile;                  /* from the tile of an input to that of the next one */                  \
     unsigned crossed, rows_first;   /* rows_first: tiles are in order of the rows, then of the runs */       \
     unsigned shared;                /* the input is contiguous along the fastest axis, too */                \
     unsigned p_step, p2_step; /* to a thread's next row of the input: along the fastest axis, the second */  \

@@ -53,7 +53,7 @@ static int64_t pitch_for(const kn_cut *c, int64_t columns)
 static void size_tiles(kn_cut *c)
 {
     int64_t share = c->space->size * c->item / ENOUGH_TILES;
-    int64_t most = kn_least(share, TILE_BYTES);
+    int64_t most = kn_least(share, TILE_BYTES / c->inputs);
     c->tile_bytes = most > SMALL_TILE ? most : SMALL_TILE;
 }
 
@@ -77,10 +77,16 @@ static int64_t whole_vectors(const kn_cut *c, int64_t elements)
 }
 
 /* Up to 15 bytes are unused each time that rows continue along their second axis. */
-int kn_shared_tile_bytes(const kn_shared_tile *b, const kn_cut *c)
+int kn_shared_tile_of_input(const kn_shared_tile *b, const kn_cut *c)
 {
     int64_t seconds = b->input_rows / kn_cut_extent(c, c->axes.fastest) + 2;
-    return (int)(b->input_rows * b->pitch + seconds * ACCESS + b->columns * c->column + 2 * ACCESS);
+    int64_t bytes = b->input_rows * b->pitch + seconds * ACCESS + b->columns * c->column + 2 * ACCESS;
+    return (int)(c->inputs == 1 ? bytes : kn_multiple_up(bytes, ACCESS));
+}
+
+int kn_shared_tile_bytes(const kn_shared_tile *b, const kn_cut *c)
+{
+    return c->inputs * kn_shared_tile_of_input(b, c);
 }
 
 /* Chunks of a row, wherever it begins. */
@@ -115,7 +121,8 @@ static int64_t slot_turns(const kn_cut *c, const kn_shared_tile *b, uint32_t lan
 static double cost_of(const kn_cut *c, const kn_shared_tile *b)
 {
     uint32_t row_lanes = kn_log2_above(c->schedule->block) - b->chunk_lanes;
-    int64_t copies = turns_of(b->input_rows, row_lanes) * turns_of(chunks_of(c, b), b->chunk_lanes);
+    int64_t copies =
+        c->inputs * turns_of(b->input_rows, row_lanes) * turns_of(chunks_of(c, b), b->chunk_lanes);
     double each = 1 + (double)slot_turns(c, b, b->slot_lanes) + copy_turn * (double)copies +
                   run_ends * (double)b->rows + input_row * (double)b->input_rows;
     return (double)b->count * each * (starves_cache(c, kn_shared_tile_bytes(b, c)) ? starved_cache : 1);

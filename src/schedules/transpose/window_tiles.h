@@ -20,7 +20,8 @@ typedef struct kn_cut {
     const kn_schedule *schedule;
     const kn_target *target;
     const kn_access *access;
-    int staged, item; /* the staged operand; its bytes for each element */
+    int staged, item; /* the first staged operand; its bytes for each element */
+    int inputs;       /* staged operands that lie alike, each with a tile */
     bool narrow;      /* as in the schedule's configuration */
     int64_t column;   /* bytes of a column of its rows: an element, or the channels of one position */
     int64_t tile_bytes;
@@ -63,7 +64,8 @@ bool kn_cut_is_crossed(kn_cut *c, int axis);
 kn_shared_tile kn_cut_best_tile(kn_cut *c);
 /* A step along the second axis of the rows, with the low bits of the distance in memory. */
 uint32_t kn_cut_step(const kn_cut *c, uint32_t step);
-/* Bytes of shared memory for a tile. */
+/* Bytes of shared memory for the tile of one input, and of all. */
+int kn_shared_tile_of_input(const kn_shared_tile *b, const kn_cut *c);
 int kn_shared_tile_bytes(const kn_shared_tile *b, const kn_cut *c);
 
 #endif

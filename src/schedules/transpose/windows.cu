@@ -148,8 +148,8 @@ ${begin}
     const unsigned kn_rows = min(kn.rows, kn.n_rows - kn_row);
     const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn.crossed || kn.shared ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
     const unsigned kn_p2_step = kn.crossed ? ${staged_size} : kn.step, kn_q_step = kn.crossed ? kn.step : kn.column;
-    unsigned kn_phase; /* address of the first element, with the misalignment of its address in memory */
-    {
+    /* Copies the tile of an input to shared memory, from `kn_to_input` on; returns the address of the first element there, with the misalignment of its address in memory. */
+    const auto kn_copy_input = [&](const char *kn_input, const unsigned kn_to_input) {
         /* Rows as they are in the input: all chunks of 16 bytes that have one of their elements. */
 #if ${narrow_axis}
         const bool kn_shared_rows = kn.shared; /* rows of channels are along the second axis alone */
@@ -166,10 +166,10 @@ ${begin}
         const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_p), kn_ds = kn.p2_step, kn_dp = kn.p_step;
         unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_p.extent;
         const int kn_p_stride = kn_p.stride[${staged}], kn_s_stride = kn_shared_rows ? 0 : kn_s.stride[${staged}];
-        const char *kn_at = (const char *)${staged_from} + kn_corner.at[${staged}] + kn_axis_q.stride[${staged}] * (int)kn_row + (kn.crossed ? (int)kn_p2_0 * ${staged_size} : 0);
-        kn_phase = (unsigned)(unsigned long long)(kn_at + (int)kn_p_first * kn_p_stride + (int)kn_s0 * kn_s_stride) & 15;
+        const char *kn_at = kn_input + kn_corner.at[${staged}] + kn_axis_q.stride[${staged}] * (int)kn_row + (kn.crossed ? (int)kn_p2_0 * ${staged_size} : 0);
+        unsigned kn_phase = (unsigned)(unsigned long long)(kn_at + (int)kn_p_first * kn_p_stride + (int)kn_s0 * kn_s_stride) & 15;
         kn_at += (int)kn_p1 * kn_p_stride + (int)kn_s1 * kn_s_stride;
-        kn_phase += (unsigned)__cvta_generic_to_shared(kn_shared);
+        kn_phase += kn_to_input;
         unsigned kn_here = (kn_p1 - kn_p_first) * kn_pitch + (kn_s1 - kn_s0) * kn.step + kn_phase;
         const int kn_at_step = (int)kn_dp * kn_p_stride + (int)kn_ds * kn_s_stride, kn_at_carry = kn_at_step + kn_s_stride - (int)kn_p.extent * kn_p_stride;
         const unsigned kn_here_step = kn_dp * kn_pitch + kn_ds * kn.step, kn_here_carry = kn_here_step + kn.step - kn_p.extent * kn_pitch;
@@ -190,7 +190,10 @@ ${begin}
                 kn_to_at += kn_carry ? kn_here_carry : kn_here_step;
             }
         }
-    }
+        return kn_phase;
+    };
+    const unsigned kn_phase = kn_copy_input((const char *)${staged_from}, (unsigned)__cvta_generic_to_shared(kn_shared));
+    ${tiles}
     kn_copied();
     /* Slots are aligned vectors of results. A thread has one slot of some runs at a time. */
     const unsigned kn_r0 = threadIdx.x >> kn.slot_lanes, kn_dr = 1u << kn.row_lanes;
