@@ -80,9 +80,11 @@ static void put_typedefs(const kn_writer *w, kn_str *out)
         if (!seen)
             kn_put_part_with(w, out, "typedef", k, "c_name=%s as=%s", kn_spec_c_name(w->spec, k), letter);
     }
+    static const char *const index_types[] = {
+        [0] = "long long", [8] = "signed char", [16] = "short", [32] = "int", [64] = "long long"};
     if (w->program->uses & KN_USES_INDEX_TYPE)
         kn_put_part_with(w, out, "typedef", KN_NO_VALUE, "c_name=%s as=%s",
-                         w->spec->schedule.index == 32 ? "int" : "long long", "_index");
+                         index_types[w->spec->schedule.index], "_index");
 }
 
 /* The index of a reduction has two names in CuPy. */

@@ -52,8 +52,8 @@ def values_of(rng, numbers, shape, dtype):
 
 
 def case_of(rng, numbers):
-    dtype, length = rng.choice(DTYPES), rng.choice([rng.randint(49, 170), rng.randint(64, 66), rng.randint(170, 1100), rng.randint(4000, 70000)])
-    shape = [rng.choice([1, 3, 8, 9, 33]) if length < 4000 else rng.choice([1, 2, 9]), length]
+    dtype, length = rng.choice(DTYPES), rng.choice([rng.randint(2, 63), rng.randint(49, 170), rng.randint(64, 66), rng.randint(170, 1100), rng.randint(4000, 70000)])
+    shape = [rng.choice([1, 3, 8, 9, 33, 150] if length < 64 else [1, 3, 8, 9, 33] if length < 4000 else [1, 2, 9]), length]
     x = values_of(rng, numbers, [n + rng.choice([0, 1, 5]) for n in shape], dtype)
     x = x[tuple(slice(b.item(), b.item() + n) for b, n in zip(numbers.integers(0, np.array(x.shape) - shape, endpoint=True), shape))]
     way = rng.choice(["as it is", "as it is", "as it is", "backwards", "every second", "columns"])

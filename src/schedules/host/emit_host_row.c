@@ -50,8 +50,8 @@ static const kn_element_places places = {place_in_run, "", "_held[kn_base + kn_j
 /* ---- levels ---- */
 
 static const kn_host_levels levels_of_tier[] = {
-    {&places, put_in_run, put_run_pointers, "reduce_row", "last_pass"},
-    {&places, put_in_run, put_run_pointers, "reduce_row_quick", "last_pass_quick"}};
+    {&places, put_in_run, put_run_pointers, "reduce_row", "last_pass", false},
+    {&places, put_in_run, put_run_pointers, "reduce_row_quick", "last_pass_quick", false}};
 static const kn_field loops = KN_FIELD(kn_host_row_loops, KN_HOST_ROW_LOOPS);
 
 static const kn_host_levels *levels_of(const kn_writer *w)

@@ -40,8 +40,8 @@ static const kn_element_places places = {place_in_rows, "", "_held[kn_j * kn_acr
 /* ---- levels ---- */
 
 static const kn_host_levels levels_of_tier[] = {
-    {&places, put_in_rows, put_pointers, "reduce_rows", "last_pass"},
-    {&places, put_in_rows, put_pointers, "reduce_rows_quick", "last_pass"}};
+    {&places, put_in_rows, put_pointers, "reduce_rows", "last_pass", true},
+    {&places, put_in_rows, put_pointers, "reduce_rows_quick", "last_pass", true}};
 
 static const kn_host_levels *levels_of(const kn_writer *w)
 {

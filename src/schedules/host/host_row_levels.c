@@ -41,13 +41,15 @@ void kn_host_put_reduction(const kn_writer *w, kn_str *out, const kn_level *leve
     kn_str *pointers = kn_text(w), *element = kn_text(w);
     by->put_pointers(w, pointers, level);
     put_element(w, element, level, by);
-    kn_put_declaration(w, out, result);
-    kn_put_part_with(w, out, by->reduction, result,
-                     "level=%d both=%d sides=%d operands=%d pointers=%s element=%s reduced=%s function=%s",
-                     level->end, KN_HOST_ROW_BOTH, KN_HOST_ROW_SIDES, kn_layout_space_operands(w->spec),
-                     kn_str_text(pointers), kn_str_text(element),
-                     kn_text_by(w, kn_put_value, w->program->stage[level->end].value[0]),
-                     kn_text_by(w, kn_put_function, level->end));
+    if (!by->declares)
+        kn_put_declaration(w, out, result);
+    kn_put_part_with(
+        w, out, by->reduction, result,
+        "level=%d both=%d sides=%d operands=%d pointers=%s element=%s reduced=%s function=%s follows=%d",
+        level->end, KN_HOST_ROW_BOTH, KN_HOST_ROW_SIDES, kn_layout_space_operands(w->spec),
+        kn_str_text(pointers), kn_str_text(element),
+        kn_text_by(w, kn_put_value, w->program->stage[level->end].value[0]),
+        kn_text_by(w, kn_put_function, level->end), w->spec->schedule.order);
 }
 
 void kn_host_put_last(const kn_writer *w, kn_str *out, const kn_level *level, const kn_host_levels *by)

@@ -11,6 +11,7 @@ typedef struct kn_host_levels {
     void (*put_pointers)(const kn_writer *w, kn_str *out, const kn_level *level);
     const char *reduction; /* the part that reduces a level's elements */
     const char *last;      /* the part of the last pass */
+    bool declares;         /* the former declares the reduced value, too */
 } kn_host_levels;
 
 /* True for an array of the row's elements that the level reads or gives. */

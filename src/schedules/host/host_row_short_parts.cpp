@@ -15,9 +15,8 @@ ${type} kn_${name}_now = ${element};
 
 // The passes over elements of all rows.
 #part reduce_rows
-alignas(64) unsigned char kn_apart_${level}[kn_across * sizeof(${value_type})];
-const bool kn_is_struct_${level} = kn_member_count<${value_type}>() > 0;
-const kn_line<${value_type}> kn_side_${level}(kn_is_struct_${level} ? (void *)kn_apart_${level} : (void *)${value}_of, kn_across);
+kn_of_rows<${value_type}> ${value}_of;
+const kn_line<${value_type}> kn_side_${level}(&${value}_of, kn_across);
 const auto kn_level_${level} = [&](const long long kn_j, const auto kn_is_first) __attribute__((always_inline)) {
 ${pointers}
 KN_INDEPENDENT
@@ -26,17 +25,16 @@ ${element}
         if constexpr (kn_is_first.is)
             kn_side_${level}.put(kn_k, ${reduced});
         else
-            kn_side_${level}.put(kn_k, ${function}(kn_side_${level}.get(kn_k), ${reduced}));
+            kn_side_${level}.put(kn_k, ${function}(kn_side_${level}.get(kn_k), ${reduced}, ${follows}));
     }
 };
 kn_level_${level}(0, kn_bool<true>());
 for (long long kn_j = 1; kn_j < kn_length; ++kn_j)
     kn_level_${level}(kn_j, kn_bool<false>());
-for (int kn_k = 0; kn_is_struct_${level} && kn_k < kn_count; ++kn_k)
-    ${value}_of[kn_k] = kn_side_${level}.get(kn_k);
 
 // The baseline tier's.
 #part reduce_rows_quick
+${value_type} ${value}_of[kn_across];
 for (long long kn_j = 0; kn_j < kn_length; ++kn_j) {
 ${pointers}
     for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
@@ -191,6 +189,15 @@ static __forceinline__ void kn_unpack(char *kn_to, const long long kn_along, con
         for (long long kn_j = 0; kn_j < kn_n; ++kn_j)
             kn_one<sizeof(kn_t)>(kn_to + kn_j * kn_along + kn_k * kn_beside, (const char *)(kn_tile + kn_j * kn_across + kn_k));
 }
+/* A reduced value of each row. Those of structs lie as kn_line has them. */
+template <class kn_t, bool kn_is = (kn_member_count<kn_t>() > 0)> struct kn_of_rows {
+    kn_t kn_at[kn_across];
+    __forceinline__ kn_t &operator[](const long long kn_k) { return kn_at[kn_k]; }
+};
+template <class kn_t> struct kn_of_rows<kn_t, true> {
+    alignas(64) unsigned char kn_at[kn_across * sizeof(kn_t)];
+    __forceinline__ kn_t operator[](const long long kn_k) { return kn_line<kn_t>(kn_at, kn_across).get(kn_k); }
+};
 
 #part packing_quick
 template <class kn_t>

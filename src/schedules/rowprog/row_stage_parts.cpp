@@ -5,6 +5,9 @@ ${value_type} ${value}_of[${vector}];
 #part value_of_row
 auto &${value} = ${value}_of[kn_k];
 
+#part value_of_row_beside
+auto &&${value} = ${value}_of[kn_k];
+
 #part stored_value
 auto &${value} = ${in_front}${value}${behind};
 
@@ -25,6 +28,7 @@ if (kn_is_empty)
     ${value} = kn_${label}_identity;
 
 #inline of_row *(${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}]${column})
+#inline dense_of_row ((${const}${type} *)((${const}char *)kn.${name}_ + kn_here.at[${array}]))[kn_k]
 #inline result kn_${name}_
 #inline result_of_row kn_${name}_of[kn_k]
 #inline column  + kn_k * kn.axis[kn.reduction_rank].stride[${array}]

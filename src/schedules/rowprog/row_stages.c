@@ -112,7 +112,7 @@ static void put_column_values(const kn_writer *w, kn_str *out, uint32_t stages)
     const kn_level all = {.stages = stages};
     for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
         if (is_of_columns(w, k) && (kn_level_reads(w, &all, k) || kn_level_gives(w, &all, k)))
-            kn_put_part(w, out, "value_of_row", k);
+            kn_put_part(w, out, w->is_cuda ? "value_of_row" : "value_of_row_beside", k);
 }
 
 /* Statements for a row: they are repeated for each of a thread's rows. */
@@ -190,7 +190,10 @@ static void put_column_of(const kn_writer *w, kn_str *out, int k)
 
 static void put_of_row(const kn_writer *w, kn_str *out, int k)
 {
-    kn_put_part_with(w, out, "of_row", k, "column=%s", kn_text_by(w, put_column_of, k));
+    if (!w->is_cuda && kn_has_columns(w) && kn_access_of(w, k) == KN_DENSE)
+        kn_put_part(w, out, "dense_of_row", k);
+    else
+        kn_put_part_with(w, out, "of_row", k, "column=%s", kn_text_by(w, put_column_of, k));
 }
 
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
@@ -247,7 +250,8 @@ static void put_row_result(kn_writer *w, int k, const char *condition)
     kn_put_part_with(w, store, condition ? "store_result_if" : "store_result", k,
                      "condition=%s place=%s value=%s", condition, kn_str_text(place),
                      kn_text_by(w, kn_place_of_row, k));
-    put_for_rows(w, row, load);
+    if (w->is_cuda || w->program->left_outputs >> (k - w->program->n_in) & 1)
+        put_for_rows(w, row, load);
     put_for_rows(w, &w->slot[KN_SLOT_STORES], store);
 }
 
