@@ -41,13 +41,14 @@
 
 /* Coefficients of polynomials, of which the last ones belong together. */
 #define OF_ENDS(operator)                                                                                    \
-    "a1, a2 = atleast_1d(a1), atleast_1d(a2); n, m = len(a1), len(a2); l = n + (m - n) * (m > n); i = "      \
+    "a1, a2 = transpose(atleast_1d(a1), 0), transpose(atleast_1d(a2), 0); n, m = len(a1), len(a2); l = n + " \
+    "(m - n) * (m > n); i = "                                                                                \
     "arange(l); "                                                                                            \
     "where(i < l - n, False, take(a1, i - (l - n), mode='clip')) "                                           \
     operator" where(i < l - m, False, take(a2, i - (l - m), mode='clip'))"
 
 /* float64, or complex128 where fp is complex; elements of fp have their dtype, and are not changed. */
-#define INTERPOLATED "f = where(True, fp, zeros(1)); "
+#define INTERPOLATED "f = where(True, transpose(fp, 0), zeros(1)); xp = transpose(xp, 0); "
 
 /* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. Edges between given
  * numbers are float64, others have the common dtype. */
@@ -165,13 +166,15 @@ static const kn_composed rows[] = {
     {"inner", "a, b", NULL},
     {"insert", "arr, obj%, values, axis#=None", NULL},
     {"interp", "x, xp, fp, left=fp[0], right=fp[-1]",
-     INTERPOLATED "interpolated(astype(x, float64), astype(xp, float64), f, where(True, left, f[0]), "
-                  "where(True, right, f[0]))"},
+     INTERPOLATED
+     "interpolated(where(True, x, astype(xp[0], float64)), astype(xp, float64), f, where(True, left, f[0]), "
+     "where(True, right, f[0]))"},
     {"interp", "x, xp, fp, *, period",
-     INTERPOLATED "x = astype(x, float64) % period; q = astype(xp, float64) % period; o = argsort(q); "
-                  "q = take(q, o, mode='clip'); f = take(f, o, mode='clip'); "
-                  "interpolated(x, concatenate([q[-1:] - period, q, q[:1] + period]), "
-                  "concatenate([f[-1:], f, f[:1]]), f[0], f[0])"},
+     INTERPOLATED
+     "x = where(True, x, astype(xp[0], float64)) % period; q = astype(xp, float64) % period; o = argsort(q); "
+     "q = take(q, o, mode='clip'); f = take(f, o, mode='clip'); "
+     "interpolated(x, concatenate([q[-1:] - period, q, q[:1] + period]), "
+     "concatenate([f[-1:], f, f[:1]]), f[0], f[0])"},
     {"intersect1d", "ar1, ar2; return_indices#=False",
      "a, b = " OF_BOTH("ravel(ar1)",
                        "ar2") ", ravel(ar2); {return_indices? o, q = argsort(a), argsort(b); " SORTED("a")
@@ -261,7 +264,8 @@ static const kn_composed rows[] = {
     {"polyint", "p, *, k=0.0", NULL},
     {"polymul", "a1, a2", "convolve(a1, a2)"},
     {"polysub", "a1, a2", OF_ENDS("-")},
-    {"polyval", "p, x", "evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
+    {"polyval", "p, x",
+     "p = transpose(atleast_1d(p), 0); evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
     {"put", "a, ind, v; mode$='raise'",
      "{mode=wrap? ind = ind % size(a) {else} {mode=clip? ind = clip(ind, 0, size(a) - 1) {else} ind = ind}}; "
      "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},

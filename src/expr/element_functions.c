@@ -11,19 +11,25 @@
 
 /* ---- selections: results, of which nothing is computed ---- */
 
+static kiln_status add_selection_of(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *slot,
+                                    int count, const char *const *text)
+{
+    int in[2];
+    kiln_kernel *kernel = NULL;
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    if (status == KILN_OK)
+        status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, count, 1) : status;
+}
+
 static kiln_status add_selection(kn_value *out, kn_parser *p, const kn_called *c, const char *const *names,
                                  int count, const char *const *text)
 {
     kn_value slot[2] = {{0}};
-    int in[2];
-    kiln_kernel *kernel = NULL;
-    kiln_status status = kn_call_match(slot, p, c, names, count, count, 0);
-    for (int k = 0; k < count && status == KILN_OK; ++k)
-        status = slot[k].kind == KN_VALUE_ABSENT ? kn_call_need(p, c, &slot[k], names[k])
-                                                 : kn_parser_node(&in[k], p, &slot[k]);
-    if (status == KILN_OK)
-        status = kn_select_find(&kernel, text[0], text[1], text[2], text[3]);
-    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, count, 1) : status;
+    kiln_status status = kn_call_match(slot, p, c, names, count, count, count);
+    return status == KILN_OK ? add_selection_of(out, p, c, slot, count, text) : status;
 }
 
 kiln_status kn_call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
@@ -63,21 +69,30 @@ static kiln_status compress_along(kn_value *out, kn_parser *p, const kn_called *
     return status;
 }
 
+/* The same value; a call refuses it where it has another number of axes than one. */
+static kiln_status need_one_axis(kn_value *value, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"a"};
+    kn_value given = *value;
+    kiln_status status = p->array(&given, p);
+    return status == KILN_OK ? kn_compose(value, p, c, "transpose(a, 0)", name, &given, 1) : status;
+}
+
 /* The condition may have fewer elements; those behind are left out. */
 kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const all[] = {"condition", "a", "axis"};
     kn_value slot[3] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, all, 3, 3, 2);
+    if (status == KILN_OK)
+        status = need_one_axis(&slot[0], p, c);
     if (status != KILN_OK || kn_call_is_given(&slot[2]))
         return status == KILN_OK ? compress_along(out, p, c, slot) : status;
     if (slot[2].kind == KN_VALUE_NONE)
         return kn_compose(out, p, c, "compress(condition, a)", all, slot, 2);
-    static const char *const names[] = {"condition", "a"}, *const text[] = {
-                                                               "raw C condition, T a", "T y",
-                                                               "i < condition.size() && condition[i] != (C)0",
-                                                               "y = a"};
-    return add_selection(out, p, c, names, 2, text);
+    static const char *const text[] = {"raw C condition, T a", "T y",
+                                       "i < condition.size() && condition[i] != (C)0", "y = a"};
+    return add_selection_of(out, p, c, slot, 2, text);
 }
 
 /* ---- places in what is sorted ---- */
@@ -150,6 +165,8 @@ kiln_status kn_call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c
     sorted = slot[0];
     if (status == KILN_OK && kn_call_is_given(&slot[3]))
         status = kn_compose(&sorted, p, c, "take(a, sorter)", names, slot, 4);
+    if (status == KILN_OK)
+        status = need_one_axis(&sorted, p, c);
     const kn_value *const in[] = {&sorted, &slot[1]};
     return status == KILN_OK ? add_search(out, p, c, in, 1, body, is_right) : status;
 }
@@ -166,6 +183,8 @@ kiln_status kn_call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     if (status == KILN_OK && slot[2].kind != KN_VALUE_ABSENT)
         status = kn_parser_whole(&right, p, &slot[2], names[2]);
+    if (status == KILN_OK)
+        status = need_one_axis(&slot[1], p, c);
     const kn_value *const in[] = {&slot[0], &slot[1]};
     return status == KILN_OK ? add_search(out, p, c, in, 0, body, right != 0) : status;
 }

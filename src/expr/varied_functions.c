@@ -169,7 +169,7 @@ kiln_status kn_call_polyint(kn_value *out, kn_parser *p, const kn_called *c)
         constant = item[count > 1 ? k : 0];
         slot[2] = constant;
         status = kn_compose(out, p, c,
-                            "n = len(p); i = arange(n + 1); "
+                            "p = transpose(p, 0); n = len(p); i = arange(n + 1); "
                             "where(i < n, take(p, i, mode='clip') / (n - i + (i == n)), k)",
                             name, slot, 3);
         slot[0] = *out;

@@ -81,7 +81,8 @@ kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c)
     add_name(&n, "v", &slot[1]);
     /* Both get the dtype of both, by elements that are not read. */
     kn_str_printf(&text,
-                  "x, w = a[:], v[:]; n, m = len(x), len(w); l = n * (n <= m) + m * (m < n); "
+                  "x, w = transpose(atleast_1d(a), 0), transpose(atleast_1d(v), 0); n, m = len(x), len(w); l "
+                  "= n * (n <= m) + m * (m < n); "
                   "convolved(where(True, x, take(w, arange(1), mode='clip')[0]), "
                   "where(True, %s, take(x, arange(1), mode='clip')[0]), ",
                   c->which ? "conj(w[::-1])" : "w");

@@ -238,6 +238,7 @@ pad(x, (3, 1), "reflect", reflect_type="odd") | pad(x, ((0, 4), (5, 1)), "symmet
 pad(x, 1, constant_values=((1, 2), (3, 4))) | pad(x, ((2, 1), (0, 3)), constant_values=((1,), (2,))) | pad([1, 2], 1, constant_values=(2.7, -1)) | pad(x, 1, constant_values=x[0]) | pad(x[:0], ((1, 1), (0, 0)), constant_values=(3, 4))
 pad(x, (1, 2), "linear_ramp", end_values=((5, -4), (1, 2))) | pad(x, 1, "minimum", stat_length=((1, 2), (2, 1))) | pad(x, 1, "mean", stat_length=(1, 2)) | pad([1j], 1, constant_values=2j)
 delete(x, [True, False], axis=0) | delete(x, array([True, False, True, False])) | delete(x, array([-1, 0]), axis=1) | delete([4, 5, 6], [False, True, False]) | delete(x, array([1]))
+interp(1.5, [1, 2, 4], [10, 20, 40]) | interp(1.5, [1, 2.0], [1j, 3]) | interp(9.5, [1, 2.0], [5, 3], period=4) | convolve([1, 2], 3) | searchsorted([1, 2], 1.5)
 concatenate(x) | concatenate(x, axis=None) | stack(x, axis=-1) | choose([[0, 1]], x) | choose([5, -3], x, mode="wrap") | concatenate(x[None], axis=-1) | concatenate(x[0][:, None], dtype=int32, casting="unsafe")"""
 
 
@@ -254,6 +255,10 @@ def check_rows(kiln, rng):
             text = f"{name}(x{words})"
             got, right = kiln.evaluate(text, {"x": x}, rng, 1), eval(f"np.{text}")
             assert not isinstance(got, str) and same(got[0], right, ""), f"{text} of {x.shape}: {got}, not {right}"
+    for text in ("convolve(x, x)", "correlate(x[0], x)", "polymul(x, x)", "polyval(x, 2.0)", "polyint(x)", "polyadd(x, x)", "interp(x, x, x[0])", "interp(x, x[0], x)", "searchsorted(x, 1.0)", "digitize(x, x)",
+                 "compress(x, x)", "compress(x, x, axis=0)", "searchsorted(x, 1.0, sorter=[0, 1])[0, 0]"):
+        got = kiln.evaluate(text, {"x": np.ones((2, 2))}, rng, 1)
+        assert isinstance(got, str) and "axes" in got, f"{text}: {got}"
     for text, message in (("delete(x, x > 1)", "a mask of one axis"), ("delete(x, [True, False, True], axis=0)", "2 elements"), ("fill_diagonal(zeros((2, 3, 2)), 1.0)", "equal axes"),
                           ("pad(x, 1, constant_values=((1, 2), (3, 4), (5, 6)))", "a pair for each"), ("pad(x, 1, 'mean', stat_length=((1, 2), (3, 4), (5, 6)))", "stat_length: 3 pairs")):
         got = kiln.evaluate(text, {"x": np.ones((2, 2))}, rng, 1)

@@ -1,4 +1,5 @@
 """The special functions of tests/data/special.txt (mpmath's values), each in each floating dtype and of integers, in expressions: dtype, NaN and infinities, and the distance of the others in units of the last place. check_special.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
+import ctypes
 import pathlib
 import random
 
@@ -8,6 +9,7 @@ from check_sort_names import Names
 from host_kernels import in_threads, random_cases
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data/special.txt"
+OPERATIONS = DATA.with_name("operations.txt")
 DTYPES = "float16 float32 float64 int8 uint16 int64 bool".split()
 # Units of the last place on the host and on a GPU, where they are other than 4 and 8; CUDA's manual has the bounds of its own functions. tools/numpy_page lists these.
 ULPS = {"i0e": (8, 8), "i1": (8, 8), "i1e": (8, 8)}
@@ -67,9 +69,24 @@ def check_case(kiln, points, target, seed, index):
     return len(values)
 
 
+class Definition(ctypes.Structure):
+    """The first members of a kiln_operation."""
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p)]
+
+
+def check_all_have_values(kiln, points):
+    """Each operation of the table is compared with values that are kept: NumPy's, or those of mpmath."""
+    kept = {line.split()[1] for line in OPERATIONS.read_text(encoding="utf-8").splitlines() if line.split()[0] in ("map", "rows")} | set(points)
+    for k in range(kiln.c.kiln_operation_count()):
+        d = Definition(ctypes.sizeof(Definition))
+        kiln.check(kiln.c.kiln_operation_at(ctypes.byref(d), k), "kiln_operation_at")
+        assert d.name.decode() in kept, f"{d.name.decode()}: no values are kept, in operations.txt (make_operations.py) or special.txt (make_special.py)"
+
+
 def main():
     o = random_cases(2000, 12, 32)
     kiln, points, counts = Names(o.library), read(), []
+    check_all_have_values(kiln, points)
     in_threads(lambda k: counts.append(check_case(kiln, points, o.target, o.seed, k)), o.cases)
     print(f"{sum(counts)} values of {len(points)} functions, none wrong")
 
