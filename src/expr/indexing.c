@@ -209,6 +209,19 @@ static kiln_status spread(kn_value *part, kn_parser *p, const kn_index_text *ind
     return KILN_OK;
 }
 
+/* The value that x[...] op= value assigns where arrays say the places: places are read, so that nothing but
+ * what is assigned is computed. */
+static kiln_status read_and_change(kn_value *value, kn_parser *p, const kn_value *x,
+                                   const kn_index_text *index, const kn_called *c, const char *op)
+{
+    static const char *const names[] = {"x", "v"};
+    kn_value part[2] = {*x, *value};
+    char text[16];
+    kiln_status status = kn_index_read(&part[0], p, x, index);
+    snprintf(text, sizeof text, "x %s v", op);
+    return status == KILN_OK ? kn_compose(value, p, c, text, names, part, 2) : status;
+}
+
 kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
                             const char *op, const kn_value *value)
 {
@@ -226,6 +239,10 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
                is_same = !is_number && has_own_mask(&part[1], p, index);
     /* Where a mask says the places, what comes behind may share the kernel of where(). */
     const bool is_whole = index->n_arrays > 0 && !kn_index_is_mask(p->graph, index->array[0].node);
+    if (*op && is_whole) {
+        status = read_and_change(&part[1], p, x, index, &c, op);
+        return status == KILN_OK ? add_kernel(out, p, KN_INDEXED_ASSIGNED, x, &part[1], index) : status;
+    }
     if (!*op && !is_same && (!is_number || is_whole))
         return add_kernel(out, p, KN_INDEXED_ASSIGNED, x, &part[1], index);
     status = is_number || is_same ? add_kernel(&part[2], p, KN_INDEXED_MARKED, x, NULL, index)

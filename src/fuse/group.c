@@ -71,10 +71,17 @@ static void empty(kn_node_queue *q)
 
 /* ---- what all groups share ---- */
 
-static bool is_view(const kn_node *n)
+/* The common dtype of two arrays is often that of what is sought already, which is not stored again then. */
+static bool is_same(const kn_lower_state *s, const kn_node *n)
+{
+    return n->kind == KN_NODE_LIKE && n->index == KN_LIKE_DTYPES && n->in[0] == n->in[1] &&
+           s->typed[n - s->graph->node].dtype == s->typed[n->in[0]].dtype;
+}
+
+static bool is_view(const kn_lower_state *s, const kn_node *n)
 {
     return n->kind == KN_NODE_SLICE || n->kind == KN_NODE_TRANSPOSE || n->kind == KN_NODE_RESHAPE ||
-           n->kind == KN_NODE_BROADCAST || n->kind == KN_NODE_WINDOWS;
+           n->kind == KN_NODE_BROADCAST || n->kind == KN_NODE_WINDOWS || is_same(s, n);
 }
 
 static void find_views(const kn_lower_state *s)
@@ -84,7 +91,7 @@ static void find_views(const kn_lower_state *s)
         c->view[n] = c->next_view[n] = -1;
     for (int n = s->graph->n_nodes; n-- > 0;) {
         const kn_node *node = &s->graph->node[n];
-        if (!is_view(node))
+        if (!is_view(s, node))
             continue;
         c->next_view[n] = c->view[node->in[0]];
         c->view[node->in[0]] = n;
@@ -94,7 +101,7 @@ static void find_views(const kn_lower_state *s)
 /* Algorithms read 16-bit floats in their own dtype, which the buffers of reductions do not have else. */
 static void find_narrow(const kn_lower_state *s, int read)
 {
-    while (is_view(&s->graph->node[read]))
+    while (is_view(s, &s->graph->node[read]))
         read = s->graph->node[read].in[0];
     if (kn_computed_dtype(s->typed[read].dtype) != s->typed[read].dtype)
         s->is_raw[read] = true;
@@ -339,6 +346,8 @@ static void find_base(const kn_lower_state *s, kn_base *b, int n)
         base_of_broadcast(s, b, n);
     } else if (node->kind == KN_NODE_WINDOWS && reads_base) {
         base_of_windows(s, b, n);
+    } else if (is_same(s, node) && reads_base) {
+        *b = s->base[node->in[0]];
     }
 }
 

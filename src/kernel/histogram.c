@@ -23,7 +23,10 @@
 #define SUMS "_sums" /* what bins are combined to, by part and bin */
 #define MOST "_most" /* the size of the largest element, by bin */
 
-enum { DIGITS = 2 /* of a float64 that is summed as an integer; a float32 has one */ };
+enum {
+    DIGITS = 2,           /* of a float64 that is summed as an integer; a float32 has one */
+    FIXED_LEAST = 1 << 20 /* elements for which two more launches are little */
+};
 
 typedef struct histogram {
     int64_t bins;  /* 0: as the given result says */
@@ -407,6 +410,16 @@ static const char *const way_text[] = {
     [KEYS] = "floats are compared as integers",
     [SORTED] = "elements are sorted by their bins"};
 
+/* Floats are read for each range of bins, which takes longer than two tallies of integers where there are
+ * many (H200, 2^26 of float32: 572 us for one range, 1,763 for three, 985 for the two tallies). Those of 8
+ * bytes are three tallies. */
+static bool is_slower_by_ranges(const lowering *l, int size)
+{
+    const int64_t ranges = KN_TALLY_OWN_RANGES;
+    return l->elements >= FIXED_LEAST && size <= 4 &&
+           l->bins > kn_tally_bins(l->call->target, size, false) / ranges;
+}
+
 /* One that gives the same bits on every run, or need not. Threads and warps with bins of their own need one
  * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes
  * atomic functions of floats slow. */
@@ -425,7 +438,7 @@ static way choose_way(const lowering *l)
     if (l->h->is_sum && info->kind == KN_KIND_FLOAT) {
         if (l->h->in_any_order && l->bins > kn_tally_shared(target) / info->size)
             return ARRIVED;
-        if (!fits && l->elements <= KN_TALLY_FIXED_MOST)
+        if ((!fits || is_slower_by_ranges(l, info->size)) && l->elements <= KN_TALLY_FIXED_MOST)
             return FIXED;
     }
     if (l->h->keys && info->kind == KN_KIND_FLOAT && !fits)

@@ -95,7 +95,10 @@ struct kn_kind {
     /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
     bool has_baseline; /* it writes a baseline tier of its own kernels (kn_schedule.baseline) */
-    bool reorders;     /* CUDA: such a tier combines in another order, which whole numbers do not show */
+    /* Takes out of such a schedule what only the optimised tier knows, so that one binary serves. NULL: there
+     * is nothing. */
+    void (*make_baseline)(kn_schedule *schedule);
+    bool reorders; /* CUDA: such a tier combines in another order, which whole numbers do not show */
     /* The largest value, in bytes, that a baseline tier combines in the other tier's order; 0: any. */
     size_t largest_value;
     /* The kernels of that tier are loops alone, and call this with what they have, by an address in the

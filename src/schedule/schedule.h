@@ -66,7 +66,8 @@ typedef struct kn_choice {
     const kn_access *access;
     int count; /* operands */
     const kn_target *target;
-    int block; /* threads a block that the user asks for; 0: none */
+    int block;      /* threads a block that the user asks for; 0: none */
+    bool takes_few; /* numbers of elements from which something pays are not looked at (KILN_KINDS) */
 } kn_choice;
 
 #endif

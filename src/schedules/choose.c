@@ -85,11 +85,17 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block)
 {
-    const kn_choice choice = {program, space, access, count, target, block};
     const char *pattern = program ? program->pattern : "m", *switched_off = NULL;
     kiln_status status = read_switched_off(&switched_off);
     if (status != KILN_OK)
         return status;
+    const kn_choice choice = {.program = program,
+                              .space = space,
+                              .access = access,
+                              .count = count,
+                              .target = target,
+                              .block = block,
+                              .takes_few = is_switched_off(switched_off, limits)};
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
         *launch_params = (kn_launch_params){{0}};
@@ -137,6 +143,8 @@ bool kn_schedule_make_baseline(kn_spec *spec)
     const kn_kind *kind = spec->schedule.kind;
     bool keeps_bits = !(spec->program->flags & KILN_KERNEL_FAST_MATH) && spec->program->n_options == 0;
     spec->schedule.baseline = kind->has_baseline && keeps_bits && (!kind->reorders || is_whole(spec));
+    if (spec->schedule.baseline && kind->make_baseline)
+        kind->make_baseline(&spec->schedule);
     return spec->schedule.baseline;
 }
 
@@ -149,7 +157,8 @@ bool kn_schedule_quick(kn_schedule *out, const kn_program *program, const kn_tar
                        int ndim, int block)
 {
     const kn_space space = {.ndim = ndim, .n_operands = count};
-    const kn_choice choice = {program, &space, NULL, count, target, block};
+    const kn_choice choice = {
+        .program = program, .space = &space, .count = count, .target = target, .block = block};
     kn_launch_params unused = {{0}};
     const kn_kind *quick = quick_kind(target->backend);
     *out = (kn_schedule){.kind = quick};
@@ -176,7 +185,8 @@ bool kn_schedule_keeps_order(kn_schedule *out, const kn_spec *optimised, const k
                              const kn_launch_params *launch_params)
 {
     const kn_target *target = &optimised->target;
-    const kn_choice choice = {optimised->program, space, NULL, optimised->n_arrays, target, 0};
+    const kn_choice choice = {
+        .program = optimised->program, .space = space, .count = optimised->n_arrays, .target = target};
     kn_launch_params unused = {{0}};
     kn_spec baseline = *optimised;
     bool keeps = true;

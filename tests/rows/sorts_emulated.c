@@ -1,6 +1,7 @@
 /* sorts_emulated - sorts of random rows by the kernels that a GPU would run, twice, against the host's, which
  * tests/unit/api_sorts.c and tests/numpy compare with references of their own: keys of all dtypes, both
- * orders, all axes and strides, several tiles, several keys; and searches of long rows for some places.
+ * orders, all axes and strides, several tiles of each size, several keys; and searches of long rows for some
+ * places.
  *
  * usage: sorts_emulated [COUNT [SEED]] */
 #include "drawn.h"
@@ -112,13 +113,25 @@ static bool compare(kiln_kernel *kernel, int n_out, const kiln_arg *in, int n_in
     return right;
 }
 
+/* True: tiles of more threads are taken as if there were many elements. */
+static bool draw_kinds(void)
+{
+    const bool are_large = draw(2);
+    if (are_large)
+        setenv("KILN_KINDS", "-fewest", 1);
+    else
+        unsetenv("KILN_KINDS");
+    return are_large;
+}
+
 static bool run_sort(void)
 {
+    const bool are_large = draw_kinds();
     int dtype = KILN_BOOL + (int)draw(14), axis = (int)draw(AXES), n_keys = 1 + (int)draw(2);
     bool moves = draw(2);
     int64_t shape[AXES];
     for (int a = 0; a < AXES; ++a)
-        shape[a] = 1 + (int64_t)draw(a == axis ? (draw(3) ? 300 : 9000) : 4);
+        shape[a] = 1 + (int64_t)draw(a != axis ? 4 : are_large ? 20000 : draw(3) ? 300 : 9000);
     const kiln_sort_key keys[] = {{"x", NULL, (unsigned)draw(2)}, {"w", "int16", (unsigned)draw(2)}};
     const kiln_sort_key by[] = {keys[n_keys - 1], keys[0]};
     input x = {0}, w = {0};
@@ -139,6 +152,26 @@ static bool run_sort(void)
     kiln_array_free(w.array);
     free(x.memory);
     free(w.memory);
+    return right;
+}
+
+/* Elements of 4 bytes, alone or with where they were, in several tiles of each size (kind_sort_place.c). */
+static bool run_words(void)
+{
+    static const kiln_dtype words[] = {KILN_INT32, KILN_UINT32, KILN_FLOAT32};
+    const kiln_dtype dtype = words[draw(3)];
+    const bool are_large = draw_kinds();
+    const char *text = draw(2) ? "sort(x, axis=1)" : "argsort(x, axis=1)";
+    const int64_t shape[AXES] = {1 + (int64_t)draw(2), 8193 + (int64_t)draw(are_large ? 20000 : 9000),
+                                 1 + (int64_t)draw(2)};
+    input x = {0};
+    kiln_kernel *kernel = NULL;
+    bool right = make(&x, dtype, shape) && kiln_expression_create(&kernel, "x", text, NULL) == KILN_OK;
+    const kiln_arg in = kiln_arg_array(x.array);
+    right = say(right && compare(kernel, 1, &in, 1, NULL, shape, 1), text, shape, dtype, 1);
+    kiln_kernel_free(kernel);
+    kiln_array_free(x.array);
+    free(x.memory);
     return right;
 }
 
@@ -186,7 +219,7 @@ int main(int argc, char **argv)
     long count = drawn_count(argc, argv, 24, 1), failed = 0;
     state = drawn_state(argc, argv);
     for (long k = 0; k < count; ++k)
-        failed += !(draw(3) == 0 ? run_search() : run_sort());
+        failed += !(draw(3) == 0 ? run_words() : draw(2) ? run_search() : run_sort());
     printf("%ld random sorts, %ld failed\n", count, failed);
     return failed > 0;
 }

@@ -1,8 +1,11 @@
-/* emit_select.c - select.cu, select_row.cu, and select_quick.cu, the baseline tier of both. */
+/* emit_select.c - select.cu, select_row.cu, select_packed.cu, and select_quick.cu, the baseline tier of
+ * all. */
 #include "codegen/writer.h"
 
 #include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
+
+enum { WORD = 4 /* bytes */, PACKED_THREADS = 2048 /* of a multiprocessor */ };
 
 /* The slots that all templates have. */
 static void fill_scan(kn_writer *w)
@@ -75,12 +78,32 @@ static void put_held(const kn_writer *w, kn_str *out, int k)
         kn_put_item(w, out, k);
 }
 
+static bool is_packed(const kn_spec *spec)
+{
+    return kn_select_row_config_of(&spec->schedule)->packed;
+}
+
+/* Selected elements that the predicate reads are in shared memory, others where they lie. */
+static void put_packed(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_is_output(w, k) || !kn_scan_is_of_stage(w, KN_SCAN_MAP, k))
+        along_row()->put(w, out, k);
+    else
+        kn_put_part(w, out, "packed", k);
+}
+
 /* Elements that only the last stage reads are loaded where they are selected. */
 static void put_loads(kn_writer *w, int k)
 {
-    const bool is_mapped = kn_scan_is_of_stage(w, KN_SCAN_MAP, k);
-    if (kn_is_output(w, k) || (!is_mapped && !kn_scan_is_of_stage(w, KN_SCAN_POST, k)))
+    const bool is_mapped = kn_scan_is_of_stage(w, KN_SCAN_MAP, k),
+               is_put = kn_scan_is_of_stage(w, KN_SCAN_POST, k);
+    if (kn_is_output(w, k) || (!is_mapped && (!is_put || is_packed(w->spec))))
         return;
+    if (is_put && is_packed(w->spec)) {
+        kn_put_part(w, &w->slot[KN_SLOT_TILES], "packed_tile", k);
+        kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "pack_item", k, "place=%s",
+                         kn_text_by(w, kn_put_item, k));
+    }
     kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "item_packs", k);
     kn_put_part_with(w, &w->slot[is_mapped ? KN_SLOT_STEP_LOADS : KN_SLOT_GATHER], "item_load", k, "place=%s",
                      kn_text_by(w, along_row()->put, k));
@@ -88,7 +111,21 @@ static void put_loads(kn_writer *w, int k)
 
 static const char *choose_template_of_row(const kn_spec *spec)
 {
-    return template_of(spec, "schedules/scan/select_row.cu");
+    return template_of(spec,
+                       is_packed(spec) ? "schedules/scan/select_packed.cu" : "schedules/scan/select_row.cu");
+}
+
+static void put_packed_stores(kn_writer *w)
+{
+    int bytes = 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        bytes += kn_array_of(w, k) >= 0 && kn_scan_is_of_stage(w, KN_SCAN_MAP, k) ? kn_item_size(w, k) : 0;
+    /* Elements of a word fit so many threads' registers, which hides more waiting. */
+    if (bytes <= WORD)
+        kn_put_blocks(w, PACKED_THREADS);
+    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_packed, along_row()->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_UNSTAGE], KN_SCAN_MAP, along_row()->put, along_row()->offset);
+    kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_POST, along_row()->put, along_row()->offset);
 }
 
 static void fill_row(kn_writer *w)
@@ -103,7 +140,10 @@ static void fill_row(kn_writer *w)
         if (kn_array_of(w, k) >= 0)
             put_loads(w, k);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SCAN_MAP, kn_put_item, along_row()->offset);
-    kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_held, along_row()->offset);
+    if (is_packed(w->spec))
+        put_packed_stores(w);
+    else
+        kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_held, along_row()->offset);
     if (w->program->uses & KN_USES_REDUCTION_INDEX && w->program->uses & KN_USES_SIZES) {
         kn_str *index = kn_text(w);
         kn_put_reduction_index(w, index, along_row()->offset);

@@ -50,6 +50,16 @@ if constexpr (kn_has_tiles) {
     kn_before = kn_tile > 0 ? kn_of_tile : 0;
 }
 
+// Selected elements of a warp side by side, with their numbers in the tile.
+#inline packed kn_${name}_packed[kn_s]
+
+#part packed_tile
+__shared__ __align__(16) unsigned char kn_${name}_bytes[kn_most * ${size}];
+${type} *const kn_${name}_packed = (${type} *)kn_${name}_bytes;
+
+#part pack_item
+kn_${name}_packed[kn_s] = ${place};
+
 // Elements one by one.
 #part item_packs
 ${type} kn_${name}_all[kn_in_flight];

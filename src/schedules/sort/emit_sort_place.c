@@ -47,12 +47,19 @@ static void put_operand(kn_writer *w, int k, int *first)
     }
 }
 
-/* Elements have their number in the tile if the last stage has it: their index, or results at their place. */
+static void put_buffer(kn_writer *w)
+{
+    const kn_sort_place_config *config = kn_sort_place_config_of(&w->spec->schedule);
+    if (config->dynamic)
+        kn_put_part(w, &w->slot[KN_SLOT_TILES], "dynamic_buffer", KN_NO_VALUE);
+    else
+        kn_put_part_with(w, &w->slot[KN_SLOT_TILES], "static_buffer", KN_NO_VALUE, "size=%d",
+                         config->bytes + config->numbers * (int)sizeof(uint16_t));
+}
+
 static void put_numbers(kn_writer *w, int first)
 {
-    bool has_numbers = w->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
-    for (int k = 0; k < kn_param_count(w); ++k)
-        has_numbers = has_numbers || (kn_array_of(w, k) >= 0 && kn_is_output(w, k));
+    const bool has_numbers = kn_sort_place_config_of(&w->spec->schedule)->numbers;
     /* Elements that are moved themselves fit so many threads' registers, which hides more waiting (a pass
      * over 2^26 keys of 8 bytes in programs of their own, H200: 706 us by 512 threads, 516 by 1,024); passes
      * that have numbers too become slower (H100). */
@@ -86,6 +93,7 @@ static void fill(kn_writer *w)
         return;
     }
     put_places(w);
+    put_buffer(w);
     kn_put_row_pointers(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)

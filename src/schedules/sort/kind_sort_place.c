@@ -20,8 +20,9 @@ typedef struct place_field {
 } place_field;
 
 enum {
-    NUMBER = 2,     /* bytes of an element's number in the tile */
-    LARGE = 1 << 23 /* elements that have enough tiles of more threads */
+    NUMBER = 2,       /* bytes of an element's number in the tile */
+    LARGE = 1 << 23,  /* elements that have enough tiles of more threads */
+    STATIC = 48 << 10 /* bytes of shared memory that a kernel may declare */
 };
 
 /* Inputs are sorted in shared memory, and stored from there. */
@@ -33,10 +34,30 @@ static int input_bytes(const kn_choice *c)
     return bytes;
 }
 
+/* Elements have their number in the tile if the last stage has it: their index, or results at their place. */
+static bool has_index(const kn_choice *c)
+{
+    return c->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
+}
+
+static bool has_numbers(const kn_choice *c)
+{
+    bool has = has_index(c);
+    for (int o = 0; o < c->count; ++o)
+        has = has || c->access[o].is_output;
+    return has;
+}
+
+/* Shared memory: elements, their digits, counts of each warp and of the tile. */
+static int tile_bytes(int block, int items, int element)
+{
+    return block * items * (element + 1) + (block / 32 + 3) * KN_SORT_DIGITS * 4;
+}
+
 /* So many threads of a multiprocessor have shared memory, in tiles of so many threads. */
 static bool fits(const kn_target *target, int block, int threads, int bytes)
 {
-    const int tile = block * KN_SORT_ITEMS * (bytes + NUMBER + 1) + (block / 32 + 3) * KN_SORT_DIGITS * 4;
+    const int tile = tile_bytes(block, KN_SORT_ITEMS, bytes + NUMBER);
     return tile <= target->shared_memory_per_block &&
            tile <=
                target->shared_memory_per_multiprocessor / (threads / block) - target->shared_memory_reserved;
@@ -52,13 +73,13 @@ static int choose_block(const kn_choice *c)
     for (int o = 0; o < c->count; ++o)
         inputs += !c->access[o].is_output;
     const int bytes = input_bytes(c);
-    const bool has_index = c->program->uses & (KN_USES_INDEX | KN_USES_INDEXER | KN_USES_REDUCTION_INDEX);
+    const bool is_large = elements >= LARGE || c->takes_few;
     for (int o = 0; o < c->count; ++o)
-        if (elements < LARGE || inputs > 2 || (!c->access[o].is_output && c->access[o].item_size != 4))
+        if (!is_large || inputs > 2 || (!c->access[o].is_output && c->access[o].item_size != 4))
             return KN_SORT_BLOCK;
-    if (inputs + has_index == 1 && fits(c->target, KN_SORT_KEYS_BLOCK, KN_SORT_KEYS_THREADS, bytes))
+    if (inputs + has_index(c) == 1 && fits(c->target, KN_SORT_KEYS_BLOCK, KN_SORT_KEYS_THREADS, bytes))
         return KN_SORT_KEYS_BLOCK;
-    if (inputs + has_index > 1 && fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, bytes))
+    if (inputs + has_index(c) > 1 && fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, bytes))
         return KN_SORT_PAIRS_BLOCK;
     return KN_SORT_BLOCK;
 }
@@ -72,8 +93,20 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_sort_place_config *config = kn_sort_place_config_in(out);
     config->one_axis = kn_reduce_set_elements(out, c);
     config->items = out->block == KN_SORT_BLOCK ? kn_sort_items(bytes) : KN_SORT_ITEMS;
-    config->bytes = bytes + NUMBER;
+    config->bytes = bytes;
+    config->numbers = has_numbers(c);
+    /* The addresses of what is declared are constants, which are fewer instructions to compile. */
+    config->dynamic = tile_bytes(out->block, config->items, bytes + config->numbers * NUMBER) > STATIC;
     return true;
+}
+
+/* Blocks of that tier are warps. */
+static void make_baseline(kn_schedule *s)
+{
+    kn_sort_place_config *config = kn_sort_place_config_in(s);
+    s->block = KN_SORT_BLOCK;
+    config->items = kn_sort_items(config->bytes);
+    config->dynamic = 0;
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -89,7 +122,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         out->block = 32;
     } else {
         const kn_sort_place_config *config = kn_sort_place_config_of(s);
-        out->shared_bytes = (unsigned)(s->block * config->items * config->bytes);
+        const int element = config->bytes + config->numbers * NUMBER;
+        out->shared_bytes = config->dynamic ? (unsigned)(s->block * config->items * element) : 0;
         out->shared_percent = 100;
     }
     memcpy(out->field, &f, sizeof f);
@@ -106,11 +140,12 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_sort_place = {.name = "sort_place",
                                     .recipe = &kn_recipe_sort_place,
                                     .pattern = "mpm",
-                                    .revision = 2,
+                                    .revision = 3,
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,
                                     .has_baseline = true,
+                                    .make_baseline = make_baseline,
                                     .describe = describe,
                                     .has_workspace = true,
                                     .config = &kn_sort_place_config_table,

@@ -16,8 +16,10 @@ enum { KN_SORT_KEY, KN_SORT_SORT, KN_SORT_PUT }; /* the stages */
 #define KN_SORT_COUNT_CONFIG(X) X(one_axis, 1)
 KN_CONFIG(kn_sort_count_config, KN_SORT_COUNT_CONFIG);
 /* items: elements of a thread.
- * bytes: of an element in shared memory, at most. */
-#define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(bytes, 255) X(one_axis, 1)
+ * bytes: of an element's inputs, which lie in shared memory.
+ * numbers: elements have their number in the tile there, too.
+ * dynamic: of a size that the launch says, which may be larger than what is declared. */
+#define KN_SORT_PLACE_CONFIG(X) X(items, 16) X(bytes, 255) X(numbers, 1) X(dynamic, 1) X(one_axis, 1)
 enum {
     KN_SORT_KEYS_BLOCK = 384,    /* threads of a tile of many keys of 4 bytes */
     KN_SORT_KEYS_THREADS = 1152, /* ... of a multiprocessor */

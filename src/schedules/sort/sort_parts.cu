@@ -24,6 +24,13 @@ kn_${name}_all[kn_r] = ${place};
 #inline item kn_${name}_all[kn_r]
 #inline sorted kn_${name}_sorted[kn_s]
 
+// The tile's elements, in the order of digits.
+#part dynamic_buffer
+extern __shared__ __align__(16) unsigned char kn_buffer[];
+
+#part static_buffer
+__shared__ __align__(16) unsigned char kn_buffer[kn_of_tile * ${size}];
+
 #part sorted_tile
 ${type} *const kn_${name}_sorted = (${type} *)(kn_buffer + kn_of_tile * ${first});
 

@@ -2,7 +2,6 @@ ${head}
 ${axes}
 enum { kn_items = ${items}, kn_warps = ${block} / 32, kn_of_tile = ${block} * kn_items };
 enum { kn_digits = 256, kn_digit_warps = kn_digits / 32 /* threads of the first warps have a digit each */ };
-extern __shared__ __align__(16) unsigned char kn_buffer[]; /* the tile's elements, in the order of digits */
 enum { kn_shift = 8 * sizeof(${type}) - 2 }; /* of the two bits of a word that tell its meaning: 0 nothing yet, 1 the tile's own elements of a digit, 2 those of all tiles up to it */
 
 ${begin}
