@@ -76,12 +76,14 @@ KN_COMPLEX complex<T> kn_expi(T exponent, T y) {
     return complex<T>(half * cos(y) * half, half * sin(y) * half);
 }
 
+/* By selects, so that compilers make vectors of it. */
 KN_COMPLEX complex<T> exp(const complex<T> &z) {
-    if (z.im == 0)
-        return complex<T>(exp(z.re), z.im);
-    if (isinf(z.re) && !isfinite(z.im))
-        return z.re < 0 ? complex<T>(0, copysign((T)0, z.im)) : complex<T>(z.re, z.im - z.im);
-    return kn_expi(z.re, z.im);
+    const bool is_real = z.im == 0, is_far = !is_real && !(z.re < kn_limits<T>::exponent);
+    const bool has_end = isinf(z.re) & !isfinite(z.im);
+    const T x = exp(is_far ? z.re / 2 : z.re), c = x * cos(z.im), s = x * sin(z.im);
+    const T re = is_real ? x : is_far ? c * x : c, im = is_real ? z.im : is_far ? s * x : s;
+    const T end = z.re < 0 ? (T)0 : z.re, other = z.re < 0 ? copysign((T)0, z.im) : z.im - z.im;
+    return complex<T>(has_end ? end : re, has_end ? other : im);
 }
 
 KN_COMPLEX complex<T> exp2(const complex<T> &z) { return exp(z * (T)0.693147180559945309417); }
