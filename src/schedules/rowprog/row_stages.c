@@ -250,7 +250,8 @@ static void put_row_result(kn_writer *w, int k, const char *condition)
     kn_put_part_with(w, store, condition ? "store_result_if" : "store_result", k,
                      "condition=%s place=%s value=%s", condition, kn_str_text(place),
                      kn_text_by(w, kn_place_of_row, k));
-    if (w->is_cuda || w->program->left_outputs >> (k - w->program->n_in) & 1)
+    /* Where rows are not side by side the load declares the result, too. */
+    if (w->is_cuda || !kn_has_columns(w) || w->program->left_outputs >> (k - w->program->n_in) & 1)
         put_for_rows(w, row, load);
     put_for_rows(w, &w->slot[KN_SLOT_STORES], store);
 }
