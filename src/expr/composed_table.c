@@ -145,7 +145,7 @@ static const kn_composed rows[] = {
     /* The ends are as they were given. */
     {"geomspace", "start, stop, num#=50, endpoint#=True; axis#=0",
      "start = start * 1.0; stop = stop * 1.0; s = sign(start); " ALONG_LAST
-     "r = 10.0 ** linspace(log10(start * s), log10(stop * s), num, endpoint=endpoint, axis=-1); "
+     "r = 10.0 ** linspace(log10(start / s), log10(stop / s), num, endpoint=endpoint, axis=-1); "
      "r = full_like(t, s)[..., None] * r; "
      "moveaxis(where(i == 0, b, where((i == num - 1) & (num > 1) & endpoint, e, r)), -1, axis)"},
     {"gradient", "f, dx=1.0, axis#=None, edge_order#=1", NULL},

@@ -238,7 +238,7 @@ pad(x, (3, 1), "reflect", reflect_type="odd") | pad(x, ((0, 4), (5, 1)), "symmet
 pad(x, 1, constant_values=((1, 2), (3, 4))) | pad(x, ((2, 1), (0, 3)), constant_values=((1,), (2,))) | pad([1, 2], 1, constant_values=(2.7, -1)) | pad(x, 1, constant_values=x[0]) | pad(x[:0], ((1, 1), (0, 0)), constant_values=(3, 4))
 pad(x, (1, 2), "linear_ramp", end_values=((5, -4), (1, 2))) | pad(x, 1, "minimum", stat_length=((1, 2), (2, 1))) | pad(x, 1, "mean", stat_length=(1, 2)) | pad([1j], 1, constant_values=2j)
 delete(x, [True, False], axis=0) | delete(x, array([True, False, True, False])) | delete(x, array([-1, 0]), axis=1) | delete([4, 5, 6], [False, True, False]) | delete(x, array([1]))
-interp(1.5, [1, 2, 4], [10, 20, 40]) | interp(1.5, [1, 2.0], [1j, 3]) | interp(9.5, [1, 2.0], [5, 3], period=4) | convolve([1, 2], 3) | searchsorted([1, 2], 1.5)
+geomspace(1j, 1000j, 4) | geomspace(-1, -1000, 4) | geomspace(1 + 1j, 8 + 8j, 4) | interp(1.5, [1, 2, 4], [10, 20, 40]) | interp(1.5, [1, 2.0], [1j, 3]) | interp(9.5, [1, 2.0], [5, 3], period=4) | convolve([1, 2], 3) | searchsorted([1, 2], 1.5)
 concatenate(x) | concatenate(x, axis=None) | stack(x, axis=-1) | choose([[0, 1]], x) | choose([5, -3], x, mode="wrap") | concatenate(x[None], axis=-1) | concatenate(x[0][:, None], dtype=int32, casting="unsafe")"""
 
 
