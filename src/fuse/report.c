@@ -216,8 +216,8 @@ kiln_status kn_report_stored(kn_lowered *out, const kn_lower_state *s, const int
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer",
         [KN_WHY_LAYOUT] = "one kernel would gather it: it lies along another axis than other inputs",
-        [KN_WHY_STRIPS] = "a kernel over rows combines their columns by strips of rows, and another one the "
-                          "strips"};
+        [KN_WHY_STRIPS] = ("a kernel over rows combines their columns by strips of rows, and another one the "
+                           "strips")};
     kiln_status status = KILN_OK;
     out->stored = kn_calloc((size_t)out->n_buffers + 1, sizeof *out->stored);
     if (!out->stored)

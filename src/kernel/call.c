@@ -493,10 +493,10 @@ static kiln_status call_first_time(call *c, const call_key *key)
     if (!overlaps &&
         !is_apart) /* failed calls too: they may have missed it because nothing may be compiled */
         kn_used_write(c->kernel, c->out, c->program->n_out, c->in, c->program->n_in, c->options, c->device);
-    if (status != KILN_OK)
-        return status;
-    if (overlaps)
+    if (status == KILN_OK && overlaps)
         return call_with_copies(c, overlaps);
+    if (status != KILN_OK || !plan)
+        return status;
     bool keep = !key->is_full && !c->is_uncacheable;
     const kn_call_plan *stored = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
     status = is_apart ? call_apart(c, &(stored ? stored : plan)->apart) : run_plan(c, stored ? stored : plan);

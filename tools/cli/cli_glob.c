@@ -127,7 +127,7 @@ bool cli_glob_iteration(cli_glob *glob, cli_call *call, int n)
         path = path ? path : call->word[k];
     }
     for (int j = 0; j < call->n_out; j++) {
-        call->file[j] = n < glob->count ? fill_pattern(glob->pattern[j], path) : glob->pattern[j];
+        call->file[j] = n < glob->count && path ? fill_pattern(glob->pattern[j], path) : glob->pattern[j];
         has_memory = has_memory && call->file[j];
     }
     return has_memory;

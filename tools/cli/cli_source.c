@@ -24,7 +24,7 @@ static const text_command explain_command = {
 
 static void print_texts(const text_command *command, char *const *text)
 {
-    for (int t = 0; t < command->n_texts; t++) {
+    for (int t = 0; t < command->n_texts && text[t]; t++) {
         size_t length = strlen(text[t]);
         printf("%s%s", text[t], length == 0 || text[t][length - 1] == '\n' ? "" : "\n");
     }

@@ -686,7 +686,7 @@ static kiln_status read_table(kiln_array **out, table *t, const char *text, cons
 
 kiln_status format_table_read(kiln_array **out, const format_input *in, char separator)
 {
-    const char *text = NULL, *end = (const char *)in->data + in->size;
+    const char *text = "", *end = (const char *)in->data + in->size;
     table t = {.in = in};
     kiln_status status = skip_mark(&text, in);
     if (status == KILN_OK) {

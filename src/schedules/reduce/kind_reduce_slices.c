@@ -197,7 +197,8 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
            (f->tile_results / 2 >= results || bytes_of(all, f->tile_results, enough) > SHARED))
         f->tile_results /= 2;
     f->lanes = (uint32_t)block / f->tile_results;
-    int64_t most = (SHARED / f->tile_results - all->count * 3 * CHUNK) / all->bytes / CHUNK * CHUNK;
+    int64_t most = (SHARED / f->tile_results - all->count * 3 * CHUNK) / (all->bytes > 0 ? all->bytes : 1) /
+                   CHUNK * CHUNK;
     f->slice = (uint32_t)(bytes_of(all, f->tile_results, row) <= SHARED ? row : most < CHUNK ? CHUNK : most);
 }
 

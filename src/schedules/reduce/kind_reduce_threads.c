@@ -89,7 +89,8 @@ static bool has_weight(const kn_choice *c)
 
 /* Rows of a few elements that are no whole vectors, such as channels or coordinates. A thread has as many
  * rows as a vector has elements; together they are as many vectors as a row has elements. Where there are
- * weights, which a tile would load for each element, it has two rows if these are no vectors. */
+ * weights, which a tile would load for each element, it has two rows if these are no vectors, and rows may be
+ * whole ones. */
 static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
@@ -101,8 +102,8 @@ static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice
     }
     f->axis = inner - 1;
     if (s->n_reduction_axes != 1 || s->ndim < 2 || s->extent[inner] < 2 || s->extent[inner] > NARROW ||
-        widest == 0 || widest > VECTOR_BYTES / 2 || s->extent[inner] * widest_row % VECTOR_BYTES == 0 ||
-        kn_reduce_is_struct(c))
+        widest == 0 || widest > VECTOR_BYTES / 2 ||
+        (s->extent[inner] * widest_row % VECTOR_BYTES == 0 && !has_weight(c)) || kn_reduce_is_struct(c))
         return false;
     out->vector = VECTOR_BYTES / widest;
     out->vector = out->vector > WIDEST_VECTOR ? WIDEST_VECTOR : out->vector;

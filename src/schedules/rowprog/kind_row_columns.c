@@ -234,7 +234,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 {
     int64_t length = kn_row_length(c);
     int axis = kn_reduce_output_axis(c);
-    tile_params t = {.reduce = {.axis = axis, .inner = -1, .copies = 1}};
+    tile_params t = {.reduce = {.axis = axis, .inner = -1, .copies = 1}, .blocks = 1, .across = 1};
     if (length < 2 || length > INT32_MAX / 2 || axis < 0 || c->block > 0 || reduces_structs(c->program))
         return false;
     for (int o = 0; o < c->count; ++o)

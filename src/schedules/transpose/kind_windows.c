@@ -81,13 +81,20 @@ static int count_alike(const kn_choice *c, int first)
 static bool lies_as_results(const kn_choice *c, int o, int vector)
 {
     const kn_space *s = c->space;
-    bool does = (c->access[o].item_size > 1 || vector < WORDS_OF_BYTES) &&
-                kn_choice_agrees(c, o, vector, kn_choice_misalignment(c, vector));
+    bool does = kn_choice_agrees(c, o, vector, kn_choice_misalignment(c, vector));
     for (int r = 0; r < c->count; ++r)
         for (int a = 0; c->access[r].is_output && a < s->ndim; ++a)
             does =
                 does && s->stride[o][a] * c->access[r].item_size == s->stride[r][a] * c->access[o].item_size;
     return does;
+}
+
+/* Vectors save instructions beside staged elements of two bytes and more; where these are bytes, or vectors
+ * have two elements, or sixteen bytes, gathers take as long or less (H200). */
+static bool saves_to_load(const kn_choice *c, int o, int first, int vector)
+{
+    return c->access[first].item_size > 1 && vector > 2 &&
+           (c->access[o].item_size > 1 || vector < WORDS_OF_BYTES) && lies_as_results(c, o, vector);
 }
 
 /* One operand is staged, or two that lie alike; the others are vectors where they lie as the results do, or
@@ -99,15 +106,17 @@ static bool set_access(char *access, const kn_choice *c, const launch_params *f,
         int axis = f->are_channels ? axis_of_channels(c, o) : kn_choice_contiguous_axis(c, o);
         bool can = count < most && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o) &&
                    !kn_choice_stays_near(c, o) && (first < 0 || lie_alike(c, o, first));
-        bool is_vector = c->access[o].is_output || (!narrow && lies_as_results(c, o, vector));
-        access[o] = can ? KN_STAGED : is_vector ? KN_VECTOR : KN_GATHER;
+        access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
         if (can && first < 0) {
             first = o;
             most = !narrow && count_alike(c, o) <= MOST_STAGED ? MOST_STAGED : 1;
         }
         count += can;
     }
-    return count > 0;
+    for (int o = 0; o < c->count && first >= 0 && !narrow; ++o)
+        if (access[o] == KN_GATHER && saves_to_load(c, o, first, vector))
+            access[o] = KN_VECTOR;
+    return first >= 0;
 }
 
 /* The input's rows are long enough, and so are the results' ranges, which continue along other axes if the
