@@ -101,8 +101,9 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
 #define BEFORE(a, b) "((" a " < " b ") | (kn_is_nan(" b ") & !kn_is_nan(" a ")))"
 
 /* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
- * is that of n alone, and no step is a branch, which random values would mispredict. Places of 32 bits, where
- * they suffice, are half of a step's instructions on CUDA. */
+ * is that of n alone, and no step is a branch, which random values would mispredict. Places of 32 bits are
+ * half of a step's instructions on CUDA, which pays where the elements lie in the nearest cache (H200, 2^26
+ * float32 in 1,000: 829 us before, 448; in 2^20, where memory bounds it: 4,153, 4,581). */
 #define SEARCH(element, goes_on)                                                                             \
     "const auto search = [&](auto count) -> int64 {\n"                                                       \
     "    auto low = count;\n"                                                                                \
@@ -115,7 +116,7 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
     "    }\n"                                                                                                \
     "    return low;\n"                                                                                      \
     "};\n"                                                                                                   \
-    "const int64 low = n > 0x7fffffff ? search(n) : search((uint32)n);\n"
+    "const int64 low = n > 32768 ? search(n) : search((uint32)n);\n"
 #define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("(T)a[middle]", goes_on) "place = low"
 #define SEARCH_BINS(goes_on)                                                                                 \
     "const int64 n = bins.size();\n"                                                                         \

@@ -5,8 +5,6 @@
 #include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
 
-enum { WORD = 4 /* bytes */, PACKED_THREADS = 2048 /* of a multiprocessor */ };
-
 /* The slots that all templates have. */
 static void fill_scan(kn_writer *w)
 {
@@ -117,12 +115,6 @@ static const char *choose_template_of_row(const kn_spec *spec)
 
 static void put_packed_stores(kn_writer *w)
 {
-    int bytes = 0;
-    for (int k = 0; k < kn_param_count(w); ++k)
-        bytes += kn_array_of(w, k) >= 0 && kn_scan_is_of_stage(w, KN_SCAN_MAP, k) ? kn_item_size(w, k) : 0;
-    /* Elements of a word fit so many threads' registers, which hides more waiting. */
-    if (bytes <= WORD)
-        kn_put_blocks(w, PACKED_THREADS);
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SCAN_POST, put_packed, along_row()->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_UNSTAGE], KN_SCAN_MAP, along_row()->put, along_row()->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_POST, along_row()->put, along_row()->offset);

@@ -107,8 +107,8 @@ static int count_held(const kn_choice *c)
 }
 
 /* Numbers of elements have 8 bytes; a warp stores them by few instructions where they lie side by side (H200,
- * nonzero(x > 0.5) of 2^28 float32: 969 us from registers, 826 from shared memory; x[x > 0.5] is not faster
- * by it: 720, 738). */
+ * nonzero(x > 0.5) of 2^28 float32: 940 us from registers, 794 from shared memory; x[x > 0.5] is not faster
+ * by it: 732, 741). */
 static bool packs(const kn_choice *c, int items, int block)
 {
     int bytes = sizeof(uint16_t);
