@@ -307,7 +307,8 @@ static kiln_status write_left(kn_str *text, const kn_shaped_own *own, const kn_d
     if (in[1].dtype == KILN_BOOL)
         kn_str_append(text, "~x1");
     else
-        kn_str_printf(text, "~isin(arange(%lld), where(x1 < 0, x1 + %lld, x1))", extent, extent);
+        kn_str_printf(text, "~isin(arange(%lld), arange(%lld)[x1])", extent,
+                      extent); /* as indices are checked */
     return KILN_OK;
 }
 

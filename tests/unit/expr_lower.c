@@ -253,7 +253,7 @@ static void programs_are_taken_apart_where_that_pays(void **state)
         {"sum(x.reshape(-1, 4, 64), axis=1)", "host", 1, "stage=\"map\" body"},
         {"y = x.reshape(-1, 8); sum(y * y[::-1], axis=1)", "host", 1, "schedule=\"reduce\""},
         {"sum(x.reshape(-1, 16, 4)[:, 1:9], axis=-1)", "host", 1, "schedule=\"reduce\""},
-        {"argmax(x.reshape(-1, 4), axis=1)", "host", 1, "schedule=\"reduce\""},
+        {"argmax(x.reshape(-1, 4), axis=1)", "host", 1, "schedule=\"row_short\""},
         /* or if they lie along two axes: a reduction would gather one of them */
         {"y = x.reshape(4, 1024, 1024); sum(abs(y - transpose(y, (0, 2, 1))), axis=0)", "sm_90", 1,
          "schedule=\"tile\""},
