@@ -384,9 +384,9 @@ static kiln_status check_values(const kn_shaped_own *own, const kn_described *in
     const bool fits = rest < 3 && (rest < 1 || v->shape[rest - 1] == 1 || v->shape[rest - 1] == 2) &&
                       (rest < 2 || v->shape[0] == 1 || v->shape[0] == in->ndim);
     return fits ? KILN_OK
-                : kn_error(KILN_ERROR_SHAPE,
-                           "pad: values: a number, two, or a pair for each of %d axes were expected",
-                           in->ndim);
+                : kn_error(
+                      KILN_ERROR_SHAPE, "pad: %s: a number, two, or a pair for each of %d axes were expected",
+                      strcmp(own->word[0], "linear_ramp") == 0 ? "end_values" : "constant_values", in->ndim);
 }
 
 static kn_str *write_part(kn_str *text, int axis, long long from, long long to)

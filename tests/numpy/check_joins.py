@@ -50,7 +50,7 @@ def check_refusals(kiln):
                        ("pad(x, -1)", "one from 0 on"), ("split(x, 0)", "0 parts were given"), ("array_split(x, (1, y))", "a whole number"),
                        ("split(y, 2)[0]", "no multiple of the 2 parts"), ("moveaxis(x, (0, 1), 0)", "as many as source has, 2"), ("swapaxes(x, 0, 2)", "axis 2 was given"),
                        ("diagonal(x, 0, 1, 1)", "axis 1 was given before"), ("rollaxis(x, 0, 3)", "start: 3 was given"), ("rot90(x, 1, (0, 0))", "two different ones"),
-                       ("pad(x[:0], 1, 'edge')", "by a constant alone"), ("pad(x, 1, constant_values=y)", "a finite number that stands")):
+                       ("pad(x[:0], 1, 'edge')", "by a constant alone"), ("pad(x, 1, constant_values=y)", "constant_values: a number, two, or a pair for each of 2 axes")):
         try:
             kiln.results(text, {"x": x, "y": y}, random.Random(1), 1)
         except (AssertionError, RuntimeError) as error:
