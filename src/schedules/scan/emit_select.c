@@ -150,11 +150,11 @@ KN_CONFIG_TABLE(kn_select_config, KN_SELECT_CONFIG);
 const kn_recipe kn_recipe_select_row = {.choose_template = choose_template_of_row,
                                         .fill = fill_row,
                                         .parts = "schedules/scan/scan_parts.cu",
-                                        .preludes = "kn_reduce_block kn_look_back",
+                                        .preludes = "kn_reduce_block kn_look_back kn_before_warp",
                                         .quick_preludes = "kn_take_ticket"};
 
 const kn_recipe kn_recipe_select = {.choose_template = choose_template,
                                     .fill = fill,
                                     .parts = "schedules/scan/scan_parts.cu",
-                                    .preludes = "kn_reduce_block kn_look_back",
+                                    .preludes = "kn_reduce_block kn_look_back kn_before_warp",
                                     .quick_preludes = "kn_take_ticket"};

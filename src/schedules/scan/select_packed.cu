@@ -53,15 +53,8 @@ ${begin}
     }
 
     /* The number of selected elements before those of this warp. */
-    if (kn_lane == 0)
-        kn_total[kn_warp] = kn_sum;
-    __syncthreads();
-    unsigned kn_earlier = 0, kn_all = 0;
-#pragma unroll
-    for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
-        kn_earlier += kn_w < kn_warp ? kn_total[kn_w] : 0;
-        kn_all += kn_total[kn_w];
-    }
+    unsigned kn_all;
+    const unsigned kn_earlier = kn_before_warp<kn_warps, kn_warps>(kn_total, kn_sum, kn_all);
     ${order}
 
     /* Selected elements are stored by their number, which is one more than that of selected ones before. */
