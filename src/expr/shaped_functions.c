@@ -312,16 +312,23 @@ static kiln_status write_left(kn_str *text, const kn_shaped_own *own, const kn_d
     return KILN_OK;
 }
 
-/* left_of(a, obj, axis), of which delete is composed */
-kiln_status kn_call_left(kn_value *out, kn_parser *p, const kn_called *c)
+/* Two arrays and a whole number, all of which are given. */
+static kiln_status call_of_two(kn_value *out, kn_parser *p, const kn_called *c, kn_shaped_writer write,
+                               const char *const *names)
 {
-    static const char *const names[] = {"a", "obj", "axis"};
     kn_value slot[3] = {{0}};
     kn_shaped_own own = {.count = 1};
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
     if (status == KILN_OK)
         status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
-    return status == KILN_OK ? kn_call_shaped(out, p, c, write_left, &own, slot, 2) : status;
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write, &own, slot, 2) : status;
+}
+
+/* left_of(a, obj, axis), of which delete is composed */
+kiln_status kn_call_left(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"a", "obj", "axis"};
+    return call_of_two(out, p, c, write_left, names);
 }
 
 static kiln_status write_filled(kn_str *text, const kn_shaped_own *own, const kn_described *in)
@@ -339,12 +346,7 @@ static kiln_status write_filled(kn_str *text, const kn_shaped_own *own, const kn
 kiln_status kn_call_filled(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "val", "wrap"};
-    kn_value slot[3] = {{0}};
-    kn_shaped_own own = {.count = 1};
-    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
-    if (status == KILN_OK)
-        status = kn_parser_whole(&own.number[0], p, &slot[2], names[2]);
-    return status == KILN_OK ? kn_call_shaped(out, p, c, write_filled, &own, slot, 2) : status;
+    return call_of_two(out, p, c, write_filled, names);
 }
 
 /* ---- padding by what an axis has ---- */
