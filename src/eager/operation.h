@@ -40,6 +40,8 @@ void kn_operations_forget(void);
 /* ---- operation_program.c ---- */
 
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
+/* Flags, compiler options and headers of the operation, which each of its kernels has. */
+void kn_operation_put_options(kiln_kernel_options *out, const kiln_operation *d);
 /* The bound that input k is, for an operation whose first input has the dtype `of`. In NumPy's clip(uint8,
  * -5, 300) neither is a bound. */
 kn_bound kn_operation_bound(const kiln_operation *d, int k, kiln_dtype of);

@@ -10,28 +10,28 @@
 #include "program/program.h"
 #include "types/dtype.h"
 
-/* Those of the table whose order of operands does not matter: what NumPy's methods are called here, and
- * what they are of no elements. Others of the table depend on the order, in which no reduction here is
- * computed. */
+/* Those of the table whose order of operands does not matter: what NumPy's methods are called here, what
+ * they are of no elements, and the same as an expression has it, for all dtypes. Others of the table depend
+ * on the order, in which no reduction here is computed. */
 static const struct {
-    const char *name, *reduce, *accumulate, *identity;
-} rows[] = {{"add", "sum", "cumsum", NULL},
-            {"multiply", "prod", "cumprod", NULL},
-            {"maximum", "max", "cummax", NULL},
-            {"minimum", "min", "cummin", NULL},
-            {"fmax", "nanmax", NULL, NULL},
-            {"fmin", "nanmin", NULL, NULL},
-            {"logical_and", "all", NULL, "true"},
-            {"logical_or", "any", NULL, "false"},
-            {"logical_xor", NULL, NULL, "false"},
-            {"bitwise_and", NULL, NULL, "(T)-1"},
-            {"bitwise_or", NULL, NULL, "(T)0"},
-            {"bitwise_xor", NULL, NULL, "(T)0"},
-            {"gcd", NULL, NULL, "(T)0"},
-            {"lcm", NULL, NULL, NULL},
-            {"hypot", NULL, NULL, "(T)0"},
-            {"logaddexp", NULL, NULL, "(T)-INFINITY"},
-            {"logaddexp2", NULL, NULL, "(T)-INFINITY"}};
+    const char *name, *reduce, *accumulate, *identity, *nothing;
+} rows[] = {{"add", "sum", "cumsum", NULL, NULL},
+            {"multiply", "prod", "cumprod", NULL, NULL},
+            {"maximum", "max", "cummax", NULL, NULL},
+            {"minimum", "min", "cummin", NULL, NULL},
+            {"fmax", "nanmax", NULL, NULL, NULL},
+            {"fmin", "nanmin", NULL, NULL, NULL},
+            {"logical_and", "all", NULL, "true", "True"},
+            {"logical_or", "any", NULL, "false", "False"},
+            {"logical_xor", NULL, NULL, "false", "False"},
+            {"bitwise_and", NULL, NULL, "(T)-1", "-1"},
+            {"bitwise_or", NULL, NULL, "(T)0", "False"},
+            {"bitwise_xor", NULL, NULL, "(T)0", "False"},
+            {"gcd", NULL, NULL, "(T)0", "False"},
+            {"lcm", NULL, NULL, NULL, NULL},
+            {"hypot", NULL, NULL, "(T)0", "False"},
+            {"logaddexp", NULL, NULL, "(T)-INFINITY", "-inf"},
+            {"logaddexp2", NULL, NULL, "(T)-INFINITY", "-inf"}};
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static int find_row(const char *name)
@@ -114,10 +114,16 @@ const char *kn_operation_method(const char *name, bool accumulates)
     return row == ROWS ? NULL : accumulates ? rows[row].accumulate : rows[row].reduce;
 }
 
-const char *kn_operation_identity(const char *name)
+static const char *identity_of(const char *name)
 {
     const int row = find_row(name);
     return row == ROWS ? NULL : rows[row].identity;
+}
+
+const char *kn_operation_nothing(const char *name)
+{
+    const int row = find_row(name);
+    return row == ROWS ? NULL : rows[row].nothing;
 }
 
 static char letter_of(const kn_variant *v, int k)
@@ -197,7 +203,7 @@ static kiln_status derive(const kiln_operation *d, bool accumulates)
     o.preamble = kn_str_text(&t.preamble);
     o.reduce = "kn_both(a, b)";
     o.post = "y = a";
-    o.identity = accumulates ? NULL : kn_operation_identity(d->name);
+    o.identity = accumulates ? NULL : identity_of(d->name);
     if (status == KILN_OK && o.types[0])
         status = kn_operation_add_derived(d, &o);
     free_texts(&t);
@@ -282,12 +288,7 @@ kiln_status kn_operation_steps(kiln_kernel **out, const char *name)
         status = refuse_map(name);
     if (status == KILN_OK) {
         o.preamble = kn_str_text(&preamble);
-        o.flags = first->flags;
-        o.compile_options = first->compile_options;
-        o.n_compile_options = first->n_compile_options;
-        o.header_names = first->header_names;
-        o.header_texts = first->header_texts;
-        o.n_headers = first->n_headers;
+        kn_operation_put_options(&o, first);
         status = kiln_elementwise_create(out, "T a, int64 first, int64 last, raw W b", "T z",
                                          "z = a;\nfor (long long k = first; k < last; ++k)\n"
                                          "    z = (T)kn_step<W>::both((W)z, b[k])",

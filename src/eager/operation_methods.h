@@ -7,8 +7,8 @@
 
 /* The operation of the table that a method is; NULL: there is none. */
 const char *kn_operation_method(const char *name, bool accumulates);
-/* The text of what a reduction of no elements is; NULL: nothing. */
-const char *kn_operation_identity(const char *name);
+/* A number that an expression combines with any without a change, for all dtypes; NULL: none is known. */
+const char *kn_operation_nothing(const char *name);
 /* Makes the operation KN_REDUCE_OF or KN_ACCUMULATE_OF NAME of those definitions of NAME that combine two
  * values of a dtype to one of it, as far as that is not done. KILN_ERROR_INVALID where there are none, and
  * for those of the table whose results depend on the order of their operands. */

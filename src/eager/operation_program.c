@@ -53,6 +53,16 @@ kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const ki
     return status;
 }
 
+void kn_operation_put_options(kiln_kernel_options *out, const kiln_operation *d)
+{
+    out->flags = d->flags;
+    out->compile_options = d->compile_options;
+    out->n_compile_options = d->n_compile_options;
+    out->header_names = d->header_names;
+    out->header_texts = d->header_texts;
+    out->n_headers = d->n_headers;
+}
+
 bool kn_operation_is_in_c_order(const kiln_operation *d)
 {
     return kn_operation_traits_of(d) & KN_OP_IN_C_ORDER;
@@ -84,14 +94,9 @@ static kiln_status make_program(kn_program **out, const kiln_operation *d, const
     put_types(&preamble, v, param, d->preamble);
     o.preamble = kn_str_text(&preamble);
     o.reduce_type = reduce_type_of(d, v, param);
-    o.flags = d->flags;
     o.loop_prep = d->loop_prep;
     o.after_loop = d->after_loop;
-    o.compile_options = d->compile_options;
-    o.n_compile_options = d->n_compile_options;
-    o.header_names = d->header_names;
-    o.header_texts = d->header_texts;
-    o.n_headers = d->n_headers;
+    kn_operation_put_options(&o, d);
     kiln_status status =
         in.failed || outs.failed || preamble.failed ? kn_error_memory("an operation's texts") : KILN_OK;
     if (status == KILN_OK)

@@ -65,22 +65,10 @@ static void put_derived(kn_str *text, const char *name, const char *prefix, cons
         kn_str_append(text, "r");
 }
 
-/* As an expression has it: the same number for all dtypes. */
-static const char *nothing_of(const char *identity)
-{
-    static const char *const texts[][2] = {
-        {"true", "True"}, {"false", "False"}, {"(T)-1", "-1"}, {"(T)0", "False"}, {"(T)-INFINITY", "-inf"}};
-    for (size_t k = 0; identity && k < sizeof texts / sizeof texts[0]; ++k)
-        if (strcmp(identity, texts[k][0]) == 0)
-            return texts[k][1];
-    return NULL;
-}
-
 static kiln_status call_folding(kn_value *out, kn_parser *p, const kn_called *c, const char *name,
                                 bool accumulates)
 {
-    const char *known = kn_operation_method(name, accumulates),
-               *nothing = nothing_of(kn_operation_identity(name));
+    const char *known = kn_operation_method(name, accumulates), *nothing = kn_operation_nothing(name);
     kn_value slot[SLOTS] = {{0}};
     kn_str text = KN_STR_INIT;
     kiln_status status = kn_call_match(slot, p, c, names, accumulates ? KEEPDIMS : SLOTS, KEEPDIMS, 1);
