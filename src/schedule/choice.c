@@ -55,6 +55,22 @@ int kn_choice_widest(const kn_choice *c, bool outputs)
     return size;
 }
 
+int kn_choice_inputs(const kn_choice *c)
+{
+    int inputs = 0;
+    for (int o = 0; o < c->count; ++o)
+        inputs += !c->access[o].is_output;
+    return inputs;
+}
+
+int kn_choice_input_bytes(const kn_choice *c)
+{
+    int bytes = 0;
+    for (int o = 0; o < c->count; ++o)
+        bytes += c->access[o].is_output ? 0 : c->access[o].item_size;
+    return bytes;
+}
+
 int kn_choice_vector(const kn_choice *c)
 {
     int result = kn_choice_widest(c, true), input = kn_choice_widest(c, false);

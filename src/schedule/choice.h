@@ -22,6 +22,9 @@ bool kn_choice_is_flat(const kn_choice *c);
 
 /* Bytes of the widest result or input; 0 where there is none. */
 int kn_choice_widest(const kn_choice *c, bool outputs);
+/* Arrays that are inputs: their number, and the bytes of an element of each together. */
+int kn_choice_inputs(const kn_choice *c);
+int kn_choice_input_bytes(const kn_choice *c);
 /* Elements a thread: each result is stored in one access of the widest size, and no input takes more than
  * four of them. 1 where nothing is stored in the space: the snippet stores by itself. */
 int kn_choice_vector(const kn_choice *c);

@@ -162,21 +162,13 @@ static bool are_short_rows(const kn_choice *c)
            output_extent(c->space) >= FEWEST_SHORT;
 }
 
-static int inputs_of(const kn_choice *c)
-{
-    int count = 0;
-    for (int o = 0; o < c->count; ++o)
-        count += !c->access[o].is_output;
-    return count;
-}
-
 /* An input of which lanes have every second or fourth element: compilers load vectors where they know the
  * step, and keep what they need of them. Structs are not such, and steps of several inputs would be a binary
  * for each pair. */
 static char access_apart(const kn_choice *c, int o, int along)
 {
     int64_t stride = c->space->stride[o][along], item = c->access[o].item_size;
-    if (kn_reduce_is_struct(c) || inputs_of(c) > 1)
+    if (kn_reduce_is_struct(c) || kn_choice_inputs(c) > 1)
         return KN_GATHER;
     return stride == 2 * item ? KN_VECTOR : stride == 4 * item ? KN_STAGED : KN_GATHER;
 }

@@ -70,14 +70,6 @@ static void set_access(kn_schedule *out, const kn_choice *c, bool unaligned)
                                                                                 : KN_VECTOR;
 }
 
-static int inputs_of(const kn_choice *c)
-{
-    int inputs = 0;
-    for (int o = 0; o < c->count; ++o)
-        inputs += !c->access[o].is_output;
-    return inputs;
-}
-
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_levels_note_offsets(params, c);
@@ -92,7 +84,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->block = kn_choice_block(c);
     config->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
     int widest = kn_choice_widest(c, false);
-    bool is_long = inputs_of(c) == 1 && !(unaligned && widest > WORD);
+    bool is_long = kn_choice_inputs(c) == 1 && !(unaligned && widest > WORD);
     config->items = items_each(items, out->vector, config->reduction_axes, is_long, widest < WORD);
     out->rank = kn_reduce_rank(c->space);
     set_access(out, c, unaligned);

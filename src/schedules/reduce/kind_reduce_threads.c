@@ -20,9 +20,9 @@ enum {
     WIDEST_VECTOR = 8,    /* results of a thread */
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
-    NARROW = 8, /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
-    FEW_ROWS = 2,
-    STEPS = 4,        /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
+    NARROW = 8,   /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
+    FEW_ROWS = 2, /* of a thread, where there are weights and the rows of others are no vectors */
+    STEPS = 4,    /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
     SINGLE_STEPS = 8, /* the same, of threads with one result, or whose vectors are a word */
     VECTOR_BYTES = 16,
     WORD = 4

@@ -24,8 +24,8 @@ enum {
                         * without the ends of inputs that begin anywhere */
     LEAST_TILES = 4,   /* of a multiprocessor */
     LONG_VECTORS = 65, /* of rows that others read by vectors, too: not for a tile where tiles are few */
-    LONG_WEIGHT = 256,
-    SHARED_LONG = 64 /* elements of a result from which on several threads share it */
+    LONG_WEIGHT = 256, /* elements of a row from which on its weight is one of a long row */
+    SHARED_LONG = 64   /* elements of a result from which on several threads share it */
 };
 
 /* The kind's field. chunks: rows of `reduced` by `columns` elements of a block, out of `outers`; lanes:

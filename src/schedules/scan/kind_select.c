@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/program.h"
+#include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/scan/scan_kinds.h"
 #include "schedules/scan/scan_tiles.h"
@@ -111,9 +112,7 @@ static int count_held(const kn_choice *c)
  * by it: 732, 741). */
 static bool packs(const kn_choice *c, int items, int block)
 {
-    int bytes = sizeof(uint16_t);
-    for (int o = 0; o < c->count; ++o)
-        bytes += c->access[o].is_output ? 0 : c->access[o].item_size;
+    const int bytes = (int)sizeof(uint16_t) + kn_choice_input_bytes(c);
     return c->program->uses & (KN_USES_INDEX | KN_USES_INDEXER) && block * items * bytes <= PACKED_BYTES;
 }
 

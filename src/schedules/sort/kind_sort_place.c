@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/program.h"
+#include "schedule/choice.h"
 #include "schedule/sort_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/sort/sort_kinds.h"
@@ -24,15 +25,6 @@ enum {
     LARGE = 1 << 23,  /* elements that have enough tiles of more threads */
     STATIC = 48 << 10 /* bytes of shared memory that a kernel may declare */
 };
-
-/* Inputs are sorted in shared memory, and stored from there. */
-static int input_bytes(const kn_choice *c)
-{
-    int bytes = 0;
-    for (int o = 0; o < c->count; ++o)
-        bytes += c->access[o].is_output ? 0 : c->access[o].item_size;
-    return bytes;
-}
 
 /* Elements have their number in the tile if the last stage has it: their index, or results at their place. */
 static bool has_index(const kn_choice *c)
@@ -68,11 +60,9 @@ static bool fits(const kn_target *target, int block, int threads, int bytes)
  * 2^26: 2,366, 2,129, 2,004; int64, 2^26: 4,188, 4,921, 4,563. */
 static int choose_block(const kn_choice *c)
 {
-    int inputs = 0;
+    const int inputs = kn_choice_inputs(c);
     const int64_t rows = kn_space_output_size(c->space), elements = rows * kn_reduce_size(c->space);
-    for (int o = 0; o < c->count; ++o)
-        inputs += !c->access[o].is_output;
-    const int bytes = input_bytes(c);
+    const int bytes = kn_choice_input_bytes(c);
     const bool is_large = elements >= LARGE || c->takes_few;
     for (int o = 0; o < c->count; ++o)
         if (!is_large || inputs > 2 || (!c->access[o].is_output && c->access[o].item_size != 4))
@@ -87,7 +77,7 @@ static int choose_block(const kn_choice *c)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
-    const int bytes = input_bytes(c);
+    const int bytes = kn_choice_input_bytes(c); /* they are sorted in shared memory, and stored from there */
     out->block = choose_block(c);
     out->vector = 1;
     kn_sort_place_config *config = kn_sort_place_config_in(out);

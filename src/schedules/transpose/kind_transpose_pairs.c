@@ -23,10 +23,8 @@ typedef struct launch_params {
 static bool find_pair(launch_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int p = s->ndim - 1, q = p - 1, inputs = 0;
-    for (int o = 0; o < c->count; ++o)
-        inputs += !c->access[o].is_output;
-    if (inputs != 2 || q < 0 || c->access[0].is_output || c->access[1].is_output ||
+    int p = s->ndim - 1, q = p - 1;
+    if (kn_choice_inputs(c) != 2 || q < 0 || c->access[0].is_output || c->access[1].is_output ||
         s->after[1] != KN_SAME_ARRAY || s->offset[0] != s->offset[1] || s->extent[p] != s->extent[q])
         return false;
     f->straight = s->stride[0][p] == c->access[0].item_size ? 0 : 1;
