@@ -2,16 +2,9 @@
 #ifndef KN_FUSE_LOWER_H
 #define KN_FUSE_LOWER_H
 
+#include "fuse/lower_expression.h"
 #include "graph/typed.h"
 #include "kernel/algorithm.h"
-
-/* The context of an expression's kernel. */
-typedef struct kn_expression {
-    kn_graph *graph;
-    struct kn_expression *other; /* another reading of the text, by the inputs' dtypes; NULL */
-    kn_program *texts; /* carries the options' preamble, flags, options and headers, which all programs get */
-    kiln_kernel_options options; /* the same, pointing into `texts` */
-} kn_expression;
 
 /* The reading of the text by the dtypes of the inputs that were guessed. */
 const kn_expression *kn_lower_reading(const kn_expression *expression, const kn_lowering_call *call);

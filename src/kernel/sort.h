@@ -5,16 +5,7 @@
 #include <kiln/sort.h>
 #include "base/str.h"
 #include "kernel/kernel.h"
-
-/* A sort along one axis, of which a number of elements is wanted. */
-typedef struct kn_sort_along {
-    bool has_axis; /* false: the axis is that of the call's options */
-    int axis;
-    int64_t count;     /* the first results along the axis; KN_SORT_ALL */
-    int64_t least;     /* of the axis's extent */
-    const char *asked; /* the argument that asks for so many: of static storage */
-} kn_sort_along;
-enum { KN_SORT_ALL = -1 };
+#include "kernel/sort_along.h"
 
 /* kiln_sort_create; along NULL: any axis, all elements. */
 kiln_status kn_sort_create(kiln_kernel **out, const char *in_params, const char *out_params,
