@@ -8,15 +8,24 @@
 typedef unsigned long long kn_word64;
 struct kn_philox { unsigned word[4]; };
 
-// The rounds keep the words in names of their own: indexed arrays are slow to compile.
+// The rounds keep the words in names of their own: indexed arrays are slow to compile. NVRTC adds a zero to the upper half of a product of two words as 64 bits (an
+// instruction in each of twenty products), and none to the two halves by themselves; g++ has vectors for the former.
+#ifdef __CUDACC_RTC__
+#define KN_PHILOX_PRODUCT(high, low, x, factor) const unsigned high = __umulhi(x, factor), low = x * factor;
+#else
+#define KN_PHILOX_PRODUCT(high, low, x, factor) \
+    const kn_word64 both_##low = (kn_word64)x * factor; \
+    const unsigned high = (unsigned)(both_##low >> 32), low = (unsigned)both_##low;
+#endif
 static __device__ __forceinline__ kn_philox kn_philox_block(kn_word64 key, kn_word64 low, kn_word64 high) {
     unsigned a = (unsigned)low, b = (unsigned)(low >> 32), c = (unsigned)high, d = (unsigned)(high >> 32);
     unsigned k = (unsigned)key, l = (unsigned)(key >> 32);
 #define KN_PHILOX_ROUND                                                                   \
     {                                                                                     \
-        const kn_word64 p = (kn_word64)a * 0xD2511F53u, q = (kn_word64)c * 0xCD9E8D57u;   \
-        a = (unsigned)(q >> 32) ^ b ^ k, b = (unsigned)q;                                 \
-        c = (unsigned)(p >> 32) ^ d ^ l, d = (unsigned)p;                                 \
+        KN_PHILOX_PRODUCT(high_of_a, low_of_a, a, 0xD2511F53u)                            \
+        KN_PHILOX_PRODUCT(high_of_c, low_of_c, c, 0xCD9E8D57u)                            \
+        a = high_of_c ^ b ^ k, b = low_of_c;                                              \
+        c = high_of_a ^ d ^ l, d = low_of_a;                                              \
         k += 0x9E3779B9u, l += 0xBB67AE85u;                                               \
     }
     KN_PHILOX_ROUND KN_PHILOX_ROUND KN_PHILOX_ROUND KN_PHILOX_ROUND KN_PHILOX_ROUND
@@ -24,6 +33,7 @@ static __device__ __forceinline__ kn_philox kn_philox_block(kn_word64 key, kn_wo
     return {{a, b, c, d}};
 }
 #undef KN_PHILOX_ROUND
+#undef KN_PHILOX_PRODUCT
 
 // A key, and the block that the thread computed last: that of a neighbour may have an element's words too. codegen puts `kn_drawn_0 = ` in front of the key where a
 // text for CUDA draws: each place has a block. On the host, where neighbours are computed at once, and behind kn_alone, a key is the number alone.
@@ -73,27 +83,37 @@ template <class R> struct kn_random {
     static __device__ __forceinline__ float positive(unsigned w) { return fmaf((float)w, 0x1p-32f, 0x1p-33f); }
     // The logarithm of x in (0, 1]: a polynomial of the mantissa less 1, where that is from sqrt(1/2) to sqrt(2).
     static __device__ __forceinline__ float log_of(float x) {
-        const unsigned bits = kn_cast_bits<unsigned>(x) + (0x3f800000u - 0x3f3504f3u);
-        const float exponent = (float)((int)(bits >> 23) - 127);
-        const float t = kn_cast_bits<float>((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+        const unsigned bits = kn_cast_bits<unsigned>(x), power = (bits - 0x3f3504f3u) & 0xff800000u;
+        const float exponent = (float)(int)power; // 2^23 times of it
+        const float t = kn_cast_bits<float>(bits - power) - 1.0f;
         float p = -0x1.38b4ccp-4f;
         p = fmaf(p, t, 0x1.055b46p-3f), p = fmaf(p, t, -0x1.0d8552p-3f), p = fmaf(p, t, 0x1.22da22p-3f), p = fmaf(p, t, -0x1.547244p-3f);
         p = fmaf(p, t, 0x1.99a008p-3f), p = fmaf(p, t, -0x1.000228p-2f), p = fmaf(p, t, 0x1.555554p-2f);
-        return fmaf(exponent, 0x1.62e43p-1f, fmaf(t * t, fmaf(t, p, -0.5f), t));
+        return fmaf(exponent, 0x1.62e43p-24f, fmaf(t * t, fmaf(t, p, -0.5f), t));
     }
-    // Cosine, or sine, of the angle w / 2^32 of a turn.
+    // Cosine, or sine, of the angle w / 2^32 of a turn: of what is left of it in its quarter, from -1/8 to 1/8 of a turn.
     static __device__ __forceinline__ float circle(unsigned w, bool is_sine) {
-        const unsigned quarter = (w + 0x20000000u) >> 30;
-        const float x = (float)(int)(w - (quarter << 30)) * 0x1.921fb6p-30f, z = x * x;
+        const float x = (float)(int)(w << 2) * 0x1.921fb6p-32f, z = x * x;
         const float s = fmaf(x * z, fmaf(z, fmaf(z, -0x1.994eb2p-13f, 0x1.11076p-7f), -0x1.555546p-3f), x);
         const float c = fmaf(z * z, fmaf(z, fmaf(z, 0x1.9a0258p-16f, -0x1.6c0c8cp-10f), 0x1.55554ap-5f), fmaf(z, -0.5f, 1.0f));
-        const unsigned turn = is_sine ? quarter + 3 : quarter;
-        const float size = turn & 1 ? s : c;
-        return (turn + 1) & 2 ? -size : size;
+        const unsigned turn = is_sine ? w + 0xe0000000u : w + 0x20000000u; // its upper two bits: the quarter
+        const float size = turn & 0x40000000u ? s : c;
+        return kn_cast_bits<float>(kn_cast_bits<unsigned>(size) ^ ((turn + 0x40000000u) & 0x80000000u));
+    }
+    // The root of 0, or of a number from 2^-100 on, correctly rounded as sqrtf is, which has a branch for the others.
+    static __device__ __forceinline__ float root_of(float x) {
+#ifdef __CUDACC_RTC__
+        float inverse;
+        asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(x, 0x1p-100f)));
+        const float root = x * inverse;
+        return fmaf(fmaf(-root, root, x), inverse * 0.5f, root);
+#else
+        return sqrtf(x);
+#endif
     }
     // Two words give two normal numbers, by their polar coordinates (Annals of Mathematical Statistics 29, 1958, page 610). The two belong to neighbouring elements.
     static __device__ __forceinline__ float normal(unsigned radius, unsigned angle, bool is_second) {
-        return sqrtf(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
+        return root_of(-2.0f * log_of(positive(radius))) * circle(angle, is_second);
     }
     static __device__ __forceinline__ float normal_at(kn_drawn_key key, kn_word64 i) {
         const kn_philox r = kn_philox_of<2>(key, i);
