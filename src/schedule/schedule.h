@@ -19,7 +19,9 @@ enum {
                           for all rows */
     KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
-/* Inputs of products (reduce_product): KN_VECTOR if they are broadcast along columns, KN_DENSE along rows.
+/* Inputs of a few results of each row (reduce_few): KN_VECTOR and KN_BROADCAST belong to the row, KN_DENSE
+ * and KN_STAGED to all rows; the first of either pair are vectors.
+ * Inputs of products (reduce_product): KN_VECTOR if they are broadcast along columns, KN_DENSE along rows.
  * Inputs of pairs of points (reduce_points): KN_VECTOR and KN_BROADCAST if a thread keeps them for all
  * elements of a result, KN_DENSE and KN_GATHER if it loads them for each element; the first of either pair
  * are elements of vectors. */

@@ -455,6 +455,42 @@ static void fill_points(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result_of_points, "", "");
 }
 
+/* ---- a few results of each row ---- */
+
+/* True for an input that all rows share, of which a thread has an item for each result. */
+static bool is_shared(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_DENSE || kn_access_of(w, k) == KN_STAGED;
+}
+
+static void place_of_few(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_shared(w, k))
+        kn_put_part(w, out, reads_vectors(w, k) ? "shared_lane" : "shared", k);
+    else
+        kn_put_part_with(w, out, reads_vectors(w, k) ? "loaded_lane" : "loaded", k, "is_along=%s", "true");
+}
+
+static const places of_few = {"item_along", "lane_along", ALONG, place_of_few, false};
+
+static void fill_few(kn_writer *w)
+{
+    put_names(w);
+    for (int k = 0; k < w->program->n_in; ++k) {
+        bool is_vector = reads_vectors(w, k);
+        if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
+            continue;
+        kn_str *offset = kn_text(w);
+        kn_put_part(w, offset, of_few.item, k);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], is_vector ? "vectors" : "elements", k);
+        kn_put_part_with(w, &w->slot[is_shared(w, k) ? KN_SLOT_STEP_LOADS : KN_SLOT_LOADS],
+                         is_vector ? "load_vector" : "load_element", k, "offset=%s is_along=%s",
+                         kn_str_text(offset), "true");
+    }
+    put_lanes(w, &of_few, "combine_lanes", "kn_m");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, kn_place_located, "", "");
+}
+
 /* ---- products ---- */
 
 /* An operand that is broadcast along columns, or along rows; others have an element of each result. */
@@ -536,6 +572,7 @@ static void fill_levels(kn_writer *w)
 }
 
 KN_CONFIG_TABLE(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+KN_CONFIG_TABLE(kn_reduce_few_config, KN_REDUCE_FEW_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_columns_config, KN_REDUCE_COLUMNS_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_threads_config, KN_REDUCE_THREADS_CONFIG);
@@ -549,6 +586,7 @@ KN_CONFIG_TABLE(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
                                                .preludes = word,                                             \
                                                .parts = "schedules/reduce/reduce_parts.cu"}
 RECIPE(points, "kn_reduce_lanes");
+RECIPE(few, "kn_reduce_lanes");
 RECIPE(product, "kn_reduce_lanes");
 RECIPE(rows, "kn_reduce_block");
 RECIPE(lanes, "kn_reduce_lanes");

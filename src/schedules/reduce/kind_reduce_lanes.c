@@ -134,24 +134,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Some items of a lane are combined first, and the single elements of unaligned rows last. */
 static bool list_lanes(kn_levels *levels, const void *field, int64_t head)
 {
-    const kn_schedule *s = &kn_levels_spec(levels)->schedule;
     const lanes_field *f = field;
-    int64_t held = f->items < f->lanes ? f->items : f->lanes, items = (f->length - head) / s->vector;
-    const kn_level_threads threads = {
-        .items = items,
-        .chunk = items,
-        .sets = 1,
-        .threads = held,
-        .last = held,
-        .lanes = f->lanes,
-        .vector = s->vector,
-        .turn = kn_reduce_lanes_config_of(s)->items,
-        .begin = head,
-        .ends = {{head, 0, 0}, {f->length - items * s->vector - head, head, items * s->vector + head}}};
-    kn_levels_pairs(levels, kn_levels_threads(levels, &threads, false), true);
+    kn_levels_lanes(levels, f->length, f->lanes,
+                    kn_reduce_lanes_config_of(&kn_levels_spec(levels)->schedule)->items, head);
     return true;
 }
 

@@ -418,6 +418,25 @@ kn_level_values kn_levels_pairs(kn_levels *l, kn_level_values in, bool is_last)
     return in;
 }
 
+void kn_levels_lanes(kn_levels *l, int64_t length, int64_t lanes, int turn, int64_t head)
+{
+    const int vector = kn_levels_spec(l)->schedule.vector;
+    const int64_t whole = length / vector, items = (length - head) / vector,
+                  held = whole < lanes ? whole : lanes;
+    const kn_level_threads threads = {
+        .items = items,
+        .chunk = items,
+        .sets = 1,
+        .threads = held,
+        .last = held,
+        .lanes = lanes,
+        .vector = vector,
+        .turn = turn,
+        .begin = head,
+        .ends = {{head, 0, 0}, {length - items * vector - head, head, items * vector + head}}};
+    kn_levels_pairs(l, kn_levels_threads(l, &threads, false), true);
+}
+
 /* Combines sets that have as many values each, which end at their last value, not at the last set's. */
 static kn_level_values combine_strided(kn_levels *l, kn_level_values in, int64_t lanes, bool is_last)
 {

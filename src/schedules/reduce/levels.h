@@ -45,6 +45,10 @@ typedef struct kn_level_values {
 kn_level_values kn_levels_threads(kn_levels *l, const kn_level_threads *t, bool is_last);
 /* A thread has all elements of a result. */
 void kn_levels_one_thread(kn_levels *l, int turn);
+/* The lanes of a warp that share a row of so many elements: `turn` items of each are combined first, then
+ * its others, then lanes two by two. Single elements in front of the first item (`head`), and behind the last
+ * one, come last. */
+void kn_levels_lanes(kn_levels *l, int64_t length, int64_t lanes, int turn, int64_t head);
 /* Neighbours two by two until one is left of each set: as warps and blocks combine the values of their
  * threads. */
 kn_level_values kn_levels_pairs(kn_levels *l, kn_level_values in, bool is_last);

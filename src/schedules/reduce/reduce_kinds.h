@@ -10,6 +10,11 @@
 /* results_each: of a thread. */
 #define KN_REDUCE_POINTS_CONFIG(X) X(results_each, 4)
 KN_CONFIG(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
+/* few: results of a row, at most. items: of a row that a thread has. whole: all have
+ * as many. */
+enum { KN_MOST_FEW = 16 };
+#define KN_REDUCE_FEW_CONFIG(X) X(few, KN_MOST_FEW) X(items, 4) X(whole, 1)
+KN_CONFIG(kn_reduce_few_config, KN_REDUCE_FEW_CONFIG);
 /* results_side: rows, and columns, of results of a thread. */
 #define KN_REDUCE_PRODUCT_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(results_side, 8)
 KN_CONFIG(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
@@ -29,12 +34,12 @@ KN_CONFIG(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
 #define KN_REDUCE_ROWS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(alone, 1)
 KN_CONFIG(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
-extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_product, kn_kind_reduce_threads,
-    kn_kind_reduce_tile, kn_kind_reduce_columns, kn_kind_reduce_lanes, kn_kind_reduce_rows,
-    kn_kind_reduce_slices, kn_kind_reduce_levels;
-extern const kn_recipe kn_recipe_reduce_points, kn_recipe_reduce_product, kn_recipe_reduce_threads,
-    kn_recipe_reduce_tile, kn_recipe_reduce_columns, kn_recipe_reduce_lanes, kn_recipe_reduce_rows,
-    kn_recipe_reduce_slices, kn_recipe_reduce_levels;
+extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_few, kn_kind_reduce_product,
+    kn_kind_reduce_threads, kn_kind_reduce_tile, kn_kind_reduce_columns, kn_kind_reduce_lanes,
+    kn_kind_reduce_rows, kn_kind_reduce_slices, kn_kind_reduce_levels;
+extern const kn_recipe kn_recipe_reduce_points, kn_recipe_reduce_few, kn_recipe_reduce_product,
+    kn_recipe_reduce_threads, kn_recipe_reduce_tile, kn_recipe_reduce_columns, kn_recipe_reduce_lanes,
+    kn_recipe_reduce_rows, kn_recipe_reduce_slices, kn_recipe_reduce_levels;
 
 /* True if a schedule of reduce_lanes says of each input that is broadcast along rows that it is. */
 bool kn_reduce_names_broadcast(const kn_schedule *s);

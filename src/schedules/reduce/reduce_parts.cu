@@ -1,5 +1,7 @@
 // Parts of the templates of reductions: emit_reduce.c. Items, and elements of them; offsets of operands are in bytes.
 #inline loaded kn_${name}_[kn_u]
+#inline shared kn_${name}_[kn_m]
+#inline shared_lane kn_loaded_element(kn_${name}_[kn_m], kn_k, true)
 #inline loaded_lane kn_loaded_element(kn_${name}_[kn_u], kn_k, ${is_along})
 #inline gathered_lane kn_${name}_[kn_u].at[kn_k]
 #inline is_along ${along}.stride[${array}] != 0
