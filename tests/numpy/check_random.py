@@ -206,6 +206,20 @@ def check_bits(kiln, seed):
     kiln.c.kiln_random_free(source)
 
 
+def check_many(kiln, seed):
+    """So many numbers that a thread has several vectors of them; from within a block, and from its begin."""
+    rng = random.Random(seed)
+    n, position, dtype = rng.choice([2 ** 20, 2 ** 21]) + rng.randrange(1000), rng.choice([0, 4, 8, 3]), rng.choice("uint32 uint64 float32 float64".split())
+    key, at = rng.getrandbits(64), np.arange(n, dtype=np.uint64) + np.uint64(position)
+    source, item = kiln.source(key, 0, position), np.dtype(dtype).itemsize
+    got = kiln.fill(source, "random_bits" if dtype.startswith("u") else "random", (), dtype, (n,))
+    right = words(key, at, item)
+    if dtype.startswith("f"):
+        right = (right >> np.uint64(8)) / 2 ** 24 if item == 4 else (right >> np.uint64(11)) / 2 ** 53
+    assert np.array_equal(got, right.astype(dtype)), f"{n} numbers of {dtype} from {position}, seed {seed}"
+    kiln.c.kiln_random_free(source)
+
+
 def drawn_params(name, rng):
     params = [draw(rng) for draw in LAWS[name]]
     if name == "uniform":
@@ -481,6 +495,7 @@ def main():
         work += [lambda name=name: check_filled(kiln, name, options.seed) for name in chosen if name in LAWS]
         work += [lambda: check_answers(kiln), lambda: check_refusals(kiln), lambda: check_composed(kiln, options.seed)]
         work += [lambda seed=options.seed + case: check_bits(kiln, seed) for case in options.cases]
+        work += [lambda seed=SEED + case: check_many(kiln, seed) for case in range(8 if SOAK else 1)]
         work += [lambda seed=SEED + case: check_together(kiln, seed) for case in range(5 if SOAK else 1)]
     in_threads(lambda check: check(), work)
     print(f"random: {len(work)} checks")

@@ -6,8 +6,8 @@
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
-/* interleaved: operands that are one array. */
-#define KN_INTERLEAVED_CONFIG(X) X(interleaved, KN_MOST_INTERLEAVED)
+/* interleaved: operands that are one array. turns: vectors of a thread, a block apart. */
+#define KN_INTERLEAVED_CONFIG(X) X(interleaved, KN_MOST_INTERLEAVED) X(turns, 2)
 enum { KN_MOST_INTERLEAVED = 16 };
 KN_CONFIG(kn_interleaved_config, KN_INTERLEAVED_CONFIG);
 

@@ -7,10 +7,13 @@
 
 #include "schedule/choice.h"
 #include "schedules/interleave/interleave_kinds.h"
+#include "space/numbers.h"
 
 enum {
     VECTOR_BYTES = 16,
     MOST_INPUT = 64, /* bytes of an operand that a thread has */
+    MANY = 1 << 18,  /* elements, from which on a thread has several turns: the source compiles longer */
+    MOST_TURNS = 2,  /* of a thread that reads no arrays: what it computes is kept for both */
     BLOCK = 128      /* threads; 256 are 3 % slower, 512 are 9 % slower */
 };
 
@@ -70,6 +73,11 @@ static bool set_access(kn_schedule *out, const kn_choice *c, int count)
     return true;
 }
 
+static bool reads_something(const kn_choice *c)
+{
+    return first_result(c) > 0;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
@@ -77,7 +85,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     int count = count_interleaved(c);
     if (count == 0)
         return false;
-    kn_interleaved_config_in(out)->interleaved = count;
+    kn_interleaved_config *config = kn_interleaved_config_in(out);
+    config->interleaved = count;
+    config->turns = reads_something(c) || c->space->size < MANY ? 1 : MOST_TURNS;
     int bytes = count * c->access[first_result(c)].item_size;
     out->vector = bytes < VECTOR_BYTES ? VECTOR_BYTES / bytes : 1;
     while (out->vector > 1 && out->vector * widest > MOST_INPUT)
@@ -90,11 +100,20 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    kiln_status status = kn_place_axes(out, part);
+    out->grid[0] = (unsigned)kn_divide_up(part->space->size,
+                                          (int64_t)s->block * s->vector * kn_interleaved_config_of(s)->turns);
+    return status;
+}
+
 const kn_kind kn_kind_interleaved = {.name = "interleaved",
                                      .recipe = &kn_recipe_interleaved,
                                      .pattern = "m",
-                                     .revision = 1,
+                                     .revision = 2,
                                      .choose = choose,
                                      .config = &kn_interleaved_config_table,
-                                     .place = kn_place_axes,
+                                     .place = place,
                                      .cut = kn_cut_reach};

@@ -80,7 +80,7 @@ static int axis_of_few(const kn_choice *c)
 static void set_access(kn_schedule *out, const kn_choice *c, int axis)
 {
     for (int o = 0; o < c->count; ++o) {
-        bool is_vector = out->vector > 1 && c->space->stride[o][c->space->ndim - 1] != 0;
+        bool is_vector = c->space->stride[o][c->space->ndim - 1] != 0;
         out->access[o] = c->access[o].is_output  ? KN_GATHER
                          : is_shared(c, o, axis) ? (is_vector ? KN_DENSE : KN_STAGED)
                                                  : (is_vector ? KN_VECTOR : KN_BROADCAST);
@@ -103,18 +103,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (f.axis < 0)
         return false;
     const int vector = kn_reduce_vector(c);
-    bool is_whole =
-        s->extent[inner] % vector == 0 && kn_reduce_fit_of(c, inner, vector, false) == KN_FIT_ALIGNED;
-    out->vector = is_whole ? vector : 1;
-    const int64_t items = s->extent[inner] / out->vector;
+    const int64_t items = s->extent[inner] / vector;
+    out->vector = vector;
+    if (items > LONGEST || items * vector != s->extent[inner] ||
+        kn_reduce_fit_of(c, inner, vector, false) != KN_FIT_ALIGNED)
+        return false;
     kn_reduce_few_config *config = kn_reduce_few_config_in(out);
     config->items = items >= MOST_ITEMS ? MOST_ITEMS : items > 1 ? 2 : 1;
     config->whole = items % ((int64_t)config->items * lanes_of(items, config->items)) == 0;
-    config->few = FEWEST;
-    while (config->few < s->extent[f.axis])
-        config->few *= 2;
-    if (items > LONGEST)
-        return false;
+    config->few = (int)s->extent[f.axis];
     out->block = kn_choice_block(c);
     out->rank = kn_reduce_rank(s);
     set_access(out, c, f.axis);

@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-/* A thread loads kn_items items of each of kn_rows rows, and has all results of these rows: at most kn_few. */
+/* A thread loads kn_items items of each of kn_rows rows, and has all kn_few results of each. */
 enum { kn_few = ${few}, kn_items = ${items}, kn_rows = kn_items < 4 ? 4 : 2, kn_steps = kn_rows * kn_items };
 constexpr bool kn_are_whole = ${whole}; /* each lane has as many items */
 
@@ -19,7 +19,6 @@ ${begin}
     /* kn.lanes lanes of a warp share rows. Behind the last row, and in the lanes that remain, a row is computed again and not stored: there is no branch in front of a load. */
     const unsigned kn_group = threadIdx.x % 32 / kn.lanes, kn_lane = threadIdx.x % 32 - kn_group * kn.lanes, kn_groups = 32 / kn.lanes;
     const long long kn_begun = ((long long)blockIdx.x * (${block} / 32) + threadIdx.x / 32) * kn_groups * kn_rows + kn_group;
-    const int kn_results = (int)kn.axis[kn.reduction_rank].extent;
     kn_place kn_begin_of[kn_rows];
     bool kn_is_here[kn_rows];
     ${type} kn_reduced[kn_rows][kn_few];
@@ -44,8 +43,6 @@ ${begin}
         }
 #pragma unroll
         for (int kn_f = 0; kn_f < kn_few; ++kn_f) {
-            if (kn_f >= kn_results)
-                break;
             /* The inputs that rows share lie at the same place for all of them. */
 #pragma unroll
             for (int kn_u = 0; kn_u < kn_items; ++kn_u) {
@@ -77,8 +74,6 @@ ${begin}
     const bool kn_some = kn_held > 0;
 #pragma unroll
     for (int kn_f = 0; kn_f < kn_few; ++kn_f) {
-        if (kn_f >= kn_results)
-            break;
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_rows; ++kn_r) {
             kn_reduce_lanes(kn_reduced[kn_r][kn_f], kn_held, kn_lane, ${reduce});

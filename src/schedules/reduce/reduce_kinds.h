@@ -10,9 +10,9 @@
 /* results_each: of a thread. */
 #define KN_REDUCE_POINTS_CONFIG(X) X(results_each, 4)
 KN_CONFIG(kn_reduce_points_config, KN_REDUCE_POINTS_CONFIG);
-/* few: results of a row, at most. items: of a row that a thread has. whole: all have
+/* few: results of a row. items: of a row that a thread has. whole: all have
  * as many. */
-enum { KN_MOST_FEW = 16 };
+enum { KN_MOST_FEW = 6 };
 #define KN_REDUCE_FEW_CONFIG(X) X(few, KN_MOST_FEW) X(items, 4) X(whole, 1)
 KN_CONFIG(kn_reduce_few_config, KN_REDUCE_FEW_CONFIG);
 /* results_side: rows, and columns, of results of a thread. */
