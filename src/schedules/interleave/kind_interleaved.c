@@ -13,7 +13,7 @@ enum {
     VECTOR_BYTES = 16,
     MOST_INPUT = 64, /* bytes of an operand that a thread has */
     MANY = 1 << 18,  /* elements, from which on a thread has several turns: the source compiles longer */
-    MOST_TURNS = 2,  /* of a thread that reads no arrays: what it computes is kept for both */
+    MOST_TURNS = 2,  /* of a thread that reads no arrays: both share what the kernel computes first */
     BLOCK = 128      /* threads; 256 are 3 % slower, 512 are 9 % slower */
 };
 
