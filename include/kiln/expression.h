@@ -103,9 +103,12 @@
  * - random numbers (kiln/random.h), normal(key, at, loc, scale) and NumPy's other distributions:
  *   of a key, a whole number from 0 on, and the numbers of elements, arange(n). dtype= says of what
  *   kind. choice, dirichlet, permutation and shuffle are expressions of them.
- * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
- *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
- *   float64 where one of them is a float.
+ * - x.shape[0], x.size, x.ndim, x.itemsize, x.nbytes, len(x): weak whole numbers, which are known
+ *   once a call's arrays are. arange(stop), arange(start, stop, step, dtype=...) of numbers and
+ *   such extents: int64, or float64 where one of them is a float.
+ * - attributes and methods of NumPy's arrays, x.mT, x.real, x.sum(axis=0), x.item(3): docs/numpy.md
+ *   lists them. x.sort(), x.partition(k), x.fill(v), x.put(i, v) and x.resize(shape) give the name
+ *   x its new value.
  * - kernels of options->kernels, by kiln_kernel_name: elementwise ones, and reductions with axis
  *   and keepdims. Their parameters may be raw (but not _non_const too), and no structs. Dtypes are
  *   settled as in a call of the kernel: arrays have those that are declared, numbers are converted.
@@ -119,8 +122,12 @@
  *
  * What is computed from arrays of as many elements as the data says (x[x > 0] - 1, unique(x) * 2,
  * nonzero(x)[0], but for reductions of x[mask]) takes a call of its own: the first part of the
- * expression runs, the call waits for the numbers of elements, and the rest runs. A capture cannot
- * record such a call, and kiln_kernel_prepare and its like take as many elements as there may be.
+ * expression runs, the call waits for the numbers of elements, and the rest runs. So does what has
+ * a shape that depends on an element: arange(max(x)), zeros((n, 2)) of an array n without axes,
+ * repeat(x, counts), bincount(x). A capture cannot record such a call, a trace has no arrays of the
+ * latter shapes, and kiln_kernel_prepare and its like take as many elements as there may be, for
+ * the latter as many as the largest array has. A number that is given by value, of which a shape is
+ * made, is part of what a call is remembered by: nothing waits.
  *
  * params names the inputs in the order in which calls give them: "x, g"; "" for none. Names are
  * made of ASCII letters, digits and "_", 63 at most, and hide constants and functions of the same

@@ -499,7 +499,9 @@ class index {
     {
     }
     /** None: an axis of one element. */
-    index(std::nullptr_t) noexcept : item_(kiln_index_new_axis()) {}
+    index(std::nullptr_t) noexcept : item_(kiln_index_new_axis())
+    {
+    }
     /** An array of whole numbers, or a mask, which has to live until the call returns. */
     template <class Array, class = std::enable_if_t<std::is_same<Array, array>::value>,
               class = void>
@@ -507,9 +509,14 @@ class index {
     {
     }
     /** As it is. */
-    index(const kiln_index &item) noexcept : item_(item) {}
+    index(const kiln_index &item) noexcept : item_(item)
+    {
+    }
     /** As functions of C take it. */
-    const kiln_index &item() const noexcept { return item_; }
+    const kiln_index &item() const noexcept
+    {
+        return item_;
+    }
 
   private:
     kiln_index item_;
@@ -1045,6 +1052,14 @@ template <class T> [[nodiscard]] array full(const extents &shape, T value, devic
 {
     array x;
     check(kiln_array_ones_like(x.out(), other.get()));
+    return x;
+}
+/** The same, all of this value, in the other array's dtype. */
+template <class T> [[nodiscard]] inline array full_like(const array &other, const T &value)
+{
+    array x;
+    check(kiln_array_empty_like(x.out(), other.get()));
+    x.assign(value);
     return x;
 }
 /** count numbers from start to stop, evenly spaced: kiln_array_linspace. */
@@ -1589,25 +1604,22 @@ template <class Make> std::vector<array> parts(int n, const Make &make)
 /** Views of n parts of an axis, which have to be equal: kiln_split. */
 [[nodiscard]] inline std::vector<array> split(const array &x, int n, int axis = 0)
 {
-    return priv::parts(n, [&](kiln_array **out) {
-        return kiln_split(out, n, x.get(), axis, nullptr);
-    });
+    return priv::parts(
+        n, [&](kiln_array **out) { return kiln_split(out, n, x.get(), axis, nullptr); });
 }
 /** ... between these places. */
 [[nodiscard]] inline std::vector<array> split(const array &x, const std::vector<std::int64_t> &at,
                                               int axis = 0)
 {
     const int n = static_cast<int>(at.size()) + 1;
-    return priv::parts(n, [&](kiln_array **out) {
-        return kiln_split(out, n, x.get(), axis, at.data());
-    });
+    return priv::parts(
+        n, [&](kiln_array **out) { return kiln_split(out, n, x.get(), axis, at.data()); });
 }
 /** Views of n parts of an axis, as equal as they can be: kiln_array_split. */
 [[nodiscard]] inline std::vector<array> array_split(const array &x, int n, int axis = 0)
 {
-    return priv::parts(n, [&](kiln_array **out) {
-        return kiln_array_split(out, n, x.get(), axis, nullptr);
-    });
+    return priv::parts(
+        n, [&](kiln_array **out) { return kiln_array_split(out, n, x.get(), axis, nullptr); });
 }
 /** split along axis 0. */
 [[nodiscard]] inline std::vector<array> vsplit(const array &x, int n)
@@ -1800,6 +1812,56 @@ inline std::array<array, 2> histogram(const array &x, std::int64_t bins, const d
     return priv::histogram(x, bins, range);
 }
 
+/** The edges of such bins alone: kiln_histogram_bin_edges. */
+[[nodiscard]] inline array histogram_bin_edges(const array &x, std::int64_t bins = 10)
+{
+    array edges;
+    check(kiln_histogram_bin_edges(edges.out(), kiln_arg_array(x.get()), bins, nullptr));
+    return edges;
+}
+/** ... of [low, high]. */
+[[nodiscard]] inline array histogram_bin_edges(const array &x, std::int64_t bins, double low,
+                                               double high)
+{
+    const double range[] = {low, high};
+    array edges;
+    check(kiln_histogram_bin_edges(edges.out(), kiln_arg_array(x.get()), bins, range));
+    return edges;
+}
+/** The counts of points by their columns, then the edges of each column: kiln_histogramdd. */
+[[nodiscard]] inline std::vector<array> histogramdd(const std::vector<operand> &columns,
+                                                    const std::vector<std::int64_t> &bins)
+{
+    const int n = static_cast<int>(columns.size());
+    std::vector<kiln_arg> in;
+    for (const operand &column : columns)
+        in.push_back(column.arg());
+    if (bins.size() != columns.size())
+        throw error(KILN_ERROR_INVALID, "histogramdd: as many numbers of bins as columns were "
+                                        "expected");
+    return priv::parts(n + 1, [&](kiln_array **out) {
+        return (kiln_histogramdd)(out, in.data(), n, bins.data(), nullptr, kiln_arg_none());
+    });
+}
+/** The indices along each axis of elements that are given by their numbers: kiln_unravel_index. */
+[[nodiscard]] inline std::vector<array> unravel_index(const operand &indices,
+                                                      const std::vector<std::int64_t> &shape)
+{
+    const int ndim = static_cast<int>(shape.size());
+    return priv::parts(ndim, [&](kiln_array **out) {
+        return (kiln_unravel_index)(out, indices.arg(), shape.data(), ndim);
+    });
+}
+/** NumPy's gradient of all axes, an array for each: gradient along one after the other. */
+[[nodiscard]] inline std::vector<array> gradients(const array &f, const operand &dx = 1.0,
+                                                  std::int64_t edge_order = 1)
+{
+    std::vector<array> list;
+    for (int axis = 0; axis < f.ndim(); ++axis)
+        list.push_back(gradient(f, dx, axis, edge_order));
+    return list;
+}
+
 /** A key and a position, from which arrays are filled with random numbers: kiln_random. */
 class random_source : public unique<kiln_random, kiln_random_free> {
   public:
@@ -1891,7 +1953,9 @@ template <class... Values> [[nodiscard]] array apply(text name, const Values &..
 class applied {
   public:
     /** An operation, a registered one too. */
-    explicit applied(text name) noexcept : name_(name) {}
+    explicit applied(text name) noexcept : name_(name)
+    {
+    }
     /** A mask of elements, which broadcasts. */
     applied &where(const operand &mask) noexcept
     {

@@ -15,9 +15,12 @@ typedef enum kn_subscript_kind {
     KN_SUBSCRIPT_ONES,  /* for all axes that are left: those of extent 1 go; it is the only subscript */
     KN_SUBSCRIPT_FLIP,  /* for all axes that are left: reversed; it is the only subscript */
     KN_SUBSCRIPT_FILL,  /* new axes until there are `start`, but at most `stop` */
-    KN_SUBSCRIPT_PART,  /* part `start` of `stop` equal ones; step 1: the first ones may have one more */
-    KN_SUBSCRIPT_ARRAY  /* an array of indices, or a mask: for kernel/indexed.h alone */
+    /* part `start` of `stop` equal ones; step 1: the first ones may have one more; KN_PARTS_OF_ONE: each is
+     * one element, and the axis goes */
+    KN_SUBSCRIPT_PART,
+    KN_SUBSCRIPT_ARRAY /* an array of indices, or a mask: for kernel/indexed.h alone */
 } kn_subscript_kind;
+enum { KN_PARTS_OF_ONE = 2 };
 typedef struct kn_subscript {
     kn_subscript_kind kind;
     int64_t start, stop, step;

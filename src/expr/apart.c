@@ -16,10 +16,11 @@ typedef struct cut {
     const kiln_kernel_options *options;
     kn_make_kernel *make;
     const kn_typed *typed;
-    int n_typed;  /* nodes that the first call can compute */
-    bool *is_cut; /* by node: a result of the first call, and an input of the second */
-    int *number;  /* by node: that in the graph that is being made */
-    int *read;    /* the inputs of the node that is being copied */
+    int n_typed;     /* nodes that the first call can compute */
+    bool *is_cut;    /* by node: a result of the first call, and an input of the second */
+    bool *is_number; /* by node: one that is cut since shapes depend on its value */
+    int *number;     /* by node: that in the graph that is being made */
+    int *read;       /* the inputs of the node that is being copied */
 } cut;
 
 /* ---- which nodes are cut ---- */
@@ -32,8 +33,11 @@ static bool is_late(const cut *c, int k)
 static void find_read(cut *c)
 {
     for (int k = 0; k < c->graph->n_nodes; ++k)
-        for (int i = 0; i < c->graph->node[k].n_in; ++i)
-            c->is_cut[c->graph->node[k].in[i]] |= is_late(c, c->graph->node[k].in[i]);
+        for (int i = 0; i < c->graph->node[k].n_in; ++i) {
+            const int in = c->graph->node[k].in[i];
+            c->is_number[in] |= in < c->n_typed && kn_graph_needs_value(c->typed, &c->graph->node[k], i);
+            c->is_cut[in] |= is_late(c, in) || c->is_number[in];
+        }
 }
 
 /* Results of one call of a kernel. */
@@ -105,10 +109,10 @@ static kiln_status copy_nodes(kn_graph *to, const cut *c, int count, bool is_sec
         for (int i = 0; i < node.n_in; ++i)
             c->read[i] = c->number[node.in[i]];
         node.in = c->read;
-        if (node.kind == KN_NODE_INPUT)
-            c->number[k] = node.index;
-        else if (is_second && c->is_cut[k])
+        if (is_second && c->is_cut[k])
             c->number[k] = found++;
+        else if (node.kind == KN_NODE_INPUT)
+            c->number[k] = node.index;
         else
             status = kn_graph_add(&c->number[k], to, &node);
     }
@@ -150,6 +154,15 @@ static kiln_status make_second(kiln_kernel **out, const cut *c)
 
 /* ---- all of it ---- */
 
+static uint64_t list_numbers(const cut *c)
+{
+    uint64_t bits = 0;
+    for (int k = 0, found = 0; k < c->graph->n_nodes; ++k)
+        if (c->is_cut[k])
+            bits |= (uint64_t)c->is_number[k] << found++;
+    return bits;
+}
+
 static kiln_status take(kn_lowered *out, cut *c)
 {
     int most = 1;
@@ -157,17 +170,21 @@ static kiln_status take(kn_lowered *out, cut *c)
     for (int k = 0; k < c->graph->n_nodes; ++k)
         most = c->graph->node[k].n_in > most ? c->graph->node[k].n_in : most;
     c->is_cut = kn_calloc((size_t)c->graph->n_nodes, sizeof *c->is_cut);
+    c->is_number = kn_calloc((size_t)c->graph->n_nodes, sizeof *c->is_number);
     c->number = kn_calloc((size_t)c->graph->n_nodes, sizeof *c->number);
     c->read = kn_calloc((size_t)most, sizeof *c->read);
-    kiln_status status = c->is_cut && c->number && c->read ? KILN_OK : kn_error_memory("an expression");
+    kiln_status status =
+        c->is_cut && c->is_number && c->number && c->read ? KILN_OK : kn_error_memory("an expression");
     if (status == KILN_OK) {
         find_read(c);
         find_others(c);
+        out->apart.numbers = list_numbers(c);
         status = make_first(&out->apart.first, c);
     }
     if (status == KILN_OK)
         status = make_second(&out->apart.second, c);
     kn_free(c->is_cut);
+    kn_free(c->is_number);
     kn_free(c->number);
     kn_free(c->read);
     return status;

@@ -229,10 +229,11 @@ static kiln_status arrange(kn_value *out, kn_parser *p, const kn_called *c, cons
     int in[2];
     char name[32];
     kiln_kernel *kernel = NULL;
-    kiln_status status = KILN_OK;
+    kn_value array = x[0];
+    kiln_status status = p->array(&array, p);
     snprintf(name, sizeof name, "%.*s", (int)c->name_length, c->name);
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
-        status = kn_parser_node(&in[k], p, &x[k]);
+        status = kn_parser_node(&in[k], p, k == 0 ? &array : &x[k]);
     if (status == KILN_OK)
         status = kn_arranged_find(&kernel, name, of);
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, n_in, 1) : status;
@@ -305,15 +306,15 @@ static kiln_status read_list_axis(kn_arranged *of, kn_value *x, kn_parser *p, co
     return kn_call_is_given(axis) ? kn_call_axis(&of->axis[0].axis, p, axis) : kn_call_flatten(x, p, c);
 }
 
-/* repeat(a, repeats, axis=None, total=): a number, or one for each element; an array of numbers with their
- * sum, `total`. */
+/* repeat(a, repeats, axis=None, total=): a number, or one for each element; of an array of numbers, whose sum
+ * is read where `total` does not say it. */
 kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "repeats", "axis", "total"};
     kn_value slot[4] = {{0}};
     kn_arranged of = {.what = KN_ARRANGE_REPEAT};
     kiln_status status = kn_call_match(slot, p, c, names, 4, 3, 2);
-    if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT)
+    if (status == KILN_OK && kn_call_is_given(&slot[3]))
         return kn_compose(out, p, c,
                           kn_call_is_given(&slot[2])
                               ? "swapaxes(take(swapaxes(a, axis, -1), searchsorted(cumsum(repeats), "
@@ -321,9 +322,11 @@ kiln_status kn_call_repeat(kn_value *out, kn_parser *p, const kn_called *c)
                               : "take(ravel(a), searchsorted(cumsum(repeats), arange(total), 'right'), "
                                 "mode='clip')",
                           names, slot, 4);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]))
+        return kn_call_repeat_by(out, p, c, slot);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, 0, names[1]);
-    if (status == KILN_OK && slot[1].kind == KN_VALUE_TUPLE)
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_TUPLE && of.n_list != 1)
         of.what = KN_ARRANGE_COUNTS;
     of.axis[0].first = of.list[0];
     of.n_list = of.what == KN_ARRANGE_COUNTS ? of.n_list : 0;
@@ -344,6 +347,21 @@ static bool is_mask(const kn_parser *p, const kn_value *value)
     return count > 0;
 }
 
+/* The places that slice(...) has along an axis. */
+static kiln_status read_slice(kn_value *obj, kn_parser *p, const kn_called *c, const kn_value *arr,
+                              const kn_value *axis)
+{
+    static const char *const names[] = {"arr", "axis"};
+    kn_subscript subscript;
+    kn_value slot[] = {*arr, *axis}, all;
+    kiln_status status = kn_parser_slice(&subscript, p, obj);
+    if (status == KILN_OK)
+        status =
+            kn_compose(&all, p, c, kn_call_is_given(axis) ? "arange(arr.shape[axis])" : "arange(size(arr))",
+                       names, slot, 2);
+    return status == KILN_OK ? kn_call_add_slice(obj, p, c, &all, &subscript, 1) : status;
+}
+
 /* delete(arr, obj, axis=None): places that stand in the text, or an array of them, or a mask. */
 kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -353,6 +371,8 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
     if (status == KILN_OK && is_mask(p, &slot[1]))
         status = p->array(&slot[1], p);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_SLICE)
+        status = read_slice(&slot[1], p, c, &slot[0], &slot[2]);
     if (status == KILN_OK && slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]))
         return kn_compose(out, p, c,
                           kn_call_is_given(&slot[2]) ? "compress(left_of(arr, obj, axis), arr, axis=axis)"
@@ -365,6 +385,29 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? arrange(out, p, c, &slot[0], &of) : status;
 }
 
+/* Values in front of the elements that an array of places names: k: which of the inserted ones, in the
+ * order of their places, stands at place t or behind it. */
+static kiln_status insert_by(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot)
+{
+    static const char *const names[] = {"arr", "obj", "values", "axis"};
+    kiln_status status = kn_call_is_given(&slot[3]) ? KILN_OK : kn_call_flatten(&slot[0], p, c);
+    if (status == KILN_OK && !kn_call_is_given(&slot[3]))
+        status = kn_parser_number(&slot[3], p, kiln_arg_int(0), c->at, c->length);
+    return status == KILN_OK
+               ? kn_compose(
+                     out, p, c,
+                     "n = arr.shape[axis]; i = transpose(obj, 0); "
+                     "i = take(arange(n + 1), where(i < -n, n + 1, where(i < 0, i + n, i))); "
+                     "o = argsort(i, kind='stable'); p = take(i, o) + arange(len(i)); "
+                     "t = arange(n + len(i)); k = searchsorted(p, t); "
+                     "q = (take(p, k, mode='clip') == t) & (k < len(i)); "
+                     "w = swapaxes(full_like(take(arr, i, axis=axis, mode='clip'), values), axis, -1); "
+                     "swapaxes(where(q, take(w, take(o, k, mode='clip'), axis=-1, mode='clip'), "
+                     "take(swapaxes(arr, axis, -1), t - k, axis=-1, mode='clip')), axis, -1)",
+                     names, slot, 4)
+               : status;
+}
+
 /* insert(arr, obj, values, axis=None). Values become an array, which numbers of a call are not. */
 kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -372,6 +415,10 @@ kiln_status kn_call_insert(kn_value *out, kn_parser *p, const kn_called *c)
     kn_value slot[4] = {{0}}, in[2];
     kn_arranged of = {.what = KN_ARRANGE_INSERT};
     kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 3);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_SLICE)
+        status = read_slice(&slot[1], p, c, &slot[0], &slot[3]);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]))
+        return insert_by(out, p, c, slot);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
     of.is_one = slot[1].kind != KN_VALUE_TUPLE;

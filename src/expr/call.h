@@ -71,7 +71,23 @@ kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c);
 /* x[1:] - x[:-1] along the last axis. */
 kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
 
+/* counted(n): arange(n) of a number that is not negative; the size of a new array. */
+kiln_status kn_call_counted(kn_value *out, kn_parser *p, const kn_called *c);
+
 /* ---- in files of their own ---- */
+
+/* Functions whose shapes depend on elements (found_functions.c). slot: a, repeats and the axis or none. */
+kiln_status kn_call_repeat_by(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *slot);
+kiln_status kn_call_bincount_by(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                                const kn_value *weights, int64_t least);
+/* trim: letters of the ends, f and b. */
+kiln_status kn_call_trim_axes(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                              const kn_value *axes, const char *trim);
+
+/* Methods of arrays (array_members.c). */
+kiln_status kn_call_item(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_fill(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_slice(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Operations, and the user's kernels (operation_calls.c). */
 kiln_status kn_call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel);
@@ -113,6 +129,7 @@ kiln_status kn_call_atleast(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_windows(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_unstack(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that join arrays, or read elements at other places (arranged_functions.c). */
 kiln_status kn_call_concatenate(kn_value *out, kn_parser *p, const kn_called *c);

@@ -25,7 +25,7 @@
 
 /* Numbers and arrays, from start to stop along a last axis: t has their dtype and axes. */
 #define ALONG_LAST                                                                                           \
-    "i = arange(num); t = stop - start; b, e = full_like(t, start)[..., None], full_like(t, stop)[..., "     \
+    "i = counted(num); t = stop - start; b, e = full_like(t, start)[..., None], full_like(t, stop)[..., "    \
     "None]; "
 
 #define PLACES(mask, columns) "r, c = places_of(" mask ", " columns "); r, c"
@@ -134,8 +134,8 @@ static const kn_composed rows[] = {
      "d = diff(ravel(ary)); {to_begin! d = concatenate([of_dtype(to_begin, d), d]) {else} d = d}; "
      "{to_end! concatenate([d, of_dtype(to_end, d)]) {else} d}"},
     {"einsum", "subscripts$, operands@", NULL},
-    {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(arange(N)[:, None] + k == arange(M), dtype)"},
-    {"fftfreq", "n#, d=1.0", "(arange(n) - n * (arange(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
+    {"eye", "N#, M#=N, k#=0, dtype=float64", "astype(counted(N)[:, None] + k == counted(M), dtype)"},
+    {"fftfreq", "n#, d=1.0", "(counted(n) - n * (counted(n) >= (n + 1) // 2)) * (1.0 / (n * d))"},
     {"fftshift", "x", NULL},
     {"fill_diagonal", "a, val, wrap#=False",
      "b = a[:, :]; filled_along(a, where(ones(1, dtype=bool), val, False), wrap)"},
@@ -160,7 +160,7 @@ static const kn_composed rows[] = {
      BINS_OF_BOTH(IN_FLOAT64, RANGE("0"), RANGE("1"))
          COUNTS_OF_BOTH("bincount(k, ravel(weights), length=bins * bins)")},
     {"hstack", "tup@", NULL},
-    {"identity", "n#, dtype=float64", "astype(arange(n)[:, None] == arange(n), dtype)"},
+    {"identity", "n#, dtype=float64", "astype(counted(n)[:, None] == counted(n), dtype)"},
     {"ifftshift", "x", NULL},
     {"indices", "dimensions%, dtype=int64", NULL},
     {"inner", "a, b", NULL},
@@ -214,7 +214,7 @@ static const kn_composed rows[] = {
     {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
     /* Rows of counts of n draws by weights. */
     {"multinomial", "key, at, n#, pvals",
-     "c = cumsum(pvals * 1.0); t = random(key, at[:, None] * n + arange(n)) * c[-1]; "
+     "c = cumsum(pvals * 1.0); t = random(key, at[:, None] * n + counted(n)) * c[-1]; "
      "d = searchsorted(c, t, 'right'); sum(d[:, None, :] == arange(len(pvals))[:, None], axis=-1)"},
     /* By the numbers of elements that have each colour. */
     {"multivariate_hypergeometric", "key, at, colors, nsample",
@@ -252,7 +252,7 @@ static const kn_composed rows[] = {
     {"packbits", "a, axis#=None, bitorder$='big'", NULL},
     {"pad", "array, pad_width#, mode$='constant'", NULL},
     /* Sorts by 64 random bits; of x along its last axis. */
-    {"permutation", "key, n#", "argsort(random_bits(key, arange(n), dtype=uint64))"},
+    {"permutation", "key, n#", "argsort(random_bits(key, counted(n), dtype=uint64))"},
     /* All elements, or those of each row by themselves. */
     {"permuted", "key, x",
      "take(ravel(x), take(argsort(random_bits(key, arange(size(x)), dtype=uint64)), numbered(x)))"},
@@ -275,7 +275,7 @@ static const kn_composed rows[] = {
     {"putmask", "a, mask, values", NULL},
     {"ravel_multi_index", "multi_index@, dims%, mode$='raise', order$='C'", NULL},
     {"repeat", "a, repeats#, axis#=None", NULL},
-    {"repeat", "a, repeats, *, total#, axis#=None", NULL},
+    {"repeat", "a, repeats, *, total#=None, axis#=None", NULL},
     {"resize", "a, new_shape%", NULL},
     {"rfftfreq", "n#, d=1.0", "arange(n // 2 + 1) * (1.0 / (n * d))"},
     {"roll", "a, shift#, axis#=None", NULL},
@@ -336,7 +336,7 @@ static const kn_composed rows[] = {
      "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < {discont! discont {else} h}, 0.0, m - d); "
      "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
     {"vander", "x, N#=len(x), increasing#=False",
-     "x[:, None] ** ((N - 1 - arange(N)) * (1 - increasing) + arange(N) * increasing)"},
+     "x[:, None] ** ((N - 1 - counted(N)) * (1 - increasing) + counted(N) * increasing)"},
     {"vdot", "a, b", NULL},
     {"vecdot", "x1, x2", NULL},
     {"vecmat", "x1, x2", NULL},

@@ -81,9 +81,14 @@ static kiln_status need_one_axis(kn_value *value, kn_parser *p, const kn_called 
 /* The condition may have fewer elements; those behind are left out. */
 kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const all[] = {"condition", "a", "axis"};
+    static const char *const all[] = {"condition", "a", "axis"}, *const method[] = {"a", "condition", "axis"};
     kn_value slot[3] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, all, 3, 3, 2);
+    kiln_status status = kn_call_match(slot, p, c, c->is_method ? method : all, 3, 3, 2);
+    if (c->is_method) {
+        const kn_value condition = slot[1];
+        slot[1] = slot[0];
+        slot[0] = condition;
+    }
     if (status == KILN_OK)
         status = need_one_axis(&slot[0], p, c);
     if (status != KILN_OK || kn_call_is_given(&slot[2]))

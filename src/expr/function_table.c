@@ -45,6 +45,7 @@ static const struct {
                  {"copyto", kn_call_copyto, 0},
                  {"corrcoef", kn_call_cov, 1},
                  {"correlate", kn_call_convolve, 1},
+                 {"counted", kn_call_counted, INNER},
                  {"cov", kn_call_cov, 0},
                  {"cumulative_prod", kn_call_cumulative, 1},
                  {"cumulative_sum", kn_call_cumulative, 0},
@@ -60,6 +61,7 @@ static const struct {
                  {"evaluated", kn_call_reading, INNER},
                  {"extract", kn_call_extract, 0},
                  {"fftshift", kn_call_shift, 0},
+                 {"fill", kn_call_fill, 0},
                  {"filled_along", kn_call_filled, INNER},
                  {"filled_diagonal", kn_call_reading, INNER},
                  {"flatnonzero", kn_call_flatnonzero, 0},
@@ -77,6 +79,7 @@ static const struct {
                  {"inner", kn_call_shaped_pair, 0},
                  {"insert", kn_call_insert, 0},
                  {"interpolated", kn_call_reading, INNER},
+                 {"item", kn_call_item, 0},
                  {"kron", kn_call_shaped_pair, 0},
                  {"left_of", kn_call_left, INNER},
                  {"lexsort", kn_call_lexsort, 0},
@@ -129,6 +132,7 @@ static const struct {
                  {"segment_sum", kn_call_segments, KN_ADDED},
                  {"shaped_as", kn_call_shaped_as, INNER},
                  {"select", kn_call_select, 0},
+                 {"slice", kn_call_slice, 0},
                  {"sliding_window_view", kn_call_windows, 0},
                  {"sort", kn_call_sort, KN_SORT},
                  {"sort_complex", kn_call_sort_complex, 0},
@@ -146,6 +150,7 @@ static const struct {
                  {"unpackbits", kn_call_packbits, 1},
                  {"unpacked", kn_call_reading, INNER},
                  {"unravel_index", kn_call_unravel_index, 0},
+                 {"unstack", kn_call_unstack, 0},
                  {"vdot", kn_call_shaped_pair, 0},
                  {"vecdot", kn_call_vecdot, 0},
                  {"vecmat", kn_call_shaped_pair, 0},
@@ -206,15 +211,20 @@ static kiln_status call_function(kn_value *out, kn_parser *p, const kn_called *c
     return refuse_name(p, c);
 }
 
-/* Functions that change their first argument, which NumPy's programs call as statements. */
+/* Functions, and methods of arrays, that change their first argument, which NumPy's programs call as
+ * statements. */
 static bool changes_first(const kn_called *c)
 {
-    static const char *const names[] = {"copyto", "fill_diagonal",  "place",
-                                        "put",    "put_along_axis", "putmask"};
+    static const struct {
+        const char *name;
+        bool is_method;
+    } rows[] = {{"copyto", false}, {"fill", true}, {"fill_diagonal", false},  {"partition", true},
+                {"place", false},  {"put", false}, {"put_along_axis", false}, {"putmask", false},
+                {"resize", true},  {"sort", true}};
     const char *end = c->name_length > 3 ? c->name + c->name_length - 3 : "   ";
     bool does = memcmp(end, "_at", 3) == 0 || memcmp(end, ".at", 3) == 0;
-    for (size_t k = 0; k < sizeof names / sizeof names[0] && !does; ++k)
-        does = kn_call_is(c, names[k]);
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0] && !does; ++k)
+        does = kn_call_is(c, rows[k].name) && (c->is_method || !rows[k].is_method);
     return does;
 }
 

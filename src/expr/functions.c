@@ -330,9 +330,18 @@ static kiln_status add_reshaped(kn_value *out, kn_parser *p, kn_node node, const
 }
 
 /* True in Fortran's order: of the axes from the last to the first. */
-static kiln_status read_order(bool *is_fortran, const kn_parser *p, const kn_called *c)
+static kiln_status read_order(bool *is_fortran, const kn_parser *p, const kn_called *c, const kn_value *given)
 {
-    const kn_result_order order = c->common ? c->common->order : KN_RESULT_USUAL;
+    static const char *const orders[] = {"C", "F", "A", "K", NULL};
+    static const kn_result_order order_of[] = {KN_RESULT_C, KN_RESULT_FORTRAN, KN_RESULT_ANY, KN_RESULT_KEEP};
+    kn_result_order order = c->common ? c->common->order : KN_RESULT_USUAL;
+    if (given) {
+        int word = 0;
+        kiln_status status = kn_call_word(&word, p, given, orders, "order");
+        if (status != KILN_OK)
+            return status;
+        order = order_of[word];
+    }
     *is_fortran = order == KN_RESULT_FORTRAN;
     return order <= KN_RESULT_FORTRAN
                ? KILN_OK
@@ -359,7 +368,7 @@ static kiln_status call_reshape(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && c->count < 2)
         return kn_call_refuse(p, c, "a shape was expected");
     if (status == KILN_OK)
-        status = read_order(&is_fortran, p, c);
+        status = read_order(&is_fortran, p, c, NULL);
     if (status == KILN_OK)
         status = read_rest(&item, &count, p, c, "shape");
     if (status != KILN_OK || !is_fortran || count > KILN_MAX_NDIM)
@@ -381,10 +390,10 @@ static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
     int in;
     bool is_fortran = false;
     kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
-    if (status == KILN_OK && c->count > 1)
-        return kn_call_refuse(p, c, "one argument was expected");
+    if (status == KILN_OK && c->count > 2)
+        return kn_call_refuse(p, c, "one argument, and an order, were expected");
     if (status == KILN_OK)
-        status = read_order(&is_fortran, p, c);
+        status = read_order(&is_fortran, p, c, c->count > 1 ? argument_of(p, c, 1) : NULL);
     kn_value x = {.kind = KN_VALUE_NODE, .node = in, .at = c->at, .length = c->length};
     if (status == KILN_OK && is_fortran)
         status = reverse_axes(&x, p, c);
@@ -664,6 +673,27 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_call_cast(out, p, c, &slot[3]) : status;
 }
 
+kiln_status kn_call_counted(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"n"};
+    const kiln_arg bounds[] = {kiln_arg_int(0), kiln_arg_int(0), kiln_arg_int(1)};
+    kn_value slot[1] = {{0}}, number;
+    int in[3] = {0};
+    const kn_node node = {.kind = KN_NODE_ARANGE,
+                          .n_in = 3,
+                          .in = in,
+                          .index = KN_RANGE_COUNTED,
+                          .at = c->at,
+                          .length = c->length};
+    kiln_status status = kn_call_match(slot, p, c, name, 1, 1, 1);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k) {
+        status = kn_parser_number(&number, p, bounds[k], c->at, c->length);
+        if (status == KILN_OK)
+            status = kn_parser_node(&in[k], p, k == 1 ? &slot[0] : &number);
+    }
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
 /* clip(x, low, high), where one bound may be None. */
 static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
 {
@@ -806,31 +836,5 @@ bool kn_call_own(kiln_status *status, kn_value *out, kn_parser *p, const kn_call
             *status = functions[f].call(out, p, &called);
             return true;
         }
-    return false;
-}
-
-bool kn_parser_attribute(kiln_status *status, kn_value *out, kn_parser *p, const kn_value *of,
-                         const char *name, size_t length, size_t at)
-{
-    static const struct {
-        const char *name;
-        kn_node_kind kind;
-    } attributes[] = {{"T", KN_NODE_TRANSPOSE}, {"size", KN_NODE_EXTENT}, {"ndim", KN_NODE_NDIM}};
-    int in = 0;
-    kn_node node = {.n_in = 1, .in = &in, .at = at, .length = length};
-    if (length == 5 && memcmp(name, "shape", length) == 0) {
-        *out = (kn_value){.kind = KN_VALUE_SHAPE, .at = at, .length = length};
-        *status = kn_parser_node(&out->node, p, of);
-        return true;
-    }
-    for (size_t a = 0; a < sizeof attributes / sizeof attributes[0]; ++a) {
-        if (strlen(attributes[a].name) != length || memcmp(attributes[a].name, name, length) != 0)
-            continue;
-        node.kind = attributes[a].kind;
-        *status = kn_parser_node(&in, p, of);
-        if (*status == KILN_OK)
-            *status = kn_parser_add(out, p, &node);
-        return true;
-    }
     return false;
 }

@@ -13,7 +13,7 @@ const char *kn_function_name(int k);
 
 /* x.shape[k] */
 kiln_status kn_parser_extent(kn_value *out, kn_parser *p, int node, int64_t axis, size_t at, size_t length);
-/* x.size, x.ndim, x.T; false: there is no attribute of that name. */
+/* x.size, x.ndim, x.T and others (array_members.c); false: there is no attribute of that name. */
 bool kn_parser_attribute(kiln_status *status, kn_value *out, kn_parser *p, const kn_value *of,
                          const char *name, size_t length, size_t at);
 

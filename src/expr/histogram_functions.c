@@ -43,8 +43,8 @@ static kiln_status read_count(int64_t *out, const kn_parser *p, const kn_value *
     return status;
 }
 
-/* bincount(x, weights=None, minlength=0, length=): shapes do not depend on elements, so that the number of
- * bins has to be said; what is beyond them, or below 0, is left out. */
+/* bincount(x, weights=None, minlength=0, length=): with a number of bins what is beyond them, or below 0, is
+ * left out, and nothing waits for the greatest element. */
 kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"x", "weights", "minlength", "length"};
@@ -55,9 +55,7 @@ kiln_status kn_call_bincount(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && kn_call_is_given(&slot[2]))
         status = read_count(&least, p, &slot[2], names[2], 0);
     if (status == KILN_OK && !kn_call_is_given(&slot[3]))
-        return kn_call_refuse(p, c,
-                              "the argument 'length' is missing, the number of bins: shapes do not depend on "
-                              "elements; kiln_bincount counts as many as x has");
+        return kn_call_bincount_by(out, p, c, &slot[0], &slot[1], least);
     if (status == KILN_OK)
         status = read_count(&length, p, &slot[3], names[3], 1);
     bool has_weights = kn_call_is_given(&slot[1]);

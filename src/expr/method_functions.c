@@ -1,5 +1,5 @@
-/* NumPy's methods of ufuncs: reduce, accumulate, outer and at, of the operations of the table and of those
- * that were registered. Each is a text over other functions. */
+/* NumPy's methods of ufuncs: reduce, accumulate, outer, at and reduceat, of the operations of the table
+ * and of those that were registered. Each is a text over other functions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +8,12 @@
 #include "expr/call.h"
 #include "expr/composed.h"
 #include "expr/composed_table.h"
+#include "expr/lists.h"
 #include "expr/shaped.h"
 #include "kernel/sort.h"
 
-enum { REDUCE, ACCUMULATE, OUTER, AT, METHODS };
-static const char *const methods[METHODS] = {"reduce", "accumulate", "outer", "at"};
+enum { REDUCE, ACCUMULATE, OUTER, AT, REDUCEAT, METHODS };
+static const char *const methods[METHODS] = {"reduce", "accumulate", "outer", "at", "reduceat"};
 
 /* The method of "NAME.METHOD"; METHODS: it is none. *length: NAME's. */
 static int find_method(size_t *length, const char *name, size_t whole)
@@ -144,17 +145,30 @@ static kiln_status make_steps(kiln_kernel **out, const void *of)
     return kn_operation_steps(out, name);
 }
 
-/* Each element of a, and where those of b begin and end, sorted by the element that they meet, of which its
- * own kernel takes one after the other. */
+/* The operation's own kernel of steps. parts: elements, and for each where the elements that it meets
+ * begin and end among those of the last part, which are taken one after the other. */
+static kiln_status add_steps(kn_value *out, kn_parser *p, const kn_called *c, const char *name,
+                             const kn_value *parts)
+{
+    kiln_kernel *kernel = NULL;
+    int in[4] = {0};
+    kn_str key = KN_STR_INIT;
+    kiln_status status = KILN_OK;
+    kn_str_printf(&key, "steps of %s", name);
+    for (int k = 0; k < 4 && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &p->item[parts->first + k]);
+    if (status == KILN_OK)
+        status = kn_kernel_remembered(&kernel, &key, make_steps, name);
+    kn_str_free(&key);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, 4, 1) : status;
+}
+
+/* Each element of a, and where those of b begin and end, sorted by the element that they meet. */
 static kiln_status call_steps(kn_value *out, kn_parser *p, const kn_called *c, const char *name,
                               kn_value *slot)
 {
     static const char *const of[] = {"a", "indices", "b"}, *const behind[] = {"a", "r"};
     kn_value parts, result[2] = {slot[0], {0}};
-    kiln_kernel *kernel = NULL;
-    int in[4] = {0};
-    kn_str key = KN_STR_INIT;
-    kn_str_printf(&key, "steps of %s", name);
     kiln_status status =
         kn_compose(&parts, p, c,
                    "q = shaped_as(arange(size(a)), a)[indices]; "
@@ -162,13 +176,8 @@ static kiln_status call_steps(kn_value *out, kn_parser *p, const kn_called *c, c
                    "argsort(q, kind='stable'); s = take(q, o); e = arange(size(a)); "
                    "ravel(a), searchsorted(s, e), searchsorted(s, e, 'right'), take(b, o)",
                    of, slot, 3);
-    for (int k = 0; k < 4 && status == KILN_OK; ++k)
-        status = kn_parser_node(&in[k], p, &p->item[parts.first + k]);
     if (status == KILN_OK)
-        status = kn_kernel_remembered(&kernel, &key, make_steps, name);
-    kn_str_free(&key);
-    if (status == KILN_OK)
-        status = kn_call_add_kernel(&result[1], p, c, kernel, in, 4, 1);
+        status = add_steps(&result[1], p, c, name, &parts);
     return status == KILN_OK ? kn_compose(out, p, c, "shaped_as(r, a)", behind, result, 2) : status;
 }
 
@@ -194,6 +203,52 @@ static kiln_status call_at(kn_value *out, kn_parser *p, const kn_called *c, cons
     return has_row(function) ? kn_compose(out, p, c, text, of, slot, 3) : call_steps(out, p, c, name, slot);
 }
 
+/* ---- reduceat ---- */
+
+/* reduceat(array, indices, axis=0, dtype=None): what each index begins, up to the next one; an index that is
+ * not below the next one stands for its element alone. Elements have the dtype that reduce gives them. */
+static kiln_status call_reduceat(kn_value *out, kn_parser *p, const kn_called *c, const char *name)
+{
+    static const char *const of[] = {"array", "indices", "axis", "dtype"}, *const behind[] = {"r", "like",
+                                                                                              "axis"};
+    const char *known = kn_operation_method(name, false);
+    const bool sums = known && (strcmp(known, "sum") == 0 || strcmp(known, "prod") == 0);
+    kn_value slot[4] = {{0}}, parts, result[3];
+    kn_str text = KN_STR_INIT;
+    kiln_status status = kn_call_match(slot, p, c, of, 4, 4, 2);
+    if (status == KILN_OK)
+        status = kn_list_array(&slot[1], p);
+    if (status == KILN_OK && slot[2].kind == KN_VALUE_ABSENT)
+        status = kn_parser_number(&slot[2], p, kiln_arg_int(0), c->at, c->length);
+    kn_str_append(&text, "x = swapaxes(array, axis, -1); ");
+    if (kn_call_is_given(&slot[3]))
+        kn_str_append(&text, "x = astype(x, dtype); ");
+    else if (sums)
+        kn_str_printf(&text, "x = where(True, x, %s(ravel(x)[:0])); ", known);
+    else if (strncmp(name, "logical_", 8) == 0)
+        kn_str_append(&text, "x = x != 0; ");
+    else
+        kn_str_printf(&text, "t = take(ravel(x), arange(1), mode='clip')[0]; x = where(True, x, %s(t, t)); ",
+                      name);
+    kn_str_append(&text, "n = x.shape[-1]; i = transpose(indices, 0); m = len(i); "
+                         "i = take(arange(n), where(i < 0, n, i)); k = arange(m); "
+                         "e = where(k + 1 < m, take(i, k + 1, mode='clip'), n); e = where(e > i, e, i + 1); "
+                         "s = take(x, i, axis=-1, mode='clip'); r = numbered(s) // m * n; "
+                         "ravel(s), ravel(r + i + 1), ravel(r + e), ravel(x), s");
+    if (status == KILN_OK)
+        status = kn_str_status(&text, "the text of a method");
+    if (status == KILN_OK)
+        status = kn_compose(&parts, p, c, kn_str_text(&text), of, slot, 4);
+    kn_str_free(&text);
+    if (status == KILN_OK)
+        status = add_steps(&result[0], p, c, name, &parts);
+    if (status != KILN_OK)
+        return status;
+    result[1] = p->item[parts.first + 4];
+    result[2] = slot[2];
+    return kn_compose(out, p, c, "swapaxes(shaped_as(r, like), axis, -1)", behind, result, 3);
+}
+
 kiln_status kn_call_method(kn_value *out, kn_parser *p, const kn_called *c)
 {
     kn_known_operation o;
@@ -205,7 +260,8 @@ kiln_status kn_call_method(kn_value *out, kn_parser *p, const kn_called *c)
         return kn_call_refuse(p, c, "an elementwise operation of two inputs was expected");
     if (o.n_out > 1 && method != OUTER)
         return kn_call_refuse(p, c, "an operation of one result was expected");
-    return method == OUTER ? call_outer(out, p, c, &o)
-           : method == AT  ? call_at(out, p, c, o.name)
-                           : call_folding(out, p, c, o.name, method == ACCUMULATE);
+    return method == OUTER      ? call_outer(out, p, c, &o)
+           : method == AT       ? call_at(out, p, c, o.name)
+           : method == REDUCEAT ? call_reduceat(out, p, c, o.name)
+                                : call_folding(out, p, c, o.name, method == ACCUMULATE);
 }

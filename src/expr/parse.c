@@ -170,6 +170,7 @@ OWN_FRAME static kiln_status parse_call(kn_value *out, kn_parser *p, size_t name
     kn_called c = {
         .name = text_at(p, name_at), .at = name_at, .name_length = name_length, .first = p->n_arguments};
     kiln_status status = next(p);
+    c.is_method = of != NULL;
     if (status == KILN_OK && of) {
         kn_value self = *of;
         self.key_length = 0;
@@ -243,6 +244,8 @@ static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
     if (status != KILN_OK)
         return status;
     const bool is_slice = at(p, ":"), is_number = kn_parser_is_number(p, &value);
+    if (value.kind == KN_VALUE_SLICE && !is_slice)
+        return kn_parser_slice(subscript, p, &value);
     if (value.kind == KN_VALUE_NONE && !is_slice) {
         subscript->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;

@@ -12,9 +12,10 @@ typedef enum kn_value_kind {
     KN_VALUE_TUPLE,
     KN_VALUE_NONE,
     KN_VALUE_DTYPE,
-    KN_VALUE_WORD,   /* in quotes: 'left', the method 'linear' */
-    KN_VALUE_SHAPE,  /* x.shape: only its items are values; a call determines their number */
-    KN_VALUE_NONZERO /* nonzero(x): likewise */
+    KN_VALUE_WORD,    /* in quotes: 'left', the method 'linear' */
+    KN_VALUE_SHAPE,   /* x.shape: only its items are values; a call determines their number */
+    KN_VALUE_NONZERO, /* nonzero(x): likewise */
+    KN_VALUE_SLICE    /* slice(start, stop, step): three items of kn_parser, numbers or None */
 } kn_value_kind;
 
 typedef struct kn_value {
@@ -24,7 +25,7 @@ typedef struct kn_value {
     bool is_list;     /* KN_VALUE_TUPLE: in square brackets */
     bool is_python;   /* of a dtype: int, float, complex or bool, which keep a weak number weak */
     const char *word; /* KN_VALUE_WORD: its first letter, in the text; `length` counts the quotes, too */
-    int first, count; /* KN_VALUE_TUPLE: items of kn_parser */
+    int first, count; /* KN_VALUE_TUPLE, _SLICE: items of kn_parser */
     size_t at, length;
     size_t key_at, key_length; /* the name of an argument that is given by name */
     int variable;              /* 1 + the variable, if the value is just its name; 0: none */
@@ -74,8 +75,9 @@ typedef struct kn_called {
     const char *name; /* in the text */
     size_t at, length, name_length;
     int first, count;
-    int n_targets; /* names that the results are assigned to; 0: the call is not all of a value */
-    int which;     /* of the functions of one table entry's `call` (functions.c) */
+    int n_targets;  /* names that the results are assigned to; 0: the call is not all of a value */
+    bool is_method; /* x.NAME(...): x is the first argument */
+    int which;      /* of the functions of one table entry's `call` (functions.c) */
     const struct kn_common *common; /* common_arguments.h; NULL: none is given */
 } kn_called;
 
@@ -99,6 +101,8 @@ kiln_status kn_parser_node(int *out, kn_parser *p, const kn_value *value);
 kiln_status kn_parser_whole(int64_t *out, const kn_parser *p, const kn_value *value, const char *what);
 /* True for a number literal. */
 bool kn_parser_is_number(const kn_parser *p, const kn_value *value);
+/* The parts of a KN_VALUE_SLICE. */
+kiln_status kn_parser_slice(kn_subscript *out, const kn_parser *p, const kn_value *slice);
 /* The items of a tuple, from *first on; any other value counts as one item. Returns their number. */
 int kn_parser_items(const kn_value **first, const kn_parser *p, const kn_value *value);
 

@@ -249,15 +249,51 @@ static const struct {
              {"matvec", "x1", "x2", write_matvec}, {"vdot", "a", "b", write_vdot},
              {"vecdot", "x1", "x2", write_vecdot}, {"vecmat", "x1", "x2", write_vecmat}};
 
+/* The axes of both arrays move behind the others, from where `axes` has them, and those of the result to
+ * where its last item says. */
+static kiln_status move_axes(kn_value *out, kn_parser *p, const kn_called *c, const char *name,
+                             const kn_value *slot)
+{
+    static const char *const names[] = {"x1", "x2", "a", "b", "r"}, *const behind[] = {"-1", "(-2, -1)"};
+    const kn_value *item, *axis;
+    kn_value in[5] = {slot[0], slot[1]};
+    int count[3] = {0};
+    kn_str text = KN_STR_INIT;
+    if (kn_parser_items(&item, p, &slot[2]) != 3)
+        return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                "axes: a list of three, of both arrays and of the result, was expected");
+    for (int k = 0; k < 3; ++k) {
+        in[2 + k] = item[k];
+        count[k] = kn_parser_items(&axis, p, &item[k]);
+        if (count[k] > 2 || (k < 2 && count[k] < 1))
+            return kn_parser_refuse(p, slot[2].at, slot[2].length,
+                                    "axes: an axis, or a pair of axes, of each array was expected");
+    }
+    kn_str_printf(&text, "y = %s(moveaxis(x1, a, %s), moveaxis(x2, b, %s)); ", name, behind[count[0] - 1],
+                  behind[count[1] - 1]);
+    if (count[2] > 0)
+        kn_str_printf(&text, "moveaxis(y, %s, r)", behind[count[2] - 1]);
+    else
+        kn_str_append(&text, "y");
+    kiln_status status = kn_str_status(&text, "the text of a function");
+    if (status == KILN_OK)
+        status = kn_compose(out, p, c, kn_str_text(&text), names, in, 5);
+    kn_str_free(&text);
+    return status;
+}
+
 kiln_status kn_call_shaped_pair(kn_value *out, kn_parser *p, const kn_called *c)
 {
     const kn_shaped_own own = {.count = 0};
-    kn_value slot[2] = {{0}};
+    kn_value slot[3] = {{0}};
     int row = 0;
     while (!kn_call_is(c, pairs[row].name))
         ++row;
-    const char *const names[] = {pairs[row].first, pairs[row].second};
-    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
+    const char *const names[] = {pairs[row].first, pairs[row].second, "axes"};
+    const bool is_generalised = pairs[row].first[0] == 'x'; /* as NumPy calls it */
+    kiln_status status = kn_call_match(slot, p, c, names, 2 + is_generalised, 2, 2);
+    if (status == KILN_OK && is_generalised && kn_call_is_given(&slot[2]))
+        return move_axes(out, p, c, pairs[row].name, slot);
     return status == KILN_OK ? kn_call_shaped(out, p, c, pairs[row].write, &own, slot, 2) : status;
 }
 

@@ -1,5 +1,8 @@
 /* Functions of expressions that sort: each is a node of a remembered kernel, whose axis is its own. */
+#include "base/str.h"
 #include "expr/call.h"
+#include "expr/composed.h"
+#include "expr/weighted_quantiles.h"
 
 #include <string.h>
 
@@ -201,14 +204,69 @@ static kiln_status read_list(kn_quantile *q, const kn_parser *p, const kn_value 
     return status;
 }
 
-/* quantile(a, q, axis=None, method='linear', keepdims=False), percentile, nanquantile, nanpercentile */
+/* q is a list of lists: the results of each are stacked. */
+static kiln_status stack_quantiles(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *slot)
+{
+    static const char *const others[] = {NULL, NULL, "axis", "method", "keepdims", "weights"};
+    static const char *const rows[] = {"q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7"};
+    const char *names[14] = {"a"};
+    kn_value in[14] = {slot[0]};
+    const kn_value *item;
+    int n = 1, count = kn_parser_items(&item, p, &slot[1]);
+    kn_str text = KN_STR_INIT;
+    if (count > 8)
+        return kn_parser_refuse(p, slot[1].at, slot[1].length, "q: at most 8 lists were expected");
+    kn_str_append(&text, "stack([");
+    for (int k = 0; k < count; ++k) {
+        in[n] = item[k];
+        names[n++] = rows[k];
+        kn_str_printf(&text, "%s%.*s(a, %s", k > 0 ? ", " : "", (int)c->name_length, c->name, rows[k]);
+        for (int a = 2; a < 6; ++a)
+            if (slot[a].kind != KN_VALUE_ABSENT)
+                kn_str_printf(&text, ", %s=%s", others[a], others[a]);
+        kn_str_append(&text, ")");
+    }
+    kn_str_append(&text, "])");
+    for (int a = 2; a < 6; ++a) {
+        in[n] = slot[a];
+        names[n++] = others[a];
+    }
+    kiln_status status = kn_str_status(&text, "the text of a function");
+    if (status == KILN_OK)
+        status = kn_compose(out, p, c, kn_str_text(&text), names, in, n);
+    kn_str_free(&text);
+    return status;
+}
+
+static bool has_lists(const kn_parser *p, const kn_value *q)
+{
+    const kn_value *item;
+    return q->kind == KN_VALUE_TUPLE && kn_parser_items(&item, p, q) > 0 && item->kind == KN_VALUE_TUPLE;
+}
+
+static kiln_status add_weighted(kn_value *out, kn_parser *p, const kn_called *c, const kn_quantile *q,
+                                const kn_value *slot)
+{
+    double one = 0;
+    kiln_status status = q->has_list ? KILN_OK : read_number(&one, p, &slot[1]);
+    for (int k = 0; k < q->n_list && status == KILN_OK; ++k)
+        status = kn_call_check(p, &slot[1], kn_quantile_check(q, q->list[k]));
+    return status == KILN_OK ? kn_call_weighted_quantile(out, p, c, q, q->has_list ? q->list : &one,
+                                                         q->has_list ? q->n_list : 1, slot)
+                             : status;
+}
+
+/* quantile(a, q, axis=None, method='linear', keepdims=False, weights=None), percentile, nanquantile,
+ * nanpercentile */
 kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"a", "q", "axis", "method", "keepdims"};
+    static const char *const names[] = {"a", "q", "axis", "method", "keepdims", "weights"};
     kn_quantile q = {.is_percentile = c->which & KN_OF_PERCENT, .skips_nan = c->which & KN_SKIPS_NAN};
     char method[32] = "linear";
-    kn_value slot[5] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, names, 5, 3, 2);
+    kn_value slot[6] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, names, 6, 3, 2);
+    if (status == KILN_OK && has_lists(p, &slot[1]))
+        return stack_quantiles(out, p, c, slot);
     if (status == KILN_OK)
         status = read_axes(&q, p, &slot[2]);
     if (status == KILN_OK && slot[3].kind != KN_VALUE_ABSENT) {
@@ -223,6 +281,8 @@ kiln_status kn_call_quantile(kn_value *out, kn_parser *p, const kn_called *c)
         status = read_flag(&q.keepdims, p, &slot[4], names[4]);
     if (status == KILN_OK)
         status = read_list(&q, p, &slot[1]);
+    if (status == KILN_OK && kn_call_is_given(&slot[5]))
+        return add_weighted(out, p, c, &q, slot);
     return status == KILN_OK ? add_quantile(out, p, c, &q, &slot[0], q.has_list ? NULL : &slot[1]) : status;
 }
 

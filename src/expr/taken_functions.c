@@ -193,6 +193,10 @@ kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
     kn_str body = KN_STR_INIT;
     int in[4];
     kiln_status status = kn_call_match(slot, p, c, names, n_in, n_in, n_in);
+    if (status == KILN_OK) {
+        kn_value given[] = {slot[0], slot[1]}; /* as many elements, in any shape */
+        status = kn_compose(&slot[1], p, c, "shaped_as(mask, a)", names, given, 2);
+    }
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     kn_str_printf(&body, "const int64 n = values.size(); y = mask != (M)0 && n > 0 ? (T)values[%s %% n] : a",

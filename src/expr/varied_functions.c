@@ -103,9 +103,11 @@ kiln_status kn_call_nan_to_num(kn_value *out, kn_parser *p, const kn_called *c)
 /* vecdot(x1, x2, axis=-1) */
 kiln_status kn_call_vecdot(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"x1", "x2", "axis"};
-    kn_value slot[3] = {{0}};
-    kiln_status status = kn_call_match(slot, p, c, name, 3, 2, 2);
+    static const char *const name[] = {"x1", "x2", "axis", "axes"};
+    kn_value slot[4] = {{0}};
+    kiln_status status = kn_call_match(slot, p, c, name, 4, 2, 2);
+    if (status == KILN_OK && kn_call_is_given(&slot[2]) && kn_call_is_given(&slot[3]))
+        return kn_parser_refuse(p, slot[3].at, slot[3].length, "axes: axis or axes were expected, not both");
     if (status != KILN_OK)
         return status;
     return kn_call_is_given(&slot[2])

@@ -268,3 +268,27 @@ kiln_status kn_call_split_along(kn_value *out, kn_parser *p, const kn_called *c)
     kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
     return status == KILN_OK ? split(out, p, c, &of, &slot[1]) : status;
 }
+
+/* unstack(x, axis=0): as many parts as the assignment has names, since shapes are those of a call. */
+kiln_status kn_call_unstack(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "axis"};
+    kn_value slot[2] = {{0}}, one[MOST_PARTS];
+    const int count = c->n_targets;
+    int axis = 0;
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 1, 1);
+    if (status == KILN_OK && slot[1].kind != KN_VALUE_ABSENT)
+        status = kn_call_axis(&axis, p, &slot[1]);
+    if (status == KILN_OK && (count < 2 || count > MOST_PARTS))
+        return kn_call_refuse(p, c,
+                              "as many names as there are parts were expected: a, b, c = unstack(x); x[k] is "
+                              "one of them");
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_call_add_part(&one[k], p, c, &slot[0],
+                                  (kn_subscript){KN_SUBSCRIPT_PART, k, count, KN_PARTS_OF_ONE}, axis);
+    *out = (kn_value){
+        .kind = KN_VALUE_TUPLE, .first = p->n_items, .count = count, .at = c->at, .length = c->length};
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = kn_parser_push_item(p, &one[k]);
+    return status;
+}

@@ -317,7 +317,7 @@ kiln_status kn_call_indices(kn_value *out, kn_parser *p, const kn_called *c)
     return read(out, p, c, &text, &n);
 }
 
-/* resize(a, new_shape): all elements again and again. */
+/* resize(a, new_shape): all elements again and again; the method has zeros behind them. */
 kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"a", "new_shape"};
@@ -331,9 +331,10 @@ kiln_status kn_call_resize(kn_value *out, kn_parser *p, const kn_called *c)
     if (status != KILN_OK)
         return status;
     add_name(&n, "a", &slot[0]);
-    kn_str_append(&text, "reshape(take(ravel(a), arange(");
+    kn_str_append(&text, "k = counted(");
     put_shape(&text, count, " * ");
-    kn_str_append(&text, "), mode='wrap'), (");
+    kn_str_printf(&text, "); v = take(ravel(a), k, mode='%s'); reshape(%s, (", c->is_method ? "clip" : "wrap",
+                  c->is_method ? "where(k < size(a), v, False)" : "v");
     put_shape(&text, count, ", ");
     kn_str_append(&text, ",))");
     return read(out, p, c, &text, &n);
@@ -504,21 +505,23 @@ kiln_status kn_call_histogram2d(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- zeros at the ends; bits ---- */
 
-/* trim_zeros(filt, trim='fb') */
+/* trim_zeros(filt, trim='fb', axis=None): without axes filt has one. */
 kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"filt", "trim"}, *const words[] = {"fb", "f", "b", "bf", NULL},
+    static const char *const name[] = {"filt", "trim", "axis"}, *const words[] = {"fb", "f", "b", "bf", NULL},
                              *const keeps[] = {"(c > 0) & (sum(m) - c + m > 0)", "c > 0",
                                                "sum(m) - c + m > 0", "(c > 0) & (sum(m) - c + m > 0)"};
     names n = {.count = 0};
-    kn_value slot[2] = {{0}};
+    kn_value slot[3] = {{0}};
     kn_str text = KN_STR_INIT;
     int which = 0;
-    kiln_status status = kn_call_match(slot, p, c, name, 2, 2, 1);
+    kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 1);
     if (status == KILN_OK)
         status = kn_call_word(&which, p, &slot[1], words, name[1]);
     if (status != KILN_OK)
         return status;
+    if (kn_call_is_given(&slot[2]))
+        return kn_call_trim_axes(out, p, c, &slot[0], &slot[2], words[which]);
     add_name(&n, "filt", &slot[0]);
     kn_str_printf(&text, "f = filt[:]; m = f != 0; c = cumsum(m, axis=0); extract(reshape(%s, (len(f),)), f)",
                   keeps[which]);

@@ -59,6 +59,20 @@ static void add(kn_computed_numbers *c, const kn_graph *g, int n)
     c->number[c->count++] = own;
 }
 
+/* Numbers that the node's shape depends on: plans depend on the values of their inputs. */
+static void pin_extents(kn_computed_numbers *c, const kn_graph *g, int n)
+{
+    for (int k = 0; k < g->node[n].n_in; ++k) {
+        const int in = g->node[n].in[k], of = c->of_node[in];
+        if (!kn_node_reads_extent(&g->node[n], k))
+            continue;
+        if (of >= 0)
+            c->number[of].is_pinned = true;
+        else if (g->node[in].kind == KN_NODE_INPUT)
+            c->pinned |= UINT64_C(1) << g->node[in].index;
+    }
+}
+
 /* A number that nodes read which are not numbers whenever it is one. A computed number of the same inputs
  * is not such a reader. */
 static void find_reads(kn_computed_numbers *c, const kn_graph *g, int n)
@@ -102,6 +116,7 @@ kiln_status kn_computed_find(kn_graph *g)
         c->of_node[n] = -1;
         if (may_be_computed(c, g, &g->node[n]))
             add(c, g, n);
+        pin_extents(c, g, n);
     }
     for (int n = 0; n < g->n_nodes; ++n)
         find_reads(c, g, n);
@@ -123,8 +138,10 @@ static kiln_arg extent_of(const kn_node *node, const kiln_arg *of)
 {
     const kiln_array *a = of->kind == KILN_ARG_ARRAY ? of->value.array : NULL;
     int ndim = a ? a->ndim : 0, axis = node->n_axes ? node->axis[0] + (node->axis[0] < 0 ? ndim : 0) : 0;
-    if (node->kind == KN_NODE_NDIM)
+    if (node->kind == KN_NODE_NDIM && node->index == KN_MEASURE_AXES)
         return kiln_arg_int(ndim);
+    if (node->kind == KN_NODE_NDIM)
+        return a ? kiln_arg_int((int64_t)kiln_dtype_size(a->dtype)) : kiln_arg_none();
     if (!node->n_axes)
         return kiln_arg_int(a ? a->size : 1);
     return axis >= 0 && axis < ndim ? kiln_arg_int(a->shape[axis]) : kiln_arg_none(); /* refused later */

@@ -11,8 +11,8 @@ typedef struct kn_computed {
     int node;
     uint64_t inputs; /* bits: the inputs that it depends on; 0: extents only */
     bool is_read;    /* a node reads it that is not a number itself */
-    bool is_pinned;  /* extents that only inference knows depend on it: plans depend on the values of its
-                      inputs */
+    bool is_pinned; /* it depends on extents that only inference knows, or a shape depends on it: plans depend
+                      on the values of its inputs */
 } kn_computed;
 
 typedef struct kn_computed_numbers {

@@ -245,6 +245,12 @@ bool kn_node_reads_raw(const kn_node *node, int k)
     return node->kind == KN_NODE_KERNEL && node->kernel->program->param[k].is_raw;
 }
 
+bool kn_node_reads_extent(const kn_node *node, int k)
+{
+    const bool reads_behind = node->kind == KN_NODE_RESHAPE || node->kind == KN_NODE_BROADCAST;
+    return node->kind == KN_NODE_ARANGE || (reads_behind && k > 0);
+}
+
 /* ---- inputs and results ---- */
 
 static bool is_name(const char *name, size_t length)

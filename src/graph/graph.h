@@ -24,8 +24,8 @@ typedef enum kn_node_kind {
     KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1; KN_EXTENT_READ: the next of in[1 ..] */
     KN_NODE_EXTENT,    /* the extent of axis `axis[0]` of the input; n_axes 0: its number of elements; a weak
                        integer */
-    KN_NODE_NDIM,      /* the number of axes of the input; a weak integer */
-    KN_NODE_ARANGE,    /* start, stop, step: three nodes that are weak numbers or extents */
+    KN_NODE_NDIM,      /* the number of axes of the input, or of bytes of an element; a weak integer */
+    KN_NODE_ARANGE,    /* start, stop, step: three nodes that are numbers */
     KN_NODE_BROADCAST, /* to `extent[n_axes]`, KN_EXTENT_READ as in RESHAPE */
     KN_NODE_WINDOWS,   /* all windows: `axis` has pairs of an axis and a number of elements, whose axes come
                           behind the others */
@@ -40,6 +40,9 @@ typedef enum kn_node_kind {
 } kn_node_kind;
 
 enum { KN_LIKE_ALL = -1, KN_LIKE_DTYPES = -2 };
+
+/* `index` of a KN_NODE_ARANGE: a stop below 0 is refused; of a KN_NODE_NDIM: what is measured. */
+enum { KN_RANGE_COUNTED = 1, KN_MEASURE_AXES = 0, KN_MEASURE_BYTES = 1 };
 
 enum { KN_EXTENT_READ = -2 };
 
@@ -71,7 +74,7 @@ typedef struct kn_node {
     kn_node_kind kind;
     int n_in, *in;     /* the nodes that it reads */
     size_t at, length; /* its place in the graph's text, for messages */
-    int index;         /* INPUT, CALL, KERNEL, TRANSPOSE */
+    int index;         /* INPUT, CALL, KERNEL, TRANSPOSE, ARANGE, NDIM */
     kiln_arg number;   /* NUMBER: KILN_ARG_WEAK_* */
     char *name;        /* CALL */
     /* CALL: an operator of Python's, whose result of weak numbers is weak. A function of NumPy's has no
@@ -137,6 +140,9 @@ const struct kn_algorithm *kn_node_algorithm(const kn_node *node);
 /* True if the node's input k is a raw parameter of its kernel: a whole array, which takes no part in
  * broadcasting. */
 bool kn_node_reads_raw(const kn_node *node, int k);
+
+/* True if the node's input k is a number that its shape depends on. */
+bool kn_node_reads_extent(const kn_node *node, int k);
 
 /* Drops the nodes that no result needs, and renumbers the others in the same order; inputs stay. Nothing
  * can be added afterwards. */

@@ -117,12 +117,24 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
     [KN_NODE_WINDOWS] = infer_view,    [KN_NODE_STRIPS] = infer_strips,    [KN_NODE_LIKE] = infer_like};
 
-/* An input of the node with a late extent; NULL: it has none. */
+bool kn_graph_needs_value(const kn_typed *typed, const kn_node *node, int i)
+{
+    kiln_arg number;
+    const kn_typed *in = &typed[node->in[i]];
+    if (!kn_node_reads_extent(node, i) || in->ndim > 0 || kn_infer_shape_number(&number, in))
+        return false;
+    const kn_dtype_kind kind = kn_dtype_info_of(in->dtype)->kind;
+    return kind != KN_KIND_COMPLEX && (kind != KN_KIND_FLOAT || node->kind == KN_NODE_ARANGE);
+}
+
+/* An input of the node with a late extent, or one whose value its shape depends on; NULL: it has none. */
 static const kn_node *find_late(const kn_inference *f, const kn_node *node)
 {
     const kn_node *late = NULL;
     for (int i = 0; i < node->n_in; ++i)
-        late = f->typed[node->in[i]].is_late ? &f->graph->node[node->in[i]] : late;
+        late = f->typed[node->in[i]].is_late || kn_graph_needs_value(f->typed, node, i)
+                   ? &f->graph->node[node->in[i]]
+                   : late;
     return late;
 }
 
@@ -201,9 +213,14 @@ kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argum
         return status;
     }
     const kn_inference f = {.graph = graph, .typed = typed};
-    status = kn_graph_error(graph, &graph->node[count], KILN_ERROR_UNSUPPORTED,
-                            "%s has as many elements as the data says: nothing is computed from it here",
-                            find_late(&f, &graph->node[count])->kernel->program->name);
+    const kn_node *late = find_late(&f, &graph->node[count]);
+    if (typed[late - graph->node].is_late)
+        status = kn_graph_error(graph, &graph->node[count], KILN_ERROR_UNSUPPORTED,
+                                "%s has as many elements as the data says: nothing is computed from it here",
+                                late->kernel->program->name);
+    else
+        status = kn_graph_error(graph, &graph->node[count], KILN_ERROR_UNSUPPORTED,
+                                "the shape depends on a value, which is not known here");
     kn_free(typed);
     return status;
 }

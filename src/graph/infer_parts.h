@@ -40,6 +40,8 @@ kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_windows(kn_inference *f, const kn_node *node);
 /* KN_NODE_BROADCAST, KN_NODE_LIKE. */
 kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node);
+/* The number that a shape is given by this node; false: none is known. */
+bool kn_infer_shape_number(kiln_arg *out, const kn_typed *in);
 kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_arange(kn_typed *out, kn_inference *f, const kn_node *node);
 

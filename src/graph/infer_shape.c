@@ -8,6 +8,7 @@
 #include "graph/subscripts.h"
 #include "graph/rearranged_axes.h"
 #include "space/shape.h"
+#include "types/dtype.h"
 
 __extension__ typedef __int128 wide;
 
@@ -147,18 +148,47 @@ kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node)
     return KILN_OK;
 }
 
-/* Checks that a node is a whole number which an extent, or an element of a range, may be. */
-static kiln_status need_known(const kn_inference *f, const kn_node *node, int k, bool is_whole)
+/* A number as one of the expression: one of a dtype is a weak one of the same value. */
+static kiln_arg weak_of(const kiln_arg *number)
 {
-    int64_t whole;
-    const kn_typed *in = read_by(f, node, k);
-    if (in->number.kind == KILN_ARG_NONE || in->is_of_call)
-        return kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
-                              "the shape would depend on a value; numbers of the expression, and extents of "
-                              "arrays, were expected");
-    if (is_whole && !kn_weak_to_int64(&whole, &in->number))
+    kiln_arg weak = *number;
+    const kn_dtype_kind kind =
+        number->kind == KILN_ARG_TYPED ? kn_dtype_info_of((kiln_dtype)number->dtype)->kind : KN_KIND_BOOL;
+    if (number->kind == KILN_ARG_TYPED && kn_constant_fold_cast(&weak,
+                                                                kind == KN_KIND_FLOAT     ? KILN_FLOAT64
+                                                                : kind == KN_KIND_COMPLEX ? KILN_COMPLEX128
+                                                                                          : KILN_INT64,
+                                                                number))
+        weak = kiln_arg_none();
+    return weak;
+}
+
+bool kn_infer_shape_number(kiln_arg *out, const kn_typed *in)
+{
+    *out = in->number.kind != KILN_ARG_NONE ? in->number
+           : in->from >= 0                  ? weak_of(&in->given)
+                                            : kiln_arg_none();
+    return out->kind != KILN_ARG_NONE;
+}
+
+/* The number that an extent, or a range, is given by input k: of the text, of shapes, or by value, on which
+ * the call's plan then depends (computed_numbers.h). */
+static kiln_status read_number(kiln_arg *out, const kn_inference *f, const kn_node *node, int k)
+{
+    if (kn_infer_shape_number(out, read_by(f, node, k)))
+        return KILN_OK;
+    return kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
+                          "the shape would depend on a value; numbers, extents of arrays, and arrays "
+                          "without axes were expected");
+}
+
+static kiln_status read_whole(int64_t *out, const kn_inference *f, const kn_node *node, int k)
+{
+    kiln_arg number;
+    kiln_status status = read_number(&number, f, node, k);
+    if (status == KILN_OK && !kn_weak_to_int64(out, &number))
         return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "a whole number was expected");
-    return KILN_OK;
+    return status;
 }
 
 static kiln_status read_extents(kn_inference *f, const kn_node *node)
@@ -169,11 +199,10 @@ static kiln_status read_extents(kn_inference *f, const kn_node *node)
         f->shape[a] = node->extent[a];
         if (node->extent[a] != KN_EXTENT_READ)
             continue;
-        status = need_known(f, node, next, true);
-        if (status == KILN_OK)
-            kn_weak_to_int64(&f->shape[a], &read_by(f, node, next++)->number);
-        if (status == KILN_OK && f->shape[a] < -1)
-            return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "an extent of %lld was given",
+        status = read_whole(&f->shape[a], f, node, next++);
+        if (status == KILN_OK && f->shape[a] < (node->kind == KN_NODE_RESHAPE ? -1 : 0))
+            return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
+                                  "an extent of %lld was given; one from 0 on was expected",
                                   (long long)f->shape[a]);
     }
     f->ndim = node->n_axes;
@@ -268,9 +297,11 @@ kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node)
     if (node->n_axes && (axis < 0 || axis >= in->ndim))
         return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "axis %d was given; the array has %d",
                               node->axis[0], in->ndim);
-    out->value = node->kind == KN_NODE_NDIM ? in->ndim
-                 : node->n_axes             ? in->shape[axis]
-                                            : kn_shape_size(in->ndim, in->shape);
+    const bool is_axes = node->kind == KN_NODE_NDIM && node->index == KN_MEASURE_AXES;
+    out->value = is_axes                      ? in->ndim
+                 : node->kind == KN_NODE_NDIM ? (int64_t)kiln_dtype_size(in->dtype)
+                 : node->n_axes               ? in->shape[axis]
+                                              : kn_shape_size(in->ndim, in->shape);
     out->dtype = KILN_INT64;
     out->is_weak = true;
     out->number = out->given = kiln_arg_int(out->value);
@@ -308,15 +339,20 @@ kiln_status kn_infer_arange(kn_typed *out, kn_inference *f, const kn_node *node)
     double range[3];
     bool is_whole = true;
     for (int k = 0; k < 3; ++k) {
-        const kiln_arg *number = &read_by(f, node, k)->number;
-        kiln_status status = need_known(f, node, k, false);
+        kiln_arg number;
+        kiln_status status = read_number(&number, f, node, k);
         if (status != KILN_OK)
             return status;
-        if (number->kind == KILN_ARG_WEAK_COMPLEX)
+        if (number.kind == KILN_ARG_WEAK_COMPLEX)
             return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "a range has no complex numbers");
-        is_whole = is_whole && kn_weak_to_int64(&whole[k], number);
-        range[k] = float_of(number);
+        is_whole = is_whole && kn_weak_to_int64(&whole[k], &number);
+        range[k] = float_of(&number);
     }
+    if (node->index == KN_RANGE_COUNTED && !is_whole)
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "a whole number was expected");
+    if (node->index == KN_RANGE_COUNTED && whole[1] < 0)
+        return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE,
+                              "a length of %lld was given; one from 0 on was expected", (long long)whole[1]);
     if (range[2] == 0)
         return kn_graph_error(f->graph, node, KILN_ERROR_INVALID, "the step of a range is 0");
     out->dtype = is_whole ? KILN_INT64 : KILN_FLOAT64;

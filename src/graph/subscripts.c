@@ -54,6 +54,14 @@ static kiln_status settle_part(kn_subscript *out, const kn_graph *graph, const k
                                const kn_subscript *part, int axis, int64_t extent)
 {
     const int64_t each = extent / part->stop, more = extent % part->stop, k = part->start;
+    if (part->step == KN_PARTS_OF_ONE && extent != part->stop)
+        return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
+                              "axis %d has extent %lld; as many names were expected, not %lld", axis,
+                              (long long)extent, (long long)part->stop);
+    if (part->step == KN_PARTS_OF_ONE) {
+        *out = (kn_subscript){.kind = KN_SUBSCRIPT_INDEX, .start = k};
+        return KILN_OK;
+    }
     if (more != 0 && part->step != 1)
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
                               "axis %d has extent %lld, which is no multiple of the %lld parts", axis,

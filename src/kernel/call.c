@@ -259,6 +259,32 @@ static void add_info(kiln_call_info *to, const kiln_call_info *more)
     to->pending += more->pending;
 }
 
+/* The element of an array without axes, by value: shapes depend on it. */
+static kiln_status read_number(kiln_arg *out, const call *c, const kiln_array *array)
+{
+    kn_device *device = array->storage->device;
+    *out = kiln_arg_none();
+    out->kind = KILN_ARG_TYPED;
+    out->dtype = (int32_t)array->dtype;
+    kiln_status status =
+        device->backend->copy(device, out->value.bytes, array->data, kiln_dtype_size(array->dtype),
+                              KN_COPY_DEVICE_TO_HOST, c->stream);
+    return status == KILN_OK ? device->backend->stream_synchronize(device, c->stream) : status;
+}
+
+static kiln_status check_capture(const call *c)
+{
+    bool is_capturing = false;
+    uint64_t id;
+    kiln_status status = c->device->backend->stream_is_capturing(c->device, c->stream, &is_capturing, &id);
+    return status != KILN_OK || !is_capturing
+               ? status
+               : kn_error(KILN_ERROR_CAPTURE,
+                          "%s: shapes depend on values, which a capture cannot wait for: numbers given by "
+                          "value were expected",
+                          c->program->name);
+}
+
 /* The first kernel's results exist until the second one has been queued. */
 static kiln_status call_apart(call *c, const kn_apart *apart)
 {
@@ -269,10 +295,15 @@ static kiln_status call_apart(call *c, const kn_apart *apart)
     usual.stream = c->options->stream;
     usual.flags = c->options->flags & (KILN_CALL_NO_COMPILE | KILN_CALL_BEST);
     memcpy(in, c->in, (size_t)n_in * sizeof *in);
-    kiln_status status = kiln_kernel_call(apart->first, found, n_found, in, n_in, &usual);
+    kiln_status status = apart->numbers ? check_capture(c) : KILN_OK;
+    if (status == KILN_OK)
+        status = kiln_kernel_call(apart->first, found, n_found, in, n_in, &usual);
     const kiln_call_info first = last_call;
-    for (int k = 0; k < n_found; ++k)
-        in[n_in + k] = kiln_arg_array(found[k]);
+    for (int k = 0; k < n_found && status == KILN_OK; ++k)
+        if (apart->numbers >> k & 1)
+            status = read_number(&in[n_in + k], c, found[k]);
+        else
+            in[n_in + k] = kiln_arg_array(found[k]);
     if (status == KILN_OK)
         status = kiln_kernel_call(apart->second, c->out, c->program->n_out, in, n_in + n_found, c->options);
     if (status == KILN_OK)

@@ -80,6 +80,16 @@ static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel,
 static kiln_status inspect_call(kn_inspected *out, const kiln_kernel *kernel, const kn_lowering_call *of,
                                 const char *target);
 
+/* The most elements that an array of the call has: what a number is taken for that only the call knows. */
+static int64_t count_most(const kn_lowering_call *of, int n_in)
+{
+    int64_t most = 1;
+    for (int k = 0; k < n_in; ++k)
+        if (of->in[k].kind == KILN_ARG_ARRAY && of->in[k].value.array->size > most)
+            most = of->in[k].value.array->size;
+    return most;
+}
+
 /* The second kernel of a call in two parts reads arrays without data, of as many elements as there may be. */
 static kiln_status inspect_second(kn_inspected *out, const kn_lowering_call *of, const char *target)
 {
@@ -90,6 +100,10 @@ static kiln_status inspect_second(kn_inspected *out, const kn_lowering_call *of,
     memcpy(in, of->in, (size_t)n_in * sizeof *in);
     for (int j = 0; j < n_found && status == KILN_OK; ++j) {
         const kn_array_layout *l = &out->lowered.layout[j];
+        if (out->apart.numbers >> j & 1) {
+            in[n_in + j] = kiln_arg_int64(count_most(of, n_in));
+            continue;
+        }
         status = kn_array_placeholder(&out->found[j], l->dtype, l->ndim, l->extents);
         in[n_in + j] = kiln_arg_array(out->found[j]);
     }

@@ -44,6 +44,7 @@ typedef struct kn_described {
  * takes the inputs of the call, are inputs of the second one behind these. */
 typedef struct kn_apart {
     kiln_kernel *first, *second;          /* NULL: all shapes are known */
+    uint64_t numbers;                     /* bits: results that the second kernel takes by value */
     void (*release)(kiln_kernel *kernel); /* of both */
 } kn_apart;
 

@@ -971,7 +971,7 @@ def check_case(kiln, names, seed, index):
 # Arguments that NumPy's functions lack, and numbers of those that are needed where NumPy's differ: lengths that would depend on elements, and axes
 # for which NumPy has no usual value.
 OWN_ARGUMENTS = {"argsort": {"descending"}, "bincount": {"length"}, "repeat": {"total"}, "sort": {"descending"}}
-NEEDED = {"bincount": 2, "put_along_axis": 3}
+NEEDED = {"put_along_axis": 3}
 WITHOUT_NAMES = {"einsum", "expand_dims", "flatten", "ndim", "permute_dims", "ravel", "reshape", "shape", "size", "squeeze", "transpose"}  # also an array's methods
 
 

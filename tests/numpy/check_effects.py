@@ -25,7 +25,7 @@ GIVEN = {"a": "x", "b": "y", "x": "x", "y": "y", "arr": "x", "m": "x", "z": "z",
          "dimensions": "(2, 3)", "shift": "1", "reps": "2", "repeats": "2", "new_shape": "(2, 3)", "ar1": "b", "ar2": "w", "fill_value": "1.5", "axis": "0", "n": "4", "val": "z", "dtype": "float32",
          "a1": "x", "a2": "y", "element": "b", "test_elements": "w", "condition": "m", "indices": "i", "keys": "[b, w]"}
 BASE = {"allclose": "array([1.0]), array([1.05])", "isclose": "array([1.0]), array([1.05])", "angle": "z", "arange": "3", "array_equal": "n, n", "atleast_1d": "x",
-        "atleast_2d": "x", "atleast_3d": "x", "bincount": "b, length=4", "broadcast_arrays": "x, s", "choose": "i, [x, y, n]", "clip": "x", "column_stack": "[x, y]", "compress": "m[0], x",
+        "atleast_2d": "x", "atleast_3d": "x", "bincount": "b", "broadcast_arrays": "x, s", "choose": "i, [x, y, n]", "clip": "x", "column_stack": "[x, y]", "compress": "m[0], x",
         "concat": "[x, y]", "concatenate": "[x, y]", "convolve": "v, s", "correlate": "v, s", "copyto": "k, x", "cov": "x", "corrcoef": "x", "cross": "t, t[::-1]", "diff": "h", "digitize": "v, s",
         "dot": "x, x.T", "dsplit": "h, 2", "dstack": "[x, y]", "einsum": "'ij,kj', x, y", "fill_diagonal": "ones((6, 2)), 5.0", "gradient": "v", "hstack": "[x, y]", "interp": "x, s, s * s",
         "isneginf": "q", "isposinf": "q", "nan_to_num": "q", "histogram": "v", "histogram2d": "v, w", "histogramdd": "[v, w]", "histogram_bin_edges": "v", "insert": "x, 1, 5.0", "ix_": "b, w",

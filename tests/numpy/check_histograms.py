@@ -237,7 +237,7 @@ def check_named(kiln, seed, index):
 
 
 def check_refusals(kiln):
-    for text, words in [("bincount(x)", "'length' is missing"), ("bincount(x, length=0)", "at least 1"), ("bincount(x, minlength=-1, length=3)", "at least 0"),
+    for text, words in [("bincount(x, length=0)", "at least 1"), ("bincount(x, minlength=-1, length=3)", "at least 0"),
                         ("histogram(x, 0)", "at least 1"), ("histogram(x, 3, 4)", "two numbers"), ("histogram(x, y, (0, 1))", "beside the edges"), ("histogram()", "'a' is missing")]:
         kernel = expression(kiln, "x, y", text)
         assert isinstance(kernel, str) and words in kernel, (text, kernel)

@@ -1,4 +1,4 @@
-"""NumPy's methods of ufuncs in expressions: reduce, accumulate, outer and at of every ufunc of two inputs, and of operations that are registered, over random arrays of NumPy's
+"""NumPy's methods of ufuncs in expressions: reduce, accumulate, outer, at and reduceat of every ufunc of two inputs, and of operations that are registered, over random arrays of NumPy's
 dtypes, any axes, strides and indices, against NumPy's own. check_methods.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET]"""
 import ctypes
 import random
@@ -78,13 +78,19 @@ def index_of(rng, x):
 
 
 def case(rng):
-    method = rng.choice(["reduce", "accumulate", "outer", "at"])
+    method = rng.choice(["reduce", "accumulate", "outer", "at", "reduceat"])
     name = rng.choice([*OWN, *(UFUNCS if method in ("outer", "at") else FOLDED * 3)])
+    if method == "reduceat":
+        name = rng.choice([*FOLDED, "subtract", "divide", "arctan2", "fmod"])
     dtype = {"met_blend": "float64", "met_latest": "int64"}.get(name) or rng.choice([d for d in DTYPES if d != "float16" or method == "outer"])
     shape = [rng.choice([1, 2, 3, 7]) for _ in range(rng.choice([1, 1, 2, 3]))]
     x = moderate(name, rng, drawn(rng, shape, dtype))
     if method in ("reduce", "accumulate"):
         return name, f"{name}.{folded(rng, x, method)}", {"x": x}, dtype
+    if method == "reduceat":
+        axis = rng.randrange(-x.ndim, x.ndim)
+        i = np.array([rng.randrange(x.shape[axis]) for _ in range(rng.choice([1, 2, 5, 30]))], rng.choice(["i8", "i4", "u1"]))
+        return name, f"{name}.reduceat(x, i{rng.choice([f', {axis}', f', axis={axis}']) if axis or rng.random() < 0.5 else ''})", {"x": x, "i": i}, dtype
     if method == "outer":
         y = moderate(name, rng, drawn(rng, [rng.choice([1, 2, 5]) for _ in range(rng.choice([0, 1, 2]))], dtype))
         return name, f"{name}.outer(x, y)", {"x": x, "y": y}, dtype
@@ -138,7 +144,8 @@ def check_others(kiln, rng):
     arrays = {"x": x, "m": m, "e": e, "f": x * 0.5}
     for text in drawn_cases(["add.reduce(x, where=m)", "bitwise_and.reduce(x, where=m)", "bitwise_or.reduce(x, axis=1, where=m, keepdims=True)", "gcd.reduce(x, initial=12)", "logaddexp.reduce(f, where=m)",
                  "maximum.reduce(x, axis=None, initial=4, where=m)", "hypot.reduce(f, dtype=float32)", "logical_xor.reduce(e)", "bitwise_and.reduce(x[:0])", "lcm.accumulate(x, axis=1)",
-                 "hypot.reduce(e)", "multiply.reduce(f, axis=(0, 1), initial=2)", "add.accumulate(x, 1, float32)", "np.add.outer(x, f)", "fmax.accumulate(f)"], 3):
+                 "hypot.reduce(e)", "multiply.reduce(f, axis=(0, 1), initial=2)", "add.accumulate(x, 1, float32)", "np.add.outer(x, f)", "fmax.accumulate(f)",
+                 "add.reduceat(f, [0, 2, 1], axis=1, dtype=float32)", "add.reduceat(x, [])", "add.reduceat(m, [1, 0])", "multiply.reduceat(x, [0], axis=-1)", "logical_and.reduceat(x, [0, 1])"], 3):
         right = eval(text, {**{n: getattr(np, n) for n in ("np", *FOLDED, "float32") if n != "np"}, "np": np, **arrays})
         got = kiln.evaluate(text, arrays, rng, 1)
         assert not isinstance(got, str) and near(got[0], right, "float32" if "float32" in text else right.dtype), f"{text}: {got}, not {right} {right.dtype}"
@@ -147,7 +154,7 @@ def check_others(kiln, rng):
             for method in ("reduce", "accumulate"):
                 got = kiln.evaluate(f"{name}.{method}(f)", arrays, rng, 1)
                 assert isinstance(got, str) and "order of the operands" in got, f"{name}.{method}: {got}"
-    for text, message in (("lcm.reduce(x[:0])", "lcm"), ("lcm.reduce(x, where=m)", "no number is known"), ("add.reduceat(x, m)", "reduceat"), ("sum.reduce(x)", "two inputs"), ("add.reduce", "function")):
+    for text, message in (("lcm.reduce(x[:0])", "lcm"), ("lcm.reduce(x, where=m)", "no number is known"), ("add.reduceat(x, [2])", "indexed at 2"), ("add.reduceat(x, [-1])", "indexed at 2"), ("add.reduceat(x, m)", "axes"), ("sum.reduce(x)", "two inputs"), ("add.reduce", "function")):
         got = kiln.evaluate(text, arrays, rng, 1)
         assert isinstance(got, str) and message in got, f"{text}: {got}"
 

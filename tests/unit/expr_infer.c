@@ -405,8 +405,13 @@ static void shapes_that_are_refused(void **state)
     assert_refused("float32[0,3]", "x.reshape(0, -1)", KILN_ERROR_SHAPE, "cannot become (0, -1)");
     assert_refused("float32[2,3]", "x.reshape(-x.shape[0], 3)", KILN_ERROR_SHAPE,
                    "an extent of -2 was given");
-    assert_refused("float32[2,3] ~int64", "x.reshape(y, 3)", KILN_ERROR_INVALID,
+    assert_refused("float32[2,3] ~int64", "x.reshape(y, 3)", KILN_ERROR_UNSUPPORTED,
+                   "the shape depends on a value, which is not known here");
+    assert_refused("float32[2,3] int64[]", "zeros((y, 3))", KILN_ERROR_UNSUPPORTED,
+                   "the shape depends on a value");
+    assert_refused("float32[2,3] float32[]", "zeros((y, 3))", KILN_ERROR_INVALID,
                    "the shape would depend on a value");
+    assert_refused("float32[2,3]", "eye(1 - x.ndim)", KILN_ERROR_SHAPE, "a length of -1 was given");
     assert_refused("float32[2,3]", "x.reshape(x.size / 2, 2)", KILN_ERROR_TYPE,
                    "a whole number was expected");
     assert_refused("float32[2,3]", "x.shape[2]", KILN_ERROR_SHAPE, "axis 2 was given; the array has 2");

@@ -550,7 +550,7 @@ static void arguments_that_are_refused(void **state)
     assert_refused("reshape(x, (-1, -1))", "one extent at most may be -1");
     assert_refused("reshape(x, -2)", "an extent of -2 was given");
     assert_refused("reshape(x, 2.5)", "shape: a whole number");
-    assert_refused("ravel(x, y)", "one argument was expected");
+    assert_refused("ravel(x, y)", "order: 'C', 'F', 'A' or 'K' was expected");
     assert_refused("expand_dims(x)", "expand_dims: the argument 'axis' is missing");
     assert_refused("expand_dims(x, (0, 0))", "axis: 0 is given twice");
     assert_refused("squeeze(x, axis=y)", "axis: a whole number");
