@@ -1856,9 +1856,10 @@ inline std::array<array, 2> histogram(const array &x, std::int64_t bins, const d
 [[nodiscard]] inline std::vector<array> gradients(const array &f, const operand &dx = 1.0,
                                                   std::int64_t edge_order = 1)
 {
-    std::vector<array> list;
-    for (int axis = 0; axis < f.ndim(); ++axis)
-        list.push_back(gradient(f, dx, axis, edge_order));
+    std::vector<array> list(static_cast<std::size_t>(f.ndim()));
+    for (std::size_t axis = 0; axis < list.size(); ++axis)
+        check((kiln_gradient)(list[axis].out(), kiln_arg_array(f.get()), dx.arg(),
+                              static_cast<std::int64_t>(axis), edge_order));
     return list;
 }
 

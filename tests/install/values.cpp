@@ -155,6 +155,13 @@ static void views_and_elements()
     EXPECT(kiln::unstack(m, -1).size() == 3 && kiln::unstack(m)[1].ndim() == 1 &&
            kiln::split(m, 2).size() == 2 && kiln::array_split(m, 2, 1)[0].shape() == (kiln::extents{2, 2}) &&
            kiln::hsplit(m, 3)[2].size() == 2);
+    EXPECT(kiln::full_like(m, 7).to_vector<int>() == (ints{7, 7, 7, 7, 7, 7}) &&
+           kiln::gradients(m * 1.0).size() == 2 && kiln::repeat(m, m.ravel()).size() == 15 &&
+           kiln::histogram_bin_edges(m, 5).to_vector<double>()[1] == 1 &&
+           kiln::histogram_bin_edges(m, 4, 0, 8).to_vector<double>()[3] == 6);
+    EXPECT(kiln::histogramdd({m.ravel(), m.ravel()}, {2, 3})[0].shape() == (kiln::extents{2, 3}) &&
+           kiln::unravel_index(kiln::arange(6), {2, 3})[1].to_vector<int64_t>() ==
+               (places{0, 1, 2, 0, 1, 2}));
     EXPECT(kiln::unique_values(m).size() == 6 && m.ravel().size() == 6 &&
            m.transpose().flatten().to_vector<int>()[1] == 3);
     const kiln::array two = kiln::arange(6).reshape({2, 3});
