@@ -345,7 +345,10 @@ kiln_status kn_infer_arange(kn_typed *out, kn_inference *f, const kn_node *node)
             return status;
         if (number.kind == KILN_ARG_WEAK_COMPLEX)
             return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "a range has no complex numbers");
-        is_whole = is_whole && kn_weak_to_int64(&whole[k], &number);
+        const kn_typed *in = read_by(f, node, k);
+        const bool is_wide = !in->is_weak && in->dtype == KILN_UINT64; /* beside NumPy's int64: float64 */
+        is_whole =
+            is_whole && kn_weak_to_int64(&whole[k], &number) && (!is_wide || node->index == KN_RANGE_COUNTED);
         range[k] = float_of(&number);
     }
     if (node->index == KN_RANGE_COUNTED && !is_whole)
