@@ -17,7 +17,7 @@ enum { kn_permuted_ranked = 64, kn_permuted_least = 1024 };
     turn += 0x9E3779B9u;                                                  \
     KN_PERMUTED_MOVE(column, row, columns, r.word[b] + turn, 0x9E3779B1u) \
     turn += 0x9E3779B9u;
-static __device__ __forceinline__ kn_word64 kn_permuted_once(kn_word64 place, unsigned rows, unsigned columns, const kn_philox &r) {
+static __device__ __forceinline__ kn_word64 kn_permuted_place(kn_word64 place, unsigned rows, unsigned columns, const kn_philox &r) {
     unsigned row = place >> 32 ? (unsigned)(place / columns) : (unsigned)place / columns, column = (unsigned)(place - (kn_word64)row * columns), turn = 0;
     KN_PERMUTED_MOVES(0, 1) KN_PERMUTED_MOVES(2, 3) KN_PERMUTED_MOVES(0, 1) KN_PERMUTED_MOVES(2, 3) KN_PERMUTED_MOVES(0, 1)
     KN_PERMUTED_MOVES(2, 3) KN_PERMUTED_MOVES(0, 1) KN_PERMUTED_MOVES(2, 3) KN_PERMUTED_MOVES(0, 1) KN_PERMUTED_MOVES(2, 3)
@@ -52,7 +52,7 @@ template <class... Spare> __device__ __forceinline__ long long permuted_index(kn
     const kn_philox r = kn_philox_block(key, count, ~0ull);
     kn_word64 place = (kn_word64)i;
     do
-        place = kn_permuted_once(place, rows, columns, r);
+        place = kn_permuted_place(place, rows, columns, r);
     while (place >= count);
     // An odd order, or an even one: moves alone give one of both where all places are things.
     return (long long)(place < 2 ? place ^ ((r.word[0] ^ r.word[1]) >> 31) : place);
