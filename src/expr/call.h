@@ -110,6 +110,7 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c);
 struct kn_law;
 kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, const struct kn_law *law);
 kiln_status kn_call_root(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_permuted_index(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions that read by indices (taken_functions.c). */
 kiln_status kn_call_take(kn_value *out, kn_parser *p, const kn_called *c);

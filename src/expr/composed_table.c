@@ -251,11 +251,9 @@ static const kn_composed rows[] = {
     {"outer", "a, b", "ravel(a)[:, None] * ravel(b)"},
     {"packbits", "a, axis#=None, bitorder$='big'", NULL},
     {"pad", "array, pad_width#, mode$='constant'", NULL},
-    /* Sorts by 64 random bits; of x along its last axis. */
-    {"permutation", "key, n#", "argsort(random_bits(key, counted(n), dtype=uint64))"},
-    /* All elements, or those of each row by themselves. */
-    {"permuted", "key, x",
-     "take(ravel(x), take(argsort(random_bits(key, arange(size(x)), dtype=uint64)), numbered(x)))"},
+    {"permutation", "key, n#", "permuted_index(key, counted(n), n)"},
+    /* All elements, or those of each row by themselves, by sorts by 64 random bits. */
+    {"permuted", "key, x", "take(ravel(x), permuted_index(key, numbered(x), size(x)))"},
     {"permuted", "key, x, axis#",
      "take_along_axis(x, argsort(random_bits(key, numbered(x), dtype=uint64), axis=axis), axis)"},
     {"place", "arr, mask, vals", "placed_by(arr, mask, vals, cumsum(ravel(mask != 0)))"},
@@ -285,7 +283,7 @@ static const kn_composed rows[] = {
     {"run_lengths", "x", "v, n = runs_of(x); v, n"},
     /* Different elements of an axis, each as likely; by weights as if one after the other were drawn: the
      * largest of log(p) and Gumbel numbers. */
-    {"sample", "key, a, size#", "take(a, argsort(random_bits(key, arange(len(a)), dtype=uint64))[:size])"},
+    {"sample", "key, a, size#", "take(a, permuted_index(key, arange(len(a))[:size], len(a)))"},
     {"sample", "key, a, size#, p",
      "w = log(p * 1.0) + gumbel(key, arange(len(a))); take(a, argsort(-w)[:size])"},
     {"searchsorted", "a, v", NULL},
@@ -303,7 +301,7 @@ static const kn_composed rows[] = {
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
      "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"shuffle", "key, x, axis#=-1",
-     "take(x, argsort(random_bits(key, arange(x.shape[axis]), dtype=uint64)), axis=axis)"},
+     "take(x, permuted_index(key, arange(x.shape[axis]), x.shape[axis]), axis=axis)"},
     {"sliding_window_view", "x, window_shape%, axis=None", NULL},
     {"sort_complex", "a", NULL},
     {"stack", "arrays@, axis#=0", NULL},

@@ -101,6 +101,7 @@ static const struct {
                  {"pad", kn_call_pad, 0},
                  {"partition", kn_call_partition, KN_PARTITION},
                  {"percentile", kn_call_quantile, KN_OF_PERCENT},
+                 {"permuted_index", kn_call_permuted_index, 0},
                  {"placed_by", kn_call_put_mask, INNER | 1},
                  {"places_along", kn_call_take_along_axis, INNER | 1},
                  {"places_of", kn_call_places_of, INNER},

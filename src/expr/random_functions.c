@@ -95,6 +95,22 @@ kiln_status kn_call_random(kn_value *out, kn_parser *p, const kn_called *c, cons
     return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, PARAMS + law->n_params, 1) : status;
 }
 
+/* permuted_index(key, i, n): the element at i of a permutation of n things. */
+kiln_status kn_call_permuted_index(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"key", "i", "n"};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    kn_value slot[COUNT] = {{0}};
+    kiln_kernel *kernel = NULL;
+    int in[COUNT];
+    kiln_status status = kn_call_match(slot, p, c, names, COUNT, COUNT, COUNT);
+    for (int k = 0; k < COUNT && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    if (status == KILN_OK)
+        status = kn_permuted_kernel(&kernel);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, COUNT, 1) : status;
+}
+
 /* root_of(cov): multivariate_normal's text calls it. */
 kiln_status kn_call_root(kn_value *out, kn_parser *p, const kn_called *c)
 {

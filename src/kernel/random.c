@@ -212,6 +212,22 @@ kiln_status kn_law_kernel(kiln_kernel **out, const kn_law_use *use)
     return status;
 }
 
+static kiln_status make_permuted(kiln_kernel **out, const void *of)
+{
+    (void)of;
+    return kiln_elementwise_create(out, "uint64 key, int64 at, int64 n", "int64 y",
+                                   "y = permuted_index(key, at, n)", "permuted_index", NULL);
+}
+
+kiln_status kn_permuted_kernel(kiln_kernel **out)
+{
+    kn_str key = KN_STR_INIT;
+    kn_str_append(&key, "permuted_index");
+    kiln_status status = kn_kernel_remembered(out, &key, make_permuted, NULL);
+    kn_str_free(&key);
+    return status;
+}
+
 /* ---- sources ---- */
 
 struct kiln_random {

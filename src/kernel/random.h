@@ -56,5 +56,7 @@ kiln_status kn_law_check(const kn_law_use *use, int k, const kiln_arg *given);
 kiln_status kn_law_check_range(const kn_law_use *use, const kiln_arg *given);
 /* A remembered kernel (one more reference): uint64 key, int64 at or first, and the parameters. */
 kiln_status kn_law_kernel(kiln_kernel **out, const kn_law_use *use);
+/* The same: uint64 key, int64 at and int64 n give the element at that place of a permutation of n things. */
+kiln_status kn_permuted_kernel(kiln_kernel **out);
 
 #endif

@@ -11,8 +11,8 @@ import numpy as np
 from check_searches import placed
 from drawn import SEED, drawn
 from host_kernels import SOAK, Argument, Arrays, in_threads, random_cases
+from random_words import blocks, permuted, words
 
-WORD = np.uint64(0xffffffff)
 # Random123's tests/kat_vectors: counter, key, answer.
 ANSWERS = [((0, 0, 0, 0), (0, 0), (0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8)),
            ((0xffffffff,) * 4, (0xffffffff,) * 2, (0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd)),
@@ -38,32 +38,6 @@ FAR = {"standard_gamma": [(1e-3,), (0.05,), (1e7,)], "random_gamma": [(0.02, 1e2
        "poisson": [(1e-5,), (9.999,), (1e9,)], "binomial": [(10 ** 9, 1e-9), (10 ** 12, 0.5), (10 ** 6, 0.999999)], "negative_binomial": [(0.01, 0.01), (1e6, 1e-5)], "geometric": [(1e-9,), (0.999,)],
        "hypergeometric": [(10 ** 6, 10, 1000), (10, 10 ** 6, 10 ** 5), (10 ** 8, 10 ** 6, 10 ** 6)], "zipf": [(1.5,), (8.0,)], "logseries": [(0.999999,), (1e-4,)]}
 COUNTS = {"poisson", "binomial", "negative_binomial", "geometric", "hypergeometric", "zipf", "logseries", "integers"}
-
-
-def philox(counter, key):
-    """The four words of each block."""
-    c = [np.asarray(x, np.uint64) for x in counter]
-    k = [np.uint64(x) for x in key]
-    for _ in range(10):
-        p, q = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [q >> np.uint64(32) ^ c[1] ^ k[0], q & WORD, p >> np.uint64(32) ^ c[3] ^ k[1], p & WORD]
-        k = [(k[0] + np.uint64(0x9E3779B9)) & WORD, (k[1] + np.uint64(0xBB67AE85)) & WORD]
-    return np.stack(c, -1)
-
-
-def blocks(key, low, high):
-    low, high = np.asarray(low, np.uint64), np.asarray(high, np.uint64)
-    return philox((low & WORD, low >> np.uint64(32), high & WORD, high >> np.uint64(32)), (key & 0xffffffff, key >> 32))
-
-
-def words(key, at, size):
-    """The bits of each element: a word, or two."""
-    at = np.asarray(at, np.uint64)
-    if size < 8:
-        return np.take_along_axis(blocks(key, at >> np.uint64(2), 0 * at), (at & np.uint64(3))[:, None].astype(int), -1)[:, 0]
-    pairs = blocks(key, at >> np.uint64(1), 0 * at).reshape(-1, 2, 2)
-    pairs = pairs[..., 0] | pairs[..., 1] << np.uint64(32)
-    return pairs[np.arange(len(at)), (at & np.uint64(1)).astype(int)]
 
 
 def below(key, at, count):
@@ -404,7 +378,7 @@ def check_together(kiln, seed):
     x = np.arange(n * k * 2).reshape(n, k, 2)
     text = f"arange({x.size}).reshape({n}, {k}, 2)"
     bits = words(key, np.arange(x.size), 8)
-    order = np.argsort(bits, kind="stable")
+    order = permuted(key, np.arange(x.size), x.size)
     assert np.array_equal(kiln.evaluate(f"permuted({key}, {text})", "int64", x.shape), order.reshape(x.shape)), "permuted"
     axis = rng.randrange(-3, 3)
     right = np.take_along_axis(x, np.argsort(bits.reshape(x.shape), axis, kind="stable"), axis)
@@ -438,7 +412,7 @@ def check_composed(kiln, seed):
     """Functions that are expressions of distributions."""
     rng = random.Random(seed)
     key, n = rng.getrandbits(63), rng.choice([1, 2, 50, 3001])
-    order = np.argsort(words(key, np.arange(n), 8), kind="stable")
+    order = permuted(key, np.arange(n), n)
     assert np.array_equal(kiln.evaluate(f"permutation({key}, {n})", "int64", (n,)), order), "permutation"
     assert np.array_equal(kiln.evaluate(f"shuffle({key}, arange({n}) * 3)", "int64", (n,)), order * 3), "shuffle"
     table = f"arange({n})[:, None] * 5 + arange(3)"

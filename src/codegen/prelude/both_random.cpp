@@ -8,10 +8,18 @@
 typedef unsigned long long kn_word64;
 struct kn_philox { unsigned word[4]; };
 
+static __device__ __forceinline__ unsigned kn_high_product(unsigned x, unsigned y) {
+#ifdef __CUDACC_RTC__
+    return __umulhi(x, y);
+#else
+    return (unsigned)((kn_word64)x * y >> 32);
+#endif
+}
+
 // The rounds keep the words in names of their own: indexed arrays are slow to compile. NVRTC adds a zero to the upper half of a product of two words as 64 bits (an
 // instruction in each of twenty products), and none to the two halves by themselves; g++ has vectors for the former.
 #ifdef __CUDACC_RTC__
-#define KN_PHILOX_PRODUCT(high, low, x, factor) const unsigned high = __umulhi(x, factor), low = x * factor;
+#define KN_PHILOX_PRODUCT(high, low, x, factor) const unsigned high = kn_high_product(x, factor), low = x * factor;
 #else
 #define KN_PHILOX_PRODUCT(high, low, x, factor) \
     const kn_word64 both_##low = (kn_word64)x * factor; \
