@@ -377,13 +377,14 @@ static const int64_t *order_of(kn_lower_state *s, int node)
 }
 
 /* Appends views of views to the list while it is traversed. */
-void kn_base_store(kn_lower_state *s, int node)
+void kn_base_store(kn_lower_state *s, int node, const int64_t *like)
 {
     kn_group_scratch *c = s->scratch;
     int *list = c->other.taken, count = 0;
     s->is_buffered[node] = true;
     s->base[node] = (kn_base){KN_BASE_BUFFER, node, 0, NULL};
-    set_dense(s, &s->base[node], node, order_of(s, node), (int64_t)kiln_dtype_size(kn_buffer_dtype(s, node)));
+    set_dense(s, &s->base[node], node, like ? like : order_of(s, node),
+              (int64_t)kiln_dtype_size(kn_buffer_dtype(s, node)));
     list[count++] = node;
     for (int k = 0; k < count; ++k)
         for (int v = c->view[list[k]]; v >= 0; v = c->next_view[v])

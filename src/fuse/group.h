@@ -145,8 +145,9 @@ bool kn_lower_state_make(kn_lower_state *state);
 /* Sets state->base for all nodes. */
 void kn_bases_find(kn_lower_state *state);
 /* Marks a node as stored: it, and its views, are read from memory. A result of a reduction lies there in the
- * order of its inputs, as those that read it beside them do; other nodes in C order. */
-void kn_base_store(kn_lower_state *state, int node);
+ * order of its inputs, as those that read it beside them do; other nodes in C order. like: strides in whose
+ * order it lies instead; NULL. */
+void kn_base_store(kn_lower_state *state, int node, const int64_t *like);
 /* The dtype of a node in a temporary buffer. A 16-bit result of a reduction is float32 there, as it would
  * be within one kernel: results must not depend on extents and devices, which decide whether there are
  * two. */

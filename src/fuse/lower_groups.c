@@ -29,7 +29,12 @@ void kn_lowering_free_old(kn_lowering *l)
 
 void kn_lowering_add_buffer(kn_lowering *l, int node, kn_why why)
 {
-    kn_base_store(&l->state, node);
+    kn_lowering_add_buffer_like(l, node, why, NULL);
+}
+
+void kn_lowering_add_buffer_like(kn_lowering *l, int node, kn_why why, const int64_t *like)
+{
+    kn_base_store(&l->state, node, like);
     l->why[node] = why;
     l->is_pending[node] = true;
     l->is_again = true;

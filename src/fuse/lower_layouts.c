@@ -114,6 +114,39 @@ static bool is_gathered_slowly(const kn_lowering *l, const kn_group *g, const kn
     return item_of(l, leaf) <= NARROW_GATHERED || (is_mixed && bytes_of(l, g, leaf) >= TURNED_BYTES);
 }
 
+/* The large input with most bytes of those whose elements are neighbours along an output axis; NULL. */
+static const kn_leaf *largest_across(const kn_lowering *l, const kn_group *g)
+{
+    const kn_leaf *largest = NULL;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+        int along = is_large_input(g, leaf) ? axis_along(l, g, leaf, true) : -1;
+        if (along >= 0 && !(g->reduced >> along & 1) &&
+            (!largest || bytes_of(l, g, leaf) > bytes_of(l, g, largest)))
+            largest = leaf;
+    }
+    return largest;
+}
+
+/* Inputs along different output axes: one of them is stored as the largest one lies, since C order would be
+ * a third layout. */
+static bool turn_across(kn_lowering *l, const kn_group *g)
+{
+    const kn_leaf *largest = largest_across(l, g);
+    for (const kn_use *u = g->first_use; u && largest; u = u->after) {
+        int own = is_large_input(g, u->leaf) ? axis_along(l, g, u->leaf, true) : -1;
+        int64_t like[KILN_MAX_NDIM];
+        if (own < 0 || g->reduced >> own & 1 || own == axis_along(l, g, largest, true) ||
+            axis_if_stored(l, g, u) < 0 || elements_of(g, u->leaf) != elements_of(g, largest) ||
+            is_costly_to_turn(l, g, u->leaf))
+            continue;
+        for (int a = 0; a < l->typed[u->node].ndim; ++a)
+            like[a] = u->map[a].to >= 0 ? largest->stride[u->map[a].to] : 0;
+        kn_lowering_add_buffer_like(l, u->node, KN_WHY_LAYOUT, like);
+        return true;
+    }
+    return false;
+}
+
 bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
                             const kn_resolved *r)
 {
@@ -136,7 +169,7 @@ bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const k
         kn_lowering_add_buffer(l, u->node, KN_WHY_LAYOUT);
         return true;
     }
-    return false;
+    return !l->state.is_host && turn_across(l, g);
 }
 
 /* Large inputs of a map by how they lie: along the axis of the results, or across it, all along one other

@@ -79,6 +79,8 @@ void kn_lowering_drop_own(kn_lowering *l, int root);
 void kn_lowering_free_old(kn_lowering *l);
 /* Stores a node. The groups that would compute it are built again. */
 void kn_lowering_add_buffer(kn_lowering *l, int node, kn_why why);
+/* The same, its axes in the order of these strides; NULL: as kn_lowering_add_buffer. */
+void kn_lowering_add_buffer_like(kn_lowering *l, int node, kn_why why, const int64_t *like);
 kn_why kn_lowering_why_buffered(const kn_lowering *l, const kn_group *own, int buffered);
 void kn_lowering_drop_groups(kn_lowering *l);
 kiln_status kn_lowering_find_groups(kn_lowering *l);

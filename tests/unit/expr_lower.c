@@ -259,6 +259,9 @@ static void programs_are_taken_apart_where_that_pays(void **state)
          "schedule=\"tile\""},
         {"y = x.reshape(16, 512, 512); sum(abs(y - transpose(y, (0, 2, 1))), axis=0)", "sm_90", 2,
          "schedule=\"reduce_"},
+        /* inputs along two output axes: one is copied, so that it lies as the other does */
+        {"y = x.reshape(64, 256, 256); sum(y.T * transpose(y, (1, 2, 0)), axis=2)", "sm_90", 2,
+         "access=\"vvg\""},
         /* few rows would leave most of the device idle, but a launch takes longer than short ones */
         {"y = x.reshape(-1)[:500000]; y - mean(y)", "sm_90", 2, "by a model of what each way"},
         {"y = x[:, ::16]; y - mean(y, axis=0)", "sm_90", 2, "by a model of what each way"},

@@ -13,6 +13,7 @@ enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose load
 enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
 /* The same of large blocks of structs of floats, and of integers, which are double numbers in variances. */
 enum { LONG_STRUCTS_BLOCK = 256, FLOAT_STRUCTS = 768, HALF_STRUCTS = 1024, INTEGER_STRUCTS = 512 };
+enum { HALF = 2 /* bytes */, SINGLE_HALVES = 1536 /* threads of a multiprocessor */ };
 
 /* ---- places ---- */
 
@@ -320,9 +321,35 @@ static void put_blocks_of_structs(kn_writer *w)
                                                                : FLOAT_STRUCTS);
 }
 
+/* The only array of the map is of halves, which are loaded one by one. */
+static bool has_single_halves(const kn_writer *w)
+{
+    int arrays = 0;
+    bool are_halves = w->spec->schedule.vector == 1;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_array_of(w, k) >= 0) {
+            const kn_dtype_info *info = kn_dtype_info_of(w->spec->operand[k].dtype);
+            are_halves = are_halves && info->kind == KN_KIND_FLOAT && info->size == HALF;
+            ++arrays;
+        }
+    return are_halves && arrays == 1;
+}
+
+/* Where NVRTC is not told how many blocks are wanted, it leaves so few registers to single halves that each
+ * is used as soon as it is loaded: one load is under way, not eight. */
+static void put_blocks_of_columns(kn_writer *w)
+{
+    int axes = kn_reduce_columns_config_of(&w->spec->schedule)->reduction_axes;
+    if (axes != KN_REDUCE_SEVERAL_AXES && has_single_halves(w) &&
+        kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) != KILN_DTYPE_NONE)
+        kn_put_blocks(w, SINGLE_HALVES);
+    else
+        put_blocks_of_structs(w);
+}
+
 static void fill_columns(kn_writer *w)
 {
-    put_blocks_of_structs(w);
+    put_blocks_of_columns(w);
     fill_along(w, &beside, "add_lanes", "kn_u");
     int axes = kn_reduce_columns_config_of(&w->spec->schedule)->reduction_axes;
     put_from(w, "from_row", axes == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
