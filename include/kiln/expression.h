@@ -39,9 +39,10 @@
  *
  * An index may have arrays: whole numbers, or masks; a list of numbers is one, x[[0, 2]]. Shapes,
  * and the order of axes, are NumPy's for every mixture (kiln/index.h). What x[mask] has can be a
- * result, or be reduced, but nothing else is computed from it. x[...] = y and x[...] += y give the
- * name x to a changed copy; as the result of a call for x itself it is changed in place. So do
- * copyto, fill_diagonal, place, put, put_along_axis and putmask, which may be statements.
+ * result, or be reduced, and what else is computed from it takes a call of its own (below).
+ * x[...] = y, x[...] += y and x += y give the name x to a changed copy of its dtype, by NumPy's
+ * rule of casting; as the result of a call for x itself it is changed in place. So do copyto,
+ * fill_diagonal, place, put, put_along_axis and putmask, which may be statements.
  *
  * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % @ (matmul)
  * and, in front of a value, - + ~, then **, which is taken from the right. "and", "or", "not",

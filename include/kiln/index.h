@@ -87,7 +87,8 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_set(kiln_array *array, const kiln
                                                    int n_index, kiln_arg value);
 /* array[index] = array[index] OP value, for an operator of expressions: "+", "-", "*", "/", "//",
  * "%", "**", "&", "|", "^", "<<", ">>". A place that an index says twice changes once, by the last
- * value; kiln_add_at and others of <kiln/ops.h> add each. KILN_ERROR_INVALID for another one. */
+ * value; kiln_add_at and others of <kiln/ops.h> add each. KILN_ERROR_INVALID for another one;
+ * KILN_ERROR_TYPE where NumPy's rule "same_kind" does not make the array's dtype of the result. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_update(kiln_array *array, const kiln_index *index,
                                                       int n_index, const char *op, kiln_arg value);
 /* NumPy's unravel_index: out gets ndim arrays, the indices along each axis of elements that are

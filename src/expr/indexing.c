@@ -209,17 +209,51 @@ static kiln_status spread(kn_value *part, kn_parser *p, const kn_index_text *ind
     return KILN_OK;
 }
 
+/* True for whole numbers alone, the index of an element or of a part: NumPy makes an element what x holds
+ * by any cast. */
+static bool is_element(const kn_index_text *index)
+{
+    bool is = index->n_items > 0;
+    for (int k = 0; k < index->n_items; ++k)
+        is = is && index->item[k].kind == KN_SUBSCRIPT_INDEX;
+    return is;
+}
+
+/* x OP v in the dtype of x, which has to be one that x may be given by NumPy's rule "same_kind". */
+static kiln_status change(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                          const kn_value *now, const kn_value *value, const char *op)
+{
+    static const char *const names[] = {"x", "v"};
+    kn_value part[2] = {*now, *value};
+    char text[16];
+    snprintf(text, sizeof text, "x %s v", op);
+    kiln_status status = kn_compose(out, p, c, text, names, part, 2);
+    return status == KILN_OK ? kn_call_cast_like(out, p, c, x) : status;
+}
+
+kiln_status kn_index_change(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
+                            const char *op, const kn_value *value)
+{
+    static const char *const names[] = {"x", "v"};
+    const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
+    kn_value part[2] = {*x, *value};
+    kiln_status status = kn_list_array(&part[1], p);
+    if (status == KILN_OK && part[1].kind != KN_VALUE_NODE)
+        return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
+    if (status == KILN_OK)
+        status = change(&part[1], p, &c, x, x, &part[1], op);
+    return status == KILN_OK ? kn_compose(out, p, &c, "full_like(x, v)", names, part, 2) : status;
+}
+
 /* The value that x[...] op= value assigns where arrays say the places: places are read, so that nothing but
  * what is assigned is computed. */
 static kiln_status read_and_change(kn_value *value, kn_parser *p, const kn_value *x,
                                    const kn_index_text *index, const kn_called *c, const char *op)
 {
-    static const char *const names[] = {"x", "v"};
-    kn_value part[2] = {*x, *value};
-    char text[16];
-    kiln_status status = kn_index_read(&part[0], p, x, index);
-    snprintf(text, sizeof text, "x %s v", op);
-    return status == KILN_OK ? kn_compose(value, p, c, text, names, part, 2) : status;
+    const kn_value given = *value;
+    kn_value now;
+    kiln_status status = kn_index_read(&now, p, x, index);
+    return status == KILN_OK ? change(value, p, c, x, &now, &given, op) : status;
 }
 
 kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
@@ -228,7 +262,6 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     static const char *const names[] = {"x", "v", "m"};
     const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
     kn_value part[3] = {*x, *value};
-    char text[64];
     kiln_status status = kn_list_array(&part[1], p);
     if (status == KILN_OK && part[1].kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
@@ -249,7 +282,15 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
                                   : spread(part, p, index);
     if (status == KILN_OK && is_same)
         status = check_shape(&part[1], p, &c, &part[2]);
-    snprintf(text, sizeof text, *op ? "where(m, full_like(x, x %s v), x)" : "where(m, full_like(x, v), x)",
-             op);
-    return status == KILN_OK ? kn_compose(out, p, &c, text, names, part, 3) : status;
+    if (status == KILN_OK && *op && is_element(index)) {
+        char text[64];
+        snprintf(text, sizeof text, "where(m, full_like(x, x %s v), x)", op);
+        return kn_compose(out, p, &c, text, names, part, 3);
+    }
+    if (status == KILN_OK && *op) {
+        const kn_value given = part[1];
+        status = change(&part[1], p, &c, x, x, &given, op);
+    }
+    return status == KILN_OK ? kn_compose(out, p, &c, "where(m, full_like(x, v), x)", names, part, 3)
+                             : status;
 }

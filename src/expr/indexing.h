@@ -28,4 +28,8 @@ kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const 
 kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
                             const char *op, const kn_value *value);
 
+/* x as it is after x OP= value, of an array: in its shape and dtype. index: where that stands in the text. */
+kiln_status kn_index_change(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
+                            const char *op, const kn_value *value);
+
 #endif

@@ -72,7 +72,7 @@ enum { COMPARES = 4, UNARY = 11 };
 #define AND_HINT "use & between comparisons, in brackets: (x > 0) & (x < 1), or logical_and(x, y)"
 #define OR_HINT "use | between comparisons, in brackets: (x < 0) | (x > 1), or logical_or(x, y)"
 static const char product_name[] = "matmul"; /* a function */
-static const char place_hint[] = "there are no assignments that compute: write x = x + y";
+static const char place_hint[] = "no value has an assignment inside: write x = x + y as a statement";
 static const operator_row operators[] = {
     {"if", NULL, "write where(condition, x, y) for x if condition else y", 0},
     {":=", NULL, "write the assignment as a statement of its own: y = ...; ...", 0},
@@ -816,6 +816,53 @@ OWN_FRAME static kiln_status parse_element_assignment(kn_value *out, kn_parser *
     return status;
 }
 
+/* True for a name and an operator with "=", at the current word; the lexer does not move. */
+static bool is_augmented(kn_parser *p)
+{
+    const kn_lexer before = p->word;
+    const bool is_name = p->word.kind == KN_WORD_NAME && next(p) == KILN_OK;
+    const operator_row *row = is_name ? FIND(p, operators) : NULL;
+    p->word = before;
+    return row && row->hint == place_hint;
+}
+
+/* x -= value: of an array all elements change, and its dtype stays; a number is another one. */
+OWN_FRAME static kiln_status parse_augmented(kn_value *out, kn_parser *p)
+{
+    const kn_lexer name = p->word;
+    const kn_variable *x = kn_parser_find(p, text_at(p, name.at), name.length);
+    kn_index_text *index = x ? kn_calloc(1, sizeof *index) : NULL;
+    char operator[4] = "";
+    bool is_joined;
+    if (!x || !index)
+        return x ? kn_error_memory("an index") : refuse_name(p, name.at, name.length);
+    kn_value in[] = {x->value, {0}}, changed = in[0];
+    kiln_status status = in[0].kind == KN_VALUE_TUPLE && in[0].is_list ? kn_list_value(&in[0], p) : KILN_OK;
+    *index = (kn_index_text){.at = name.at, .length = name.length};
+    if (status == KILN_OK)
+        status = next(p);
+    snprintf(operator, sizeof operator, "%.*s", (int)p->word.length - 1, text_at(p, p->word.at));
+    const size_t at = p->word.at, length = p->word.length;
+    if (status == KILN_OK)
+        status = next(p);
+    if (status == KILN_OK)
+        status = parse_list(&in[1], &is_joined, p);
+    const operator_row *row = operators;
+    while (strcmp(row->word, operator) != 0 || !row->operation)
+        ++row;
+    if (status == KILN_OK && kn_parser_is_number(p, &in[0]))
+        status = kn_parser_operator(&changed, p, row->operation, in, 2, at, length);
+    else if (status == KILN_OK && row->operation == product_name)
+        status = kn_parser_refuse(p, at, length, "write x = x @ y");
+    else if (status == KILN_OK)
+        status = kn_index_change(&changed, p, &in[0], index, operator, & in[1]);
+    if (status == KILN_OK)
+        status = assign_one(p, &name, &changed);
+    kn_free(index);
+    *out = changed;
+    return status;
+}
+
 static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser *p)
 {
     kn_lexer targets = p->word;
@@ -824,6 +871,8 @@ static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser
     *is_assignment = true;
     if (is_element_assignment(p))
         return parse_element_assignment(out, p);
+    if (is_augmented(p))
+        return parse_augmented(out, p);
     kiln_status status = find_targets(is_assignment, &n_targets, p);
     while (status == KILN_OK && *is_assignment && !at(p, "="))
         status = next(p);

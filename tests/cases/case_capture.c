@@ -570,6 +570,21 @@ static kiln_status call_occupancy(world *w)
     return kiln_function_occupancy(w->function, &blocks, 32, 0);
 }
 
+/* A shape that depends on elements, which have to be read. */
+static kiln_status call_shape_of_value(world *w)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_array *out = NULL;
+    const kiln_arg in[] = {kiln_arg_array(w->x)};
+    kiln_status status = kiln_expression_create(&kernel, "x", "arange(int64(max(x)))", NULL);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, &out, 1, in, 1, NULL);
+    kiln_kernel_free(kernel);
+    if (status == KILN_ERROR_CAPTURE && !strstr(kiln_error_message(), "shapes depend on values"))
+        status = KILN_ERROR_INTERNAL; /* its first part has been captured */
+    return freed(status, out);
+}
+
 /* ---- the table ---- */
 
 typedef enum outcome {
@@ -633,6 +648,7 @@ static const struct {
     ROW(graph_launch, REFUSED),
     ROW(graph_launch_other, DONE),
     ROW(second_capture, DONE),
+    ROW(shape_of_value, REFUSED),
     ROW(capture_inside, DONE),
     ROW(instantiate, DONE),
     ROW(graph_free, DONE),

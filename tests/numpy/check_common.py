@@ -322,6 +322,30 @@ def check_grids(kiln, rng):
         assert isinstance(got, str), f"{text}: {got}, where an error was expected"
 
 
+def check_augmented(kiln, rng):
+    """x OP= y, of whole arrays and of parts, by arrays and numbers: NumPy's rule of casting, and its dtype of x."""
+    for _ in range(400 if SOAK else 8):
+        x, dtype = numbers(rng, "", rng.choice(DTYPES), (2, 3)), rng.choice(DTYPES)
+        y = numbers(rng, "", dtype, rng.choice([(2, 3), (3,), (), (2, 2, 3), (2, 1)]))
+        op, to, value = rng.choice("+ - * / // % & | ^ **".split()), rng.choice(["x", "x", "x[:, 1:]", "x[1:]", "x[[1, 0]]", "x[0, 1]"]), rng.choice(["y", "y", "2", "0.5"])
+        names = {"x": x.copy(), "y": y.copy()}
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                exec(f"{to} {op}= {value}", names)
+                right = names["x"]
+            except (TypeError, ValueError, OverflowError) as error:
+                right = error
+        text = f"{to} {op}= {value}; x"
+        got = kiln.evaluate(text, {"x": x, "y": y} if value == "y" else {"x": x}, rng, 1)
+        what = f"{text}: {x.dtype} {y.dtype} {y.shape}"
+        if isinstance(right, Exception):
+            assert isinstance(got, str), f"{what}: {got}, where NumPy says {right}"
+        elif not (op in ("/", "//", "%") and not np.all(y)):
+            assert not isinstance(got, str), f"{what}: {got}"
+            assert same(got[0], right, text) or (right.dtype.kind in "iub" and op in ("/", "**")), f"{what}: {got[0]}, not {right}"
+
+
 def main():
     o = random_cases(4000, 60, 32)
     kiln, counts = Common(o.library), []
@@ -330,6 +354,7 @@ def main():
     check_rows(kiln, random.Random(SEED))
     check_orders(kiln, random.Random(o.seed))
     check_grids(kiln, random.Random(SEED))
+    check_augmented(kiln, random.Random(SEED))
     in_threads(lambda k: counts.append(check_call(kiln, o.seed, k)), o.cases)
     print(f"{len(counts)} calls, {sum(counts)} of them with a result")
 

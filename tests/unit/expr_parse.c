@@ -494,7 +494,8 @@ static void what_python_has_and_arrays_do_not(void **state)
     assert_refused("x is y", "write x == y");
     assert_refused("x @ (y, None)", "an array or a number was expected, not None");
     assert_refused("lambda x: x", "functions are kernels");
-    assert_refused("x += 1; x", "write x = x + y");
+    assert_refused("y * (x += 1)", "write x = x + y");
+    assert_refused("nothing += 1; x", "there is no name 'nothing'");
     assert_refused("(x := y)", "a statement of its own");
     assert_refused("exp(*x)", "a value was expected");
 }
