@@ -1,5 +1,5 @@
-/* device/host_sort_32.h - what host_sort_lanes.h asks of vectors of 32 bytes, for host_sort.c: it includes this
- * for keys of 32 BITS, and of 64. It has no guard. */
+/* device/host_sort_32.h - what host_sort_lanes.h asks of vectors of 32 bytes, for host_sort.c: it includes
+ * this for keys of 32 BITS, and of 64. It has no guard. */
 
 #define WITH WITH_VECTORS_32
 #define VECTOR __m256i
@@ -150,8 +150,8 @@ INLINE_WITH void NAME(transpose)(__m256i *v)
     v[3] = _mm256_permute2x128_si256(b, d, 0x31);
 }
 
-/* Sorts the columns of eight vectors by a network of 19 exchanges, the fewest, and lays them out in rows: each
- * is a vector, or two. */
+/* Sorts the columns of eight vectors by a network of 19 exchanges, the fewest, and lays them out in rows:
+ * each is a vector, or two. */
 INLINE_WITH void NAME(sort_columns)(__m256i *v)
 {
     static const signed char pairs[][2] = {{0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6},
@@ -214,8 +214,8 @@ INLINE_WITH __m256i NAME(parted)(const __m256i x, const unsigned before)
 }
 
 /* Stores keys before the pivot (or_equal: and the pivot itself) from the front of `to` on, the others from
- * its end. Returns the number of the former. Whole vectors are stored at both ends: keys that are too many lie
- * in the gap between both, which has as many keys as are left, two vectors at least. */
+ * its end. Returns the number of the former. Whole vectors are stored at both ends: keys that are too many
+ * lie in the gap between both, which has as many keys as are left, two vectors at least. */
 INLINE_WITH int64_t NAME(part)(const KEY *from, KEY *to, const int64_t n, const KEY pivot,
                                const bool or_equal)
 {

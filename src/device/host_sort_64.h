@@ -1,5 +1,5 @@
-/* device/host_sort_64.h - what host_sort_lanes.h asks of vectors of 64 bytes, for host_sort.c: it includes this
- * for each size of keys, behind host_lanes_32.h or host_lanes_64.h. It has no guard. */
+/* device/host_sort_64.h - what host_sort_lanes.h asks of vectors of 64 bytes, for host_sort.c: it includes
+ * this for each size of keys, behind host_lanes_32.h or host_lanes_64.h. It has no guard. */
 
 #define WITH WITH_VECTORS
 #define VECTOR __m512i

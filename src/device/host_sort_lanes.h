@@ -1,8 +1,8 @@
-/* device/host_sort_lanes.h - sorts keys of one size by vectors of one size: a quicksort that stores to another
- * place, and a bitonic network for few keys. For host_sort.c, which includes it behind host_sort_64.h, or
- * host_sort_32.h, whose names it uses: KEY, LANES (of a vector), NAME(of) (of a function), VECTOR, COLUMNS (that many vectors are sorted
- * together by sort_columns; 0: there is none), and WITH
- * (the instructions). It has no guard: it is meant to be included again. */
+/* device/host_sort_lanes.h - sorts keys of one size by vectors of one size: a quicksort that stores to
+ * another place, and a bitonic network for few keys. For host_sort.c, which includes it behind host_sort_64.h
+ * or host_sort_32.h, whose names it uses: KEY, LANES (of a vector), NAME(of) (of a function), VECTOR, COLUMNS
+ * (that many vectors are sorted together by sort_columns; 0: there is none), and WITH (the instructions). It
+ * has no guard: it is meant to be included again. */
 
 /* Sorts vectors that rise and then fall, or the reverse: each 2 * `apart` of `count`. */
 INLINE_WITH void NAME(clean)(VECTOR *v, const int count, int apart)

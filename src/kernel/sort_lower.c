@@ -460,7 +460,8 @@ static bool are_keys_alone(const lowering *l)
            kn_host_sort_vectors(target->architecture, (int)kiln_dtype_size(l->in[0].dtype)) != 0;
 }
 
-/* value: keys, sorted keys, memory beside them; rows, their length, bytes of a key and of a vector, infinity. */
+/* value: keys, sorted keys, memory beside them; rows, their length, bytes of a key and of a
+ * vector, infinity. */
 static kiln_status sort_keys(kn_device *device, const void *const *value, void *stream)
 {
     (void)device, (void)stream;
