@@ -13,7 +13,7 @@ typedef struct kn_host_places {
     void *beside; /* as much memory */
     int64_t rows, length, places;
     int key_size;
-    bool has_vectors;      /* kn_host_sorts_keys */
+    bool has_vectors;      /* kn_host_sort_vectors has those of 64 bytes */
     const uint32_t *place; /* below length */
     uint64_t *key;
     uint32_t *rank, *total; /* the place among the equal keys, and how many of those there are */
@@ -25,7 +25,7 @@ typedef struct kn_host_partition {
     const void *keys;
     int64_t rows, length;
     int key_size;
-    bool has_vectors;    /* kn_host_sorts_keys */
+    bool has_vectors;    /* kn_host_sort_vectors has those of 64 bytes */
     const uint64_t *key; /* by row: that of place `kth`, as found */
     const uint32_t *rank, *total;
     int64_t kth;

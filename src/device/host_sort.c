@@ -27,15 +27,59 @@ typedef struct range {
     bool is_one;
 } range;
 
+/* Orders of lanes, a byte each: first those whose bit is set in the number of the order. */
+#define PLACE(set, lane)                                                                                     \
+    ((set) >> (lane)&1 ? __builtin_popcount((set) & ((1 << (lane)) - 1))                                     \
+                       : (lane) + __builtin_popcount((set) >> (lane)))
+#define PLACED(set, lane) (UINT64_C(lane) << 8 * PLACE(set, lane))
+#define ORDER(set)                                                                                           \
+    (PLACED(set, 1) | PLACED(set, 2) | PLACED(set, 3) | PLACED(set, 4) | PLACED(set, 5) | PLACED(set, 6) |   \
+     PLACED(set, 7))
+#define ORDERS_4(set) ORDER(set), ORDER((set) + 1), ORDER((set) + 2), ORDER((set) + 3)
+#define ORDERS_16(set) ORDERS_4(set), ORDERS_4((set) + 4), ORDERS_4((set) + 8), ORDERS_4((set) + 12)
+#define ORDERS_64(set) ORDERS_16(set), ORDERS_16((set) + 16), ORDERS_16((set) + 32), ORDERS_16((set) + 48)
+#define PAIRS(set) ORDER(((set)&1) * 3 + ((set)&2) * 6 + ((set)&4) * 12 + ((set)&8) * 24)
+#define PAIRS_4(set) PAIRS(set), PAIRS((set) + 1), PAIRS((set) + 2), PAIRS((set) + 3)
+
+static const uint64_t lanes_of_8[] = {ORDERS_64(0), ORDERS_64(64), ORDERS_64(128), ORDERS_64(192)},
+                      lanes_of_4[] = {PAIRS_4(0), PAIRS_4(4), PAIRS_4(8), PAIRS_4(12)};
+
 #include "device/host_lanes_32.h"
+#include "device/host_sort_64.h"
 #include "device/host_sort_lanes.h"
 
 #include "device/host_lanes_64.h"
+#include "device/host_sort_64.h"
 #include "device/host_sort_lanes.h"
 
-bool kn_host_sorts_keys(const char *architecture, int key_size)
+#define BITS 32
+#include "device/host_sort_32.h"
+#include "device/host_sort_lanes.h"
+
+#define BITS 64
+#include "device/host_sort_32.h"
+#include "device/host_sort_lanes.h"
+
+int kn_host_sort_vectors(const char *architecture, int key_size)
 {
-    return strcmp(architecture, "x86-64-v4") == 0 && (key_size == 4 || key_size == 8);
+    if (key_size != 4 && key_size != 8)
+        return 0;
+    return strcmp(architecture, "x86-64-v4") == 0 ? 64 : strcmp(architecture, "x86-64-v3") == 0 ? 32 : 0;
+}
+
+/* By the keys' size and by that of vectors. */
+typedef struct sorter {
+    void (*sort)(range r, uint64_t *random);
+    void (*split)(range *first, range *second, const range *r, uint64_t *random);
+    void (*mend)(const void *from, void *sorted, int64_t n, uint64_t infinity);
+} sorter;
+
+static const sorter *sorter_of(const kn_host_keys *k)
+{
+    static const sorter all[2][2] = {
+        {{sort_32_by_32, split_32_by_32, mend_equal_32_by_32}, {sort_32, split_32, mend_equal_32}},
+        {{sort_64_by_32, split_64_by_32, mend_equal_64_by_32}, {sort_64, split_64, mend_equal_64}}};
+    return &all[k->key_size == 8][k->vector_size == 64];
 }
 
 typedef struct sorting {
@@ -43,14 +87,6 @@ typedef struct sorting {
     range range[2][MOST_RANGES]; /* of a long row: those that are split, and those that they become */
     int from;
 } sorting;
-
-static void sort_range(const kn_host_keys *k, const range *r, uint64_t seed)
-{
-    if (k->key_size == 4)
-        sort_32(*r, &seed);
-    else
-        sort_64(*r, &seed);
-}
 
 static void split_ranges(void *user, int64_t begin, int64_t end)
 {
@@ -62,10 +98,8 @@ static void split_ranges(void *user, int64_t begin, int64_t end)
         if (r->n < LONG_ROW / 2 || r->is_one) {
             to[0] = *r;
             to[1] = (range){.from = r->to, .to = r->to, .beside = r->beside};
-        } else if (s->keys->key_size == 4) {
-            split_32(&to[0], &to[1], r, &seed);
         } else {
-            split_64(&to[0], &to[1], r, &seed);
+            sorter_of(s->keys)->split(&to[0], &to[1], r, &seed);
         }
     }
 }
@@ -73,8 +107,10 @@ static void split_ranges(void *user, int64_t begin, int64_t end)
 static void sort_ranges(void *user, int64_t begin, int64_t end)
 {
     sorting *s = user;
-    for (int64_t k = begin; k < end; ++k)
-        sort_range(s->keys, &s->range[s->from][k], (uint64_t)k);
+    for (int64_t k = begin; k < end; ++k) {
+        uint64_t seed = (uint64_t)k;
+        sorter_of(s->keys)->sort(s->range[s->from][k], &seed);
+    }
 }
 
 static range row_of(const kn_host_keys *k, int64_t row)
@@ -86,10 +122,8 @@ static range row_of(const kn_host_keys *k, int64_t row)
 static void mend_row(const kn_host_keys *k, int64_t row)
 {
     const range r = row_of(k, row);
-    if (k->infinity != 0 && k->key_size == 4)
-        mend_equal_32(r.from, r.to, r.n, (uint32_t)k->infinity);
-    else if (k->infinity != 0)
-        mend_equal_64(r.from, r.to, r.n, k->infinity);
+    if (k->infinity != 0)
+        sorter_of(k)->mend(r.from, r.to, r.n, k->infinity);
 }
 
 static void sort_rows(void *user, int64_t begin, int64_t end)
@@ -97,7 +131,8 @@ static void sort_rows(void *user, int64_t begin, int64_t end)
     const kn_host_keys *k = user;
     for (int64_t row = begin; row < end; ++row) {
         const range r = row_of(k, row);
-        sort_range(k, &r, (uint64_t)row);
+        uint64_t seed = (uint64_t)row;
+        sorter_of(k)->sort(r, &seed);
         mend_row(k, row);
     }
 }
@@ -128,10 +163,10 @@ void kn_host_sort_keys(const kn_host_keys *keys)
 
 #else
 
-bool kn_host_sorts_keys(const char *architecture, int key_size)
+int kn_host_sort_vectors(const char *architecture, int key_size)
 {
     (void)architecture, (void)key_size;
-    return false;
+    return 0;
 }
 
 void kn_host_sort_keys(const kn_host_keys *keys)

@@ -6,15 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* True: processors of this architecture ("x86-64-v4") have the instructions, and this library the code. */
-bool kn_host_sorts_keys(const char *architecture, int key_size);
+/* The bytes of the vectors by which keys of this size are sorted on processors of this architecture, such as
+ * "x86-64-v4". 0: they are not. */
+int kn_host_sort_vectors(const char *architecture, int key_size);
 
 /* Rows of unsigned keys of 4 or 8 bytes. `from` stays as it is. */
 typedef struct kn_host_keys {
     const void *from;
     void *to, *beside; /* the sorted keys; memory that is used meanwhile */
     int64_t rows, length;
-    int key_size;
+    int key_size, vector_size; /* kn_host_sort_vectors */
     /* The bits of infinity, for keys of floats (kn_sort_exact of host_sort_exact.cpp), which is -0's key too:
      * zeros are equal, and NaN are, and have the order in which they came. 0: keys are equal only if they are
      * the same, and `beside` may be `from`, which then changes. */

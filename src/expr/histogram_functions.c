@@ -282,11 +282,16 @@ kiln_status kn_call_segments(kn_value *out, kn_parser *p, const kn_called *c)
     int64_t count = 0;
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 3);
     if (status == KILN_OK)
-        status = read_count(&count, p, &slot[2], names[2], 1);
+        status = read_count(&count, p, &slot[2], names[2], 0);
     const kn_value *const in[] = {&slot[0], &slot[1]};
+    const bool is_none = count == 0; /* kernels have one bin at least, of which none is taken */
+    const kn_subscript none = {.kind = KN_SUBSCRIPT_SLICE, .start = 0, .stop = 0, .step = 1};
+    kn_value one;
     if (status == KILN_OK)
-        status = kn_segments_find(&kernel, (kn_combining)c->which, count, p->flags);
-    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
+        status = kn_segments_find(&kernel, (kn_combining)c->which, is_none ? 1 : count, p->flags);
+    if (status == KILN_OK)
+        status = add_kernel(is_none ? &one : out, p, c, kernel, in, 2);
+    return status == KILN_OK && is_none ? kn_call_add_part(out, p, c, &one, none, 0) : status;
 }
 
 /* scattered_last(a, indices): the last index at each element, in C order (kn_scattered_find), of which put is

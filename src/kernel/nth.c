@@ -209,14 +209,14 @@ kiln_status kn_nth_bind_elements(kn_lowered_part *part, int at, const kn_nth_sea
 kiln_status kn_nth_begin(kn_nth_search *s, const kn_nth *nth, kn_lowered *out, const kn_lowering_call *call,
                          const kn_sort_rows *rows, int64_t ranks)
 {
-    *s = (kn_nth_search){
-        .nth = nth,
-        .rows = *rows,
-        .digits = (int)kiln_dtype_size(rows->dtype),
-        .has_keys = call->target->backend == KN_HOST,
-        .has_vectors = kn_host_sorts_keys(call->target->architecture, (int)kiln_dtype_size(rows->dtype)),
-        .has_ranks = ranks > 0,
-        .ranks = ranks > 0 ? ranks : 1};
+    *s = (kn_nth_search){.nth = nth,
+                         .rows = *rows,
+                         .digits = (int)kiln_dtype_size(rows->dtype),
+                         .has_keys = call->target->backend == KN_HOST,
+                         .has_vectors = kn_host_sort_vectors(call->target->architecture,
+                                                             (int)kiln_dtype_size(rows->dtype)) == 64,
+                         .has_ranks = ranks > 0,
+                         .ranks = ranks > 0 ? ranks : 1};
     if (ranks > 0) {
         memmove(s->rows.shape + 1, rows->shape, (size_t)rows->ndim * sizeof *rows->shape);
         memmove(s->rows.strides + 1, rows->strides, (size_t)rows->ndim * sizeof *rows->strides);

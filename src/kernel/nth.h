@@ -24,7 +24,7 @@ typedef struct kn_nth_search {
     kn_sort_rows rows; /* with the axis of ranks */
     int digits;
     int words, states, prefixes; /* buffers */
-    bool has_vectors;            /* kn_host_sorts_keys */
+    bool has_vectors;            /* kn_host_sort_vectors has those of 64 bytes */
     bool has_keys;               /* on the host: keys, and memory beside them, of the rows without ranks */
     int keys, beside;
     bool has_ranks; /* an axis in front */

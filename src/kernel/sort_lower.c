@@ -457,22 +457,24 @@ static bool are_keys_alone(const lowering *l)
     const kn_target *target = l->call->target;
     return l->s->exact && l->s->along.count == KN_SORT_ALL && target->backend == KN_HOST &&
            alone(l)->kind != KN_KIND_COMPLEX &&
-           kn_host_sorts_keys(target->architecture, (int)kiln_dtype_size(l->in[0].dtype));
+           kn_host_sort_vectors(target->architecture, (int)kiln_dtype_size(l->in[0].dtype)) != 0;
 }
 
-/* value: keys, sorted keys, memory beside them; rows, their length, a key's bytes, infinity. */
+/* value: keys, sorted keys, memory beside them; rows, their length, bytes of a key and of a
+ * vector, infinity. */
 static kiln_status sort_keys(kn_device *device, const void *const *value, void *stream)
 {
     (void)device, (void)stream;
-    int64_t number[4];
-    kn_step_integers(number, 4, value + 3);
+    int64_t number[5];
+    kn_step_integers(number, 5, value + 3);
     const kn_host_keys keys = {.from = value[0],
                                .to = (void *)(uintptr_t)value[1],
                                .beside = (void *)(uintptr_t)value[2],
                                .rows = number[0],
                                .length = number[1],
                                .key_size = (int)number[2],
-                               .infinity = (uint64_t)number[3]};
+                               .vector_size = (int)number[3],
+                               .infinity = (uint64_t)number[4]};
     kn_host_sort_keys(&keys);
     return KILN_OK;
 }
@@ -487,15 +489,16 @@ static int64_t infinity_of(const kn_dtype_info *info)
 static kiln_status add_sort_keys(lowering *l, kiln_dtype bits)
 {
     const int64_t size = (int64_t)kiln_dtype_size(bits), infinity = infinity_of(alone(l));
-    const int64_t number[] = {l->rows, l->length, size, infinity};
+    const int64_t vector = kn_host_sort_vectors(l->call->target->architecture, (int)size);
+    const int64_t number[] = {l->rows, l->length, size, vector, infinity};
     /* Keys that are equal only if they are the same need not stay as they were. */
     const int buffer[] = {l->keys[0], l->keys[1], infinity ? l->orders[0] : l->keys[0]};
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_function(&part, l->out, "sort_keys", sort_keys, 7);
+    kiln_status status = kn_lowered_add_function(&part, l->out, "sort_keys", sort_keys, 8);
     for (int k = 0; k < 3 && status == KILN_OK; ++k)
         status = bind_buffer(part, k, l, buffer[k], bits);
     if (status == KILN_OK)
-        kn_lowered_bind_integers(part, 3, 4, number);
+        kn_lowered_bind_integers(part, 3, 5, number);
     return status;
 }
 

@@ -368,7 +368,7 @@ def at(name):
 def segments(name):
     def case(rng, x, y):
         ufunc, first = SEGMENTS[name]
-        x, count = combined(rng, x.reshape(-1)[:8] if name == "segment_prod" else x, ufunc), rng.choice([1, 3, 50, 700])
+        x, count = combined(rng, x.reshape(-1)[:8] if name == "segment_prod" else x, ufunc), rng.choice([0, 1, 3, 50, 700])
         if x is None:
             return None
         keys = np.array([rng.randrange(-1, count + 1) for _ in range(x.size)], rng.choice(["int16", "int64"])).reshape(x.shape)

@@ -141,7 +141,7 @@ static void check_rows(int size, int64_t longest)
     rows r = {.size = size, .rows = 1 + (int64_t)dice(MOST_ROWS), .places = 1 + (int64_t)dice(MOST_PLACES)};
     kn_target host;
     kn_target_host(&host);
-    r.has_vectors = kn_host_sorts_keys(host.architecture, size) && dice(4) > 0;
+    r.has_vectors = kn_host_sort_vectors(host.architecture, size) == 64 && dice(4) > 0;
     r.length = 1 + (int64_t)dice((uint64_t)longest);
     r.keys = malloc((size_t)(r.rows * r.length * size));
     r.beside = malloc((size_t)(r.rows * r.length * size));
