@@ -256,26 +256,31 @@ KN_LAW vonmises(kn_word64 key, kn_word64 i, KN_REAL mu, KN_REAL kappa) {
 typedef kn_random_source<double> kn_random_own;
 
 // The logarithm of k! less Stirling's formula.
-static __device__ __forceinline__ double kn_random_stirling(double k) {
+template <class real> static __device__ __forceinline__ real kn_random_stirling(real k) {
     if (k < 10) {
-        double product = 1;
+        real product = 1;
         for (int n = 2; n <= (int)k; ++n)
             product *= n;
-        return log(product) - ((k + 0.5) * log(k + 1) - (k + 1) + 0.91893853320467274178);
+        return log(product) - ((k + (real)0.5) * log(k + 1) - (k + 1) + (real)0.91893853320467274178);
     }
-    const double z = 1 / ((k + 1) * (k + 1));
-    return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 * z) * z) * z) / (k + 1);
+    const real z = 1 / ((k + 1) * (k + 1));
+    return ((real)(1.0 / 12) - ((real)(1.0 / 360) - ((real)(1.0 / 1260) - (real)(1.0 / 1680) * z) * z) * z) / (k + 1);
 }
-// x log(x / mean) + mean - x, of which much would be lost if x is near the mean (Loader).
-static __device__ __forceinline__ double kn_random_deviance(double x, double mean) {
-    const double apart = x - mean, v = apart / (x + mean), z = v * v;
-    if (z >= 0.01)
+// x log(x / mean) + mean - x, of which much would be lost if x is near the mean (Loader). apart: x - mean.
+template <class real> static __device__ __forceinline__ real kn_random_deviance(real apart, real x, real mean) {
+    const real v = apart / (x + mean), z = v * v;
+    if (z >= (real)0.01)
         return x * log(x / mean) - apart;
-    return apart * v + 2 * x * v * z * (1.0 / 3 + z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z * (1.0 / 11)))));
+    return apart * v + 2 * x * v * z * ((real)(1.0 / 3) + z * ((real)(1.0 / 5) + z * ((real)(1.0 / 7) + z * ((real)(1.0 / 9) + z * (real)(1.0 / 11)))));
 }
 // The logarithm of k! mean^-k, less what depends on the mean alone.
-static __device__ __forceinline__ double kn_random_surprise(double k, double mean) {
-    return kn_random_deviance(k + 1, mean) - 0.5 * log(k + 1) + kn_random_stirling(k);
+template <class real> static __device__ __forceinline__ real kn_random_surprise(double k, double mean) {
+    return kn_random_deviance((real)(k + 1 - mean), (real)(k + 1), (real)mean) - (real)0.5 * log((real)(k + 1)) + kn_random_stirling((real)k);
+}
+// A comparison of logarithms by float: 1 and -1 where it is sure, by a thousand times its error, of what double precision says; 0: that is to be asked. Lanes of a warp wait for each other's tests.
+static __device__ __forceinline__ int kn_random_is_less(float log_height, float bound) {
+    const float apart = bound - log_height, unsure = 2e-3f + 2e-5f * fabs(bound);
+    return apart > unsure ? 1 : apart < -unsure ? -1 : 0;
 }
 // By the sum of probabilities, from one number, for a small mean; else Hoermann's transformed rejection (PTRS).
 static __device__ __forceinline__ double kn_random_poisson(kn_random_own *from, double lam) {
@@ -299,7 +304,9 @@ static __device__ __forceinline__ double kn_random_poisson(kn_random_own *from, 
             return k;
         if (k < 0 || (us < 0.013 && v > us))
             continue;
-        if (log(v * per / (a / (us * us) + b)) <= -kn_random_surprise(k, lam) - log(lam) - 0.91893853320467274178)
+        const double height = v * per / (a / (us * us) + b);
+        const int is_less = kn_random_is_less(log((float)height), -kn_random_surprise<float>(k, lam) - log((float)lam) - 0.918938533f);
+        if (is_less > 0 || (is_less == 0 && log(height) <= -kn_random_surprise<double>(k, lam) - log(lam) - 0.91893853320467274178))
             return k;
     }
 }
@@ -319,6 +326,7 @@ static __device__ __forceinline__ double kn_random_binomial(kn_random_own *from,
     }
     const double root = sqrt(mean * (1 - q)), b = 1.15 + 2.53 * root, a = -0.0873 + 0.0248 * b + 0.01 * q, c = mean + 0.5;
     const double most = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * root, mode = floor((n + 1) * q);
+    const float top = kn_random_surprise<float>(mode, mean) + kn_random_surprise<float>(n - mode, n - mean);
     for (;;) {
         from->two(&u, &v);
         u -= 0.5;
@@ -328,8 +336,12 @@ static __device__ __forceinline__ double kn_random_binomial(kn_random_own *from,
             break;
         if (k < 0 || k > n)
             continue;
-        const double bound = kn_random_surprise(mode, mean) + kn_random_surprise(n - mode, n - mean) - kn_random_surprise(k, mean) - kn_random_surprise(n - k, n - mean);
-        if (log(v * alpha / (a / (us * us) + b)) <= bound)
+        const double height = v * alpha / (a / (us * us) + b);
+        const int is_less = kn_random_is_less(log((float)height), top - kn_random_surprise<float>(k, mean) - kn_random_surprise<float>(n - k, n - mean));
+        if (is_less > 0)
+            break;
+        if (is_less == 0 && log(height) <= kn_random_surprise<double>(mode, mean) + kn_random_surprise<double>(n - mode, n - mean) - kn_random_surprise<double>(k, mean) -
+                                               kn_random_surprise<double>(n - k, n - mean))
             break;
     }
     return p > 0.5 ? n - k : k;
@@ -365,6 +377,12 @@ KN_COUNT geometric(kn_drawn_key key, kn_word64 i, double p, Spare...) {
     return k >= 9223372036854775807.0 ? (T)9223372036854775807ll : k > 1 ? (T)k : (T)1;
 }
 #endif
+// Of a count z: what is drawn of the fewer, what of them is left, and the same of the others. mean: of each.
+template <class real>
+static __device__ __forceinline__ real kn_random_drawn(double z, double least, double draws, double most, double mean, double rest, double others, double last) {
+    return kn_random_surprise<real>(z, mean) + kn_random_surprise<real>(least - z, rest) + kn_random_surprise<real>(draws - z, others) +
+           kn_random_surprise<real>(most - draws + z, last);
+}
 // Few draws one by one; else Stadlober's ratio of uniforms (HRUA).
 #ifndef hypergeometric
 KN_COUNT hypergeometric(kn_word64 key, kn_word64 i, double good, double bad, double sample, Spare...) {
@@ -388,17 +406,18 @@ KN_COUNT hypergeometric(kn_word64 key, kn_word64 i, double good, double bad, dou
         const double mode = floor((draws + 1) * (least + 1) / (all + 2));
         const double bound = floor(d6 + 16 * d7), end = (draws < least ? draws : least) + 1 < bound ? (draws < least ? draws : least) + 1 : bound;
         const double mean = draws * share, rest = least * (1 - draws / all), others = draws * (1 - share), last = (all - draws) * (1 - share);
-        const double top = kn_random_surprise(mode, mean) + kn_random_surprise(least - mode, rest) + kn_random_surprise(draws - mode, others) +
-                           kn_random_surprise(most - draws + mode, last);
+        const float top = kn_random_drawn<float>(mode, least, draws, most, mean, rest, others, last);
         for (;;) {
             from.two(&u, &v);
             const double w = d6 + d8 * (v - 0.5) / u;
             if (w < 0 || w >= end)
                 continue;
             z = floor(w);
-            const double t = top - (kn_random_surprise(z, mean) + kn_random_surprise(least - z, rest) + kn_random_surprise(draws - z, others) +
-                                    kn_random_surprise(most - draws + z, last));
-            if (2 * log(u) <= t)
+            const int is_less = kn_random_is_less(2 * log((float)u), top - kn_random_drawn<float>(z, least, draws, most, mean, rest, others, last));
+            if (is_less > 0)
+                break;
+            if (is_less == 0 && 2 * log(u) <= kn_random_drawn<double>(mode, least, draws, most, mean, rest, others, last) -
+                                                  kn_random_drawn<double>(z, least, draws, most, mean, rest, others, last))
                 break;
         }
     }
