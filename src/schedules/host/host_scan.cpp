@@ -3,7 +3,7 @@ ${axes}
 
 enum { kn_is_across = ${across}, kn_is_exclusive = ${exclusive}, kn_most = ${block_elements} };
 enum {
-    kn_streams = 8,    /* stretches of a row that are scanned at the same time: each step waits for the one before it in its own alone */
+    kn_streams = __is_class(${type}) ? 1 : 8, /* stretches of a row that are scanned at the same time: each step waits for the one before it in its own alone; registers do not hold eight structs */
     kn_shortest = 32   /* elements of such a stretch, at least */
 };
 

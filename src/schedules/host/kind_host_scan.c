@@ -17,7 +17,8 @@
 #include "space/numbers.h"
 
 enum {
-    SIZE = 1 << 13,        /* elements of a block: 32 KB of float32 */
+    LINE_SIZE = 4000,      /* elements of a block along a row, whose streams lie in other sets of a cache */
+    SIZE = 1 << 13,        /* of a block of rows side by side: 32 KB of float32 */
     STRUCT_SIZE = 1 << 10, /* the same of structs */
     WIDTH = 256,           /* rows side by side, at most */
     SHORT_ROW = 64,        /* elements, up to which rows are taken side by side wherever they are */
@@ -80,7 +81,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     memcpy(params, &chosen, sizeof chosen);
     kn_host_scan_config *config = kn_host_scan_config_in(out);
     config->across = chosen.across >= 0;
-    config->block_elements = kn_reduce_is_struct(c) ? STRUCT_SIZE : SIZE;
+    config->block_elements = kn_reduce_is_struct(c) ? STRUCT_SIZE : config->across ? SIZE : LINE_SIZE;
     out->rank = kn_reduce_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->stride[o][along];
