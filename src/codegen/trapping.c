@@ -8,6 +8,8 @@
 #include "base/caret.h"
 #include "types/dtype.h"
 
+enum { MOST_NODES = 256 };
+
 /* Words that are integer types, or may be; functions that give one. Names that begin like "int8", and those
  * that begin as `_index` does, besides. */
 static const char *const words[] = {"unsigned", "signed", "long",      "short",  "char",    "auto",
@@ -75,12 +77,73 @@ static bool is_whole_number(const char *text, size_t length)
     return true;
 }
 
+/* Nodes of an expression that are integers which no float was converted to, or bools: a bit for each. */
+typedef struct whole_nodes {
+    uint64_t bits[MOST_NODES / 64];
+} whole_nodes;
+
+/* The number of a node, "t12"; -1: the name is another, or its number is too large. */
+static int node_of(const char *text, size_t length)
+{
+    int number = 0;
+    if (*text != 't' || length < 2)
+        return -1;
+    for (size_t k = 1; k < length && number >= 0; ++k)
+        number = text[k] < '0' || text[k] > '9' || number >= MOST_NODES ? -1 : 10 * number + text[k] - '0';
+    return number < MOST_NODES ? number : -1;
+}
+
+/* A word of a statement that is a bool or an integer, or makes one of such. */
+static bool is_whole_name(const kn_spec *spec, const whole_nodes *nodes, const char *text, size_t length)
+{
+    static const char *const others[] = {"const", "bool",     "true",   "false", "kn_either",
+                                         "char",  "unsigned", "signed", "short", "long"};
+    int k = param_of(spec, text, length), node = node_of(text, length);
+    if (k >= 0)
+        return is_integer(spec->operand[k].seen) || spec->operand[k].seen == KILN_BOOL;
+    if (node >= 0)
+        return nodes->bits[node / 64] >> node % 64 & 1;
+    for (size_t w = 0; w < sizeof others / sizeof others[0]; ++w)
+        if (strlen(others[w]) == length && memcmp(others[w], text, length) == 0)
+            return true;
+    return strncmp(text, "int", 3) == 0 || strncmp(text, "uint", 4) == 0;
+}
+
+/* The length of the statement at the text if it declares a node that is an integer of integers; else 0. A
+ * node that is a bool, of whatever, is noted too. */
+static size_t skip_whole(const kn_spec *spec, whole_nodes *nodes, const char *text)
+{
+    size_t length;
+    int node = -1;
+    bool is_whole = true, is_bool = strncmp(text, "const bool ", 11) == 0;
+    const char *at = text;
+    for (; *at != ';'; at += length) {
+        kn_token_kind kind = kn_token_scan(at, &length);
+        if (kind == KN_TOKEN_END || kind == KN_TOKEN_OPEN || (kind == KN_TOKEN_OTHER && strchr("#{}/", *at)))
+            return 0;
+        if (node < 0 && kind == KN_TOKEN_NAME && node_of(at, length) >= 0)
+            node = node_of(at, length);
+        else if (kind == KN_TOKEN_NAME)
+            is_whole = is_whole && is_whole_name(spec, nodes, at, length);
+        is_whole = is_whole && (kind != KN_TOKEN_NUMBER || is_whole_number(at, length));
+    }
+    if (node >= 0 && strncmp(text, "const ", 6) == 0 && (is_bool || is_whole))
+        nodes->bits[node / 64] |= UINT64_C(1) << node % 64;
+    return node >= 0 && strncmp(text, "const ", 6) == 0 && is_whole ? (size_t)(at - text) : 0;
+}
+
 /* Macros and headers may say anything. *has_integers: a text has made them, this one or one before. */
 static bool is_clear(const kn_spec *spec, const char *text, bool *has_integers)
 {
+    whole_nodes nodes = {{0}};
     size_t length;
     int others = 0;
+    bool begins = true;
     for (const char *at = text;; at += length) {
+        length = begins ? skip_whole(spec, &nodes, at) : 0;
+        begins = false;
+        if (length > 0)
+            continue;
         kn_token_kind kind = kn_token_scan(at, &length);
         if (kind == KN_TOKEN_END)
             return true;
@@ -95,6 +158,7 @@ static bool is_clear(const kn_spec *spec, const char *text, bool *has_integers)
             return false;
         if (kind == KN_TOKEN_OTHER && strchr(";{}", *at))
             others = 0; /* of this statement: (float)(int)x has the float in front */
+        begins = (kind == KN_TOKEN_OTHER && *at == ';') || (kind == KN_TOKEN_SPACE && at[length] == 'c');
     }
 }
 

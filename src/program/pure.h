@@ -9,6 +9,9 @@
  * output, reads none, and does nothing else. A text that leaves this open is not pure. */
 bool kn_body_is_pure(const kn_program *program);
 
+/* True if elements may be computed twice: it is pure, but may choose by conditions. */
+bool kn_body_is_repeatable(const kn_program *program);
+
 /* True if it is pure and assigns its only input, of the same type, to its only output: elements are moved. */
 bool kn_body_is_copy(const kn_program *program);
 

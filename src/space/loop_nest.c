@@ -18,6 +18,7 @@ enum {
     MOST_DIRECT = 16384,      /* elements of a block without buffers */
     NARROW_BYTES = 4 << 10,   /* of buffers of a block of interleaved channels: reads and stores past the
                                  caches alternate */
+    CACHED_BYTES = 16 << 10,  /* the same of results that stay in the caches */
     JOINED_BYTES = 16 << 10,  /* of a block whose channels are interleaved without a buffer */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
     FEWEST_IN_ROW = 4,        /* elements of rows that a kernel goes over as they lie, where of so many */
@@ -180,13 +181,25 @@ static int find_channels(const kn_loop_nest *w)
     return 0;
 }
 
+/* Bytes of buffers of a block of interleaved channels. */
+static int64_t narrow_bytes(const kn_loop_nest *w)
+{
+    int64_t results = 0, elements = 1;
+    for (int a = 0; a < w->ndim; ++a)
+        elements *= w->extent[a];
+    for (int o = 0; o < w->n_operands; ++o)
+        if (w->operand[o].kind == KN_LOOP_OUTPUT)
+            results += elements * w->operand[o].item_size;
+    return results > SCATTERED_BYTES ? NARROW_BYTES : CACHED_BYTES;
+}
+
 /* Positions of a block of interleaved channels with `bytes` of buffers an element; without buffers as many as
  * with one byte. */
-static int64_t most_positions(int bytes, int64_t channels)
+static int64_t most_positions(const kn_loop_nest *w, int bytes, int64_t channels)
 {
     int64_t each = bytes > 0 ? bytes : 1,
             fewest = each < FEWEST_BYTES ? kn_least(FEWEST_POSITIONS, FEWEST_BYTES / each) : 1,
-            positions = NARROW_BYTES / (each * channels) / fewest * fewest;
+            positions = narrow_bytes(w) / (each * channels) / fewest * fewest;
     return positions > fewest ? positions : kn_least(fewest, KN_LOOP_BUFFER / (each * channels));
 }
 
@@ -199,7 +212,7 @@ static void plan_channels(kn_loop_nest *w, int from)
     w->has_rows = true;
     w->interleaved_axis = 0;
     w->step[1] = w->extent[1];
-    set_steps(w, 1, most_positions(packed_bytes(w, 1, w->extent), w->extent[1]));
+    set_steps(w, 1, most_positions(w, packed_bytes(w, 1, w->extent), w->extent[1]));
 }
 
 /* Interleaved channels along the first axes, where an input is contiguous along a later one: a call for all
@@ -218,7 +231,7 @@ static bool plan_interleaved(kn_loop_nest *w, int transposed)
     w->step[transposed] = kn_least(w->extent[transposed], KN_LOOP_LINE);
     int bytes = packed_bytes(w, transposed + 1, w->step);
     w->step[transposed] =
-        even_step(w->extent[transposed], bytes ? most_positions(bytes, channels) : MOST_DIRECT / channels);
+        even_step(w->extent[transposed], bytes ? most_positions(w, bytes, channels) : MOST_DIRECT / channels);
     return true;
 }
 

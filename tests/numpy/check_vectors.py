@@ -50,6 +50,7 @@ MAPS = {
     "x.astype('uint8')": "x:float32", "x.astype('float16')": "x:float32", "i.astype('float32') / 255": "i:uint8", "where(x > 0, x, 0)": "x:float32",
     "z * w": "z:complex64 w:complex64", "z * 2 + 1": "z:complex128", "z * conj(w) - z": "z:complex64 w:complex64", "where(b, z, w)": "b:bool z:complex64 w:complex64",
     "abs(z) * 2": "z:complex64", "z + x": "z:complex64 x:float32",
+    "abs(x - b) + where(x > 0, 3, b)": "x:float64 b:bool", "where(x > y, i, 2) * x": "x:float32 y:float32 i:int32",
     "(h > 0) * 1.0": "h:float16", "logical_and(x, y)": "x:float32 y:float32", "x ** 2 + sqrt(y)": "x:float32 y:float32",
 }
 FOLDS = ["sum", "min", "max", "argmax", "mean", "std"]

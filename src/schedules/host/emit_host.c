@@ -14,6 +14,10 @@ enum {
     STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
     STREAMED_RUN = 256,        /* fewest bytes of contiguous results */
     STREAMED_MOST = 4,         /* results: each has a buffer */
+    LEAST_VECTOR = 16,         /* bytes; */
+    WIDEST = 16,               /* of an element, and */
+    NARROW = 4,                /* below which vectors have many */
+    MOST_WHOLE = 4096,         /* elements of a row that is computed in whole vectors */
     MOST_WIDENED = 8           /* operands that are converted before the loop: each has a buffer */
 };
 _Static_assert(KN_MAX_PARAMS <= 64, "kn_loop_nest_rows has a bit for each operand");
@@ -359,6 +363,67 @@ static void put_streamed(kn_writer *w, const char *index)
     put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
 }
 
+/* Elements may be computed twice, and are no words of several, nor in buffers. */
+static bool has_plain_elements(const kn_writer *w)
+{
+    bool are_plain = kn_body_is_repeatable(w->program) && w->recipe != &kn_recipe_host_interleaved &&
+                     !has_widened(w->spec) && !has_picked(w->spec) &&
+                     kn_cost_functions(w->program) < DEEP_CHAIN;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        are_plain = are_plain && w->spec->operand[k].pass != KN_PASS_RAW;
+    return are_plain;
+}
+
+/* Bytes of the narrowest operand along the range; 0: rows are left to the compiler, since elements are
+ * equally wide: few of them are left behind its vectors. */
+static int narrowest_of_row(const kn_writer *w)
+{
+    int narrowest = WIDEST, widest = 0;
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0 || step_of(w, k) == 0)
+            continue;
+        int size = kn_item_size(w, k);
+        narrowest = size < narrowest ? size : narrowest;
+        widest = size > widest ? size : widest;
+    }
+    return has_plain_elements(w) && (narrowest < widest || narrowest < NARROW) ? narrowest : 0;
+}
+
+/* Bytes from an element of the operand to the next along the range, or twice as many, since it may go back;
+ * 0: it is no array, or the one of another operand. */
+static int bytes_of_step(const kn_writer *w, int k)
+{
+    int first;
+    if (kn_array_of(w, k) < 0 || interleaved_number(w, k, &first) > 0)
+        return 0;
+    return kn_item_size(w, k) * (step_of(w, k) < 0 ? 2 : step_of(w, k));
+}
+
+/* Results and inputs have no byte in common along the row. */
+static void put_apart(const kn_writer *w, kn_str *out)
+{
+    for (int o = w->program->n_in; o < kn_param_count(w); ++o)
+        for (int k = 0; k < w->program->n_in; ++k) {
+            int own = bytes_of_step(w, k), bytes = kn_item_size(w, o);
+            if (own > 0)
+                kn_put_part_with(w, out, "are_apart", o, "first=%s bytes=%d", w->program->param[k].name,
+                                 bytes > own ? bytes : own);
+        }
+}
+
+static void put_whole_vectors(kn_writer *w)
+{
+    int narrowest = narrowest_of_row(w);
+    if (narrowest == 0)
+        return;
+    int fewest = narrowest < LEAST_VECTOR / 2 ? LEAST_VECTOR / narrowest : 2;
+    kn_str *apart = kn_text(w);
+    put_apart(w, apart);
+    kn_put_part_with(w, &w->slot[KN_SLOT_ROW], "whole_vectors", KN_NO_VALUE,
+                     "item=%d fewest=%d most=%d apart=%s element=%s", narrowest, fewest, MOST_WHOLE,
+                     kn_str_text(apart), kn_str_text(&w->slot[KN_SLOT_SINGLE]));
+}
+
 /* One loop over a contiguous range. If the logical index does not count up along it, `start` is the address
  * of all indices. */
 static void fill_host(kn_writer *w)
@@ -371,6 +436,7 @@ static void fill_host(kn_writer *w)
         put_streamed(w, index);
     else
         put_element(w, &w->slot[KN_SLOT_SINGLE], false, index);
+    put_whole_vectors(w);
     put_lanes(w);
 }
 
@@ -388,7 +454,7 @@ KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
                                              .parts = "schedules/host/host_parts.cpp"}
 /* Compilers make vectors of loops that store the parts of complex numbers, none of loops that store
  * structs. */
-#define BY_PARTS "kn_by_parts"
+#define BY_PARTS "kn_by_parts kn_by_vectors"
 RECIPE(runs, BY_PARTS);
 RECIPE(interleaved, BY_PARTS " kn_interleaved");
 RECIPE(indices, BY_PARTS);

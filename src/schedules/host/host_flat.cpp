@@ -17,6 +17,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     long long kn_left = kn.rows, kn_in_group = kn_group; /* rows in groups that are left, rows in this group that are left */
     for (;;) {
         ${stage}
+        ${row}
 ${independent}
         for (long long kn_at = 0; kn_at < kn_count; ++kn_at) {
             ${single}

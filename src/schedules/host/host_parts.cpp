@@ -66,6 +66,25 @@ kn_start += kn_step[${number}];
 #part next_indices
 kn_indices = kn_next(kn_indices, kn_step[${number}]);
 
+// Rows of a few vectors: the last one ends with the row, so that no element is computed by itself. What it computes again has to be as it was.
+#part are_apart
+kn_apart = kn_apart && kn_are_apart(kn_${first}_, kn_${name}_, kn_count * ${bytes});
+
+#part whole_vectors
+const auto kn_vector_at = [&](auto kn_n, const long long kn_from) __attribute__((always_inline)) {
+KN_INDEPENDENT
+KN_ROLLED
+    for (int kn_k = 0; kn_k < kn_n.value; ++kn_k) {
+        const long long kn_at = kn_from + kn_k;
+        ${element}
+    }
+};
+bool kn_apart = kn_count >= ${fewest} && kn_count <= ${most};
+${apart}
+if (kn_apart)
+    kn_by_vectors<KN_VECTOR_BYTES / ${item}, ${fewest}>(kn_count, 0, kn_vector_at);
+else
+
 #part independent
 KN_INDEPENDENT
 

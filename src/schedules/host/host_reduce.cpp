@@ -2,11 +2,19 @@
  * Temporary expression replacement moves loads to their uses, the last chain first: memory is then read backwards, at half the speed. (Before g++ 12 this pragma would
  * drop the other options.) */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC optimize("no-tree-pre", "no-tree-ter")
+#pragma GCC optimize("no-tree-pre", "no-tree-ter", "no-thread-jumps")
 #endif
 
 ${head}
 ${axes}
+
+#if defined(__AVX512F__)
+#define KN_COLUMN_BYTES 64
+#elif defined(__AVX__)
+#define KN_COLUMN_BYTES 32
+#else
+#define KN_COLUMN_BYTES 16
+#endif
 
 /* The largest number of steps in kn_all vectors: compilers take seconds for more. */
 constexpr int kn_steps_of(const int kn_all, const int kn_each) {
@@ -19,6 +27,7 @@ constexpr int kn_steps_of(const int kn_all, const int kn_each) {
 enum {
     kn_lanes = ${lanes_of_row},                /* elements of a row in a vector; 1: lanes are results */
     kn_by_rows = kn_lanes > 1,
+    kn_column = KN_COLUMN_BYTES * kn_lanes / 64, /* lanes of a vector of the narrowest input: two at once would share addresses, for which there are too few registers */
     kn_is_short = ${short_rows},              /* rows are short: this many are reduced at a time, with some lanes for each; */
     kn_are_runs = kn_is_short == 2,     /* rows of several axes: steps go along the second one */
     kn_run = ${beside},                       /* results lie in runs of so many; 0: they do not; */
@@ -163,8 +172,7 @@ ${begin}
         const kn_args kn = *kn_given; /* a copy, as the parameters by value: otherwise a stored byte could alias these, as far as compilers know */
         const auto kn_block = (${index})(${first});
         (void)kn_block;
-${independent}
-        for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
+        const auto kn_reduce_lane = [&](const long long kn_k) __attribute__((always_inline)) {
             const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
                 ${loads}
                 ${single}
@@ -175,6 +183,18 @@ ${independent}
             if constexpr (kn_before.is)
                 kn_all = ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
             kn_side.put(kn_to + kn_k, kn_all);
+        };
+        if constexpr (kn_by_rows && kn_n.count > 1 && kn_column < kn_lanes) {
+KN_ROLLED
+            for (int kn_c = 0; kn_c < kn_lanes; kn_c += kn_column)
+KN_INDEPENDENT
+KN_ROLLED
+                for (int kn_i = 0; kn_i < kn_column; ++kn_i)
+                    kn_reduce_lane(kn_c + kn_i);
+        } else {
+${independent}
+            for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
+                kn_reduce_lane(kn_k);
         }
     };
     const auto kn_reduce_loop = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place &kn_row, const long long kn_width) {

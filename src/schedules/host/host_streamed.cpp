@@ -92,6 +92,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     while (!kn_in_pieces) {
         [[maybe_unused]] const long long kn_first = 0;
         ${stage}
+        ${row}
 ${independent}
         for (long long kn_at = 0; kn_at < kn_count; ++kn_at) {
             ${single}

@@ -42,12 +42,14 @@ enum {
     MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
     MOST_FOLLOWING = 256,
     MOST_ALONE =
-        160,         /* elements of rows that are searched as a whole, as all short rows of narrow ones are */
-    NARROW = 256,    /* lanes: with fewer results, a step has several elements of each */
-    CHUNK = 1 << 15, /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256, /* steps at least, so that partials are few beside the elements */
-    GRAIN = 1 << 14,   /* elements for a further thread: 1 us for threads that are awake */
-    MOST_UNITS = 4096  /* of results that are neighbours, whose rows are cut */
+        160,      /* elements of rows that are searched as a whole, as all short rows of narrow ones are */
+    NARROW = 256, /* lanes: with fewer results, a step has several elements of each; where these are */
+    FAR_BYTES = 4 << 20, /* and more, which memory gives, so many bytes of them: steps side by side are */
+    GROUP_BYTES = 256,   /* streams, which processors foresee if they are near */
+    CHUNK = 1 << 15,     /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256,   /* steps at least, so that partials are few beside the elements */
+    GRAIN = 1 << 14,     /* elements for a further thread: 1 us for threads that are awake */
+    MOST_UNITS = 4096    /* of results that are neighbours, whose rows are cut */
 };
 
 /* ---- which way ---- */
@@ -243,14 +245,30 @@ static bool part_runs_on(const kn_part *part)
     return runs_on(part->space, part->spec->n_arrays, access);
 }
 
+/* Lanes of a step that has several elements of each result. */
+static int64_t grouped_lanes(const kn_part *part)
+{
+    const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
+    kn_access access[KN_MAX_PARAMS];
+    int64_t narrowest = INT_MAX, elements = 1;
+    kn_spec_access(access, part->spec);
+    for (int o = 0; o < part->spec->n_arrays; ++o)
+        if (!access[o].is_output)
+            narrowest = kn_least(narrowest, access[o].item_size);
+    for (int a = 0; a < part->space->ndim; ++a)
+        elements *= part->space->extent[a];
+    bool is_far = elements >= FAR_BYTES / narrowest && config->indices != KN_HOST_REDUCE_GROUPED;
+    return is_far ? kn_least(NARROW, GROUP_BYTES / narrowest) : NARROW;
+}
+
 static void set_steps(kn_host_reduce_field *f, const kn_part *part)
 {
     const kn_host_reduce_config *config = kn_host_reduce_config_of(&part->spec->schedule);
-    int64_t length = row_length(part->space);
+    int64_t length = row_length(part->space), lanes = grouped_lanes(part);
     bool may_group = config->indices == KN_HOST_REDUCE_GROUPED || !has_index(part->spec->program);
     f->groups = !config->beside ? config->lanes_of_row : config->short_rows ? KN_HOST_REDUCE_COPIES : 1;
-    if (f->groups == 1 && !config->beside && f->width < NARROW && may_group && part_runs_on(part))
-        f->groups = (int32_t)kn_most(1, kn_least(NARROW / f->width, length));
+    if (f->groups == 1 && !config->beside && f->width < lanes && may_group && part_runs_on(part))
+        f->groups = (int32_t)kn_most(1, kn_least(lanes / f->width, length));
     f->steps = length / f->groups;
     f->rest = length % f->groups;
 }
