@@ -781,25 +781,25 @@ static kiln_status assign_one(kn_parser *p, const kn_lexer *name, const kn_value
     return kn_parser_assign(p, name->text + name->at, name->length, value);
 }
 
-/* What lies along the first axis of an array, or the extents of one, which has as many axes: a tuple. */
+/* The parts along the first axis of an array, or the extents of one, which has as many axes: a tuple. */
 OWN_FRAME static kiln_status unpack(kn_value *out, kn_parser *p, const kn_value *value, int count)
 {
     const kn_called c = {.name = "names", .name_length = 5, .at = value->at, .length = value->length};
     int in = value->node;
     kn_value item, of;
-    kn_node turned = {.kind = KN_NODE_TRANSPOSE,
-                      .n_in = 1,
-                      .in = &in,
-                      .n_axes = count,
-                      .at = value->at,
-                      .length = value->length};
+    kn_node transposed = {.kind = KN_NODE_TRANSPOSE,
+                          .n_in = 1,
+                          .in = &in,
+                          .n_axes = count,
+                          .at = value->at,
+                          .length = value->length};
     kiln_status status = KILN_OK;
     if (count > KILN_MAX_NDIM)
         return kn_parser_refuse(p, value->at, value->length, "%d names are too many", count);
     for (int k = 0; k < count; ++k)
-        turned.axis[k] = k;
+        transposed.axis[k] = k;
     if (value->kind == KN_VALUE_SHAPE)
-        status = kn_parser_add(&of, p, &turned);
+        status = kn_parser_add(&of, p, &transposed);
     *out = (kn_value){.kind = KN_VALUE_TUPLE,
                       .first = p->n_items,
                       .count = count,
