@@ -35,8 +35,9 @@
     "n = m.shape[-1]; r = m[None].shape[-2] + (m.ndim == 1) * (n - 1); "                                     \
     "where(arange(r)[:, None] + k " compares " arange(n), m, zeros_like(m))"
 
-/* Elements that a mask leaves out are NaN, which is left out anyway; the mask has no more axes than a has. */
-#define SELECTED "m = broadcast_to(where, a.shape); a = where(m, a * 1.0, nan); "
+/* Elements become inexact by "- 0.0", which changes none: by "* 1.0" inf + 1j is inf + nanj.
+ * Elements that a mask leaves out are NaN, which is left out anyway; the mask has no more axes than a has. */
+#define SELECTED "m = broadcast_to(where, a.shape); a = where(m, a - 0.0, nan); "
 #define NAN_IS_ONE "a = where(isnan(a), ones_like(a), a); "
 
 /* Coefficients of polynomials, of which the last ones belong together. */
@@ -48,7 +49,8 @@
     operator" where(i < l - m, False, take(a2, i - (l - m), mode='clip'))"
 
 /* float64, or complex128 where fp is complex; elements of fp have their dtype, and are not changed. */
-#define INTERPOLATED "f = where(True, transpose(fp, 0), zeros(1)); xp = transpose(xp, 0); "
+#define INTERPOLATED                                                                                         \
+    "xp = transpose(xp, 0); f = reshape(where(True, transpose(fp, 0), zeros(1)), (len(xp),)); "
 
 /* Bins of x, and of y, of equal widths; k: the bin of both, -1 where there is none. Edges between given
  * numbers are float64, others have the common dtype. */
@@ -80,8 +82,8 @@ static const kn_composed rows[] = {
     {"average", "a, axis=None, *, keepdims#=False; returned#=False",
      "m = mean(a, axis=axis, keepdims=keepdims); {returned? m, full_like(m, size(a) / size(m)) {else} m}"},
     {"average", "a, axis=None, *, weights, keepdims#=False; returned#=False",
-     "w = weights_along(weights, a, axis) * ones_like(a); s = sum(w * 1.0, axis=axis, keepdims=keepdims); "
-     "r = sum(a * 1.0 * w, axis=axis, keepdims=keepdims) / s; {returned? r, full_like(r, s) {else} r}"},
+     "w = weights_along(weights, a, axis) * ones_like(a); s = sum(w - 0.0, axis=axis, keepdims=keepdims); "
+     "r = sum((a - 0.0) * w, axis=axis, keepdims=keepdims) / s; {returned? r, full_like(r, s) {else} r}"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
     {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},
     {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
@@ -144,7 +146,7 @@ static const kn_composed rows[] = {
     {"flipud", "m", "m[::-1]"},
     /* The ends are as they were given. */
     {"geomspace", "start, stop, num#=50, endpoint#=True; axis#=0",
-     "start = start * 1.0; stop = stop * 1.0; s = sign(start); " ALONG_LAST
+     "start = start - 0.0; stop = stop - 0.0; s = sign(start); " ALONG_LAST
      "r = 10.0 ** linspace(log10(start / s), log10(stop / s), num, endpoint=endpoint, axis=-1); "
      "r = full_like(t, s)[..., None] * r; "
      "moveaxis(where(i == 0, b, where((i == num - 1) & (num > 1) & endpoint, e, r)), -1, axis)"},
@@ -193,7 +195,7 @@ static const kn_composed rows[] = {
     {"kaiser", "M#, beta", WINDOW "i0(beta * sqrt(1 - (n / m) ** 2.0)) / i0(beta + zeros(1))[0]"},
     {"kron", "a, b", NULL},
     {"linspace", "start, stop, num#=50, endpoint#=True; retstep#=False, axis#=0",
-     "start = start * 1.0; stop = stop * 1.0; d = num - endpoint; w = (stop - start) / (d + (d == "
+     "start = start - 0.0; stop = stop - 0.0; d = num - endpoint; w = (stop - start) / (d + (d == "
      "0)); " ALONG_LAST
      "r = where((i == num - 1) & (num > 1) & endpoint, e, i * full_like(t, w)[..., None] + b); "
      "r = moveaxis(r, -1, axis); {retstep? r, where(d == 0, nan, w) {else} r}"},
@@ -229,7 +231,7 @@ static const kn_composed rows[] = {
     {"nancumprod", "a, axis=None", "cumprod(where(isnan(a), ones_like(a), a), axis=axis)"},
     {"nancumsum", "a, axis=None", "cumsum(where(isnan(a), zeros_like(a), a), axis=axis)"},
     {"nanmean", "a, axis=None, *, keepdims#=False",
-     "t = nansum(a * 1.0, axis=axis, keepdims=keepdims); "
+     "t = nansum(a - 0.0, axis=axis, keepdims=keepdims); "
      "full_like(t, t / sum(~isnan(a), axis=axis, keepdims=keepdims))"},
     {"nanmean", "a, axis=None, *, keepdims#=False, where", SELECTED "nanmean(a, axis, keepdims=keepdims)"},
     {"nanprod", "a, axis=None, *, keepdims#=False", NAN_IS_ONE "prod(a, axis, keepdims=keepdims)"},
@@ -242,7 +244,7 @@ static const kn_composed rows[] = {
     {"nanstd", "a, axis=None, *, ddof#=0, keepdims#=False, where; mean=None",
      SELECTED "nanstd(a, axis, ddof=ddof, keepdims=keepdims, mean=mean)"},
     {"nanvar", "a, axis=None, *, ddof#=0, keepdims#=False; mean=None",
-     "a = a * 1.0; m = {mean! mean {else} nanmean(a, axis, keepdims=True)}; "
+     "a = a - 0.0; m = {mean! mean {else} nanmean(a, axis, keepdims=True)}; "
      "d = where(isnan(a), zeros_like(a), a - m); "
      "t = sum(real(d * conj(d)), axis=axis, keepdims=keepdims); "
      "n = sum(~isnan(a), axis=axis, keepdims=keepdims) - ddof; full_like(t, where(n > 0, t, nan) / n)"},
@@ -330,7 +332,7 @@ static const kn_composed rows[] = {
     {"unique_values", "x", "unique(x, equal_nan=False)"},
     {"unpackbits", "a, axis#=None, count#=None, bitorder$='big'", NULL},
     {"unwrap", "p, *, axis#=-1, period=2 * pi; discont=None",
-     "p = swapaxes(p * 1.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
+     "p = swapaxes(p - 0.0, axis, -1); d = diff(p); h = period / 2; m = (d + h) % period - h; "
      "m = where((m == -h) & (d > 0), h, m); c = where(abs(d) < {discont! discont {else} h}, 0.0, m - d); "
      "swapaxes(p + concatenate([zeros_like(p[..., :1]), cumsum(c, axis=-1)], axis=-1), axis, -1)"},
     {"vander", "x, N#=len(x), increasing#=False",

@@ -262,6 +262,11 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     static const char *const names[] = {"x", "v", "m"};
     const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
     kn_value part[3] = {*x, *value};
+    for (int k = 0; k < index->n_items; ++k)
+        if (index->bounds[k].start.kind != KN_VALUE_ABSENT || index->bounds[k].stop.kind != KN_VALUE_ABSENT)
+            return kn_parser_refuse(
+                p, index->at, index->length,
+                "bounds of what is assigned are whole numbers that stand in the expression");
     kiln_status status = kn_list_array(&part[1], p);
     if (status == KILN_OK && part[1].kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
@@ -293,4 +298,78 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     }
     return status == KILN_OK ? kn_compose(out, p, &c, "where(m, full_like(x, v), x)", names, part, 3)
                              : status;
+}
+
+/* ---- slices with computed bounds ---- */
+
+/* The axis of item k, from the front or, behind "...", from the end. KILN_MAX_NDIM: a mask may be in front of
+ * it, of any number of axes. */
+static int axis_of(const kn_index_text *index, int k)
+{
+    int axis = 0;
+    bool has_rest = false, is_open = false;
+    for (int i = 0; i < k; ++i) {
+        has_rest = has_rest || index->item[i].kind == KN_SUBSCRIPT_REST;
+        is_open = is_open || index->item[i].kind == KN_SUBSCRIPT_ARRAY;
+        axis += index->item[i].kind != KN_SUBSCRIPT_NEW;
+    }
+    if (!has_rest)
+        return is_open ? KILN_MAX_NDIM : axis;
+    axis = -1;
+    is_open = false;
+    for (int i = k + 1; i < index->n_items; ++i) {
+        is_open = is_open || index->item[i].kind == KN_SUBSCRIPT_ARRAY;
+        axis -= index->item[i].kind != KN_SUBSCRIPT_NEW;
+    }
+    return is_open ? KILN_MAX_NDIM : axis;
+}
+
+/* A bound that is counted from the end where it is negative, and between the ends. */
+#define CLIPPED(a)                                                                                           \
+    a " = " a " + n * (" a " < 0); " a " = " a " * (" a " > 0); " a " = " a " + (n - " a ") * (" a " > n); "
+
+static kiln_status take_slice(kn_value *x, kn_parser *p, const kn_called *c, const kn_subscript *item,
+                              const struct kn_bounds *bounds, int axis)
+{
+    static const char *const names[] = {"x", "a", "b", "s", "axis"};
+    const bool has_stop = bounds->stop.kind != KN_VALUE_ABSENT || item->stop != KILN_SLICE_NONE;
+    kn_value in[5] = {*x, bounds->start, bounds->stop};
+    const int64_t number[] = {0, item->start == KILN_SLICE_NONE ? 0 : item->start, has_stop ? item->stop : 0,
+                              item->step == KILN_SLICE_NONE ? 1 : item->step, axis};
+    kiln_status status = KILN_OK;
+    for (int k = 1; k < 5 && status == KILN_OK; ++k)
+        if (in[k].kind == KN_VALUE_ABSENT)
+            status = kn_parser_number(&in[k], p, kiln_arg_int(number[k]), c->at, c->length);
+    return status == KILN_OK
+               ? kn_compose(x, p, c,
+                            has_stop
+                                ? "n = x.shape[axis]; " CLIPPED("a")
+                                      CLIPPED("b") "c = (b - a + s - 1) // s; take(x, "
+                                                   "a + counted(c * (c > 0)) * s, axis=axis, mode='clip')"
+                                : "n = x.shape[axis]; " CLIPPED(
+                                      "a") "take(x, a + counted((n - a + s - 1) // s) * s, "
+                                           "axis=axis, mode='clip')",
+                            names, in, 5)
+               : status;
+}
+
+kiln_status kn_index_take_computed(kn_value *x, kn_parser *p, kn_index_text *index)
+{
+    const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < index->n_items && status == KILN_OK; ++k) {
+        const struct kn_bounds *bounds = &index->bounds[k];
+        if (bounds->start.kind == KN_VALUE_ABSENT && bounds->stop.kind == KN_VALUE_ABSENT)
+            continue;
+        const int axis = axis_of(index, k);
+        if (axis == KILN_MAX_NDIM || (index->item[k].step != KILN_SLICE_NONE && index->item[k].step < 1))
+            return kn_parser_refuse(
+                p, index->at, index->length,
+                "a slice whose bounds a call computes goes forward, and stands in front of "
+                "arrays");
+        status = take_slice(x, p, &c, &index->item[k], bounds, axis);
+        index->item[k] =
+            (kn_subscript){KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    }
+    return status;
 }

@@ -11,6 +11,9 @@ enum { KN_INDEX_ARRAYS = 24 };
 typedef struct kn_index_text {
     kn_subscript item[KN_INDEX_ITEMS];
     kn_value array[KN_INDEX_ARRAYS]; /* of the items that are KN_SUBSCRIPT_ARRAY */
+    struct kn_bounds {
+        kn_value start, stop;
+    } bounds[KN_INDEX_ITEMS]; /* of slices: those that a call computes; else absent */
     int n_items, n_arrays;
     size_t at, length;
 } kn_index_text;
@@ -28,6 +31,8 @@ kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const 
 kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
                             const char *op, const kn_value *value);
 
+/* Takes what slices with computed bounds say out of x, and makes these whole axes. */
+kiln_status kn_index_take_computed(kn_value *x, kn_parser *p, kn_index_text *index);
 /* x as it is after x OP= value, of an array: in its shape and dtype. index: where that stands in the text. */
 kiln_status kn_index_change(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
                             const char *op, const kn_value *value);

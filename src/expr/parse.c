@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "expr/call.h"
+#include "expr/composed.h"
 #include "expr/functions.h"
 #include "expr/grids.h"
 #include "expr/indexing.h"
@@ -195,7 +197,8 @@ OWN_FRAME static kiln_status parse_call(kn_value *out, kn_parser *p, size_t name
 
 /* ---- indexing ---- */
 
-static kiln_status parse_bound(int64_t *out, kn_parser *p)
+/* computed: NULL where a bound has to stand in the text. */
+static kiln_status parse_bound(int64_t *out, kn_value *computed, kn_parser *p)
 {
     kn_value value;
     *out = KILN_SLICE_NONE;
@@ -204,6 +207,10 @@ static kiln_status parse_bound(int64_t *out, kn_parser *p)
     kiln_status status = parse_value(&value, p, 0);
     if (status != KILN_OK || value.kind == KN_VALUE_NONE)
         return status;
+    if (computed && value.kind == KN_VALUE_NODE && !kn_parser_is_number(p, &value)) {
+        *computed = value;
+        return KILN_OK;
+    }
     if (kn_parser_is_number(p, &value) && p->graph->node[value.node].number.kind == KILN_ARG_WEAK_UINT)
         *out = INT64_MAX; /* beyond every extent */
     else
@@ -213,33 +220,58 @@ static kiln_status parse_bound(int64_t *out, kn_parser *p)
     return status;
 }
 
-static kiln_status parse_slice(kn_subscript *subscript, kn_parser *p, int64_t start)
+static kiln_status parse_slice(kn_subscript *subscript, kn_value *stop, kn_parser *p, int64_t start)
 {
     size_t begin = p->word.at;
     kiln_status status = next(p);
     *subscript = (kn_subscript){KN_SUBSCRIPT_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
     if (status == KILN_OK)
-        status = parse_bound(&subscript->stop, p);
+        status = parse_bound(&subscript->stop, stop, p);
     if (status == KILN_OK && at(p, ":")) {
         status = next(p);
         if (status == KILN_OK)
-            status = parse_bound(&subscript->step, p);
+            status = parse_bound(&subscript->step, NULL, p);
     }
     if (status == KILN_OK && subscript->step == 0)
         return kn_parser_refuse(p, begin, p->word.end - begin, "the step of a slice is 0");
     return status;
 }
 
+/* True for a number that follows from numbers of the text and from extents. */
+static bool is_of_extents(const kn_graph *g, int number)
+{
+    const kn_node *node = &g->node[number];
+    bool is = node->kind == KN_NODE_NUMBER || node->kind == KN_NODE_EXTENT || node->kind == KN_NODE_NDIM;
+    if (!node->is_operator || (node->kind != KN_NODE_CALL && node->kind != KN_NODE_CAST))
+        return is;
+    for (int k = 0; k < node->n_in; ++k)
+        if (!is_of_extents(g, node->in[k]))
+            return false;
+    return true;
+}
+
+/* An index that extents give, as an array without axes. */
+static kiln_status make_index(kn_value *value, kn_parser *p)
+{
+    static const char *const name[] = {"k"};
+    const kn_called c = {.name = "index", .name_length = 5, .at = value->at, .length = value->length};
+    kn_value number = *value;
+    return is_of_extents(p->graph, value->node)
+               ? kn_compose(value, p, &c, "reshape(k + arange(1), ())", name, &number, 1)
+               : KILN_OK;
+}
+
 /* Parses one item between the brackets, which may be an array. */
 static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
 {
     kn_subscript *subscript = &index->item[index->n_items];
+    struct kn_bounds *bounds = &index->bounds[index->n_items];
     kn_value value;
     *subscript = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     if (at(p, "..."))
         return next(p);
     if (at(p, ":"))
-        return parse_slice(subscript, p, KILN_SLICE_NONE);
+        return parse_slice(subscript, &bounds->stop, p, KILN_SLICE_NONE);
     kiln_status status = parse_value(&value, p, 0);
     if (status != KILN_OK)
         return status;
@@ -250,10 +282,16 @@ static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
         subscript->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;
     }
+    if (is_slice && !is_number && value.kind == KN_VALUE_NODE) {
+        bounds->start = value;
+        return parse_slice(subscript, &bounds->stop, p, KILN_SLICE_NONE);
+    }
     if (!is_slice && !is_number &&
         (value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE || value.kind == KN_VALUE_NONZERO)) {
         subscript->kind = KN_SUBSCRIPT_ARRAY;
-        return kn_index_add_array(index, p, &value);
+        if (value.kind == KN_VALUE_NODE)
+            status = make_index(&value, p);
+        return status == KILN_OK ? kn_index_add_array(index, p, &value) : status;
     }
     if ((value.kind != KN_VALUE_NONE && !is_number) ||
         (is_number && p->graph->node[value.node].number.kind == KILN_ARG_WEAK_BOOL))
@@ -265,7 +303,8 @@ static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
     subscript->start = KILN_SLICE_NONE;
     if (value.kind != KN_VALUE_NONE)
         status = kn_parser_whole(&subscript->start, p, &value, "index");
-    return status == KILN_OK && is_slice ? parse_slice(subscript, p, subscript->start) : status;
+    return status == KILN_OK && is_slice ? parse_slice(subscript, &bounds->stop, p, subscript->start)
+                                         : status;
 }
 
 static kiln_status parse_subscripts(kn_index_text *index, kn_parser *p)
@@ -324,6 +363,11 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
     if (status == KILN_OK && of->kind == KN_VALUE_TUPLE && of->is_list && !is_item) {
         status = kn_list_value(&array, p);
         of = &array;
+    }
+    if (status == KILN_OK && of->kind == KN_VALUE_NODE) {
+        array = *of;
+        of = &array;
+        status = kn_index_take_computed(&array, p, index);
     }
     if (status == KILN_OK)
         status = of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE || of->kind == KN_VALUE_NONZERO
@@ -737,6 +781,41 @@ static kiln_status assign_one(kn_parser *p, const kn_lexer *name, const kn_value
     return kn_parser_assign(p, name->text + name->at, name->length, value);
 }
 
+/* The parts along the first axis of an array, or the extents of one, which has as many axes: a tuple. */
+OWN_FRAME static kiln_status unpack(kn_value *out, kn_parser *p, const kn_value *value, int count)
+{
+    const kn_called c = {.name = "names", .name_length = 5, .at = value->at, .length = value->length};
+    int in = value->node;
+    kn_value item, of;
+    kn_node transposed = {.kind = KN_NODE_TRANSPOSE,
+                          .n_in = 1,
+                          .in = &in,
+                          .n_axes = count,
+                          .at = value->at,
+                          .length = value->length};
+    kiln_status status = KILN_OK;
+    if (count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, value->at, value->length, "%d names are too many", count);
+    for (int k = 0; k < count; ++k)
+        transposed.axis[k] = k;
+    if (value->kind == KN_VALUE_SHAPE)
+        status = kn_parser_add(&of, p, &transposed);
+    *out = (kn_value){.kind = KN_VALUE_TUPLE,
+                      .first = p->n_items,
+                      .count = count,
+                      .at = value->at,
+                      .length = value->length};
+    for (int k = 0; k < count && status == KILN_OK; ++k) {
+        status = value->kind == KN_VALUE_SHAPE
+                     ? kn_parser_extent(&item, p, of.node, k, value->at, value->length)
+                     : kn_call_add_part(&item, p, &c, value,
+                                        (kn_subscript){KN_SUBSCRIPT_PART, k, count, KN_PARTS_OF_ONE}, 0);
+        if (status == KILN_OK)
+            status = kn_parser_push_item(p, &item);
+    }
+    return status;
+}
+
 /* Assigns the value, or its items, to the names at `targets`. */
 static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const kn_value *value)
 {
@@ -745,6 +824,11 @@ static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const k
     kn_value found;
     if (value->kind == KN_VALUE_NONZERO) {
         kiln_status status = kn_nonzero_items(&found, p, value, n_targets);
+        return status == KILN_OK ? assign(p, targets, n_targets, &found) : status;
+    }
+    const bool is_array = value->kind == KN_VALUE_NODE && !kn_parser_is_number(p, value);
+    if (is_array || value->kind == KN_VALUE_SHAPE) {
+        kiln_status status = unpack(&found, p, value, n_targets);
         return status == KILN_OK ? assign(p, targets, n_targets, &found) : status;
     }
     if (value->kind != KN_VALUE_TUPLE || value->count != n_targets)

@@ -135,6 +135,17 @@ static kiln_status write_products(kn_str *text, const kn_described *in, const ch
     return status;
 }
 
+/* An axis of each, counted from the last, over which products are summed up: no extent of 1 is repeated. */
+static kiln_status check_summed(const char *function, const kn_described *in, int first, int second)
+{
+    const int64_t n = in[0].shape[in[0].ndim - first], m = in[1].shape[in[1].ndim - second];
+    return n == m ? KILN_OK
+                  : kn_error(KILN_ERROR_SHAPE,
+                             "%s: %lld elements of the first array meet %lld of the second; as many were "
+                             "expected",
+                             function, (long long)n, (long long)m);
+}
+
 static kiln_status refuse_numbers(const char *function)
 {
     return kn_error(KILN_ERROR_SHAPE, "%s: an array without axes was given; one axis or more were expected",
@@ -146,6 +157,9 @@ static kiln_status write_matmul(kn_str *text, const kn_shaped_own *own, const kn
     (void)own;
     if (in[0].ndim == 0 || in[1].ndim == 0)
         return refuse_numbers("matmul");
+    kiln_status status = check_summed("matmul", in, 1, in[1].ndim == 1 ? 1 : 2);
+    if (status != KILN_OK)
+        return status;
     if (in[0].ndim == 1)
         return in[1].ndim == 1 ? write_products(text, in, "", "", -1)
                                : write_products(text, in, "[:, None]", "", -2);
@@ -165,6 +179,9 @@ static kiln_status write_all_pairs(kn_str *text, const kn_described *in, bool is
     if (in[0].ndim + in[1].ndim - 1 > KILN_MAX_NDIM)
         return kn_error(KILN_ERROR_SHAPE, "%d and %d axes are more than an array may have", in[0].ndim,
                         in[1].ndim);
+    kiln_status status = check_summed(is_inner ? "inner" : "dot", in, 1, 1 + behind);
+    if (status != KILN_OK)
+        return status;
     kn_str_append(&left, "[...");
     for (int d = 0; d < in[1].ndim - 1 - behind; ++d)
         kn_str_append(&left, ", None");
@@ -184,7 +201,7 @@ static kiln_status write_all_pairs(kn_str *text, const kn_described *in, bool is
             kn_str_append(&left, "None, ");
         kn_str_append(&left, behind ? ":, None]" : ":]");
     }
-    kiln_status status = kn_str_status(&left, "a text");
+    status = kn_str_status(&left, "a text");
     if (status == KILN_OK)
         status = kn_str_status(&right, "a text");
     if (status == KILN_OK)
@@ -211,13 +228,20 @@ static kiln_status write_vecdot(kn_str *text, const kn_shaped_own *own, const kn
     (void)own;
     if (in[0].ndim == 0 || in[1].ndim == 0)
         return refuse_numbers("vecdot");
+    kiln_status status = check_summed("vecdot", in, 1, 1);
+    if (status != KILN_OK)
+        return status;
     kn_str_append(text, kn_dtype_info_of(in[0].dtype)->kind == KN_KIND_COMPLEX ? "x0 = conj(x0); " : "");
     return write_products(text, in, "", "", -1);
 }
 
 static kiln_status write_vdot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
+    const int64_t n = kn_shape_size(in[0].ndim, in[0].shape), m = kn_shape_size(in[1].ndim, in[1].shape);
     (void)own;
+    if (n != m)
+        return kn_error(KILN_ERROR_SHAPE, "vdot: arrays of %lld and %lld elements were given", (long long)n,
+                        (long long)m);
     kn_str_append(text, "x0 = ravel(x0); x1 = ravel(x1); ");
     kn_str_append(text, kn_dtype_info_of(in[0].dtype)->kind == KN_KIND_COMPLEX ? "x0 = conj(x0); " : "");
     return write_products(text, in, "", "", -1);
@@ -228,6 +252,9 @@ static kiln_status write_matvec(kn_str *text, const kn_shaped_own *own, const kn
     (void)own;
     if (in[0].ndim < 2 || in[1].ndim == 0)
         return kn_error(KILN_ERROR_SHAPE, "matvec: a matrix and a vector were expected");
+    kiln_status status = check_summed("matvec", in, 1, 1);
+    if (status != KILN_OK)
+        return status;
     return write_products(text, in, "", "[..., None, :]", -1);
 }
 
@@ -236,6 +263,9 @@ static kiln_status write_vecmat(kn_str *text, const kn_shaped_own *own, const kn
     (void)own;
     if (in[0].ndim == 0 || in[1].ndim < 2)
         return kn_error(KILN_ERROR_SHAPE, "vecmat: a vector and a matrix were expected");
+    kiln_status status = check_summed("vecmat", in, 1, 2);
+    if (status != KILN_OK)
+        return status;
     kn_str_append(text, kn_dtype_info_of(in[0].dtype)->kind == KN_KIND_COMPLEX ? "x0 = conj(x0); " : "");
     return write_products(text, in, "[..., :, None]", "", -2);
 }
@@ -815,6 +845,11 @@ kiln_status kn_call_einsum(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- sums over several axes of both ---- */
 
+static int from_last(int64_t axis, int ndim)
+{
+    return (int)(axis < 0 ? -axis : ndim - axis);
+}
+
 /* own->number: the axes of the first, then those of the second. */
 static kiln_status write_tensordot(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
@@ -843,6 +878,9 @@ static kiln_status write_tensordot(kn_str *text, const kn_shaped_own *own, const
         if (in[k].ndim > 1)
             kn_str_printf(text, "x%d = x%d.transpose(%s); ", k, k, kn_str_text(&order[k]));
     }
+    for (int a = 0; a < count && status == KILN_OK; ++a)
+        status = check_summed("tensordot", in, from_last(own->number[a], in[0].ndim),
+                              from_last(own->number[count + a], in[1].ndim));
     kn_str_append(&left, "[");
     for (int a = 0; a < n_free[0]; ++a)
         kn_str_append(&left, ":, ");

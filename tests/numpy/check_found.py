@@ -13,8 +13,10 @@ FOUND = ["x[x > k]", "x[m]", "y[x > y]", "unique(x)", "unique(i // 3)", "compres
          "x[flatnonzero(x > y)]", "a[a[:, 0] > k][:, 1]", "a[:, a[0] > k].T[:, 0]", "unique(x, return_counts=True)[1]", "unique(x, return_index=True)[1]", "nonzero(a > k)[1]", "y[m & (x > k)]"]
 NUMBERS = ["sum(c)", "max(c)", "c[0]", "sum(m)", "len(x[m])", "min(c) + 2", "max(c) * 2 - 1", "size(unique(i))"]
 SIZED = ["arange(v)", "arange(v) * v", "zeros(v) + v", "ones((v, 2)) * k", "full((2, v), k)", "eye(v)", "arange(v)[::-1] + c[0]", "linspace(0, 8, v + 1)[-1:]", "arange(0, v * 3, 3)", "identity(v) - v",
+         "arange(30)[v:]", "arange(30)[:v] * v", "arange(30)[v - 3:v + 2:2]", "a[:v - 2, 1:]", "a[..., v - 6:]", "(arange(30) + k)[-v:9]",
          "broadcast_to(k, (v,))", "tri(v)", "arange(v * 2).reshape(v, -1)", "arange(v) + sum(arange(v))"]
 COUNTED = ["repeat(c, c)", "repeat(a, c[:1], axis=0)", "repeat(a, c[0], axis=1)", "bincount(c)", "bincount(c, minlength=5)", "bincount(i)", "bincount(c, c * 2)", "repeat(x, m)", "repeat(c + 1, c) * 2",
+           "x[x.size // 2:]", "a[len(a) // 3:, a.shape[1] - 1]", "p, q = a[:, :2].T; p - q", "n, l = a.shape; a * n + l", "x[:len(x) // 2][::-1]",
            "cumsum(repeat(c, c))", "bincount(c)[::-1]", "bincount(unique(c))", "repeat(unique(c), bincount(c)[bincount(c) > 0])"]
 PLACES = ["nonzero(x > k)[0]", "flatnonzero(m)", "argwhere(x > y)[:, 0]", "unique(i)", "nonzero(m)[0]"]
 READ = ["v * 2 + 1", "v - v[::-1]", "sort(v)[::-1]", "cumsum(v)", "len(v) + v", "concatenate([v, x])", "where(v > k, v, 0)", "v[v > k + 1]", "sum(v * v)", "v[:, None] * v[:3]", "unique(v // 2)",

@@ -46,7 +46,7 @@ static void what_is_wrong_is_named(void **state)
     const kiln_index wide[] = {kiln_index_number(0), kiln_index_number(0), kiln_index_number(0),
                                kiln_index_array(rows)};
     const kiln_index typed[] = {kiln_index_array(floats)};
-    const kiln_index none[] = {kiln_index_array(NULL)};
+    const kiln_index none[] = {kiln_index_array(NULL)}, first[] = {kiln_index_slice(0, 1, 1)};
     (void)state;
     FAILS(kiln_array_get(&out, x, wrong, 2), KILN_ERROR_INVALID,
           "index 1: 3 is out of range for axis 0 of extent 3");
@@ -57,6 +57,8 @@ static void what_is_wrong_is_named(void **state)
     FAILS(kiln_array_set(x, wrong, 2, kiln_arg_float(1)), KILN_ERROR_INVALID, "index 1: 3 is out of range");
     FAILS(kiln_array_set(NULL, wrong, 2, kiln_arg_float(1)), KILN_ERROR_INVALID, "array is NULL");
     FAILS(kiln_array_update(x, wrong, 2, "@", kiln_arg_float(1)), KILN_ERROR_INVALID, "op: @ was given");
+    FAILS(kiln_array_update(rows, first, 1, "+", kiln_arg_float(0.5)), KILN_ERROR_TYPE,
+          "what is float64 is not made int64: casting is 'same_kind'");
     assert_null(out);
     kiln_array_free(x);
     kiln_array_free(rows);

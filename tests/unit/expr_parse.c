@@ -410,7 +410,7 @@ static void syntax_errors(void **state)
     assert_refused("x = ", "the expression ends where a value was expected");
     assert_refused("x = y = n", "one assignment a statement");
     assert_refused("x + y = n", "one assignment a statement");
-    assert_refused("a, b = x", "2 values were expected, for 2 names");
+    assert_refused("a, b = 3", "2 values were expected, for 2 names");
     assert_refused("a, b = x, y, n", "2 values were expected");
     assert_refused("True = x; x", "'True' is no name for a value");
     assert_refused("a, if = x, y; a", "'if' is no name for a value");
@@ -431,8 +431,9 @@ static void syntax_errors(void **state)
     assert_refused("x[0][1] = 2; x", "one assignment a statement");
     assert_refused("a = (x, y); a[0] = 1; a", "an array was expected in front of '['");
     assert_refused("x[1.5]", "index: a whole number that stands in the expression was expected");
-    assert_refused("x[n:]", "an index is a whole number, a slice of numbers that stand");
-    assert_refused("x[:n]", "slice: a whole number that stands");
+    assert_refused("x[1.5:]", "index: a whole number that stands");
+    assert_refused("x[:1.5]", "slice: a whole number that stands");
+    assert_refused("x[::n]", "slice: a whole number that stands");
     assert_refused("(x, y)[2]", "index 2 of a tuple of 2");
     assert_refused("(x, y)[-3]", "index -3 of a tuple of 2");
     assert_refused("(x, y)[0:1]", "one whole number was expected");
