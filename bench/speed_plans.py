@@ -3,7 +3,8 @@
 Bytes: a program reads each large input once for each of its reductions and once for a map behind them, and writes results and what it stores in between.
 Access: no program over rows gathers a large input whose neighbours lie along an axis that is kept: a reduction over such, and a map, go over it as it lies.
 Sums of products that are the product of matrices are tiles of both.
-No reduction gathers all inputs where one lies along the reduced axis, in rows with gaps or beside one that lies across: it stages rows, or reads vectors."""
+No reduction gathers all inputs where one lies along the reduced axis, in rows with gaps or beside one that lies across: it stages rows, or reads vectors; nor where
+two lie along two kept axes: one is copied first."""
 import ast
 import re
 
@@ -86,6 +87,9 @@ def faults_of(case, plan, target, arrays):
             is_one_axis = len({nearest(a) for a in along}) == 1
             if is_one_axis and len(along) + sum(lies_across(a, axes) for a in large) == len(arrays) and set(access) == {"g"}:
                 yield f"{kind.group(1)} gathers all inputs"
+            across = [a for a in large if lies_across(a, axes)]
+            if len({nearest(a) for a in across}) > 1 and len(across) == len(arrays) and len({a.size for a in across}) == 1 and set(access) == {"g"}:
+                yield f"{kind.group(1)} gathers inputs that lie along several kept axes"
 
 
 def check(cases, kiln, say):
