@@ -68,6 +68,8 @@ static void put_operator(kn_writer *w)
     if (atomic) {
         kn_str wanted = KN_STR_INIT;
         kn_put_part(w, &wanted, part_of_wanted(atomic), KN_NO_VALUE);
+        if (strcmp(part_of_wanted(atomic), "any") != 0)
+            kn_put_part(w, &w->slot[KN_SLOT_GATHER], "seen", KN_NO_VALUE);
         kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_atomics", KN_NO_VALUE,
                          "function=%s in_shared=%s word=%s wanted=%s", atomic,
                          is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info),

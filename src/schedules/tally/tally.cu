@@ -82,16 +82,26 @@ ${begin}
                         ${step_loads}
                     }
                 }
+                /* Bins and values of all before any is put: what texts read at the bin, and what is there in memory, is asked for at once. */
+                unsigned long long kn_bin_of[kn_in_flight];
+                kn_word kn_value_of[kn_in_flight];
+                [[maybe_unused]] kn_word kn_seen[kn_in_flight];
 #pragma unroll
                 for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
-                    const bool kn_is_there = kn_is_full || kn_e < kn_end;
                     [[maybe_unused]] const unsigned kn_j = kn_number_of(kn_u);
                     ${from}
                     ${loads}
                     ${lane}
                     const unsigned long long kn_in_range = (unsigned long long)(${index} - kn_low);
-                    bool kn_is_put = kn_is_there && kn_in_range < kn_range;
-                    kn_word kn_value = ${mapped};
+                    kn_bin_of[kn_u] = kn_is_full || kn_e < kn_end ? kn_in_range : kn_range;
+                    kn_value_of[kn_u] = ${mapped};
+                    ${gather}
+                }
+#pragma unroll
+                for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
+                    const unsigned long long kn_in_range = kn_bin_of[kn_u];
+                    bool kn_is_put = kn_in_range < kn_range;
+                    kn_word kn_value = kn_value_of[kn_u];
                     if constexpr (kn_is_count || kn_is_sum) {
                         /* Atomic functions on one word wait for each other: the elements of a warp that have the bin of its first one are counted, or added, together. */
                         if (kn_copies < kn_enough) {
