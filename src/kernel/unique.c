@@ -1,6 +1,6 @@
-/* unique: elements are sorted; a scan over all but the first counts those that differ from the one before, and
- * stores each by its number. The last one stores the first, too, so that none is asked whether it is that. Of
- * elements that are not sorted these are runs. */
+/* unique: elements are sorted; a scan over all but the first counts those that differ from the one before,
+ * and stores each by its number. The last one stores the first, too, so that none is asked whether it is
+ * that. Of elements that are not sorted these are runs. */
 #include "kernel/unique.h"
 
 #include <stdio.h>
@@ -211,8 +211,8 @@ static const char *condition_of(const unique *u)
                                      : "!(x == before || kn_is_nan(before))";
 }
 
-/* The texts of an element that is not the first, `kn_number` of these being distinct up to it. A single element
- * is compared with itself. */
+/* The texts of an element that is not the first, `kn_number` of these being distinct up to it. A single
+ * element is compared with itself. */
 static void put_body(kn_str *put, const unique *u)
 {
     kn_str_printf(put, "if (%s) {\n    if (kn_number < y.size()) y[kn_number] = x;\n", condition_of(u));
