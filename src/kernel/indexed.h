@@ -29,7 +29,8 @@ kiln_status kn_indexed_find(kiln_kernel **out, kn_indexed_name name, const kn_su
 bool kn_indexed_is_alone(const kiln_kernel *kernel);
 
 /* The kernel of an array, values, and the arrays of the index: each element combined with the values at it,
- * which are combined first (kn_scattered_find, also for the flags). is_subtracted: their sum is taken from it. */
+ * which are combined first (kn_scattered_find, also for the flags). is_subtracted: their sum is taken from
+ * it. */
 kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items,
                                  unsigned flags, bool is_subtracted);
 

@@ -1,8 +1,8 @@
 /* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of
  * indices, and those beside axes that are not whole, first become numbers of elements, whose values are
- * combined; another step combines these with the elements. Where the index has whole axes, numbers of rows are
- * sorted, so that each row has its values one after another: each element combines those of its own, in their
- * order, and itself with them. */
+ * combined; another step combines these with the elements. Where the index has whole axes, numbers of rows
+ * are sorted, so that each row has its values one after another: each element combines those of its own, in
+ * their order, and itself with them. */
 #include "kernel/indexed.h"
 
 #include <stdio.h>
