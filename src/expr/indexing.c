@@ -294,10 +294,7 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     }
     if (status == KILN_OK && *op) {
         const kn_value given = part[1];
-        kn_value now;
-        status = kn_compose(&now, p, &c, "x[...]", names, part, 1);
-        if (status == KILN_OK) /* a view is no number, of which calls would compute the change */
-            status = change(&part[1], p, &c, x, &now, &given, op);
+        status = change(&part[1], p, &c, x, x, &given, op);
     }
     return status == KILN_OK ? kn_compose(out, p, &c, "where(m, full_like(x, v), x)", names, part, 3)
                              : status;
