@@ -244,12 +244,22 @@ static void write_from(kn_str *in, kn_str *body, const row_lowering *l)
     }
     for (int a = 0; a < o->n_axes; ++a)
         if (o->axis[a].to >= 0 && l->is_held[o->axis[a].to])
-            kn_str_printf(body, "const int64 to%d = here.at[%d];\n", o->axis[a].to, o->axis[a].of);
+            kn_str_printf(body, "const int64 to%d = here%d;\n", o->axis[a].to, o->axis[a].of);
     kn_str_printf(body, "const int64 from[%d] = {", rank > 0 ? rank : 1);
     for (int a = 0; a < rank; ++a)
         kn_str_printf(body, "%sv.shape()[%d] == 1 ? (int64)0 : to%d", a > 0 ? ", " : "", a,
                       o->ndim - rank + a);
     kn_str_append(body, rank > 0 ? "};\n" : "0};\n");
+}
+
+/* The element's place along each axis, where it has values: most have none. */
+static void write_here(kn_str *in, kn_str *body, const row_lowering *l)
+{
+    kn_str_append(body, "int64 left = i;\n(void)left;\n");
+    for (int d = l->in->ndim; d-- > 0;) {
+        kn_str_printf(in, ", int64 own%d", d);
+        kn_str_printf(body, "[[maybe_unused]] const int64 here%d = left %% own%d; left /= own%d;\n", d, d, d);
+    }
 }
 
 static void write_combination(kn_str *in, kn_str *outs, kn_str *body, const row_lowering *l)
@@ -260,14 +270,14 @@ static void write_combination(kn_str *in, kn_str *outs, kn_str *body, const row_
     kn_str_printf(in, "%s x, int64 first, int64 behind, raw int64 number, %s%s v", own,
                   l->in[1].is_number ? "" : "raw ", of);
     kn_str_printf(outs, "%s combined", own);
-    kn_str_printf(
-        body,
-        "[[maybe_unused]] typedef %s T;\n[[maybe_unused]] const auto here = _ind.get();\n%s all = %s;\n"
-        "for (int64 j = first; j < behind; ++j) {\n",
-        own, wide, text.identity);
+    kn_str_printf(body, "[[maybe_unused]] typedef %s T;\n%s all = %s;\nif (first < behind) {\n", own, wide,
+                  text.identity);
+    if (!l->in[1].is_number)
+        write_here(in, body, l);
+    kn_str_append(body, "for (int64 j = first; j < behind; ++j) {\n");
     if (!l->in[1].is_number)
         write_from(in, body, l);
-    kn_str_printf(body, "const %s a = all, b = (%s)(T)%s;\nall = %s;\n}\n", wide, wide,
+    kn_str_printf(body, "const %s a = all, b = (%s)(T)%s;\nall = %s;\n}\n}\n", wide, wide,
                   l->in[1].is_number ? "v" : "v[from]", text.reduce);
     write_join(body, l->s, l->in->dtype, "all");
 }
@@ -316,6 +326,8 @@ static kiln_status add_combination(row_lowering *l)
         status = bind_list(part, at++, l, &l->number, KILN_INT64, l->indices);
     if (status == KILN_OK)
         status = bind_values(part, at++, l);
+    for (int d = l->in->ndim; d-- > 0 && status == KILN_OK && !l->in[1].is_number;)
+        kn_lowered_bind_integer(part, at++, l->in->shape[d]);
     for (int d = l->axes.ndim; d-- > 0 && status == KILN_OK && !l->in[1].is_number;)
         if (!l->is_held[d])
             kn_lowered_bind_integer(part, at++, l->axes.shape[d]);
