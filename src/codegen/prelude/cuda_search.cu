@@ -11,14 +11,14 @@ __device__ __forceinline__ Count kn_search_near(const Array &a, Count low, Count
     return low;
 }
 
-// The same of many elements: where these lie side by side, the last ones that are left come as one vector.
+// The same of many elements: where these lie side by side, the last ones that are left, a sector of memory, come at once.
 template <class T, class Array, class Count, class Test>
 __device__ __forceinline__ Count kn_search(const Array &a, Count low, Count count, const Test &goes_on) {
     return kn_search_near<T>(a, low, count, goes_on);
 }
 template <class T, class Element, int Rank, class Count, class Test>
 __device__ __forceinline__ Count kn_search(const kn_raw<const Element, Rank, true> &a, Count low, Count count, const Test &goes_on) {
-    constexpr int part = sizeof(Element) < 16 ? 16 / sizeof(Element) : 1;
+    constexpr int part = sizeof(Element) < 16 ? 32 / sizeof(Element) : 1;
     const Count end = low + count;
     if (part > 1 && (unsigned long long)a.data() % 16 == 0) {
         while (count > part) {
