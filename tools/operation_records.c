@@ -29,7 +29,7 @@
 #include "schedules/spec_text.h"
 #include "types/dtype.h"
 
-enum { MOST = 8, ROWS = 1000, COLUMNS = 1024, SMALL = 100, MOST_LINES = 512, MOST_AXES = 3 };
+enum { MOST = 8, ROWS = 1000, COLUMNS = 1024, SMALL = 100, LARGE = 1 << 24, MOST_LINES = 512, MOST_AXES = 3 };
 
 typedef struct job {
     FILE *out;
@@ -392,15 +392,16 @@ static bool take_own_pass(const kiln_record_line *line, void *user)
     return true;
 }
 
-/* Rows of one axis, and of two. Sorts have other steps in their quick forms. */
+/* Rows of one axis, of two, and a long one, which may have larger tiles. Sorts have other steps in their
+ * quick forms. */
 static void record_sort(job *j, kiln_kernel *kernel, kiln_dtype dtype, bool is_quick_too,
                         bool (*take)(const kiln_record_line *line, void *user))
 {
     static const kiln_forms forms[] = {KILN_FORMS_BEST, KILN_FORMS_QUICK};
-    for (int ndim = 1; ndim <= 2; ndim++) {
-        const int64_t whole[] = {SMALL, 8 * COLUMNS}, all = ROWS * COLUMNS;
+    static const int64_t shapes[][2] = {{ROWS * COLUMNS}, {SMALL, 8 * COLUMNS}, {LARGE}};
+    for (int k = 0; k < 3; k++) {
         kiln_array *x = NULL, *none = NULL;
-        bool done = kiln_array_empty(&x, dtype, ndim, ndim == 1 ? &all : whole, KILN_DEVICE_HOST) == KILN_OK;
+        bool done = kiln_array_empty(&x, dtype, k == 1 ? 2 : 1, shapes[k], KILN_DEVICE_HOST) == KILN_OK;
         const kiln_arg in = kiln_arg_array(x);
         for (int f = 0; f <= is_quick_too && done; f++) {
             done = kiln_set_forms(forms[f]) == KILN_OK;

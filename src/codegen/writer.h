@@ -87,6 +87,7 @@
     X(IS_ATOMIC, is_atomic, false)                                                                           \
     X(IS_COUNT, is_count, false)                                                                             \
     X(IS_SUM, is_sum, false)                                                                                 \
+    X(TOGETHER, together, false)                                                                             \
     X(COUNTED, counted, false)                                                                               \
     X(TALLY, tally, false)                                                                                   \
     X(SEARCH, search, false)                                                                                 \

@@ -67,10 +67,10 @@
 
 /* NumPy's ufunc.at: each element of a is combined with those of b whose index is its own. */
 #define AT_PARAMS "a, indices, b"
-#define AT(name, both) "s = scattered_" name "(a, indices, b); full_like(a, " both ")"
+#define AT(name) "scattered_" name "(a, indices, b)"
 
 static const kn_composed rows[] = {
-    {"add_at", AT_PARAMS, AT("add", "a + s")},
+    {"add_at", AT_PARAMS, AT("add")},
     {"allclose", CLOSE_PARAMS, "all(isclose(a, b, rtol, atol, equal_nan))"},
     {"append", "arr, values, axis#=None", NULL},
     {"argwhere", "a", NULL},
@@ -85,9 +85,9 @@ static const kn_composed rows[] = {
      "w = weights_along(weights, a, axis) * ones_like(a); s = sum(w - 0.0, axis=axis, keepdims=keepdims); "
      "r = sum((a - 0.0) * w, axis=axis, keepdims=keepdims) / s; {returned? r, full_like(r, s) {else} r}"},
     {"bartlett", "M#", WINDOW "where(n <= 0, 1 + n / m, 1 - n / m)"},
-    {"bitwise_and_at", AT_PARAMS, AT("and", "a & s")},
-    {"bitwise_or_at", AT_PARAMS, AT("or", "a | s")},
-    {"bitwise_xor_at", AT_PARAMS, AT("xor", "a ^ s")},
+    {"bitwise_and_at", AT_PARAMS, AT("and")},
+    {"bitwise_or_at", AT_PARAMS, AT("or")},
+    {"bitwise_xor_at", AT_PARAMS, AT("xor")},
     {"blackman", "M#", WINDOW "0.42 + 0.5 * cos(pi * n / m) + 0.08 * cos(2.0 * pi * n / m)"},
     {"block", "arrays@", NULL},
     {"broadcast_arrays", "x, y", "broadcast_to(x, shape(x != y)), broadcast_to(y, shape(x != y))"},
@@ -204,16 +204,16 @@ static const kn_composed rows[] = {
     {"matmul", "x1, x2", NULL},
     {"matrix_transpose", "x", "swapaxes(x, -1, -2)"},
     {"matvec", "x1, x2", NULL},
-    {"maximum_at", AT_PARAMS, AT("max", "maximum(a, s)")},
+    {"maximum_at", AT_PARAMS, AT("max")},
     {"meshgrid", "x, y",
      "x, y = ravel(x), ravel(y); s = (len(y), len(x)); broadcast_to(x, s), broadcast_to(y[:, None], s)"},
     {"meshgrid", "x, y, z",
      "x, y, z = ravel(x), ravel(y), ravel(z); s = (len(y), len(x), len(z)); "
      "broadcast_to(x[:, None], s), broadcast_to(y[:, None, None], s), broadcast_to(z, s)"},
-    {"minimum_at", AT_PARAMS, AT("min", "minimum(a, s)")},
+    {"minimum_at", AT_PARAMS, AT("min")},
     {"moveaxis", "a, source#, destination#", NULL},
     {"multi_dot", "arrays@", NULL},
-    {"multiply_at", AT_PARAMS, AT("multiply", "a * s")},
+    {"multiply_at", AT_PARAMS, AT("multiply")},
     /* Rows of counts of n draws by weights. */
     {"multinomial", "key, at, n#, pvals",
      "c = cumsum(pvals * 1.0); t = random(key, at[:, None] * n + counted(n)) * c[-1]; "
@@ -307,7 +307,7 @@ static const kn_composed rows[] = {
     {"sliding_window_view", "x, window_shape%, axis=None", NULL},
     {"sort_complex", "a", NULL},
     {"stack", "arrays@, axis#=0", NULL},
-    {"subtract_at", AT_PARAMS, AT("add", "a - s")},
+    {"subtract_at", AT_PARAMS, AT("subtract")},
     {"swapaxes", "a, axis1#, axis2#", NULL},
     {"take", "a, indices, axis#=None", NULL},
     {"take_along_axis", "arr, indices, axis#=-1", NULL},

@@ -122,7 +122,13 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
     "    return low;\n"                                                                                      \
     "};\n"                                                                                                   \
     "const int64 low = n > 32768 ? search(n) : search((uint32)n);\n"
-#define SEARCH_UP(goes_on) "const int64 n = a.size();\n" SEARCH("(T)a[middle]", goes_on) "place = low"
+/* On CUDA the last steps of a search of many elements, which no near cache holds, read a sector of memory at
+ * once (H200, the same 2^26 in 2^20: 4,398 us without, 3,774 with that; in 1,000,003: 3,995, 3,413). */
+#define SEARCH_UP(goes_on)                                                                                   \
+    "const int64 n = a.size();\n"                                                                            \
+    "const auto goes_on = [&](const T e) -> bool { return " goes_on "; };\n"                                 \
+    "place = n > 32768 ? kn_search<T>(a, (int64)0, n, goes_on) : kn_search_near<T>(a, (uint32)0, "           \
+    "(uint32)n, goes_on)"
 #define SEARCH_BINS(goes_on)                                                                                 \
     "const int64 n = bins.size();\n"                                                                         \
     "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \

@@ -125,6 +125,7 @@ static const struct {
                  {"scattered_min", kn_call_scattered, INNER | KN_LEAST},
                  {"scattered_multiply", kn_call_scattered, INNER | KN_MULTIPLIED},
                  {"scattered_or", kn_call_scattered, INNER | KN_ORED},
+                 {"scattered_subtract", kn_call_scattered, INNER | KN_ADDED | KN_SUBTRACTED},
                  {"scattered_xor", kn_call_scattered, INNER | KN_XORED},
                  {"searchsorted", kn_call_searchsorted, 0},
                  {"segment_max", kn_call_segments, KN_GREATEST},

@@ -308,8 +308,8 @@ kiln_status kn_call_scattered_last(kn_value *out, kn_parser *p, const kn_called 
     return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2) : status;
 }
 
-/* Values that elements of `a` are combined with: scattered_add(a, indices, b) and others, of which the
- * functions NAME_at are composed. Indices are an array, or a tuple of arrays and numbers. */
+/* Elements of `a` combined with values: scattered_add(a, indices, b) and others, which are the functions
+ * NAME_at. Indices are an array, or a tuple of arrays and numbers. */
 kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "indices", "b"};
@@ -327,7 +327,8 @@ kiln_status kn_call_scattered(kn_value *out, kn_parser *p, const kn_called *c)
     for (int k = 0; status == KILN_OK && k < index->n_arrays; ++k)
         status = kn_parser_node(&in[2 + k], p, &index->array[k]);
     if (status == KILN_OK)
-        status = kn_scattered_at_find(&kernel, (kn_combining)c->which, index->item, index->n_items, p->flags);
+        status = kn_scattered_at_find(&kernel, (kn_combining)(c->which & ~KN_SUBTRACTED), index->item,
+                                      index->n_items, p->flags, c->which & KN_SUBTRACTED);
     if (status == KILN_OK)
         status = kn_call_add_kernel(out, p, c, kernel, in, index->n_arrays + 2, 1);
     kn_free(index);

@@ -39,6 +39,9 @@ typedef enum kn_combining {
     KN_LAST
 } kn_combining;
 
+/* Beside KN_ADDED, in the table of functions: sums are taken from elements. */
+enum { KN_SUBTRACTED = 16 };
+
 /* "added"; an expression of `a` and `b`; the value that leaves any other as it is, of a dtype T, in words of
  * the preamble. */
 typedef struct kn_combining_text {

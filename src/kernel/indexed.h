@@ -28,10 +28,11 @@ kiln_status kn_indexed_find(kiln_kernel **out, kn_indexed_name name, const kn_su
 /* True for x[array]: the array is the only item. */
 bool kn_indexed_is_alone(const kiln_kernel *kernel);
 
-/* The kernel of an array, values, and the arrays of the index: of each element the values at it, combined
- * (kn_scattered_find, also for the flags). */
+/* The kernel of an array, values, and the arrays of the index: each element combined with the values at it,
+ * which are combined first (kn_scattered_find, also for the flags). is_subtracted: their sum is taken from
+ * it. */
 kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items,
-                                 unsigned flags);
+                                 unsigned flags, bool is_subtracted);
 
 /* The kernel of argwhere (n_axes 0), or of nonzero with so many results: the indices along each axis of the
  * elements of an array that are not zero; axis: along this one alone, -1: along all, which are n_axes. */

@@ -43,7 +43,7 @@ bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block)
     if (kn_schedule_quick(&out->schedule, out->program, &out->target, out->n_arrays, r->space.ndim, block))
         return out->schedule.kind != optimised->kind;
     out->schedule = *optimised;
-    return kn_schedule_make_baseline(out) ||
+    return kn_schedule_make_baseline(out, &r->space) ||
            kn_schedule_keeps_order(&out->schedule, &r->spec, &r->space, &r->launch_params);
 }
 

@@ -1,7 +1,8 @@
 /* Elements of an array combined with values by x[...]: kernels that are remembered. Several arrays of
- * indices, and those beside axes that are not whole, first become numbers of elements. Where the index has
- * whole axes, numbers of rows are sorted, so that each row has its values one after another: each element
- * combines those of its own, in their order. */
+ * indices, and those beside axes that are not whole, first become numbers of elements, whose values are
+ * combined; another step combines these with the elements. Where the index has whole axes, numbers of rows
+ * are sorted, so that each row has its values one after another: each element combines those of its own, in
+ * their order, and itself with them. */
 #include "kernel/indexed.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@
 typedef struct scattered {
     kn_combining how;
     unsigned flags; /* KILN_KERNEL_ANY_ORDER */
+    bool is_subtracted;
     int n_items, n_arrays;
     kiln_kernel *places, *combine; /* numbers of elements */
     kiln_kernel *rows, *sort;      /* of rows */
@@ -73,16 +75,62 @@ static kiln_status add_places(kn_lowered *out, const kiln_kernel *kernel, const 
                : status;
 }
 
+/* Floats are added, and multiplied, in float64. */
+static kiln_dtype wide_of(const scattered *s, kiln_dtype dtype)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    if (s->how != KN_ADDED && s->how != KN_MULTIPLIED)
+        return dtype;
+    return info->kind == KN_KIND_FLOAT     ? KILN_FLOAT64
+           : info->kind == KN_KIND_COMPLEX ? KILN_COMPLEX128
+                                           : dtype;
+}
+
+/* An element x and what its values are, combined as two elements are. */
+static void write_join(kn_str *body, const scattered *s, kiln_dtype dtype, const char *values)
+{
+    const char *wide = kiln_dtype_name(wide_of(s, dtype));
+    kn_str_printf(body, "const %s a = (%s)x, b = (%s)(T)(%s);\ncombined = (T)(%s)", wide, wide, wide, values,
+                  s->is_subtracted ? "a - b" : kn_combining_text_of(s->how).reduce);
+}
+
+/* Elements, and the values of each, which are combined already. */
+static kiln_status add_join(kn_lowered *out, const scattered *s, const kn_lowering_call *call,
+                            const kn_described *in, const kn_source *values)
+{
+    const kn_combining_text text = kn_combining_text_of(s->how);
+    const char *own = kiln_dtype_name(in->dtype);
+    kn_str inputs = KN_STR_INIT, outs = KN_STR_INIT, body = KN_STR_INIT;
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    kn_program *program = NULL;
+    kn_lowered_part *part;
+    o.preamble = text.preamble;
+    kn_str_printf(&inputs, "%s x, %s values", own, own);
+    kn_str_printf(&outs, "%s combined", own);
+    kn_str_printf(&body, "[[maybe_unused]] typedef %s T;\n", own);
+    write_join(&body, s, in->dtype, "values");
+    kiln_status status = kn_program_written(&program, &inputs, &outs, &body, text.name, &o);
+    if (status == KILN_OK)
+        status = kn_lowered_add_program(&part, out, program);
+    if (status == KILN_OK)
+        status = kn_lowered_bind_input(part, 0, call, 0, in->dtype);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 1, call, values, in->dtype, in->ndim, in->shape, NULL);
+    return status == KILN_OK ? kn_lowered_bind_output(part, 2, call, 0, in->dtype, in->ndim, in->shape)
+                             : status;
+}
+
 /* Indices of an array of one axis are numbers of elements already. */
 static kiln_status lower_calls(kn_lowered *out, const scattered *s, const kn_lowering_call *call,
                                const kn_described *in, const kn_index_axes *axes)
 {
     const bool is_flat = in->ndim == 1 && s->n_items == 1 && s->n_arrays == 1;
     const int64_t size = kn_shape_size(axes->ndim, axes->shape);
-    kn_source places;
+    kn_source places, values;
     kn_lowered_part *part;
-    kiln_status status = KILN_OK;
-    if (!is_flat)
+    kiln_status status = kn_lowered_add_source(
+        &values, out, (size_t)kn_shape_size(in->ndim, in->shape) * kiln_dtype_size(in->dtype));
+    if (status == KILN_OK && !is_flat)
         status = kn_lowered_add_source(&places, out, (size_t)(size > 0 ? size : 1) * sizeof(int64_t));
     if (status == KILN_OK && !is_flat && size > 0)
         status = add_places(out, s->places, s, call, in, axes, &places, KILN_INT64);
@@ -95,8 +143,9 @@ static kiln_status lower_calls(kn_lowered *out, const scattered *s, const kn_low
                          : kn_lowered_bind(part, 1, call, &places, KILN_INT64, axes->ndim, axes->shape, NULL);
     if (status == KILN_OK)
         status = kn_lowered_bind_input(part, 2, call, 1, in[1].dtype);
-    return status == KILN_OK ? kn_lowered_bind_output(part, 3, call, 0, in->dtype, in->ndim, in->shape)
-                             : status;
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 3, call, &values, in->dtype, in->ndim, in->shape, NULL);
+    return status == KILN_OK ? add_join(out, s, call, in, &values) : status;
 }
 
 /* ---- rows ---- */
@@ -181,17 +230,6 @@ static kiln_status add_first(row_lowering *l)
     return status == KILN_OK ? bind_list(part, 1, l, &l->first, KILN_INT64, l->rows + 1) : status;
 }
 
-/* Floats are added, and multiplied, in float64. */
-static kiln_dtype wide_of(const row_lowering *l)
-{
-    const kn_dtype_info *info = kn_dtype_info_of(l->in->dtype);
-    if (l->s->how != KN_ADDED && l->s->how != KN_MULTIPLIED)
-        return l->in->dtype;
-    return info->kind == KN_KIND_FLOAT     ? KILN_FLOAT64
-           : info->kind == KN_KIND_COMPLEX ? KILN_COMPLEX128
-                                           : l->in->dtype;
-}
-
 /* `from`: the place of a value, along axes that are whole that of the element. */
 static void write_from(kn_str *in, kn_str *body, const row_lowering *l)
 {
@@ -206,7 +244,7 @@ static void write_from(kn_str *in, kn_str *body, const row_lowering *l)
     }
     for (int a = 0; a < o->n_axes; ++a)
         if (o->axis[a].to >= 0 && l->is_held[o->axis[a].to])
-            kn_str_printf(body, "const int64 to%d = here.at[%d];\n", o->axis[a].to, o->axis[a].of);
+            kn_str_printf(body, "const int64 to%d = here%d;\n", o->axis[a].to, o->axis[a].of);
     kn_str_printf(body, "const int64 from[%d] = {", rank > 0 ? rank : 1);
     for (int a = 0; a < rank; ++a)
         kn_str_printf(body, "%sv.shape()[%d] == 1 ? (int64)0 : to%d", a > 0 ? ", " : "", a,
@@ -214,23 +252,34 @@ static void write_from(kn_str *in, kn_str *body, const row_lowering *l)
     kn_str_append(body, rank > 0 ? "};\n" : "0};\n");
 }
 
+/* The element's place along each axis, where it has values: most have none. */
+static void write_here(kn_str *in, kn_str *body, const row_lowering *l)
+{
+    kn_str_append(body, "int64 left = i;\n(void)left;\n");
+    for (int d = l->in->ndim; d-- > 0;) {
+        kn_str_printf(in, ", int64 own%d", d);
+        kn_str_printf(body, "[[maybe_unused]] const int64 here%d = left %% own%d; left /= own%d;\n", d, d, d);
+    }
+}
+
 static void write_combination(kn_str *in, kn_str *outs, kn_str *body, const row_lowering *l)
 {
     const kn_combining_text text = kn_combining_text_of(l->s->how);
-    const char *own = kiln_dtype_name(l->in->dtype), *wide = kiln_dtype_name(wide_of(l)),
+    const char *own = kiln_dtype_name(l->in->dtype), *wide = kiln_dtype_name(wide_of(l->s, l->in->dtype)),
                *of = kiln_dtype_name(l->in[1].dtype);
-    kn_str_printf(in, "int64 first, int64 behind, raw int64 number, %s%s v", l->in[1].is_number ? "" : "raw ",
-                  of);
+    kn_str_printf(in, "%s x, int64 first, int64 behind, raw int64 number, %s%s v", own,
+                  l->in[1].is_number ? "" : "raw ", of);
     kn_str_printf(outs, "%s combined", own);
-    kn_str_printf(
-        body,
-        "[[maybe_unused]] typedef %s T;\n[[maybe_unused]] const auto here = _ind.get();\n%s all = %s;\n"
-        "for (int64 j = first; j < behind; ++j) {\n",
-        own, wide, text.identity);
+    kn_str_printf(body, "[[maybe_unused]] typedef %s T;\n%s all = %s;\nif (first < behind) {\n", own, wide,
+                  text.identity);
+    if (!l->in[1].is_number)
+        write_here(in, body, l);
+    kn_str_append(body, "for (int64 j = first; j < behind; ++j) {\n");
     if (!l->in[1].is_number)
         write_from(in, body, l);
-    kn_str_printf(body, "const %s a = all, b = (%s)(T)%s;\nall = %s;\n}\ncombined = (T)all", wide, wide,
+    kn_str_printf(body, "const %s a = all, b = (%s)(T)%s;\nall = %s;\n}\n}\n", wide, wide,
                   l->in[1].is_number ? "v" : "v[from]", text.reduce);
+    write_join(body, l->s, l->in->dtype, "all");
 }
 
 static kiln_status bind_values(kn_lowered_part *part, int at, const row_lowering *l)
@@ -269,12 +318,16 @@ static kiln_status add_combination(row_lowering *l)
         kn_program_written(&program, &in, &outs, &body, kn_combining_text_of(l->s->how).name, &o);
     if (status == KILN_OK)
         status = kn_lowered_add_program(&part, l->out, program);
+    if (status == KILN_OK)
+        status = kn_lowered_bind_input(part, at++, l->call, 0, l->in->dtype);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = bind_first(part, at++, l, k);
     if (status == KILN_OK)
         status = bind_list(part, at++, l, &l->number, KILN_INT64, l->indices);
     if (status == KILN_OK)
         status = bind_values(part, at++, l);
+    for (int d = l->in->ndim; d-- > 0 && status == KILN_OK && !l->in[1].is_number;)
+        kn_lowered_bind_integer(part, at++, l->in->shape[d]);
     for (int d = l->axes.ndim; d-- > 0 && status == KILN_OK && !l->in[1].is_number;)
         if (!l->is_held[d])
             kn_lowered_bind_integer(part, at++, l->axes.shape[d]);
@@ -359,11 +412,14 @@ static kiln_status make(kiln_kernel **out, const void *of)
 }
 
 kiln_status kn_scattered_at_find(kiln_kernel **out, kn_combining how, const kn_subscript *item, int n_items,
-                                 unsigned flags)
+                                 unsigned flags, bool is_subtracted)
 {
-    scattered s = {.how = how, .flags = flags & KILN_KERNEL_ANY_ORDER, .n_items = n_items};
+    scattered s = {.how = how,
+                   .flags = flags & KILN_KERNEL_ANY_ORDER,
+                   .is_subtracted = is_subtracted,
+                   .n_items = n_items};
     kn_str key = KN_STR_INIT;
-    kn_str_printf(&key, "scattered %d %u", (int)how, s.flags);
+    kn_str_printf(&key, "scattered %d %d %u", (int)how, is_subtracted, s.flags);
     for (int k = 0; k < n_items; ++k) {
         s.item[k] = item[k];
         s.n_arrays += item[k].kind == KN_SUBSCRIPT_ARRAY;

@@ -1,5 +1,6 @@
-/* unique: elements are sorted; a scan counts those that differ from the one before, and stores each by its
- * number. Of elements that are not sorted these are runs. */
+/* unique: elements are sorted; a scan over all but the first counts those that differ from the one before,
+ * and stores each by its number. The last one stores the first, too, so that none is asked whether it is
+ * that. Of elements that are not sorted these are runs. */
 #include "kernel/unique.h"
 
 #include <stdio.h>
@@ -12,8 +13,6 @@
 #include "program/program.h"
 #include "space/shape.h"
 #include "types/dtype.h"
-
-enum { ROOM = 16 /* bytes for an element before the first: of any dtype, so that vectors stay aligned */ };
 
 /* Results, in the order of flags; values come first. */
 enum { INDEX, INVERSE, COUNTS, RESULTS };
@@ -58,7 +57,7 @@ typedef struct lowering {
     const unique *u;
     const kn_lowering_call *call;
     kn_sort_rows rows;   /* one */
-    kn_source sorted[2]; /* elements, behind one that is before the first, and where they were */
+    kn_source sorted[2]; /* elements, and where they were */
     int heads, found;    /* where the distinct ones begin, if these are counted; their number */
 } lowering;
 
@@ -69,12 +68,16 @@ static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l,
     return kn_lowered_bind(part, at, l->call, &source, dtype, 1, &count, NULL);
 }
 
-/* Sorted elements, or, by so many bytes, those before each. */
-static kiln_status bind_sorted(kn_lowered_part *part, int at, const lowering *l, size_t before)
+/* Sorted elements (0), or where they were (1): all but the first, if there are others, or from it on all but
+ * the last. */
+static kiln_status bind_sorted(kn_lowered_part *part, int at, const lowering *l, int which, bool from_first)
 {
-    kn_source source = l->sorted[0];
-    source.shift -= (int64_t)before;
-    return kn_lowered_bind(part, at, l->call, &source, l->rows.dtype, 1, &l->rows.length, NULL);
+    const kiln_dtype dtype = which == 0 ? l->rows.dtype : KILN_INT64;
+    const bool has_others = l->rows.length > 1;
+    const int64_t count = l->rows.length - has_others;
+    kn_source source = l->sorted[which];
+    source.shift += from_first || !has_others ? 0 : (int64_t)kiln_dtype_size(dtype);
+    return kn_lowered_bind(part, at, l->call, &source, dtype, 1, &count, NULL);
 }
 
 /* A result of one axis; given arrays may be shorter. */
@@ -95,8 +98,7 @@ static kiln_status add_buffers(lowering *l)
 {
     const size_t elements = (size_t)l->rows.length;
     kiln_status status =
-        kn_lowered_add_source(&l->sorted[0], l->out, ROOM + elements * kiln_dtype_size(l->rows.dtype));
-    l->sorted[0].shift = ROOM;
+        kn_lowered_add_source(&l->sorted[0], l->out, elements * kiln_dtype_size(l->rows.dtype));
     if (status == KILN_OK && l->u->has_order)
         status = kn_lowered_add_source(&l->sorted[1], l->out, elements * sizeof(int64_t));
     if (status == KILN_OK && is_wanted(l->u, COUNTS))
@@ -104,20 +106,21 @@ static kiln_status add_buffers(lowering *l)
     return status == KILN_OK ? kn_lowered_add_buffer(&l->found, l->out, sizeof(int64_t)) : status;
 }
 
-/* The parameters of `find`: sorted elements, where they were, the elements before them; values, and what else
- * is wanted; their number. */
+/* The parameters of `find`: sorted elements, where they were, the elements before them, all of both; values,
+ * and what else is wanted; their number. */
 static kiln_status add_find(lowering *l)
 {
     const int64_t n = l->rows.length;
     kn_lowered_part *part;
     int at = 0;
     kiln_status status = kn_lowered_add_kernel(&part, l->out, l->u->find);
+    for (int which = 0; which <= l->u->has_order && status == KILN_OK; ++which)
+        status = bind_sorted(part, at++, l, which, false);
     if (status == KILN_OK)
-        status = bind_sorted(part, at++, l, 0);
-    if (status == KILN_OK && l->u->has_order)
-        status = kn_lowered_bind(part, at++, l->call, &l->sorted[1], KILN_INT64, 1, &n, NULL);
-    if (status == KILN_OK)
-        status = bind_sorted(part, at++, l, kiln_dtype_size(l->rows.dtype));
+        status = bind_sorted(part, at++, l, 0, true);
+    for (int which = 0; which <= l->u->has_order && status == KILN_OK; ++which)
+        status = kn_lowered_bind(part, at++, l->call, &l->sorted[which],
+                                 which == 0 ? l->rows.dtype : KILN_INT64, 1, &n, NULL);
     if (status == KILN_OK)
         status = bind_result(part, at++, l, 0, l->rows.dtype);
     for (int r = INDEX; r <= INVERSE && status == KILN_OK; ++r)
@@ -200,41 +203,60 @@ static const kn_algorithm algorithm = {.describe = describe, .lower = lower, .fr
 
 /* ---- making ---- */
 
-/* NaN comes last, and is equal to NaN unless each is to be found. The first element is compared with what
- * lies before it as well: kernels have no branch then. */
-#define IS_NEW(or_nan) "((_J == 0) | !(x == before" or_nan "))"
-static const char *const is_new[] = {IS_NEW(" || (kn_is_nan(x) && kn_is_nan(before))"), IS_NEW("")};
+/* NaN is equal to NaN unless each is to be found; among sorted elements it comes last. */
+static const char *condition_of(const unique *u)
+{
+    return u->flags & KN_UNIQUE_NANS ? "!(x == before)"
+           : u->has_runs             ? "!(x == before || (kn_is_nan(x) && kn_is_nan(before)))"
+                                     : "!(x == before || kn_is_nan(before))";
+}
+
+/* The texts of an element that is not the first, `kn_number` of these being distinct up to it. A single
+ * element is compared with itself. */
+static void put_body(kn_str *put, const unique *u)
+{
+    kn_str_printf(put, "if (%s) {\n    if (kn_number < y.size()) y[kn_number] = x;\n", condition_of(u));
+    if (is_wanted(u, INDEX))
+        kn_str_append(put, "    if (kn_number < index.size()) index[kn_number] = order;\n");
+    if (is_wanted(u, COUNTS))
+        kn_str_append(put, "    if (kn_number < heads.size()) heads[kn_number] = _J + 1;\n");
+    kn_str_append(put, "}\n");
+    if (is_wanted(u, INVERSE))
+        kn_str_append(put, "inverse[order] = kn_number;\n");
+    kn_str_append(put, "if (_J + 1 == _in_ind.size()) {\n    if (y.size() > 0) y[0] = first[0];\n");
+    if (is_wanted(u, INDEX))
+        kn_str_append(put, "    if (index.size() > 0) index[0] = orders[0];\n");
+    if (is_wanted(u, COUNTS))
+        kn_str_append(put, "    heads[0] = 0;\n");
+    if (is_wanted(u, INVERSE))
+        kn_str_append(put, "    inverse[orders[0]] = 0;\n");
+    kn_str_append(put, "    count[0] = kn_number < first.size() ? kn_number + 1 : kn_number;\n}\n");
+}
 
 static kiln_status make_find(unique *u)
 {
-    const char *condition = is_new[(u->flags & KN_UNIQUE_NANS) != 0];
     char body[128];
     kn_str outs = KN_STR_INIT, put = KN_STR_INIT;
-    snprintf(body, sizeof body, "%s ? 1 : 0", condition);
+    snprintf(body, sizeof body, "%s ? 1 : 0", condition_of(u));
     kn_str_append(&outs, "raw T y");
-    kn_str_printf(&put, "if %s {\n    if (kn_number <= y.size()) y[kn_number - 1] = x;\n", condition);
-    if (is_wanted(u, INDEX)) {
+    if (is_wanted(u, INDEX))
         kn_str_append(&outs, ", raw int64 index");
-        kn_str_append(&put, "    if (kn_number <= index.size()) index[kn_number - 1] = order;\n");
-    }
-    if (is_wanted(u, COUNTS))
-        kn_str_append(&put, "    heads[kn_number - 1] = _J;\n");
-    kn_str_append(&put, "}\n");
-    if (is_wanted(u, INVERSE)) {
+    if (is_wanted(u, INVERSE))
         kn_str_append(&outs, ", raw int64 inverse");
-        kn_str_append(&put, "inverse[order] = kn_number - 1;\n");
-    }
     kn_str_append(&outs, is_wanted(u, COUNTS) ? ", raw int64 heads, raw int64 count" : ", raw int64 count");
-    kn_str_append(&put, "if (_J + 1 == _in_ind.size()) count[0] = kn_number;\n");
+    put_body(&put, u);
     const kn_stage_text stages[] = {
         {.kind = KN_MAP_EXPRESSION, .label = "keep", .reads = "x, before", .gives = "_kn_new", .body = body},
         {.kind = KN_SCAN, .label = "scan", .reads = "_kn_new", .gives = "_kn_number", .body = "a + b"},
         {.kind = KN_MAP,
          .label = "body",
-         .reads = u->has_order ? "_kn_number, x, order, before" : "_kn_number, x, before",
+         .reads = u->has_order ? "_kn_number, x, order, before, first, orders"
+                              : "_kn_number, x, before, first",
          .body = kn_str_text(&put)}};
     const kn_program_text text = {.name = "unique",
-                                  .in = u->has_order ? "T x, int64 order, T before" : "T x, T before",
+                                  .in = u->has_order
+                                            ? "T x, int64 order, T before, raw T first, raw int64 orders"
+                                            : "T x, T before, raw T first",
                                   .out = kn_str_text(&outs),
                                   .values = "int64 _kn_new, int64 _kn_number",
                                   .stage = stages,

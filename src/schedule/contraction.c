@@ -9,7 +9,7 @@
 #include "schedule/kind.h"
 #include "types/dtype.h"
 
-enum { REDUCE = 1 }; /* the stage of a reduction */
+enum { REDUCE = 1 }; /* the stage of a reduction, or of a scan */
 
 /* The operator of a text of three characters and blanks, "a + b" or "a * b"; 0. It needs no memory: the
  * source depends on it. */
@@ -50,8 +50,10 @@ const char *kn_contraction_function(const kn_spec *spec, int stage)
                      {KILN_COMPLEX64, "complex<float>", "kn_add", "kn_multiply"},
                      {KILN_COMPLEX128, "complex<double>", "kn_add", "kn_multiply"}};
     const kn_stage *s = &spec->program->stage[stage];
-    if (spec->target.backend != KN_CUDA || s->kind != KN_REDUCE ||
-        strcmp(spec->program->pattern, "mrk") != 0 || spec->schedule.kind->contracts)
+    const char *pattern = spec->program->pattern;
+    bool combines = s->kind == KN_REDUCE ? strcmp(pattern, "mrk") == 0
+                                         : s->kind == KN_SCAN && strcmp(pattern, "msm") == 0;
+    if (spec->target.backend != KN_CUDA || !combines || spec->schedule.kind->contracts)
         return NULL;
     kiln_dtype dtype = kn_spec_value_dtype(spec, s->value[s->n_read]);
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; ++k) {
@@ -163,4 +165,13 @@ bool kn_contraction_is_safe(const kn_spec *spec)
     bool is_exact = info && (info->kind == KN_KIND_FLOAT ? info->size == 2 : !is_complex(info));
     return is_exact || selects(p->preamble, "", s->body, false, false) ||
            selects(p->preamble, p->stage[0].body, s->body, true, are_inputs_real(spec));
+}
+
+bool kn_contraction_is_off(const kn_spec *spec)
+{
+    const kn_program *p = spec->program;
+    return p->flags & KILN_KERNEL_NO_FMA ||
+           (spec->target.backend == KN_CUDA && strcmp(p->pattern, "msm") == 0 &&
+            !(p->flags & KILN_KERNEL_FAST_MATH) && p->n_options == 0 && !kn_spec_combines_whole(spec) &&
+            !kn_contraction_is_safe(spec));
 }

@@ -12,7 +12,11 @@
  * text does. */
 const char *kn_contraction_function(const kn_spec *spec, int stage);
 
-/* True if nothing is contracted across the texts of a reduction (CUDA). */
+/* True if nothing is contracted across the texts of a reduction, or a scan (CUDA). */
 bool kn_contraction_is_safe(const kn_spec *spec);
+
+/* True if the compiler is told to contract nothing: the user wants that, or it is a scan in which kernels
+ * might contract differently. Memory bounds scans, not arithmetic. */
+bool kn_contraction_is_off(const kn_spec *spec);
 
 #endif

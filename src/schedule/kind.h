@@ -98,7 +98,8 @@ struct kn_kind {
     /* Takes out of such a schedule what only the optimised tier knows, so that one binary serves. NULL: there
      * is nothing. */
     void (*make_baseline)(kn_schedule *schedule);
-    bool reorders; /* CUDA: such a tier combines in another order, which whole numbers do not show */
+    /* True if that tier computes such a space with the other's bits. NULL: any. */
+    bool (*baseline_takes)(const kn_spec *spec, const kn_space *space);
     /* The largest value, in bytes, that a baseline tier combines in the other tier's order; 0: any. */
     size_t largest_value;
     /* The kernels of that tier are loops alone, and call this with what they have, by an address in the

@@ -91,3 +91,11 @@ int kn_spec_reduced_value(const kn_spec *spec)
             return p->stage[s].value[p->stage[s].n_read];
     return -1;
 }
+
+bool kn_spec_combines_whole(const kn_spec *spec)
+{
+    int value = kn_spec_reduced_value(spec);
+    kiln_dtype dtype = value < 0 ? KILN_DTYPE_NONE : kn_spec_value_dtype(spec, value);
+    const kn_dtype_info *info = dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
+    return info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT || info->kind == KN_KIND_BOOL);
+}

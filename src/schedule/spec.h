@@ -53,6 +53,8 @@ bool kn_spec_widens(const kn_spec *spec, int value);
 bool kn_spec_rounds_each(const kn_spec *spec);
 /* The value that the program's first reduce stage, or scan, gives; -1 where nothing is combined. */
 int kn_spec_reduced_value(const kn_spec *spec);
+/* True if that is a whole number, or a truth value. */
+bool kn_spec_combines_whole(const kn_spec *spec);
 
 /* A raw module, as far as its code depends on it. The contents of folders stand in its code's dependency
  * file. */

@@ -129,20 +129,12 @@ bool kn_schedule_is_baseline(const kn_schedule *s, kn_backend_kind backend)
     return s->baseline || kn_kind_is_quick(backend, s->kind);
 }
 
-/* True if what is combined is a whole number, or a truth value. */
-static bool is_whole(const kn_spec *spec)
-{
-    int value = kn_spec_reduced_value(spec);
-    kiln_dtype dtype = value < 0 ? KILN_DTYPE_NONE : kn_spec_value_dtype(spec, value);
-    const kn_dtype_info *info = dtype == KILN_DTYPE_NONE ? NULL : kn_dtype_info_of(dtype);
-    return info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT || info->kind == KN_KIND_BOOL);
-}
-
-bool kn_schedule_make_baseline(kn_spec *spec)
+bool kn_schedule_make_baseline(kn_spec *spec, const kn_space *space)
 {
     const kn_kind *kind = spec->schedule.kind;
     bool keeps_bits = !(spec->program->flags & KILN_KERNEL_FAST_MATH) && spec->program->n_options == 0;
-    spec->schedule.baseline = kind->has_baseline && keeps_bits && (!kind->reorders || is_whole(spec));
+    spec->schedule.baseline =
+        kind->has_baseline && keeps_bits && (!kind->baseline_takes || kind->baseline_takes(spec, space));
     if (spec->schedule.baseline && kind->make_baseline)
         kind->make_baseline(&spec->schedule);
     return spec->schedule.baseline;

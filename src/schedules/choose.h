@@ -23,7 +23,7 @@ bool kn_schedule_is_baseline(const kn_schedule *schedule, kn_backend_kind backen
 
 /* Makes it the baseline tier of the same kind, if the kind has one, and results of such programs keep their
  * bits. False: it has none, and the specialisation is as it was. */
-bool kn_schedule_make_baseline(kn_spec *spec);
+bool kn_schedule_make_baseline(kn_spec *spec, const kn_space *space);
 
 /* The baseline tier of a program whose kinds combine elements in an order (reductions on CUDA): one
  * schedule for all layouts and kinds, whose launches keep the order of the optimised one. False: the back

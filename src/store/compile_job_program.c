@@ -2,6 +2,7 @@
 #include "store/compile_job.h"
 
 #include "codegen/codegen.h"
+#include "schedule/contraction.h"
 #include "schedules/choose.h"
 #include "schedules/spec_text.h"
 
@@ -17,7 +18,7 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_c
     kiln_status status = kn_compile_job_check_generator(job->name, spec->generator);
     compile->flags |=
         (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
-        (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u) |
+        (kn_contraction_is_off(spec) ? KN_COMPILE_NO_FMA : 0u) |
         (kn_schedule_is_baseline(&spec->schedule, spec->target.backend) ? KN_COMPILE_BASELINE : 0u) |
         (kn_codegen_truncates_nothing(spec) ? KN_COMPILE_NO_TRAPS : 0u);
     compile->options = job->options;

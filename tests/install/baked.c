@@ -4,6 +4,7 @@
  * baked arrays: arrays of float64 are made, copied, filled and converted to booleans, in layouts that are
  * drawn.
  * baked mixed: operations of float64 take booleans.
+ * baked large: float32 is sorted by name, of a few elements and of many.
  * baked sorts COUNT: sorts by keys and selections by predicates that nobody has compiled; 1 where more than
  * maps of their texts was. */
 #include <stdio.h>
@@ -310,6 +311,25 @@ static int select_drawn(int *maps)
     return status == KILN_OK;
 }
 
+/* Many elements have other tiles than few have. */
+static int sort_large(void)
+{
+    static const int64_t sizes[] = {1 << 20, (1 << 23) + 5};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < 4 && status == KILN_OK; k++) {
+        kiln_array *x = NULL, *out = NULL;
+        status = kiln_array_zeros(&x, KILN_FLOAT32, 1, &sizes[k / 2], KILN_DEVICE_DEFAULT);
+        if (status == KILN_OK)
+            status = k % 2 ? kiln_argsort(&out, kiln_arg_array(x), -1, 0)
+                           : kiln_sort(&out, kiln_arg_array(x), -1, 0);
+        if (status != KILN_OK)
+            fprintf(stderr, "a sort of %lld elements: %s\n", (long long)sizes[k / 2], kiln_error_message());
+        kiln_array_free(out);
+        kiln_array_free(x);
+    }
+    return status == KILN_OK;
+}
+
 static int sort_all_drawn(int *maps, int count)
 {
     state = drawn_seed();
@@ -339,7 +359,10 @@ int main(int argc, char **argv)
         return 1;
     if (is_of_sorts && !sort_all_drawn(&maps, atoi(argv[2])))
         return 1;
-    const int has_mode = count > 0 || is_drawn_mode || is_of_arrays || is_mixed || is_of_sorts;
+    const int is_large = argc == 2 && strcmp(argv[1], "large") == 0;
+    if (is_large && !sort_large())
+        return 1;
+    const int has_mode = count > 0 || is_drawn_mode || is_of_arrays || is_mixed || is_of_sorts || is_large;
     for (int i = 1; i < argc && !has_mode; i++)
         if (!find_operation(&operation, &n_in, &n_out, argv[i]) || !call(argv[i], n_in, n_out))
             return 1;

@@ -228,10 +228,13 @@ def check_own(kiln, seed, index):
     right[i] = y[i] if not op else right[i] + y[i]
     got = call(kiln, f"x[i] {op}= y[i]; x", {"x": placed(kiln, rng, x, held), "y": placed(kiln, rng, y, held), "i": placed(kiln, rng, i, held)})
     what = f"--seed {seed} --first {index} --count 1: x[i] {op}= y[i] of {x.shape}, {y.dtype}, {i.dtype} {i.shape}"
-    assert not isinstance(got, str), f"{what}: {got}"
-    result = download(kiln, got, x.dtype)
-    assert np.array_equal(result, right), f"{what}: {result}\nnot {right}"
-    kiln.c.kiln_array_free(ctypes.c_void_p(got))
+    if op and y.dtype.kind == "f":  # floats are not added to whole numbers in place
+        assert isinstance(got, str) and "same_kind" in got, f"{what}: {got}"
+    else:
+        assert not isinstance(got, str), f"{what}: {got}"
+        result = download(kiln, got, x.dtype)
+        assert np.array_equal(result, right), f"{what}: {result}\nnot {right}"
+        kiln.c.kiln_array_free(ctypes.c_void_p(got))
     for handle in reversed(held):
         kiln.c.kiln_array_free(handle)
 

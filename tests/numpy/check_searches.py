@@ -68,7 +68,7 @@ def check_case(kiln, seed, index):
     rng = random.Random(seed * 1000003 + index)
     dtype = DTYPES[index % len(DTYPES)]
     other = dtype if rng.random() < 0.5 else rng.choice(DTYPES)  # NumPy compares in their common dtype
-    size = rng.choice([0, 1, 2, 3, rng.randrange(70), rng.randrange(3000)])
+    size = rng.choice([0, 1, 2, 3, rng.randrange(70), rng.randrange(3000), rng.randrange(32760, 40000), rng.randrange(32760, 40000)])  # the last ones are searched by another loop
     shape = [rng.choice([0, 1, 2, 3, 7, 40]) for _ in range(rng.randrange(1, 4))]
     a, v, held = np.sort(drawn(rng, size, dtype)), drawn(rng, shape, other), []
     which = rng.randrange(4)

@@ -31,13 +31,12 @@ template <class Word> __device__ __forceinline__ int kn_fixed_exponent(const Wor
 // A digit of a number in the unit of its bin, of which `most` has the size of its largest one. Where that is infinite, positive ones are counted in the lower half of a word, and negative ones
 // in the upper half.
 template <int Digit, class Word, class Most> __device__ __forceinline__ long long kn_fixed(const kn_fixed_real<Word> x, const Most &most, const long long bin) {
-    if (bin < 0 || bin >= most.size())
-        return 0;
-    const Word largest = most[bin];
-    if (largest >= kn_fixed_infinity<Word>())
-        return Digit > 0 || kn_fixed_size<Word>(x) != kn_fixed_infinity<Word>() ? 0 : x > 0 ? 1 : 1ll << 32;
+    /* No branch, so that a thread asks for several at once; of a bin that is not there the result is not used. */
+    const Word largest = most[bin >= 0 && bin < most.size() ? bin : 0];
+    const long long of_infinite = Digit > 0 || kn_fixed_size<Word>(x) != kn_fixed_infinity<Word>() ? 0 : x > 0 ? 1 : 1ll << 32;
     const kn_fixed_real<Word> in_units = kn_fixed_times<Word>(x, -kn_fixed_exponent(largest)), high = rint(in_units);
-    return Digit == 0 ? (long long)(int)high : (long long)(int)rint((in_units - high) * kn_fixed_power<Word>(kn_fixed_bits));
+    const long long of_finite = Digit == 0 ? (long long)(int)high : (long long)(int)rint((in_units - high) * kn_fixed_power<Word>(kn_fixed_bits));
+    return largest >= kn_fixed_infinity<Word>() ? of_infinite : of_finite;
 }
 // The number that sums of both digits are; of a float32 there is the first one alone.
 template <class Word> __device__ __forceinline__ kn_fixed_real<Word> kn_unfixed(const long long high, const long long low, const Word most) {

@@ -45,7 +45,8 @@ __device__ __forceinline__ kn_sums<T> kn_sums_of(unsigned *counters, void *parti
 // The sums that come before a tile are added by five warps: 0 the tiles of its group, 1 those of the group before; 2 and 3 the same of groups, before that; 4 the set before those.
 enum { kn_roles = 5, kn_neighbours = 8 }; // kn_neighbours: sums of a lane, at most
 
-// The sum of a warp's role for each row, in its first lanes, put down in `to`. Some lanes share a row: each has neighbours, which it loads at once. False: there are none.
+// The sum of a warp's role for each row, put down in `to`. Some lanes share a row: each has neighbours, which it loads at once; they are scanned, in the order in which scan_rows_ordered.cu does
+// it too. False: there are none.
 template <class T, class Scan>
 __device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int role, int tile, const Scan &scan) {
     const int level = role / 2, size = 1 << s.bits;
@@ -91,12 +92,12 @@ __device__ __forceinline__ bool kn_sum_of_role(T *to, const kn_sums<T> &s, int r
     }
 #pragma unroll 1
     for (int by = rows; by < 32; by *= 2) {
-        const T other = kn_shuffle<'+'>(sum, by);
-        if (lane + by < 32 && left > by / rows * kn_neighbours)
-            sum = scan(sum, other);
+        const T other = kn_shuffle<'='>(sum, (lane - by) & 31);
+        if (lane >= by && left > 0)
+            sum = scan(other, sum);
     }
-    if (lane < rows)
-        to[lane] = sum;
+    if (left > 0 && left <= kn_neighbours)
+        to[row] = sum;
     return true;
 }
 

@@ -28,14 +28,14 @@ __device__ __forceinline__ unsigned long long kn_look_at(const unsigned long lon
     return word;
 }
 
-// A block, of a warp, is counted when its word is down and it has seen those that it wanted; the last of `count` leaves as many words zero.
-__device__ __forceinline__ void kn_leave_words(unsigned *counter, unsigned count, unsigned *words) {
+// A block, of a warp, is counted when its word is down and it has seen those that it wanted; the last of `count` leaves `many` words zero.
+__device__ __forceinline__ void kn_leave_words(unsigned *counter, unsigned count, unsigned *words, unsigned many) {
     unsigned before = 0;
     if (threadIdx.x == 0)
         asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(count - 1) : "memory");
     if (__shfl_sync(0xffffffffu, before, 0) == count - 1)
 #pragma unroll 1
-        for (unsigned k = threadIdx.x; k < count; k += 32)
+        for (unsigned k = threadIdx.x; k < many; k += 32)
             words[k] = 0;
 }
 

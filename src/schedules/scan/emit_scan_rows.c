@@ -1,4 +1,4 @@
-/* emit_scan_rows.c - scan_rows.cu, and scan_rows_quick.cu, its baseline tier. */
+/* emit_scan_rows.c - scan_rows.cu, and scan_rows_quick.cu and scan_rows_ordered.cu, its baseline tier. */
 #include "codegen/writer.h"
 
 #include "schedules/scan/scan_kinds.h"
@@ -70,7 +70,10 @@ enum { THREADS = 1280 }; /* of a multiprocessor, for which registers have to suf
 
 static const char *choose_template(const kn_spec *spec)
 {
-    return spec->schedule.baseline ? "schedules/scan/scan_rows_quick.cu" : "schedules/scan/scan_rows.cu";
+    if (!spec->schedule.baseline)
+        return "schedules/scan/scan_rows.cu";
+    return kn_spec_combines_whole(spec) ? "schedules/scan/scan_rows_quick.cu"
+                                        : "schedules/scan/scan_rows_ordered.cu";
 }
 
 static void fill(kn_writer *w)
@@ -80,7 +83,7 @@ static void fill(kn_writer *w)
     kn_put_scan_names(w);
     if (!is_baseline && w->program->param[scan->value[1]].type != KN_TYPE_STRUCT)
         kn_put_blocks(w, THREADS);
-    if (!is_baseline)
+    if (!is_baseline || !kn_spec_combines_whole(w->spec))
         put_misalignment(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)

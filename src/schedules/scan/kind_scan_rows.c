@@ -22,7 +22,7 @@ enum {
     WORD = 4,           /* bytes: vectors that begin anywhere are moved by words */
     SHORTEST = 64       /* elements of a row; below, rows of a block are read together (scan.cu) */
 };
-enum { WARP = 32, LEAST_ROUNDS = 16, MOST_TILES = 4096 }; /* of the baseline tier */
+enum { WARP = 32, LEAST_ROUNDS = 16, MOST_TILES = 4096, GROUP = 256 }; /* of the baseline tier */
 
 /* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
  * elements of a lane; pitch: those in shared memory from one row to the next; flags: words of them. */
@@ -77,13 +77,38 @@ static rows_field plan_warps(const kn_schedule *s, const kn_space *space)
     return f;
 }
 
+/* The words of a row: one for each tile, and for each whole group of these. */
+static int64_t words_of(int64_t tiles)
+{
+    return tiles + tiles / GROUP;
+}
+
+/* The baseline tier that keeps the order: a warp has a tile of the other's (scan_rows_ordered.cu). */
+static rows_field plan_ordered(const kn_schedule *s, const kn_space *space, int most_misaligned)
+{
+    rows_field f = plan(s, space, most_misaligned);
+    f.row_blocks = (uint32_t)f.rows;
+    f.flags = f.tiles == 1 ? 0 : (uint32_t)kn_least(words_of(f.tiles) * f.rows, KN_MAX_COUNTERS);
+    return f;
+}
+
 static rows_field plan_part(const kn_part *part)
 {
     rows_params chosen;
-    if (part->spec->schedule.baseline)
-        return plan_warps(&part->spec->schedule, part->space);
+    const kn_schedule *s = &part->spec->schedule;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    return plan(&part->spec->schedule, part->space, chosen.most_misaligned);
+    return !s->baseline                         ? plan(s, part->space, chosen.most_misaligned)
+           : kn_spec_combines_whole(part->spec) ? plan_warps(s, part->space)
+                                                : plan_ordered(s, part->space, chosen.most_misaligned);
+}
+
+/* Whole numbers do not show the order. A row that is too long for words waits for the other tier. */
+static bool baseline_takes(const kn_spec *spec, const kn_space *space)
+{
+    const kn_schedule *s = &spec->schedule;
+    rows_field f = plan(s, space, s->vector - 1);
+    return kn_spec_combines_whole(spec) ||
+           (f.length < KN_MAX_INDEX && words_of(f.tiles) + KN_SCAN_OTHER_COUNTERS < KN_MAX_COUNTERS);
 }
 
 static int cut(int64_t *align, const kn_part *part)
@@ -178,7 +203,7 @@ const kn_kind kn_kind_scan_rows = {.name = "scan_rows",
                                    .recipe = &kn_recipe_scan_rows,
                                    KN_SCAN_KIND,
                                    .has_baseline = true,
-                                   .reorders = true,
+                                   .baseline_takes = baseline_takes,
                                    .revision = 1,
                                    .config = &kn_scan_rows_config_table,
                                    .field = KN_FIELD(rows_field, MEMBERS),

@@ -63,6 +63,6 @@ ${begin}
         }
     }
     if constexpr (kn_has_tiles)
-        kn_leave_words(kn.counters + 1, gridDim.x, kn.counters + 2);
+        kn_leave_words(kn.counters + 1, gridDim.x, kn.counters + 2, gridDim.x);
     ${after_loop}
 }

@@ -44,6 +44,6 @@ ${begin}
                 kn_at += __shfl_xor_sync(0xffffffffu, kn_at, kn_by);
         }
     }
-    kn_leave_words(kn.counters + 1, gridDim.x, kn_words);
+    kn_leave_words(kn.counters + 1, gridDim.x, kn_words, gridDim.x);
     ${after_loop}
 }

@@ -59,7 +59,7 @@ ${begin}
         ${stores}
     };
     const int kn_end = kn_count - (kn_first + kn_count == kn.length);
-    int64 kn_at = kn_before + kn_earlier;
+    unsigned kn_at = kn_earlier;
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
         const long long kn_j = kn_begin + kn_u * 32;
@@ -67,7 +67,7 @@ ${begin}
         const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_selected);
         if (kn_is_selected && kn_begin + kn_u * 32 < kn_end) {
             ${invariant}
-            kn_put(kn_u, kn_j, kn_at + __popc(kn_voted & (0xffffffffu >> (31 - kn_lane))));
+            kn_put(kn_u, kn_j, kn_before + (kn_at + __popc(kn_voted << (31 - kn_lane)))); /* itself and the lanes before it */
         }
         kn_at += __popc(kn_voted);
     }

@@ -55,6 +55,16 @@ static const char *part_of_wanted(const char *atomic)
     return !strcmp(atomic, "atomicMin") ? "lesser" : !strcmp(atomic, "atomicMax") ? "greater" : "any";
 }
 
+/* True if bins in memory are looked at before they are changed, or texts read other arrays, as those of fixed
+ * sums do at their bin. */
+static bool reads_bins(const kn_writer *w, const char *atomic)
+{
+    bool reads = false;
+    for (int k = 0; k < kn_param_count(w) && atomic; ++k)
+        reads = reads || (w->program->param[k].is_raw && !kn_is_output(w, k));
+    return reads || (atomic && strcmp(part_of_wanted(atomic), "any") != 0);
+}
+
 /* Threads whose operator has an atomic function share bins; others have bins of their own. */
 static void put_operator(kn_writer *w)
 {
@@ -68,6 +78,8 @@ static void put_operator(kn_writer *w)
     if (atomic) {
         kn_str wanted = KN_STR_INIT;
         kn_put_part(w, &wanted, part_of_wanted(atomic), KN_NO_VALUE);
+        if (strcmp(part_of_wanted(atomic), "any") != 0)
+            kn_put_part(w, &w->slot[KN_SLOT_GATHER], "seen", KN_NO_VALUE);
         kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_atomics", KN_NO_VALUE,
                          "function=%s in_shared=%s word=%s wanted=%s", atomic,
                          is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info),
@@ -77,6 +89,7 @@ static void put_operator(kn_writer *w)
         kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_threads", KN_NO_VALUE, "reduce=%s",
                          kn_str_text(&w->slot[KN_SLOT_REDUCE]));
     }
+    kn_str_append(&w->slot[KN_SLOT_TOGETHER], reads_bins(w, atomic) ? "1" : "0");
     kn_str_append(&w->slot[KN_SLOT_IS_ATOMIC], atomic ? "1" : "0");
     kn_str_append(&w->slot[KN_SLOT_IS_COUNT], is_count ? "1" : "0");
     kn_str_append(&w->slot[KN_SLOT_IS_SUM], is_sum && !is_count ? "1" : "0");

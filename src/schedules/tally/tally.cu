@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 /* Elements lie along one axis, or along several; threads share bins by atomic functions, or threads or warps have their own; each element counts one, or is added. */
-enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count}, kn_is_sum = ${is_sum} };
+enum { kn_is_one_axis = ${one_axis}, kn_is_atomic = ${is_atomic}, kn_is_count = ${is_count}, kn_is_sum = ${is_sum}, kn_reads_bins = ${together} };
 enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before it has any of the elements */, kn_enough = 8 /* copies, with which equal bins seldom wait for each other */, kn_warps = ${block} / 32 };
 enum { kn_wide = ${wide} /* elements that a thread loads at a time */ };
 static_assert(kn_in_flight % kn_wide == 0, "whole vectors");
@@ -82,63 +82,77 @@ ${begin}
                         ${step_loads}
                     }
                 }
+                /* Where texts read at the bin, or what is there in memory is looked at, bins and values of several are found before any is put: they are asked for at once. */
+                unsigned long long kn_bin_of[kn_in_flight];
+                kn_word kn_value_of[kn_in_flight];
+                [[maybe_unused]] kn_word kn_seen[kn_in_flight];
+                constexpr int kn_together = kn_reads_bins ? kn_elements.value : 1;
 #pragma unroll
-                for (int kn_u = 0; kn_u < kn_elements.value; ++kn_u) {
-                    const bool kn_is_there = kn_is_full || kn_e < kn_end;
-                    [[maybe_unused]] const unsigned kn_j = kn_number_of(kn_u);
-                    ${from}
-                    ${loads}
-                    ${lane}
-                    const unsigned long long kn_in_range = (unsigned long long)(${index} - kn_low);
-                    bool kn_is_put = kn_is_there && kn_in_range < kn_range;
-                    kn_word kn_value = ${mapped};
-                    if constexpr (kn_is_count || kn_is_sum) {
-                        /* Atomic functions on one word wait for each other: the elements of a warp that have the bin of its first one are counted, or added, together. */
-                        if (kn_copies < kn_enough) {
-                            const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_put);
-                            const unsigned kn_usual = __shfl_sync(0xffffffffu, (unsigned)kn_in_range, kn_voted != 0 ? __ffs(kn_voted) - 1 : 0);
-                            const bool kn_is_same = kn_is_put && (unsigned)kn_in_range == kn_usual && kn_in_range >> 32 == 0;
-                            const unsigned kn_same = __ballot_sync(0xffffffffu, kn_is_same);
-                            if (kn_is_count || __popc(kn_same) >= kn_many) {
-                                kn_is_put = kn_is_put && (!kn_is_same || (kn_same & ((1u << threadIdx.x % 32) - 1)) == 0);
-                                if constexpr (kn_is_count) {
-                                    kn_value = kn_is_same ? __popc(kn_same) : 1;
-                                } else {
-                                    kn_word kn_all = kn_is_same ? kn_value : 0;
+                for (int kn_w = 0; kn_w < kn_elements.value; kn_w += kn_together) {
 #pragma unroll
-                                    for (int kn_by = 16; kn_by > 0; kn_by /= 2)
-                                        kn_all += kn_shuffle<'^'>(kn_all, kn_by);
-                                    kn_value = kn_is_same ? kn_all : kn_value;
+                    for (int kn_u = kn_w; kn_u < kn_w + kn_together; ++kn_u) {
+                        [[maybe_unused]] const unsigned kn_j = kn_number_of(kn_u);
+                        ${from}
+                        ${loads}
+                        ${lane}
+                        const unsigned long long kn_in_range = (unsigned long long)(${index} - kn_low);
+                        kn_bin_of[kn_u] = kn_is_full || kn_e < kn_end ? kn_in_range : kn_range;
+                        kn_value_of[kn_u] = ${mapped};
+                        ${gather}
+                    }
+#pragma unroll
+                    for (int kn_u = kn_w; kn_u < kn_w + kn_together; ++kn_u) {
+                        const unsigned long long kn_in_range = kn_bin_of[kn_u];
+                        bool kn_is_put = kn_in_range < kn_range;
+                        kn_word kn_value = kn_value_of[kn_u];
+                        if constexpr (kn_is_count || kn_is_sum) {
+                            /* Atomic functions on one word wait for each other: the elements of a warp that have the bin of its first one are counted, or added, together. */
+                            if (kn_copies < kn_enough) {
+                                const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_put);
+                                const unsigned kn_usual = __shfl_sync(0xffffffffu, (unsigned)kn_in_range, kn_voted != 0 ? __ffs(kn_voted) - 1 : 0);
+                                const bool kn_is_same = kn_is_put && (unsigned)kn_in_range == kn_usual && kn_in_range >> 32 == 0;
+                                const unsigned kn_same = __ballot_sync(0xffffffffu, kn_is_same);
+                                if (kn_is_count || __popc(kn_same) >= kn_many) {
+                                    kn_is_put = kn_is_put && (!kn_is_same || (kn_same & ((1u << threadIdx.x % 32) - 1)) == 0);
+                                    if constexpr (kn_is_count) {
+                                        kn_value = kn_is_same ? __popc(kn_same) : 1;
+                                    } else {
+                                        kn_word kn_all = kn_is_same ? kn_value : 0;
+#pragma unroll
+                                        for (int kn_by = 16; kn_by > 0; kn_by /= 2)
+                                            kn_all += kn_shuffle<'^'>(kn_all, kn_by);
+                                        kn_value = kn_is_same ? kn_all : kn_value;
+                                    }
                                 }
                             }
                         }
+                        ${tally}
                     }
-                    ${tally}
-                }
-            };
-            /* All lanes of a warp go on together, so that they can ask each other. */
-            unsigned kn_e = threadIdx.x;
-            if (kn_e - threadIdx.x % 32 < kn_lead)
-                kn_round(kn_number<1>(), kn_e, kn_lead);
-            unsigned kn_done = kn_lead;
+                    }
+                };
+                /* All lanes of a warp go on together, so that they can ask each other. */
+                unsigned kn_e = threadIdx.x;
+                if (kn_e - threadIdx.x % 32 < kn_lead)
+                    kn_round(kn_number<1>(), kn_e, kn_lead);
+                unsigned kn_done = kn_lead;
 #pragma unroll 1
-            for (; kn_done + ${block} * kn_in_flight <= kn_count; kn_done += ${block} * kn_in_flight)
-                kn_round(kn_number<kn_in_flight>(), kn_done + kn_wide * threadIdx.x, kn_count);
+                for (; kn_done + ${block} * kn_in_flight <= kn_count; kn_done += ${block} * kn_in_flight)
+                    kn_round(kn_number<kn_in_flight>(), kn_done + kn_wide * threadIdx.x, kn_count);
 #pragma unroll 1
-            for (kn_e += kn_done; kn_e - threadIdx.x % 32 < kn_count; kn_e += ${block})
-                kn_round(kn_number<1>(), kn_e, kn_count);
-            __syncthreads();
+                for (kn_e += kn_done; kn_e - threadIdx.x % 32 < kn_count; kn_e += ${block})
+                    kn_round(kn_number<1>(), kn_e, kn_count);
+                __syncthreads();
 
-            /* The copies of a bin, of which each thread begins with another one. */
+                /* The copies of a bin, of which each thread begins with another one. */
 #pragma unroll 1
-            for (unsigned kn_b = threadIdx.x; kn_b < kn_shared_bins; kn_b += ${block}) {
-                kn_word kn_sum = kn_bins[kn_b * kn_bin_step + kn_b % kn_copies * kn_copy_step];
+                for (unsigned kn_b = threadIdx.x; kn_b < kn_shared_bins; kn_b += ${block}) {
+                    kn_word kn_sum = kn_bins[kn_b * kn_bin_step + kn_b % kn_copies * kn_copy_step];
 #pragma unroll 1
-                for (unsigned kn_c = 1; kn_c < kn_copies; ++kn_c)
-                    kn_sum = ${reduce}(kn_sum, kn_bins[kn_b * kn_bin_step + (kn_b + kn_c) % kn_copies * kn_copy_step]);
-                kn_of_all[kn_part * kn_n_bins + kn_low + kn_b] = kn_sum;
+                    for (unsigned kn_c = 1; kn_c < kn_copies; ++kn_c)
+                        kn_sum = ${reduce}(kn_sum, kn_bins[kn_b * kn_bin_step + (kn_b + kn_c) % kn_copies * kn_copy_step]);
+                    kn_of_all[kn_part * kn_n_bins + kn_low + kn_b] = kn_sum;
+                }
             }
         }
+        ${after_loop}
     }
-    ${after_loop}
-}

@@ -12,10 +12,13 @@ for (int kn_v = 0; kn_v < kn_step; ++kn_v)
 if (kn_step == 1 || ${is_single})
     kn_${name}_all[kn_v] = ${place};
 
-// True if a value is wanted in memory.
-#inline lesser kn_value < kn_of_all[kn_in_range]
-#inline greater kn_of_all[kn_in_range] < kn_value
+// True if a value is wanted in memory, where the bin had another one a moment ago.
+#inline lesser kn_value < kn_seen[kn_u]
+#inline greater kn_seen[kn_u] < kn_value
 #inline any true
+
+#part seen
+kn_seen[kn_u] = kn_is_in_memory ? kn_of_all[kn_bin_of[kn_u] < kn_range ? kn_bin_of[kn_u] : 0] : kn_word();
 
 #part by_atomics
 if (kn_is_put && kn_is_in_memory) {
