@@ -16,15 +16,16 @@ enum {
     SOME = 1 << 10,      /* keys, from which on a pivot is the median of more of them ... */
     MANY = 1 << 14,      /* ... and of many more */
     LONG_ROW = 1 << 16,  /* keys that are worth several threads */
+    SORTED_AT_ONCE = 64, /* keys of which it is asked at a time whether they are in order */
     MOST_RANGES = 1 << 6 /* of a long row */
 };
 
-/* Keys that are to be sorted. is_one: all are equal. */
+/* Keys that are to be sorted. in_order: each is there already, as equal ones are. */
 typedef struct range {
     const void *from;
     void *to, *beside;
     int64_t n;
-    bool is_one;
+    bool in_order;
 } range;
 
 /* Orders of lanes, a byte each: first those whose bit is set in the number of the order. */
@@ -71,14 +72,17 @@ int kn_host_sort_vectors(const char *architecture, int key_size)
 typedef struct sorter {
     void (*sort)(range r, uint64_t *random);
     void (*split)(range *first, range *second, const range *r, uint64_t *random);
+    bool (*is_sorted)(const void *from, int64_t n);
     void (*mend)(const void *from, void *sorted, int64_t n, uint64_t infinity);
 } sorter;
 
 static const sorter *sorter_of(const kn_host_keys *k)
 {
     static const sorter all[2][2] = {
-        {{sort_32_by_32, split_32_by_32, mend_equal_32_by_32}, {sort_32, split_32, mend_equal_32}},
-        {{sort_64_by_32, split_64_by_32, mend_equal_64_by_32}, {sort_64, split_64, mend_equal_64}}};
+        {{sort_32_by_32, split_32_by_32, is_sorted_32_by_32, mend_equal_32_by_32},
+         {sort_32, split_32, is_sorted_32, mend_equal_32}},
+        {{sort_64_by_32, split_64_by_32, is_sorted_64_by_32, mend_equal_64_by_32},
+         {sort_64, split_64, is_sorted_64, mend_equal_64}}};
     return &all[k->key_size == 8][k->vector_size == 64];
 }
 
@@ -95,7 +99,7 @@ static void split_ranges(void *user, int64_t begin, int64_t end)
         const range *r = &s->range[s->from][k];
         range *to = &s->range[!s->from][2 * k];
         uint64_t seed = (uint64_t)k;
-        if (r->n < LONG_ROW / 2 || r->is_one) {
+        if (r->n < LONG_ROW / 2 || r->in_order) {
             to[0] = *r;
             to[1] = (range){.from = r->to, .to = r->to, .beside = r->beside};
         } else {
@@ -130,8 +134,9 @@ static void sort_rows(void *user, int64_t begin, int64_t end)
 {
     const kn_host_keys *k = user;
     for (int64_t row = begin; row < end; ++row) {
-        const range r = row_of(k, row);
+        range r = row_of(k, row);
         uint64_t seed = (uint64_t)row;
+        r.in_order = sorter_of(k)->is_sorted(r.from, r.n);
         sorter_of(k)->sort(r, &seed);
         mend_row(k, row);
     }
@@ -141,6 +146,7 @@ static void sort_long_row(const kn_host_keys *k, int64_t row)
 {
     sorting s = {.keys = k};
     s.range[0][0] = row_of(k, row);
+    s.range[0][0].in_order = sorter_of(k)->is_sorted(s.range[0][0].from, k->length);
     for (int ranges = 1; ranges < MOST_RANGES; ranges *= 2) {
         kn_host_parallel(ranges, 1, split_ranges, &s);
         s.from = !s.from;

@@ -84,6 +84,21 @@ WITH static void NAME(sort_few)(const KEY *from, KEY *to, const int64_t n)
         NAME(sort_vectors)(from, to, n, 8);
 }
 
+/* No key is less than the one before it: few keys of a random row tell. */
+WITH static bool NAME(is_sorted)(const void *keys, const int64_t n)
+{
+    const KEY *const from = keys;
+    for (int64_t k = 0; k + 1 < n;) { /* some at a time, by vectors */
+        const int64_t end = n - 1 - k < SORTED_AT_ONCE ? n - 1 : k + SORTED_AT_ONCE;
+        int is_less = 0;
+        for (; k < end; ++k)
+            is_less |= from[k + 1] < from[k];
+        if (is_less)
+            return false;
+    }
+    return true;
+}
+
 /* The median of some keys that are equally far apart; where they begin is random. */
 WITH static KEY NAME(pick)(const KEY *from, const int64_t n, uint64_t *random)
 {
@@ -115,14 +130,14 @@ WITH static void NAME(split)(range *first, range *second, const range *r, uint64
 
 WITH static void NAME(sort)(range r, uint64_t *random)
 {
-    while (r.n > MOST_VECTORS * LANES && !r.is_one) {
+    while (r.n > MOST_VECTORS * LANES && !r.in_order) {
         range first, second;
         NAME(split)(&first, &second, &r, random);
         const bool is_shorter = first.n < second.n;
         NAME(sort)(is_shorter ? first : second, random);
         r = is_shorter ? second : first;
     }
-    if (!r.is_one)
+    if (!r.in_order)
         NAME(sort_few)(r.from, r.to, r.n);
     else if (r.from != r.to)
         memcpy(r.to, r.from, (size_t)r.n * sizeof(KEY));
