@@ -11,7 +11,7 @@ from check_operations import BINARY, UNARY, PAIRS, elements
 from check_searches import placed
 from check_sort_names import Names
 from fuzz_reductions import CallOptions
-from host_kernels import Argument, SEED, SOAK, drawn, in_threads, random_cases
+from host_kernels import Argument, SEED, SOAK, drawn, in_threads, near, random_cases
 
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 UFUNCS = [name for name in UNARY + BINARY if isinstance(getattr(np, name), np.ufunc)]
@@ -61,13 +61,7 @@ def numbers(rng, name, dtype, shape):
 
 def same(got, right, text):
     """Within a few units of the dtype that it is computed in."""
-    right = np.asarray(right)
-    if got.shape != right.shape or got.dtype != right.dtype:
-        return False
-    if right.dtype.kind not in "fc":
-        return np.array_equal(got, right)
-    step = 8 * max(np.finfo(right.dtype).eps, *[np.finfo(d).eps for d in ("float16", "float32", "complex64") if f"dtype={d}" in text], 0)
-    return np.allclose(got, right, step, step, equal_nan=True)
+    return near(got, right, 8, [d for d in ("float16", "float32", "complex64") if f"dtype={d}" in text])
 
 
 def call_case(rng):

@@ -113,6 +113,17 @@ def bits(array, dtype=None):
     return array.view(f"u{array.dtype.itemsize}")
 
 
+def near(got, right, units, dtypes=()):
+    """The same shape and dtype, and so many units of it from each other, or of the coarsest of the dtypes that it is computed in."""
+    right = np.asarray(right)
+    if got.shape != right.shape or got.dtype != right.dtype:
+        return False
+    if right.dtype.kind not in "fc":
+        return np.array_equal(got, right)
+    step = units * max(np.finfo(d).eps for d in (right.dtype, *dtypes))
+    return np.allclose(got, right, step, step, equal_nan=True)
+
+
 def random_cases(soak, short, seed, *more):
     """The options of a test of random cases: so many in tools/soak, so many otherwise, with this seed; more: names and keywords of further arguments."""
     parser = argparse.ArgumentParser()
