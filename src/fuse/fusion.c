@@ -50,6 +50,8 @@ static void add_passes(kn_fusion *f, const kn_spec *spec)
         wanted[p->stage[t].value[0]] = true;
         if (kn_spec_value_dtype(spec, p->stage[t].value[1]) == KILN_DTYPE_NONE)
             f->structs |= 1u << f->n_passes;
+        if (strstr(p->stage[t].body, "::")) /* a function of the preamble, beside other members or alone */
+            f->moments |= 1u << f->n_passes;
         add_pass(f, spec, wanted);
     }
     bool wanted[2 * KN_MAX_PARAMS] = {false};
@@ -159,6 +161,7 @@ enum {
     ROW = 20000,            /* one kernel of all reductions: a row, for each reduction, twice that where it
                                reduces structs (its lanes are combined), */
     STRUCT = 200,           /* and an element of these; */
+    MOMENTS_BYTE = 20000,   /* a byte of an element of a row whose lanes are joined by divisions */
     PIECE = 12000,          /* a row of several axes: a contiguous piece, in each pass */
     BESIDE = 150,           /* rows side by side: an element that goes to a tile, or comes from one, */
     GROUP = 20000,          /* and a group of them, for each reduction */
@@ -232,6 +235,16 @@ static int64_t fused_beside(const kn_fusion *f)
     return START + kn_most(time, memory_time(f, all_bytes(f)));
 }
 
+/* Bytes of the widest input; narrow ones are reduced as float32. */
+static int64_t widest_input(const kn_fusion *f)
+{
+    int64_t widest = (int64_t)sizeof(float);
+    for (int o = 0; o < f->n_operands; ++o)
+        if (!f->operand[o].is_output)
+            widest = kn_most(widest, f->operand[o].item);
+    return widest;
+}
+
 static int64_t fused_on_host(const kn_fusion *f)
 {
     if (f->side > 1)
@@ -247,6 +260,7 @@ static int64_t fused_on_host(const kn_fusion *f)
         bytes += bytes_of_pass(f, pass);
     time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
     time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
+    time += f->rows * MOMENTS_BYTE * widest_input(f) * __builtin_popcount(f->moments);
     time += f->piece < f->length ? size / f->piece * PIECE * f->n_passes : 0;
     time = kn_most(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
     return START + (f->rows < FEW_ROWS ? 2 * time : time);

@@ -41,6 +41,7 @@ typedef struct kn_fusion {
     int spared;       /* CUDA: passes behind the first that several kernels, of another program, do without */
     bool has_map;     /* the last pass is no reduction */
     unsigned structs; /* bits: passes that reduce structs */
+    unsigned moments; /* and those whose structs are combined by functions of their own: variances */
     int functions[KN_FUSION_PASSES], all_functions; /* functions per element, by pass; of one kernel that
                                                        stores no intermediate value */
     int n_operands;
