@@ -109,6 +109,12 @@ static bool is_whole_name(const kn_spec *spec, const whole_nodes *nodes, const c
     return strncmp(text, "int", 3) == 0 || strncmp(text, "uint", 4) == 0;
 }
 
+/* True for marks that no declaration of a node has. */
+static bool is_other_statement(char mark)
+{
+    return mark == '#' || mark == '{' || mark == '}' || mark == '/';
+}
+
 /* The length of the statement at the text if it declares a node that is an integer of integers; else 0. A
  * node that is a bool, of whatever, is noted too. */
 static size_t skip_whole(const kn_spec *spec, whole_nodes *nodes, const char *text)
@@ -119,7 +125,8 @@ static size_t skip_whole(const kn_spec *spec, whole_nodes *nodes, const char *te
     const char *at = text;
     for (; *at != ';'; at += length) {
         kn_token_kind kind = kn_token_scan(at, &length);
-        if (kind == KN_TOKEN_END || kind == KN_TOKEN_OPEN || (kind == KN_TOKEN_OTHER && strchr("#{}/", *at)))
+        if (kind == KN_TOKEN_END || kind == KN_TOKEN_OPEN ||
+            (kind == KN_TOKEN_OTHER && is_other_statement(*at)))
             return 0;
         if (node < 0 && kind == KN_TOKEN_NAME && node_of(at, length) >= 0)
             node = node_of(at, length);

@@ -38,7 +38,7 @@ BASE = {"allclose": "array([1.0]), array([1.05])", "isclose": "array([1.0]), arr
         "logspace": "0, 2", "geomspace": "1, 100", "linspace": "0, 10", "median": "x", "sort_complex": "x", "fftshift": "x", "ifftshift": "x", "flip": "x", "tile": "x, 2", "diag_indices": "3",
         "ptp": "x", "count_nonzero": "k", "trim_zeros": "o", "eye": "3", "identity": "3", "tri": "3", "choice": "v", "intersect1d": "b, w", "std": "x", "size": "x", "trace": "h",
         "diagonal": "h", "diag": "v", "diagflat": "v", "geomspace ": "", "tril_indices": "3", "triu_indices": "3", "average": "x", "percentile": "x, 30", "nanpercentile": "n, 30",
-        "nanquantile": "n, 0.3", "swapaxes": "h, 0, 1", "ediff1d": "v", "shape": "x", "any": "o", "all": "o", "repeat": "x, 2", "setdiff1d": "b, w", "setxor1d": "b, w", "delete": "x, 1"}
+        "nanquantile": "n, 0.3", "swapaxes": "h, 0, 1", "ediff1d": "v", "shape": "x", "any": "o", "all": "o", "repeat": "x, 2", "setdiff1d": "b, w", "setxor1d": "b, w", "delete": "x, 1", "unstack": "k"}
 # What a parameter is given, one after the other until NumPy's result is another.
 TRIED = {"descending": ["True"], "axis": ["1", "0", "-1", "(0, 1)", "None"], "keepdims": ["True"], "dtype": ["float32", "int32", "complex128", "float64"], "where": ["m", "[True, False, True, True]", "o > 1", "o < 1"], "initial": ["50.0", "-50.0", "2.0"],
          "ddof": ["1", "0"], "assume_unique": ["True"], "correction": ["1"], "mean": ["1.0"], "k": ["1", "-1", "2"], "casting": ["'no'", "'safe'", "'unsafe'"], "order": ["'F'"], "axes": ["(1, 0)", "(0, 2, 1)", "1", "(0, 2)", "(2, 1, 0)"], "weights": ["[1, 3, 2.0]", "[2.0, 1, 3, 1, 4]", "i"],
@@ -53,7 +53,7 @@ TRIED = {"descending": ["True"], "axis": ["1", "0", "-1", "(0, 1)", "None"], "ke
 # Words that the parameter needs beside it, and calls that show it.
 WITH = {("where", "amax"): "initial=-9.0, ", ("where", "amin"): "initial=9.0, ", ("where", "max"): "initial=-9.0, ", ("where", "min"): "initial=9.0, ", ("where", "nanmax"): "initial=-9.0, ",
         ("where", "nanmin"): "initial=9.0, ", ("where", "copyto"): "casting='unsafe', ", ("casting", "*"): "dtype=float32, ", ("returned", "average"): "axis=0, ", ("a_max", "clip"): "a_min=-9.0, ", ("a_min", "clip"): "a_max=9.0, ", ("x", "where"): "y=0.0, ", ("y", "where"): "x=1.0, ",
-        ("axis", "take_along_axis"): ""}
+        ("axis", "take_along_axis"): "", **{("weights", name): "method='inverted_cdf', " for name in ("quantile", "nanquantile", "percentile", "nanpercentile")}}
 OTHER = {("equal_nan", "array_equal"): "n, n", ("equal_nan", "unique"): "array([nan, 1.0, nan])", ("right", "interp"): "x + 4, s, s * s", ("mode", "take"): "x, [0, 99]", ("mode", "choose"): "i + 2, [x, y, n]", ("mode", "put"): "x, [99], [5.0]",
          ("mode", "ravel_multi_index"): "[b, w], (4, 4)", ("axis", "cumulative_sum"): "h", ("axis", "cumulative_prod"): "h", ("axis", "squeeze"): "x[None, :, :1]", ("axis", "linspace"): "s, 9.0", ("axis", "logspace"): "s, 3.0",
          ("axis", "geomspace"): "s + 1, 9.0", ("edge_order", "gradient"): "v", ("axis", "gradient"): "h, axis=0", ("rtol", "isclose"): "array([1.0]), array([1.5])", ("equal_nan", "allclose"): "n, n",
@@ -99,7 +99,8 @@ def text_of(name, words, base):
     if name in STATEMENTS:
         target, rest = base.split(", ", 1) if name != "fill_diagonal" else ("f", "5.0")
         return f"{name}({target}, {rest}{', ' + words if words else ''}); {target}"
-    return f"{name}({base}{', ' if words and base else ''}{words})"
+    call = f"{name}({base}{', ' if words and base else ''}{words})"
+    return f"one, two, three = {call}; two" if name == "unstack" else call
 
 
 def arguments_of(name, needed):
