@@ -18,7 +18,8 @@ struct kn_thread {
     pthread_t thread;
     void (*body)(void *user);
     void *user;
-    bool has_begun; /* under the lock */
+    bool has_begun; /* under the lock, as the next one */
+    bool is_seen;   /* kn_thread_start knows it: it waits no longer */
     atomic_bool has_ended;
 };
 
@@ -66,7 +67,7 @@ static void join_ended(void)
 {
     for (kn_thread **link = &threads; *link;) {
         kn_thread *t = *link;
-        if (!atomic_load(&t->has_ended)) {
+        if (!t->is_seen || !atomic_load(&t->has_ended)) {
             link = &t->next;
             continue;
         }
@@ -91,6 +92,7 @@ int kn_thread_start(void (*body)(void *user), void *user)
         threads = t;
         while (!t->has_begun)
             kn_lock_wait(KN_LOCK_THREADS);
+        t->is_seen = true;
     }
     kn_lock_give(KN_LOCK_THREADS);
     if (rc != 0) {
