@@ -786,7 +786,7 @@ OWN_FRAME static kiln_status unpack(kn_value *out, kn_parser *p, const kn_value 
 {
     const kn_called c = {.name = "names", .name_length = 5, .at = value->at, .length = value->length};
     int in = value->node;
-    kn_value item, of;
+    kn_value item = {0}, of = {0};
     kn_node transposed = {.kind = KN_NODE_TRANSPOSE,
                           .n_in = 1,
                           .in = &in,
@@ -821,7 +821,7 @@ static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const k
 {
     if (n_targets == 1)
         return assign_one(p, &targets, value);
-    kn_value found;
+    kn_value found = {0};
     if (value->kind == KN_VALUE_NONZERO) {
         kiln_status status = kn_nonzero_items(&found, p, value, n_targets);
         return status == KILN_OK ? assign(p, targets, n_targets, &found) : status;

@@ -120,10 +120,11 @@ typedef struct slope {
 static void put_slope(kn_str *text, bool has_places, int64_t order)
 {
     const char *const *part = has_places ? by_places : evenly;
+    const int ends = order == 2 ? 2 : 0;
     if (has_places)
         kn_str_append(text, "h = diff(x - 0.0); l, r = h[:-1], h[1:]; ");
     kn_str_append(text, "f = swapaxes(f - 0.0, axis, -1); swapaxes(");
-    kn_str_printf(text, OF_PARTS ", axis, -1)", part[2 * (order - 1)], part[4], part[2 * (order - 1) + 1]);
+    kn_str_printf(text, OF_PARTS ", axis, -1)", part[ends], part[4], part[ends + 1]);
 }
 
 static kiln_status refuse_axes(int n_axes, int64_t expected)

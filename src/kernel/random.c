@@ -340,8 +340,8 @@ static kiln_status launch(uint64_t key, uint64_t position, kiln_array *out, cons
 static int count_shared(const kiln_array *out, uint64_t position, const kn_law_use *use,
                         const kiln_arg *params)
 {
-    const bool is_wide = param_dtype(use) == KILN_FLOAT64 ? use->law->sort != KN_LAW_BITS
-                                                          : kiln_dtype_size(use->dtype) == 8;
+    const bool is_wide =
+        param_dtype(use) == KILN_FLOAT64 ? use->law->sort != KN_LAW_BITS : kiln_dtype_size(use->dtype) == 8;
     /* Integers of 64 bits in a range below 2^32 have one word each, the others two. */
     const int n = is_wide && use->law->sort != KN_LAW_INTEGERS ? 2 : 4;
     if (!use->law->shares || !kiln_array_is_c_contiguous(out) || position % (uint64_t)n != 0 ||

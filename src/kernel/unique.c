@@ -250,8 +250,8 @@ static kiln_status make_find(unique *u)
         {.kind = KN_SCAN, .label = "scan", .reads = "_kn_new", .gives = "_kn_number", .body = "a + b"},
         {.kind = KN_MAP,
          .label = "body",
-         .reads = u->has_order ? "_kn_number, x, order, before, first, orders"
-                              : "_kn_number, x, before, first",
+         .reads =
+             u->has_order ? "_kn_number, x, order, before, first, orders" : "_kn_number, x, before, first",
          .body = kn_str_text(&put)}};
     const kn_program_text text = {.name = "unique",
                                   .in = u->has_order
