@@ -659,9 +659,10 @@ static kiln_status make_keys(const making *m)
         return KILN_OK;
     kn_str_printf(&value, "kn_sort_key<%d, 0>(static_cast<kn_fixed_real<%c> >(%s\n))", m->h->is_least, m->key,
                   m->value);
-    kn_str_printf(&map,
-                  "_key == 0 ? static_cast<kn_fixed_real<%c> >(%s\n) : kn_sort_value<kn_fixed_real<%c> >(%s)",
-                  m->key, m->identity, m->key, m->h->is_least ? "~_key" : "_key");
+    kn_str_printf(
+        &map,
+        "_key == 0 ? static_cast<kn_fixed_real<%c> >(%s\n) : kn_sort_value<kn_fixed_real<%c>, %d>(_key)",
+        m->key, m->identity, m->key, m->h->is_least);
     kiln_status status = value.failed || map.failed
                              ? kn_error_memory("a histogram's texts")
                              : make_tally_of(&m->h->keys, m, "", word, kn_str_text(&value), "max(a, b)", "0");

@@ -91,10 +91,16 @@ template <class T> static __device__ __forceinline__ unsigned long long kn_sort_
     const bits key = kn_sort_real<false>(x);
     return x != x ? 0 : key > (bits)of ? (unsigned long long)key : ~0ull;
 }
-// The element that has a key, in an order that is not descending: an integer or a real number.
-template <class T> static __device__ __forceinline__ T kn_sort_value(const unsigned long long of) {
+// The element that has a key of kn_sort_real: an integer or a real number.
+template <class T, bool Down = false> static __device__ __forceinline__ T kn_sort_value(const unsigned long long of) {
     typedef typename kn_sort_bits<sizeof(T)>::type bits;
-    const bits sign = (bits)((bits)1 << (8 * sizeof(T) - 1)), key = (bits)of;
+    const bits sign = (bits)((bits)1 << (8 * sizeof(T) - 1));
+    bits key = (bits)of;
+#ifdef __CUDA_ARCH__
+    if constexpr (Down && sizeof(T) == 4 && !kn_sort_integer<T>::is)
+        ++key;
+#endif
+    key = Down ? (bits)~key : key;
     if constexpr (kn_sort_integer<T>::is)
         return kn_cast_bits<T>((bits)(kn_sort_integer<T>::is_signed ? key ^ sign : key));
     return kn_cast_bits<T>((bits)(key & sign ? key ^ sign : ~key));
