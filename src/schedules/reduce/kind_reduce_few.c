@@ -25,8 +25,7 @@ enum {
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
     unsigned lanes, items;                                                                                   \
-    long long rows;                                                                                          \
-    kn_divider per_row;
+    long long rows;
 typedef struct few_field {
     MEMBERS
 } few_field;
@@ -126,8 +125,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const int items = kn_reduce_few_config_of(s)->items;
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    few_field f = {.items = (uint32_t)(kn_reduce_size(part->space) / s->vector),
-                   .per_row = kn_divider_make(1)};
+    few_field f = {.items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
     f.lanes = lanes_of(f.items, items);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, chosen.axis, -1);
     f.rows = out->size / part->space->extent[chosen.axis];
@@ -157,10 +155,9 @@ const kn_kind kn_kind_reduce_few = {.name = "reduce_few",
                                     .recipe = &kn_recipe_reduce_few,
                                     KN_REDUCE_KIND,
                                     .config = &kn_reduce_few_config_table,
-                                    .revision = 1,
+                                    .revision = 2,
                                     .fewest = FEWEST_ELEMENTS,
                                     .field = KN_FIELD(few_field, MEMBERS),
                                     .list_levels = list_levels,
                                     .cut = kn_reduce_cut_beside,
-                                    .describe = describe,
-                                    .has_workspace = true};
+                                    .describe = describe};

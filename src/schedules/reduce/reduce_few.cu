@@ -70,17 +70,14 @@ ${begin}
             }
         }
     }
-    const unsigned kn_held = kn.items < kn.lanes ? kn.items : kn.lanes;
-    const bool kn_some = kn_held > 0;
 #pragma unroll
     for (int kn_f = 0; kn_f < kn_few; ++kn_f) {
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_rows; ++kn_r) {
-            kn_reduce_lanes(kn_reduced[kn_r][kn_f], kn_held, kn_lane, ${reduce});
+            kn_reduce_lanes(kn_reduced[kn_r][kn_f], kn.lanes, kn_lane, ${reduce});
             if (kn_is_here[kn_r] && kn_lane == 0) {
                 const kn_place kn_here = kn_of_result<${operands}>(kn_begin_of[kn_r], kn, kn_f);
                 ${type} ${result} = kn_reduced[kn_r][kn_f];
-                ${empty}
                 ${stores}
             }
         }
