@@ -390,9 +390,7 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
 static kiln_status insert_by(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot)
 {
     static const char *const names[] = {"arr", "obj", "values", "axis"};
-    kiln_status status = kn_call_is_given(&slot[3]) ? KILN_OK : kn_call_flatten(&slot[0], p, c);
-    if (status == KILN_OK && !kn_call_is_given(&slot[3]))
-        status = kn_parser_number(&slot[3], p, kiln_arg_int(0), c->at, c->length);
+    kiln_status status = kn_call_flat_axis(&slot[0], &slot[3], p, c);
     return status == KILN_OK
                ? kn_compose(
                      out, p, c,

@@ -68,6 +68,8 @@ kiln_status kn_call_add_part(kn_value *out, kn_parser *p, const kn_called *c, co
                              kn_subscript own, int axis);
 /* All elements of x, in C order, along one axis. */
 kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c);
+/* Where no axis is given x is flattened, and the axis is the one that it has then. */
+kiln_status kn_call_flat_axis(kn_value *x, kn_value *axis, kn_parser *p, const kn_called *c);
 /* x[1:] - x[:-1] along the last axis. */
 kiln_status kn_call_add_differences(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x);
 

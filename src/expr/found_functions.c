@@ -20,17 +20,15 @@ kiln_status kn_call_repeat_by(kn_value *out, kn_parser *p, const kn_called *c, c
     kiln_status status = p->array(&in[1], p);
     if (status == KILN_OK)
         status = kn_call_cast_to(&in[1], p, c, KILN_INT64, KN_CASTING_SAFE, false);
+    if (status == KILN_OK)
+        status = kn_call_flat_axis(&in[0], &in[2], p, c);
     if (status != KILN_OK)
         return status;
     return kn_compose(
         out, p, c,
-        kn_call_is_given(&in[2])
-            ? "x = swapaxes(a, axis, -1); r = broadcast_to(repeats, (x.shape[-1],)); b = min(r, initial=0); "
-              "n = counted(where(b < 0, b, sum(r))); "
-              "swapaxes(take(x, searchsorted(cumsum(r), n, 'right'), axis=-1, mode='clip'), axis, -1)"
-            : "x = ravel(a); r = broadcast_to(repeats, x.shape); b = min(r, initial=0); "
-              "n = counted(where(b < 0, b, sum(r))); "
-              "take(x, searchsorted(cumsum(r), n, 'right'), mode='clip')",
+        "x = swapaxes(a, axis, -1); r = broadcast_to(repeats, (x.shape[-1],)); b = min(r, initial=0); "
+        "n = counted(where(b < 0, b, sum(r))); "
+        "swapaxes(take(x, searchsorted(cumsum(r), n, 'right'), axis=-1, mode='clip'), axis, -1)",
         names, in, 3);
 }
 

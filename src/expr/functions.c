@@ -760,6 +760,14 @@ kiln_status kn_call_flatten(kn_value *x, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_parser_add(x, p, &node) : status;
 }
 
+kiln_status kn_call_flat_axis(kn_value *x, kn_value *axis, kn_parser *p, const kn_called *c)
+{
+    if (kn_call_is_given(axis))
+        return KILN_OK;
+    kiln_status status = kn_call_flatten(x, p, c);
+    return status == KILN_OK ? kn_parser_number(axis, p, kiln_arg_int(0), c->at, c->length) : status;
+}
+
 kiln_status kn_call_add_slice(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
                               kn_subscript *subscript, int count)
 {

@@ -179,6 +179,31 @@ static void put_body(texts *t, const kn_sort_making *m, const char *along, const
                   kn_str_text(&t->elements), at);
 }
 
+/* A pass: the digit of each element, its place by that, and what is put there. */
+static kiln_status make_place(kiln_kernel **out, const kn_sort_making *m, const texts *t,
+                              const char *digit_reads, const char *digit)
+{
+    const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
+                                     .label = "bits",
+                                     .reads = digit_reads,
+                                     .gives = "_kn_digit",
+                                     .body = digit},
+                                    {.kind = KN_PLACE,
+                                     .label = "place",
+                                     .reads = "_kn_digit, _counts",
+                                     .gives = "_kn_to, _words",
+                                     .body = ""},
+                                    {.kind = KN_MAP,
+                                     .label = "put",
+                                     .reads = kn_str_text(&t->reads),
+                                     .gives = "",
+                                     .body = kn_str_text(&t->put)}};
+    kiln_status status = check(t);
+    return status == KILN_OK ? make_kernel(out, m, kn_str_text(&t->in), kn_str_text(&t->outs),
+                                           "uint32 _kn_digit, int64 _kn_to", stages)
+                             : status;
+}
+
 /* A pass that stores `put`, whose parameters are the user's too if it is the last one. */
 static kiln_status make_pass(kiln_kernel **out, const kn_sort_making *m, texts *t, bool has_order,
                              bool is_last)
@@ -199,25 +224,7 @@ static kiln_status make_pass(kiln_kernel **out, const kn_sort_making *m, texts *
     kn_str_printf(&t->outs, ", raw %c _words", m->letter.word);
     kn_str_printf(&t->reads, "_kn_to%s%s%s", is_last ? "" : ", _key", has_order ? ", _order" : "",
                   is_last && has_results(m) ? ", _results" : "");
-    const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
-                                     .label = "bits",
-                                     .reads = "_key, _shift",
-                                     .gives = "_kn_digit",
-                                     .body = "kn_sort_low_bits(_key, _shift)"},
-                                    {.kind = KN_PLACE,
-                                     .label = "place",
-                                     .reads = "_kn_digit, _counts",
-                                     .gives = "_kn_to, _words",
-                                     .body = ""},
-                                    {.kind = KN_MAP,
-                                     .label = "put",
-                                     .reads = kn_str_text(&t->reads),
-                                     .gives = "",
-                                     .body = kn_str_text(&t->put)}};
-    kiln_status status = check(t);
-    return status == KILN_OK ? make_kernel(out, m, kn_str_text(&t->in), kn_str_text(&t->outs),
-                                           "uint32 _kn_digit, int64 _kn_to", stages)
-                             : status;
+    return make_place(out, m, t, "_key, _shift", "kn_sort_low_bits(_key, _shift)");
 }
 
 /* ---- what has none of the user's texts: the same kernels for all sorts, of which bundles have some ---- */
@@ -376,25 +383,10 @@ static kiln_status make_move(const kn_sort_making *m, bool is_last)
     for (int k = 0; k < m->s->n_moved; ++k)
         if (!is_last || kn_text_has_word(m->body, p->param[m->s->moved[k]].name))
             kn_str_printf(&t.reads, ", %s", p->param[m->s->moved[k]].name);
-    const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION,
-                                     .label = "bits",
-                                     .reads = kn_str_text(&key_reads),
-                                     .gives = "_kn_digit",
-                                     .body = kn_str_text(&digit)},
-                                    {.kind = KN_PLACE,
-                                     .label = "place",
-                                     .reads = "_kn_digit, _counts",
-                                     .gives = "_kn_to, _words",
-                                     .body = ""},
-                                    {.kind = KN_MAP,
-                                     .label = "put",
-                                     .reads = kn_str_text(&t.reads),
-                                     .gives = "",
-                                     .body = kn_str_text(&t.put)}};
-    kiln_status status = key_reads.failed || digit.failed ? kn_error_memory("a sort's texts") : check(&t);
-    if (status == KILN_OK)
-        status = make_kernel(&m->s->move[is_last], m, kn_str_text(&t.in), kn_str_text(&t.outs),
-                             "uint32 _kn_digit, int64 _kn_to", stages);
+    kiln_status status =
+        key_reads.failed || digit.failed
+            ? kn_error_memory("a sort's texts")
+            : make_place(&m->s->move[is_last], m, &t, kn_str_text(&key_reads), kn_str_text(&digit));
     kn_str_free(&key_reads);
     kn_str_free(&digit);
     return finish(&t, status);

@@ -37,9 +37,9 @@ static const char *after_spaces(const char *at)
     return at;
 }
 
-/* Straight through, without the characters of `not`, each output standing where a statement begins, in front
- * of "=". */
-static bool assigns_all(const kn_program *p, const char *text, const char * not )
+/* Straight through, without the characters of `without`, each output standing where a statement begins, in
+ * front of "=". */
+static bool assigns_all(const kn_program *p, const char *text, const char *without)
 {
     uint64_t assigned = 0;
     bool begins = true;
@@ -50,7 +50,8 @@ static bool assigns_all(const kn_program *p, const char *text, const char * not 
             return assigned == (p->n_out < 64 ? (UINT64_C(1) << p->n_out) - 1 : UINT64_MAX);
         if (kind == KN_TOKEN_SPACE)
             continue;
-        if (kind == KN_TOKEN_LITERAL || kind == KN_TOKEN_OPEN || (kind == KN_TOKEN_OTHER && strchr(not, *at)))
+        if (kind == KN_TOKEN_LITERAL || kind == KN_TOKEN_OPEN ||
+            (kind == KN_TOKEN_OTHER && strchr(without, *at)))
             return false;
         int output = kind == KN_TOKEN_NAME ? output_of(p, at, length) : -1;
         const char *next = after_spaces(at + length);
@@ -63,7 +64,7 @@ static bool assigns_all(const kn_program *p, const char *text, const char * not 
     }
 }
 
-static bool is_pure_without(const kn_program *p, const char * not )
+static bool is_pure_without(const kn_program *p, const char *without)
 {
     const unsigned none = KN_USES_INDEX | KN_USES_INDEXER | KN_USES_CONTINUE | KN_USES_PLACE |
                           KN_USES_INDEXER_OUTSIDE | KN_USES_REDUCTION_INDEX | KN_USES_SIZES;
@@ -73,7 +74,7 @@ static bool is_pure_without(const kn_program *p, const char * not )
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         if (p->param[k].is_raw || p->param[k].is_non_const)
             return false;
-    return assigns_all(p, p->stage[0].body, not );
+    return assigns_all(p, p->stage[0].body, without);
 }
 
 bool kn_body_is_pure(const kn_program *p)
