@@ -5,7 +5,6 @@ Each row calls kiln, NumPy and, if it is installed, Numba in turn, and shows the
 machine does not matter). kiln's results are new arrays at each call, as NumPy's are. Every result is compared with NumPy's. `wanted` is the ratio to the best peer that a row
 is meant to have."""
 import argparse
-import ctypes
 import os
 import pathlib
 import sys
@@ -26,7 +25,8 @@ os.environ["KILN_TARGET"] = "host"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/numpy"))
 import numpy as np  # noqa: E402
 
-from host_kernels import Argument, Arrays  # noqa: E402
+from host_calls import Repeated  # noqa: E402
+from host_kernels import Arrays  # noqa: E402
 
 try:
     import numba
@@ -113,22 +113,7 @@ def compiled(text, names):
 def row(name, text, numpy, wanted, loop=None):
     names = list(numpy.__code__.co_varnames)
     arrays = [data[k] for k in names]
-    kernel, out = ctypes.c_void_p(), (ctypes.c_void_p * 4)()
-    kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), ", ".join(names).encode(), text.encode(), None), text)
-    held = [kiln.wrap(a, a.dtype.name) for a in arrays]
-    arguments = (Argument * len(held))(*[Argument(1, 0, h.value) for h in held])
-
-    def call(keep=False):
-        kiln.check(kiln.c.kiln_kernel_call(kernel, out, 1, arguments, len(held), None), text)
-        result = None
-        if keep:
-            size = kiln.c.kiln_array_nbytes(out[0])
-            result = np.empty(size, np.uint8)
-            kiln.check(kiln.c.kiln_array_to_host(out[0], result.ctypes.data_as(ctypes.c_void_p), size), text)
-        kiln.c.kiln_array_free(ctypes.c_void_p(out[0]))
-        out[0] = None
-        return result
-
+    call = Repeated(kiln, text, dict(zip(names, arrays)))
     expected = np.asarray(numpy(*arrays))
     got = call(True).view(expected.dtype)
     is_right = np.allclose(got, expected, rtol=1e-4, atol=1e-1) if expected.dtype.kind == "f" and ("cumsum" in text or "bincount" in text) else np.array_equal(np.sort(got) if "partition" in text else got, np.sort(expected.ravel()) if "partition" in text else expected.ravel())
@@ -144,9 +129,7 @@ def row(name, text, numpy, wanted, loop=None):
     ratio = min(peers) / best[0]
     print(f"| {name} | {best[0] * 1e3:.2f} | {best[1] * 1e3:.2f} | {f'{best[2] * 1e3:.2f}' if len(best) > 2 else '–'} | {ratio:.2f} | {wanted} | "
           f"{'' if is_right else 'wrong '}{'short' if ratio < wanted else ''} |", flush=True)
-    for h in held:
-        kiln.c.kiln_array_free(h)
-    kiln.c.kiln_kernel_free(kernel)
+    call.free()
 
 
 print("| row | kiln ms | NumPy ms | Numba ms | best peer / kiln | wanted | |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |")

@@ -4,7 +4,6 @@
 A line is: bits of the size, dtype, kind of data, row, kiln's microseconds, NumPy's, NumPy / kiln, and the ratio that is wanted; the least of some rounds in which both are called in turn.
 kiln has one thread with --clock cpu (the process's CPU time), else two. "wrong" is a result that is not NumPy's; sums of floats may differ in their last bits, and of float16 are not compared (NumPy rounds each one)."""
 import argparse
-import ctypes
 import os
 import pathlib
 import sys
@@ -22,7 +21,8 @@ os.environ["KILN_TARGET"] = "host"
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/numpy"))
 import numpy as np  # noqa: E402
 
-from host_kernels import Argument, Arrays  # noqa: E402
+from host_calls import Repeated  # noqa: E402
+from host_kernels import Arrays  # noqa: E402
 
 kiln = Arrays(options.library)
 random = np.random.default_rng(7)
@@ -77,29 +77,11 @@ def is_same(got, expected, name):
 
 
 def show(what, x, name, wanted, text, numpy, y):
-    kernel, out = ctypes.c_void_p(), (ctypes.c_void_p * 4)()
-    arrays = [x] if y is None else [x, y]
-    kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x, y"[:4 if len(arrays) > 1 else 1], text.encode(), None), text)
-    held = [kiln.wrap(a, a.dtype.name) for a in arrays]
-    arguments = (Argument * len(held))(*[Argument(1, 0, h.value) for h in held])
-
-    def call(keep=False):
-        kiln.check(kiln.c.kiln_kernel_call(kernel, out, 1, arguments, len(held), None), text)
-        result = None
-        if keep:
-            size = kiln.c.kiln_array_nbytes(out[0])
-            result = np.empty(size, np.uint8)
-            kiln.check(kiln.c.kiln_array_to_host(out[0], result.ctypes.data_as(ctypes.c_void_p), size), text)
-        kiln.c.kiln_array_free(ctypes.c_void_p(out[0]))
-        out[0] = None
-        return result
-
+    call = Repeated(kiln, text, {"x": x} if y is None else {"x": x, "y": y})
     is_right = is_same(call(True), np.asarray(numpy()), name)
     own, peer = least([call, numpy])
     print(f"{what} {name} {own * 1e6:.1f} {peer * 1e6:.1f} {peer / own:.2f} {wanted}{'' if is_right else ' wrong'}{' short' if peer / own < wanted else ''}", flush=True)
-    for h in held:
-        kiln.c.kiln_array_free(h)
-    kiln.c.kiln_kernel_free(kernel)
+    call.free()
 
 
 for bits in map(int, options.bits.split(",")):
