@@ -1,7 +1,8 @@
 // The element at i of a random permutation of n things, without the others. Up to 64 of them are ranked by their random words, so that each order is as likely. More
 // are enciphered: a place's row and column in a table of about as many rows as columns are moved in turn, each by a hash of the other one (a Feistel network over
 // numbers of any size: Black and Rogaway 2002; for permutations: Mitchell and others 2021). Places behind the last thing are enciphered again until one of the
-// things comes. Tests find no pattern from 12 moves on in tables of 300 places, from 10 on in those of 1,000 and more (tests/numpy/check_permuted.py).
+// things comes. Small tables need more moves than large ones: simulations found no pattern from 16 on in tables of 257 places, from 12 on in those of 300, from
+// 10 on in those of 1,000 and more, which is why the least table has 1,024. tests/numpy/check_permuted.py looks at the 20 that are made.
 // needs: permuted_index(
 // with: random
 
