@@ -86,7 +86,8 @@
  * - reshape(x, shape), x.reshape(2, -1), ravel, transpose(x, axes), x.T, expand_dims, squeeze,
  *   x[1:, ::2, 0, None, ..., -1]. Bounds and axes are numbers that stand in the text; an extent of
  *   reshape may be computed from those of arrays. Of inputs these are views, and cost nothing.
- *   Bounds of what is read may be computed, x[n // 2:], whose elements are read by their places.
+ *   Bounds and indices may be computed, x[n // 2:] and x[n, i], whose elements are read, and are
+ *   assigned, by their places: views they are not.
  * - zeros_like(x), ones_like, full_like(x, value), zeros(shape), ones, full(shape, value), each
  *   with dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod,
  *   mean, var and std take dtype=, in which they are computed.

@@ -21,27 +21,35 @@ void kn_expression_free(void *context)
     kn_free(e);
 }
 
+/* There is space for either reading. */
 static void count_numbers(int *n_numbers, int *n_words, const void *context)
 {
-    const kn_computed_numbers *c = ((const kn_expression *)context)->graph->computed;
-    *n_numbers = c->count;
-    *n_words = c->n_words;
+    const kn_expression *e = context;
+    const kn_computed_numbers *c = e->graph->computed, *other = e->other ? e->other->graph->computed : c;
+    *n_numbers = c->count > other->count ? c->count : other->count;
+    *n_words = c->n_words > other->n_words ? c->n_words : other->n_words;
 }
 
+/* The inputs' dtypes, which are in the key of a plan, say which reading it is. */
 static kiln_status compute_numbers(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in)
 {
-    return kn_computed_compute(number, word, ((const kn_expression *)context)->graph, in);
+    const kn_graph *graph = kn_lower_reading(context, in)->graph;
+    int n_numbers, n_words;
+    count_numbers(&n_numbers, &n_words, context);
+    for (int w = graph->computed->n_words; word && w < n_words; ++w)
+        word[w] = 0;
+    return kn_computed_compute(number, word, graph, in);
 }
 
-static kiln_status refuse_number(const void *context, int number)
+static kiln_status refuse_number(const void *context, int number, const kiln_arg *in)
 {
-    const kn_graph *g = ((const kn_expression *)context)->graph;
+    const kn_graph *g = kn_lower_reading(context, in)->graph;
     return kn_graph_refuse_number(g, &g->node[g->computed->number[number].node]);
 }
 
 static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
-    const kn_expression *reading = kn_lower_reading(context, call);
+    const kn_expression *reading = kn_lower_reading(context, call->in);
     const kiln_status status = kn_lower(out, reading, call);
     return status == KILN_ERROR_UNSUPPORTED ? kn_take_apart(out, reading, call, status, kn_expression_kernel)
                                             : status;

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "expr/expression.h"
-#include "graph/computed_numbers.h"
 #include "program/program.h"
 
 /* Refuses texts around the loop, which an expression cannot use. */
@@ -20,21 +19,16 @@ static kiln_status check_options(const kiln_kernel_options *given)
                           refused);
 }
 
-/* Where inputs may be masks or whole numbers, the text is read a second time, for the latter. Plans of calls
- * compute numbers of one reading alone. */
+/* Where inputs may be masks or whole numbers, the text is read a second time, for the latter. */
 static kiln_status make_other(kn_expression **out, const kn_expression *e, const char *params,
                               const char *expression, const kiln_kernel_options *options)
 {
     kn_graph *graph = NULL;
     kiln_status status = KILN_OK;
-    if (e->graph->guessed_inputs && e->graph->computed->count == 0)
+    if (e->graph->guessed_inputs)
         status = kn_graph_parse(&graph, params, expression, e->graph->guessed_inputs, options);
     if (status == KILN_OK && graph)
         status = kn_expression_make(out, graph, options);
-    if (status == KILN_OK && *out && (*out)->graph->computed->count > 0) {
-        kn_expression_free(*out);
-        *out = NULL;
-    }
     return status;
 }
 

@@ -124,6 +124,155 @@ kiln_status kn_nonzero_items(kn_value *out, kn_parser *p, const kn_value *nonzer
     return add_nonzero(out, p, nonzero, count, -1);
 }
 
+/* ---- slices with computed bounds ---- */
+
+/* The axis of item k, from the front or, behind "...", from the end. KILN_MAX_NDIM: a mask may be in front of
+ * it, of any number of axes. */
+static int axis_of(const kn_index_text *index, int k)
+{
+    int axis = 0;
+    bool has_rest = false, is_open = false;
+    for (int i = 0; i < k; ++i) {
+        has_rest = has_rest || index->item[i].kind == KN_SUBSCRIPT_REST;
+        is_open = is_open || index->item[i].kind == KN_SUBSCRIPT_ARRAY;
+        axis += index->item[i].kind != KN_SUBSCRIPT_NEW;
+    }
+    if (!has_rest)
+        return is_open ? KILN_MAX_NDIM : axis;
+    axis = -1;
+    is_open = false;
+    for (int i = k + 1; i < index->n_items; ++i) {
+        is_open = is_open || index->item[i].kind == KN_SUBSCRIPT_ARRAY;
+        axis -= index->item[i].kind != KN_SUBSCRIPT_NEW;
+    }
+    return is_open ? KILN_MAX_NDIM : axis;
+}
+
+/* A bound that is counted from the end where it is negative, and between the ends. */
+#define CLIPPED(a)                                                                                           \
+    a " = " a " + n * (" a " < 0); " a " = " a " * (" a " > 0); " a " = " a " + (n - " a ") * (" a " > n); "
+
+static bool is_computed(const kn_index_text *index, int k)
+{
+    return index->bounds[k].start.kind != KN_VALUE_ABSENT || index->bounds[k].stop.kind != KN_VALUE_ABSENT;
+}
+
+/* The places along an axis of x that item k says, a slice that goes forward. */
+static kiln_status add_places(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
+                              const kn_index_text *index, int k, int axis)
+{
+    static const char *const names[] = {"x", "a", "b", "s", "axis"};
+    const kn_subscript *item = &index->item[k];
+    const struct kn_bounds *bounds = &index->bounds[k];
+    const bool has_stop = bounds->stop.kind != KN_VALUE_ABSENT || item->stop != KILN_SLICE_NONE;
+    kn_value in[5] = {*x, bounds->start, bounds->stop};
+    const int64_t number[] = {0, item->start == KILN_SLICE_NONE ? 0 : item->start, has_stop ? item->stop : 0,
+                              item->step == KILN_SLICE_NONE ? 1 : item->step, axis};
+    kiln_status status = KILN_OK;
+    for (int j = 1; j < 5 && status == KILN_OK; ++j)
+        if (in[j].kind == KN_VALUE_ABSENT)
+            status = kn_parser_number(&in[j], p, kiln_arg_int(number[j]), c->at, c->length);
+    return status == KILN_OK
+               ? kn_compose(out, p, c,
+                            has_stop
+                                ? "n = x.shape[axis]; " CLIPPED("a")
+                                      CLIPPED("b") "c = (b - a + s - 1) // s; a + counted(c * (c > 0)) * s"
+                                : "n = x.shape[axis]; " CLIPPED("a") "a + counted((n - a + s - 1) // s) * s",
+                            names, in, 5)
+               : status;
+}
+
+static bool goes_forward(const kn_index_text *index, int k)
+{
+    const kn_subscript *item = &index->item[k];
+    return item->kind == KN_SUBSCRIPT_SLICE && (item->step == KILN_SLICE_NONE || item->step >= 1);
+}
+
+static kiln_status take_slice(kn_value *x, kn_parser *p, const kn_called *c, const kn_index_text *index,
+                              int k, int axis)
+{
+    static const char *const names[] = {"x", "i", "axis"};
+    kn_value in[3] = {*x};
+    kiln_status status = add_places(&in[1], p, c, x, index, k, axis);
+    if (status == KILN_OK)
+        status = kn_parser_number(&in[2], p, kiln_arg_int(axis), c->at, c->length);
+    return status == KILN_OK ? kn_compose(x, p, c, "take(x, i, axis=axis, mode='clip')", names, in, 3)
+                             : status;
+}
+
+kiln_status kn_index_take_computed(kn_value *x, kn_parser *p, kn_index_text *index)
+{
+    const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < index->n_items && status == KILN_OK; ++k) {
+        if (!is_computed(index, k))
+            continue;
+        const int axis = axis_of(index, k);
+        if (axis == KILN_MAX_NDIM || !goes_forward(index, k))
+            return kn_parser_refuse(
+                p, index->at, index->length,
+                "a slice whose bounds a call computes goes forward, and stands in front of "
+                "arrays");
+        status = take_slice(x, p, &c, index, k, axis);
+        index->item[k] =
+            (kn_subscript){KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    }
+    return status;
+}
+
+/* The items from the first to the last slice with computed bounds; *first is -1 where there is none. Numbers
+ * are among them if axes stand in front: those of arrays that are not side by side would come first. */
+static void find_run(int *first, int *last, const kn_index_text *index)
+{
+    bool has_axes = false;
+    *first = *last = -1;
+    for (int k = 0; k < index->n_items; ++k)
+        if (is_computed(index, k)) {
+            *first = *first < 0 ? k : *first;
+            *last = k;
+        }
+    for (int k = 0; k < *first; ++k)
+        has_axes = has_axes || index->item[k].kind != KN_SUBSCRIPT_INDEX;
+    for (int k = 0; k < index->n_items && has_axes; ++k)
+        if (index->item[k].kind == KN_SUBSCRIPT_INDEX) {
+            *first = k < *first ? k : *first;
+            *last = k > *last ? k : *last;
+        }
+}
+
+/* The slices of a run become arrays of places that broadcast against each other: what is assigned has their
+ * axes, in their order, if nothing stands between them. */
+static kiln_status spread_slices(kn_index_text *index, kn_parser *p, const kn_called *c, const kn_value *x)
+{
+    static const char *const names[] = {"i"};
+    int first, last, left = 0, axis[KN_INDEX_ITEMS];
+    kiln_status status = KILN_OK;
+    find_run(&first, &last, index);
+    for (int k = first; first >= 0 && k <= last; ++k) {
+        const kn_subscript_kind kind = index->item[k].kind;
+        left += kind == KN_SUBSCRIPT_SLICE;
+        axis[k] = axis_of(index, k);
+        if (index->n_arrays > 0 || (kind != KN_SUBSCRIPT_INDEX && !goes_forward(index, k)))
+            return kn_parser_refuse(p, index->at, index->length,
+                                    "slices of what is assigned whose bounds a call computes go forward, "
+                                    "beside other slices and whole numbers alone");
+    }
+    for (int k = first; first >= 0 && k <= last && status == KILN_OK; ++k) {
+        if (index->item[k].kind != KN_SUBSCRIPT_SLICE)
+            continue;
+        kn_value places, i;
+        status = add_places(&places, p, c, x, index, k, axis[k]);
+        for (int axes = --left; axes > 0 && status == KILN_OK; --axes) {
+            i = places;
+            status = kn_compose(&places, p, c, "i[..., None]", names, &i, 1);
+        }
+        index->item[k] = (kn_subscript){.kind = KN_SUBSCRIPT_ARRAY};
+        if (status == KILN_OK)
+            status = add_one(index, p, &places);
+    }
+    return status;
+}
+
 /* ---- x[...] ---- */
 
 static kiln_status read_view(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index)
@@ -256,18 +405,15 @@ static kiln_status read_and_change(kn_value *value, kn_parser *p, const kn_value
     return status == KILN_OK ? change(value, p, c, x, &now, &given, op) : status;
 }
 
-kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
+kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, kn_index_text *index,
                             const char *op, const kn_value *value)
 {
     static const char *const names[] = {"x", "v", "m"};
     const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
     kn_value part[3] = {*x, *value};
-    for (int k = 0; k < index->n_items; ++k)
-        if (index->bounds[k].start.kind != KN_VALUE_ABSENT || index->bounds[k].stop.kind != KN_VALUE_ABSENT)
-            return kn_parser_refuse(
-                p, index->at, index->length,
-                "bounds of what is assigned are whole numbers that stand in the expression");
-    kiln_status status = kn_list_array(&part[1], p);
+    kiln_status status = spread_slices(index, p, &c, x);
+    if (status == KILN_OK)
+        status = kn_list_array(&part[1], p);
     if (status == KILN_OK && part[1].kind != KN_VALUE_NODE)
         return kn_parser_refuse(p, value->at, value->length, "an array or a number was expected");
     if (status != KILN_OK)
@@ -298,78 +444,4 @@ kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, cons
     }
     return status == KILN_OK ? kn_compose(out, p, &c, "where(m, full_like(x, v), x)", names, part, 3)
                              : status;
-}
-
-/* ---- slices with computed bounds ---- */
-
-/* The axis of item k, from the front or, behind "...", from the end. KILN_MAX_NDIM: a mask may be in front of
- * it, of any number of axes. */
-static int axis_of(const kn_index_text *index, int k)
-{
-    int axis = 0;
-    bool has_rest = false, is_open = false;
-    for (int i = 0; i < k; ++i) {
-        has_rest = has_rest || index->item[i].kind == KN_SUBSCRIPT_REST;
-        is_open = is_open || index->item[i].kind == KN_SUBSCRIPT_ARRAY;
-        axis += index->item[i].kind != KN_SUBSCRIPT_NEW;
-    }
-    if (!has_rest)
-        return is_open ? KILN_MAX_NDIM : axis;
-    axis = -1;
-    is_open = false;
-    for (int i = k + 1; i < index->n_items; ++i) {
-        is_open = is_open || index->item[i].kind == KN_SUBSCRIPT_ARRAY;
-        axis -= index->item[i].kind != KN_SUBSCRIPT_NEW;
-    }
-    return is_open ? KILN_MAX_NDIM : axis;
-}
-
-/* A bound that is counted from the end where it is negative, and between the ends. */
-#define CLIPPED(a)                                                                                           \
-    a " = " a " + n * (" a " < 0); " a " = " a " * (" a " > 0); " a " = " a " + (n - " a ") * (" a " > n); "
-
-static kiln_status take_slice(kn_value *x, kn_parser *p, const kn_called *c, const kn_subscript *item,
-                              const struct kn_bounds *bounds, int axis)
-{
-    static const char *const names[] = {"x", "a", "b", "s", "axis"};
-    const bool has_stop = bounds->stop.kind != KN_VALUE_ABSENT || item->stop != KILN_SLICE_NONE;
-    kn_value in[5] = {*x, bounds->start, bounds->stop};
-    const int64_t number[] = {0, item->start == KILN_SLICE_NONE ? 0 : item->start, has_stop ? item->stop : 0,
-                              item->step == KILN_SLICE_NONE ? 1 : item->step, axis};
-    kiln_status status = KILN_OK;
-    for (int k = 1; k < 5 && status == KILN_OK; ++k)
-        if (in[k].kind == KN_VALUE_ABSENT)
-            status = kn_parser_number(&in[k], p, kiln_arg_int(number[k]), c->at, c->length);
-    return status == KILN_OK
-               ? kn_compose(x, p, c,
-                            has_stop
-                                ? "n = x.shape[axis]; " CLIPPED("a")
-                                      CLIPPED("b") "c = (b - a + s - 1) // s; take(x, "
-                                                   "a + counted(c * (c > 0)) * s, axis=axis, mode='clip')"
-                                : "n = x.shape[axis]; " CLIPPED(
-                                      "a") "take(x, a + counted((n - a + s - 1) // s) * s, "
-                                           "axis=axis, mode='clip')",
-                            names, in, 5)
-               : status;
-}
-
-kiln_status kn_index_take_computed(kn_value *x, kn_parser *p, kn_index_text *index)
-{
-    const kn_called c = {.name = "index", .name_length = 5, .at = index->at, .length = index->length};
-    kiln_status status = KILN_OK;
-    for (int k = 0; k < index->n_items && status == KILN_OK; ++k) {
-        const struct kn_bounds *bounds = &index->bounds[k];
-        if (bounds->start.kind == KN_VALUE_ABSENT && bounds->stop.kind == KN_VALUE_ABSENT)
-            continue;
-        const int axis = axis_of(index, k);
-        if (axis == KILN_MAX_NDIM || (index->item[k].step != KILN_SLICE_NONE && index->item[k].step < 1))
-            return kn_parser_refuse(
-                p, index->at, index->length,
-                "a slice whose bounds a call computes goes forward, and stands in front of "
-                "arrays");
-        status = take_slice(x, p, &c, &index->item[k], bounds, axis);
-        index->item[k] =
-            (kn_subscript){KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
-    }
-    return status;
 }

@@ -27,8 +27,9 @@ kiln_status kn_nonzero_item(kn_value *out, kn_parser *p, const kn_value *nonzero
 kiln_status kn_nonzero_items(kn_value *out, kn_parser *p, const kn_value *nonzero, int count);
 /* x[...] */
 kiln_status kn_index_read(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index);
-/* x as it is after x[...] = value, or with an operator in front of the "=". */
-kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, const kn_index_text *index,
+/* x as it is after x[...] = value, or with an operator in front of the "=". Slices with computed bounds
+ * become arrays of *index. */
+kiln_status kn_index_assign(kn_value *out, kn_parser *p, const kn_value *x, kn_index_text *index,
                             const char *op, const kn_value *value);
 
 /* Takes what slices with computed bounds say out of x, and makes these whole axes. */

@@ -84,11 +84,21 @@ static const struct {
                {"bitwise_right_shift", "right_shift"}};
 enum { ALIASES = sizeof aliases / sizeof aliases[0] };
 
+/* True if all results are booleans: "ff->? dd->?". */
+static bool gives_booleans(const char *types)
+{
+    bool gives = true;
+    for (const char *at = strstr(types, "->"); at; at = strstr(at + 2, "->"))
+        gives = gives && at[2] == '?' && (at[3] == ' ' || at[3] == 0);
+    return gives;
+}
+
 static void note_definition(kn_known_operation *out, const kiln_operation *d)
 {
     kn_variant v;
     const char *types = d->types;
     kn_variant_next(&v, &types);
+    out->gives_booleans = (!out->longest || out->gives_booleans) && gives_booleans(d->types);
     out->n_min = !out->longest || v.n_in < out->n_min ? v.n_in : out->n_min;
     if (!out->longest || v.n_in > out->n_max) {
         out->longest = d;

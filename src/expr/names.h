@@ -12,6 +12,7 @@ typedef struct kn_known_operation {
     uint64_t arities;              /* bits: the numbers of inputs that definitions take */
     int n_min, n_max, n_out;
     bool is_reduction, scans;
+    bool gives_booleans; /* whatever it is given */
 } kn_known_operation;
 
 /* Finds an operation by its name or an alias of NumPy or Python: "abs" and "absolute", "acos", "pow". */

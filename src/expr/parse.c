@@ -237,30 +237,6 @@ static kiln_status parse_slice(kn_subscript *subscript, kn_value *stop, kn_parse
     return status;
 }
 
-/* True for a number that follows from numbers of the text and from extents. */
-static bool is_of_extents(const kn_graph *g, int number)
-{
-    const kn_node *node = &g->node[number];
-    bool is = node->kind == KN_NODE_NUMBER || node->kind == KN_NODE_EXTENT || node->kind == KN_NODE_NDIM;
-    if (!node->is_operator || (node->kind != KN_NODE_CALL && node->kind != KN_NODE_CAST))
-        return is;
-    for (int k = 0; k < node->n_in; ++k)
-        if (!is_of_extents(g, node->in[k]))
-            return false;
-    return true;
-}
-
-/* An index that extents give, as an array without axes. */
-static kiln_status make_index(kn_value *value, kn_parser *p)
-{
-    static const char *const name[] = {"k"};
-    const kn_called c = {.name = "index", .name_length = 5, .at = value->at, .length = value->length};
-    kn_value number = *value;
-    return is_of_extents(p->graph, value->node)
-               ? kn_compose(value, p, &c, "reshape(k + arange(1), ())", name, &number, 1)
-               : KILN_OK;
-}
-
 /* Parses one item between the brackets, which may be an array. */
 static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
 {
@@ -289,9 +265,7 @@ static kiln_status parse_subscript(kn_parser *p, kn_index_text *index)
     if (!is_slice && !is_number &&
         (value.kind == KN_VALUE_NODE || value.kind == KN_VALUE_TUPLE || value.kind == KN_VALUE_NONZERO)) {
         subscript->kind = KN_SUBSCRIPT_ARRAY;
-        if (value.kind == KN_VALUE_NODE)
-            status = make_index(&value, p);
-        return status == KILN_OK ? kn_index_add_array(index, p, &value) : status;
+        return kn_index_add_array(index, p, &value);
     }
     if ((value.kind != KN_VALUE_NONE && !is_number) ||
         (is_number && p->graph->node[value.node].number.kind == KILN_ARG_WEAK_BOOL))

@@ -21,25 +21,14 @@ static index_type type_of(kiln_dtype dtype)
     return dtype == KILN_BOOL ? MASK : dtype != KILN_DTYPE_NONE ? WHOLE : UNKNOWN;
 }
 
-/* An operation whose results are all booleans: "ff->? dd->?". */
-static bool gives_booleans(const char *name)
-{
-    kn_known_operation known;
-    bool gives = kn_find_operation(&known, name, strlen(name));
-    if (!gives)
-        return false;
-    for (const char *at = strstr(known.longest->types, "->"); at; at = strstr(at + 2, "->"))
-        gives = gives && at[2] == '?' && (at[3] == ' ' || at[3] == 0);
-    return gives;
-}
-
 static index_type find_type(const kn_graph *g, int number, int depth);
 
 static index_type type_of_call(const kn_graph *g, const kn_node *node, int depth)
 {
     static const char *const logical[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"};
     bool all_masks = true, is_logical = false;
-    if (gives_booleans(node->name))
+    kn_known_operation known;
+    if (kn_find_operation(&known, node->name, strlen(node->name)) && known.gives_booleans)
         return MASK;
     for (size_t k = 0; k < sizeof logical / sizeof logical[0]; ++k)
         is_logical = is_logical || strcmp(node->name, logical[k]) == 0;
@@ -91,21 +80,22 @@ static index_type find_type(const kn_graph *g, int number, int depth)
     return find_type(g, node->in[0], depth + 1);
 }
 
-/* An input may be either: its bit says that the other reading of the text is another. */
-static void note_guess(kn_graph *g, int number)
+/* An input that may be either decides: its bit says that the other reading of the text is another. */
+static void note_guess(kn_graph *g, int number, int depth)
 {
     const kn_node *node = &g->node[number];
-    while (node->n_in > 0 && node->kind >= KN_NODE_SLICE)
-        node = &g->node[node->in[0]];
     if (node->kind == KN_NODE_INPUT && node->index < 64)
         g->guessed_inputs |= UINT64_C(1) << node->index;
+    for (int k = 0; k < node->n_in && depth < DEEPEST; ++k)
+        if (find_type(g, node->in[k], depth + 1) == UNKNOWN)
+            note_guess(g, node->in[k], depth + 1);
 }
 
 bool kn_index_is_mask(kn_graph *g, int number)
 {
     const index_type type = find_type(g, number, 0);
     if (type == UNKNOWN)
-        note_guess(g, number);
+        note_guess(g, number, 0);
     return type != WHOLE;
 }
 

@@ -15,6 +15,7 @@
 #include "fuse/strips.h"
 #include "schedule/kind.h"
 #include "space/shape.h"
+#include "types/dtype.h"
 
 /* The most elements for which a kernel of several passes over its rows is as fast as several kernels. */
 enum { FEW_ELEMENTS = 1 << 15 };
@@ -395,12 +396,15 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     return status;
 }
 
-const kn_expression *kn_lower_reading(const kn_expression *e, const kn_lowering_call *call)
+const kn_expression *kn_lower_reading(const kn_expression *e, const kiln_arg *arg)
 {
     bool is_other = false;
     for (int k = 0; e->other && k < e->graph->n_in && k < 64; ++k) {
-        const kiln_array *a = call->in[k].kind == KILN_ARG_ARRAY ? call->in[k].value.array : NULL;
-        is_other = is_other || (e->graph->guessed_inputs >> k & 1 && a && a->dtype != KILN_BOOL);
+        const kiln_arg *in = &arg[k];
+        const kiln_dtype dtype = in->kind == KILN_ARG_ARRAY   ? in->value.array->dtype
+                                 : in->kind == KILN_ARG_TYPED ? (kiln_dtype)in->dtype
+                                                              : kn_weak_dtype(in);
+        is_other = is_other || (e->graph->guessed_inputs >> k & 1 && dtype != KILN_BOOL);
     }
     return is_other ? e->other : e;
 }

@@ -98,12 +98,14 @@ static kiln_status check_values(const indexed *t, const kn_described *v, const k
 static kiln_status find_axes(kn_index_axes *out, const indexed *t, const kn_described *in)
 {
     const char *name = names[t->name].name;
-    for (int k = 0; k < count_inputs(t); ++k)
-        if (in[k].is_number && k != first_array(t) - 1)
-            return kn_error(KILN_ERROR_TYPE, "%s: argument %d is a number here; an array was expected", name,
-                            k);
     if (in->is_number)
         return kn_error(KILN_ERROR_TYPE, "%s: a number has no elements to be indexed", name);
+    for (int k = first_array(t); k < count_inputs(t); ++k)
+        if (in[k].is_number && in[k].dtype == KILN_BOOL) /* NumPy's x[True] is another shape */
+            return kn_error(KILN_ERROR_TYPE,
+                            "%s: argument %d is a boolean by value; a whole number, or an "
+                            "array was expected",
+                            name, k);
     kiln_status status = kn_index_axes_find(out, name, t->item, t->n_items, in, in + first_array(t));
     if (status == KILN_OK && (in->ndim > MOST_AXES || out->ndim > MOST_AXES))
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s: %d axes are indexed, to %d; at most %d are possible",
@@ -219,11 +221,18 @@ static kiln_status bind_x(kn_lowered_part *part, int at, const lowering *l, kiln
     return bind_places(part, at, l, &(kn_source){.kind = KN_FROM_INPUT}, dtype, x->strides);
 }
 
-/* An array of whole numbers, broadcast to the elements of the index. */
+static const kn_described *index_of(const lowering *l, int k)
+{
+    return &l->in[first_array(l->t) + k];
+}
+
+/* A whole number by value, or an array of them, broadcast to the elements of the index. */
 static kiln_status bind_index(kn_lowered_part *part, int at, const lowering *l, int k)
 {
     const kn_index_axes *o = &l->axes;
     const kn_source source = {.kind = KN_FROM_INPUT, .index = first_array(l->t) + k};
+    if (index_of(l, k)->is_number)
+        return kn_lowered_bind_input(part, at, l->call, source.index, index_of(l, k)->dtype);
     const kiln_array *a = l->call->in[source.index].value.array;
     int64_t strides[KILN_MAX_NDIM] = {0};
     for (int d = 0; d < a->ndim; ++d)
@@ -369,9 +378,9 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
         kn_str_printf(&w->body, "if (to%d < count[0]) {\n", o->late);
     }
     for (int k = 0; k < o->n_arrays; ++k) {
-        const char *dtype = kiln_dtype_name(l->in[first_array(l->t) + k].dtype);
+        const char *dtype = kiln_dtype_name(index_of(l, k)->dtype);
         if (!o->array[k].is_mask) {
-            add_input(w, is_raw ? "raw %s index%d" : "%s index%d", dtype, k);
+            add_input(w, is_raw && !index_of(l, k)->is_number ? "raw %s index%d" : "%s index%d", dtype, k);
             continue;
         }
         add_input(w, "raw %s number%d", "int64", k);
@@ -393,9 +402,9 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
             kn_str_printf(&w->body,
                           "const int64 at%d = kn_checked_index(index%d%s, %d, %d, %s.shape()[%d]);\n", a,
                           axis->by,
-                          !is_raw       ? ""
-                          : o->ndim > 0 ? "[place]"
-                                        : "[0]",
+                          !is_raw || index_of(l, axis->by)->is_number ? ""
+                          : o->ndim > 0                               ? "[place]"
+                                                                      : "[0]",
                           o->array[axis->by].item, axis->of, ruler, a);
     }
     if (l->t->name == KN_INDEXED_PLACES)

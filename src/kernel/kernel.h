@@ -71,7 +71,7 @@ typedef struct kn_algorithm {
     void (*count)(int *n_numbers, int *n_words, const void *context);
     kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in);
     /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */
-    kiln_status (*refuse)(const void *context, int number);
+    kiln_status (*refuse)(const void *context, int number, const kiln_arg *in);
     bool takes_axes; /* kiln_call_options.axes is for lower */
 } kn_algorithm;
 #define KN_COMPUTED_NUMBER "number"

@@ -46,13 +46,13 @@ typedef struct given {
 
 /* Stores a number that the call computed; errors name the place where it was computed. */
 static kiln_status store_computed(void *to, const kn_plan_steps *c, const kn_plan_step *p, int k,
-                                  const kiln_arg *computed)
+                                  const given *from)
 {
     const kn_source *s = &p->source[k];
-    const kiln_arg number = kn_bound_number(s->bound, &computed[s->index], p->dtype[k]);
+    const kiln_arg number = kn_bound_number(s->bound, &from->computed[s->index], p->dtype[k]);
     kiln_status status =
         (p->casts ? kn_scalar_convert : kn_scalar_store)(to, p->dtype[k], &number, KN_COMPUTED_NUMBER);
-    return status == KILN_OK ? KILN_OK : c->kernel->algorithm->refuse(c->kernel->context, s->index);
+    return status == KILN_OK ? KILN_OK : c->kernel->algorithm->refuse(c->kernel->context, s->index, from->in);
 }
 
 static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYTES], const kn_plan_steps *c,
@@ -77,7 +77,7 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
             break;
         case KN_FROM_COMPUTED:
             value[k] = scalar[k];
-            status = store_computed(scalar[k], c, p, k, from->computed);
+            status = store_computed(scalar[k], c, p, k, from);
             break;
         case KN_FROM_INPUT:
         default:

@@ -73,11 +73,29 @@ def drawn_index(rng, generator, shape):
     return tuple(items)
 
 
+def by_value(rng, index, op):
+    """The numbers of an index that a call gives by value, by name: whole numbers, and bounds where they may be computed."""
+    numbers, has_arrays = {}, any(isinstance(i, np.ndarray) for i in index)
+    may_be_bounds = not has_arrays and (op is None or not any(i is None or i is Ellipsis for i in index))
+
+    def named(k, what, number):
+        if number is None or rng.random() < 0.5:
+            return number
+        numbers[f"{what}{k}"] = number
+        return f"{what}{k}" if rng.random() < 0.7 else f"({what}{k} + 0)"
+
+    def item(k, i):
+        if isinstance(i, slice) and may_be_bounds and (i.step or 1) > 0:
+            return slice(named(k, "a", i.start), named(k, "b", i.stop), i.step)
+        return named(k, "n", i) if isinstance(i, int) else i
+    return [item(k, i) for k, i in enumerate(index)], numbers
+
+
 def text_of(index):
     def item(k, i):
         if isinstance(i, slice):
             return ":".join("" if b is None else str(b) for b in (i.start, i.stop, i.step))
-        return "None" if i is None else "..." if i is Ellipsis else str(i) if isinstance(i, int) else f"i{k}"
+        return "None" if i is None else "..." if i is Ellipsis else f"i{k}" if isinstance(i, np.ndarray) else str(i)
     return ", ".join(item(k, i) for k, i in enumerate(index)) or "..."
 
 
@@ -101,12 +119,12 @@ def download(kiln, handle, dtype):
 
 
 def call(kiln, text, arrays):
-    """The result of an expression of named arrays, in any order, or a message."""
+    """The result of an expression of named arrays and whole numbers, in any order, or a message."""
     kernel, out = ctypes.c_void_p(), (ctypes.c_void_p * 1)()
     arrays = dict(random.Random(text + str(len(arrays))).sample(sorted(arrays.items()), len(arrays)))
     if kiln.c.kiln_expression_create(ctypes.byref(kernel), ", ".join(arrays).encode(), text.encode(), None):
         return kiln.c.kiln_error_message().decode()
-    arguments = (Argument * len(arrays))(*[Argument(1, 0, a.value) for a in arrays.values()])
+    arguments = (Argument * len(arrays))(*[Argument(3, 0, a % 2 ** 64) if isinstance(a, int) else Argument(1, 0, a.value) for a in arrays.values()])
     failed = kiln.c.kiln_kernel_call(kernel, out, 1, arguments, len(arrays), None)
     message = kiln.c.kiln_error_message().decode() if failed else None
     kiln.c.kiln_kernel_free(kernel)
@@ -158,10 +176,11 @@ def check_case(kiln, seed, index):
     held, is_text = [], rng.random() < 0.5
     arrays = {k: placed(kiln, rng, i, held) for k, i in enumerate(where) if isinstance(i, np.ndarray)}
     x_there, v_there = placed(kiln, rng, x, held), None if value is None else placed(kiln, rng, value, held)
-    text = f"x[{text_of(where)}]" + ("" if op is None else f" {op}= v; x")
-    what = f"--seed {seed} --first {index} --count 1: {text} of {x.dtype} {x.shape}, " + ", ".join(f"i{k} {where[k].dtype} {where[k].shape}" for k in arrays)
+    written, numbers = by_value(rng, where, op) if is_text else (where, {})
+    text = f"x[{text_of(written)}]" + ("" if op is None else f" {op}= v; x")
+    what = f"--seed {seed} --first {index} --count 1: {text} of {x.dtype} {x.shape}, " + ", ".join(f"i{k} {where[k].dtype} {where[k].shape}" for k in arrays) + f", {numbers}"
     if is_text:
-        named = {"x": x_there, **({} if value is None else {"v": v_there}), **{f"i{k}": a for k, a in arrays.items()}}
+        named = {"x": x_there, **numbers, **({} if value is None else {"v": v_there}), **{f"i{k}": a for k, a in arrays.items()}}
         got = call(kiln, text, named)
     else:
         got = by_list(kiln, x_there, where, arrays, op, v_there)
@@ -179,7 +198,7 @@ def check_case(kiln, seed, index):
 
 # Texts that are the mask i, or the indices i: their dtype follows from inputs, from casts, from operations, or from arrays like others.
 MASKS = ["i", "i == True", "~~i", "i & i", "i | zeros_like(i)", "where(i, i, zeros_like(i))", "astype(i + 0, bool)", "maximum(i, i)", "i.T.T", "i + i"]
-INDICES = ["i", "i + 0", "i * ones_like(i, dtype=int64)", "full_like(i, 1, dtype=int64) * i", "where(i > 0, i + 0, i)", "astype(i, int32)", "i[:]", "i[::-1][::-1]"]
+INDICES = ["i", "i + 0", "i * ones_like(i, dtype=int64)", "full_like(i, 1, dtype=int64) * i", "where(i > 0, i + 0, i)", "astype(i, int32)", "i[:]", "i[::-1][::-1]", "~~i", "i & i", "-(-i)"]
 REDUCTIONS = "all any count_nonzero max mean min nansum prod sum nanmax nanmin var std".split()
 
 
@@ -241,13 +260,14 @@ def check_own(kiln, seed, index):
 
 def check_refusals(kiln):
     up = lambda a: placed(kiln, random.Random(1), np.asarray(a), [])
-    given = {"x": up(np.arange(12, dtype="f4").reshape(3, 4)), "i": up([0, 5, 1]), "m": up([True, False, True]), "f": up([1.0])}
+    given = {"x": up(np.arange(12, dtype="f4").reshape(3, 4)), "i": up([0, 5, 1]), "m": up([True, False, True]), "f": up([1.0]), "n": 1}
     for text, words in [("x[i]", "index 0: 5 is out of range for axis 0 of extent 3"), ("x[:, None, i - 6]", "index 2: -6 is out of range for axis 1 of extent 4"),
                         ("x[:, m]", "index 1: the mask has extent 3 along its axis 0; 4 was expected, that of axis 1"), ("x[m, i, 0]", "3 axes are indexed, but the array has 2"),
                         ("x[m, [0, 1, 2]]", "index 0: the mask has 2 elements that are true; 3 were expected"), ("mean(x[m], axis=0)", "equal ones were expected"), ("max(x[m], axis=0)", "equal ones were expected"), ("var(x[m], axis=0)", "equal ones were expected"), ("x[f]", "index 0 is float64; whole numbers or booleans"),
                         ("x[..., i, ...]", "one ... at most"), ("x[x > 3] = f[x > 3]; x", "equal ones were expected"), ("y = x[0]; x[m] = y[m]; x", "equal ones were expected"), ("x[i, 7]", "index 1: 7 is out of range for axis 1 of extent 4"), ("x[m] = [[1], [2], [3]]; x", "3 elements along the axis of the mask, which has 2"),
                         ("x[[0, 1]] = i; x", "values have shape (3,), which does not broadcast to (2, 4)"), ("x[[0, 1], [0, 1, 2]]", "index 1 does not broadcast"),
-                        ("x[[[0], [1, 2]]]", "different lengths"), ("y[0] = 1; y", "there is no name 'y'"), ("x[1.5]", "whole number"), ("x[m:]", "the shape would depend on a value")]:
+                        ("x[[[0], [1, 2]]]", "different lengths"), ("y[0] = 1; y", "there is no name 'y'"), ("x[1.5]", "whole number"), ("x[m:]", "the shape would depend on a value"), ("x[n > 0]", "argument 1 is a boolean by value"), ("x[n / 2]", "index 0 is float64"), ("x[n * 4]", "index 0: 4 is out of range for axis 0 of extent 3"), ("n[i]", "a number has no elements"),
+                        ("x[n::-1] = 1; x", "go forward"), ("x[0, ..., n:] = 1; x", "beside other slices and whole numbers alone"), ("x[i, n:] = 1; x", "beside other slices")]:
         message = call(kiln, text, given)
         assert isinstance(message, str) and words in message, (text, message)
     out, item = ctypes.c_void_p(), (Index * 1)(Index(ARRAY, 0, 0, 0, None))
