@@ -90,12 +90,27 @@ static int64_t differences(const kiln_array *a, const kiln_array *b, bool exactl
     return count;
 }
 
+/* A row for as many elements as another one has, which may begin between vectors. */
+static kiln_status make_out(kiln_array **out, const kiln_array *like)
+{
+    const int64_t first = (int64_t)draw(4), size = kiln_array_size(like), shape[] = {first + size};
+    kiln_array *whole = NULL;
+    if (kiln_array_ndim(like) != 1)
+        return KILN_OK;
+    kiln_status status = kiln_array_empty(&whole, kiln_array_dtype(like), 1, shape, KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        status = kiln_array_slice(out, whole, 0, first, first + size, 1);
+    kiln_array_free(whole);
+    return status;
+}
+
 static bool run(const char *text, bool exactly, int64_t allowed)
 {
     kiln_kernel *kernel = NULL;
     kiln_array *host[1] = {NULL}, *cuda[1] = {NULL};
     bool right = kiln_expression_create(&kernel, "", text, NULL) == KILN_OK &&
                  kiln_kernel_call(kernel, host, 1, NULL, 0, NULL) == KILN_OK &&
+                 make_out(cuda, host[0]) == KILN_OK &&
                  emulated_call("sm_90", kernel, cuda, 1, NULL, 0, NULL) == KILN_OK;
     const int64_t other = right ? differences(host[0], cuda[0], exactly) : 0;
     if (!right)
@@ -211,14 +226,19 @@ int main(int argc, char **argv)
             put_text(text, sizeof text, law, dtype, n);
             failed += !run(text, is_exact(law->name), is_exact(law->name) ? 0 : n / 200);
         }
-    /* One of three programs: rows with keys of their own, a Monte Carlo sum, an extreme. */
+    /* One of three programs: rows with keys of their own, a Monte Carlo sum, an extreme; and numbers of whole
+     * vectors. */
     static const char *const programs[] = {
         "normal(uint64(arange(100)[:, None]), arange(%d, %d), dtype=float32) + normal(7, arange(1), "
         "dtype=float32)",
         "4.0 * sum(random(1, arange(%1$d, %2$d)) ** 2 + random(2, arange(%1$d, %2$d)) ** 2 < 1)",
         "max(normal(3, arange(%d, %d), dtype=float32), axis=0)"};
+    static const char *const by_index[] = {"float16", "float32", "float64"};
     const int program = (int)draw(3), first = (int)draw(5);
     snprintf(text, sizeof text, programs[program], first, first + 1 + (int)draw(program == 0 ? 60 : 20000));
+    failed += !run(text, true, 0);
+    snprintf(text, sizeof text, "random(%d, arange(%d), dtype=%s)", (int)draw(99), 1 + (int)draw(3000),
+             by_index[draw(3)]);
     failed += !run(text, true, 0);
     for (int k = 0; k < DRAWING; ++k)
         failed += is_drawn_of((size_t)k, DRAWING, 3) && !run_drawing(k);
