@@ -16,6 +16,7 @@ import ctypes
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -36,7 +37,8 @@ parser.add_argument("--bar", type=float, default=0.9, help="best peer / kiln, be
 parser.add_argument("--floor-bar", type=float, default=0.65, help="GPU: floor / kiln, below which a case is of the worst")
 parser.add_argument("--worst", type=int, default=20, help="printed with their plans")
 parser.add_argument("--bytes", type=float, default=0, help="GPU: log2 of the fewest bytes that a case moves")
-parser.add_argument("--budget", type=float, default=540, help="GPU: seconds for all")
+parser.add_argument("--budget", type=float, default=0, help="seconds for all; the host begins no case behind them; 0: 540 on a GPU, no end on the host")
+parser.add_argument("--patience", type=int, default=0, help="host: seconds of a case behind which SIGALRM ends the process, as where a peer's compile does not end; 0: none")
 parser.add_argument("--peer-cases", type=int, default=240, help="GPU: the most cases that peers run")
 parser.add_argument("--corpus", default="", help="a file to which cases below the bar are written, the worst first")
 parser.add_argument("--all", default="", help="a file to which all cases are written, with times and plans")
@@ -47,6 +49,8 @@ parser.add_argument("--said", default="", help=argparse.SUPPRESS)
 parser.add_argument("--verbose", action="store_true")
 options = parser.parse_args()
 options.bytes = 2 ** options.bytes
+if not options.budget:
+    options.budget = 540 if options.target == "cuda" else float("inf")
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "KILN_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[name] = str(options.threads)
 if options.threads == 1:
@@ -241,8 +245,8 @@ def cases():
             yield case
 
 
-def write(path, results):
-    with open(path, "w") as out:
+def write(path, results, how="w"):
+    with open(path, how) as out:
         for case, r in results:
             out.write(json.dumps({**case, **r}) + "\n")
 
@@ -263,9 +267,14 @@ def work(peers):
 
 
 def on_host(peers):
-    """Results of all cases, and the number of faults."""
-    results, faults = [], 0
+    """Results of all cases, and the number of faults. Each is written when it is measured: a process that is ended keeps them."""
+    results, faults, end = [], 0, time.monotonic() + options.budget
+    if options.all:
+        write(options.all, [])
     for case in cases():
+        if time.monotonic() > end:
+            break
+        signal.alarm(options.patience)
         try:
             r = measured(case, peers)
         except RuntimeError as failure:
@@ -276,8 +285,11 @@ def on_host(peers):
             say(f"WRONG {speed_cases.words(case)}: {r['fault']}\n    {r['plan']}")
             faults += 1
         results.append((case, r))
+        if options.all:
+            write(options.all, results[-1:], "a")
         if options.verbose:
             say(line_of(case, r))
+    signal.alarm(0)
     return results, faults
 
 
@@ -309,7 +321,7 @@ def main():
         worst = [pair for pair in results if pair[1]["ratio"] < options.bar or not is_host and pair[1]["floor"] < options.floor_bar]
         worst.sort(key=lambda pair: min(pair[1]["ratio"] / options.bar, 9 if is_host else pair[1]["floor"] / options.floor_bar))
         write(options.corpus, [(case, {k: round(r[k], 3) for k in ("ratio", "floor")}) for case, r in worst])
-    if options.all:
+    if options.all and not is_host:
         write(options.all, results)
     return faults > 0
 

@@ -175,20 +175,30 @@ bool kn_is_extended(const kn_writer *w, int k)
            !kn_is_output(w, k);
 }
 
+/* A bool of the host that numbers of four bytes and more stand beside. */
+static bool is_beside_wide(const kn_writer *w, int k)
+{
+    bool is_beside = false;
+    for (int j = 0; j < kn_param_count(w); ++j)
+        is_beside = is_beside || (kn_array_of(w, j) >= 0 && w->spec->operand[j].seen != KILN_DTYPE_NONE &&
+                                  kiln_dtype_size(w->spec->operand[j].seen) >= sizeof(float));
+    return is_beside && !w->is_cuda && w->spec->operand[k].dtype == KILN_BOOL;
+}
+
 /* The element as the program sees it. */
 static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, has_cast = is_cast(w, k);
-    bool is_byte = kn_is_extended(w, k);
+    bool is_byte = kn_is_extended(w, k), is_set = is_beside_wide(w, k);
     /* Compilers vectorise a condition that selects a number, but not one that is converted to it. */
     bool is_chosen =
         is_bit && has_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
     if (has_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
-    kn_str_append(out, is_byte ? "kn_extended(" : "");
+    kn_str_append(out, is_byte ? "kn_extended(" : is_set ? "kn_is_set(" : "");
     place(w, out, k);
-    kn_str_append(out, is_bit ? " != 0" : "");
+    kn_str_append(out, is_set ? ")" : is_bit ? " != 0" : "");
     kn_str_append(out, is_chosen ? o->seen == KILN_FLOAT32 ? " ? 1.0f : 0.0f" : " ? 1.0 : 0.0" : "");
     kn_str_append(out, has_cast || is_byte ? ")" : "");
 }

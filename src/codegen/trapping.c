@@ -6,6 +6,7 @@
 
 #include "codegen/codegen.h"
 #include "base/caret.h"
+#include "program/extreme.h"
 #include "types/dtype.h"
 
 enum { MOST_NODES = 256 };
@@ -139,14 +140,33 @@ static size_t skip_whole(const kn_spec *spec, whole_nodes *nodes, const char *te
     return node >= 0 && strncmp(text, "const ", 6) == 0 && is_whole ? (size_t)(at - text) : 0;
 }
 
+/* The length of a place at the text (program/extreme.h), whose node is a whole number; 0: there is none. */
+static size_t skip_place(whole_nodes *nodes, const char *text)
+{
+    static const char declared[] = "long long ";
+    size_t length = kn_place_length(text), digits = sizeof declared;
+    if (length == 0 || strncmp(text, declared, sizeof declared - 1) != 0)
+        return length;
+    while (text[digits] != ';')
+        ++digits;
+    int node = node_of(text + sizeof declared - 1, digits - (sizeof declared - 1));
+    if (node >= 0)
+        nodes->bits[node / 64] |= UINT64_C(1) << node % 64;
+    return length;
+}
+
 /* Macros and headers may say anything. *has_integers: a text has made them, this one or one before. */
-static bool is_clear(const kn_spec *spec, const char *text, bool *has_integers)
+static bool is_clear(const kn_spec *spec, const char *text, bool finds_places, bool *has_integers)
 {
     whole_nodes nodes = {{0}};
     size_t length;
     int others = 0;
     bool begins = true;
     for (const char *at = text;; at += length) {
+        length = finds_places ? skip_place(&nodes, at) : 0;
+        begins = begins || length > 0;
+        if (length > 0)
+            continue;
         length = begins ? skip_whole(spec, &nodes, at) : 0;
         begins = false;
         if (length > 0)
@@ -177,7 +197,8 @@ bool kn_codegen_truncates_nothing(const kn_spec *spec)
         is = is && p->param[k].type != KN_TYPE_STRUCT;
     for (int v = 0; v < p->n_values; ++v)
         is = is && !is_integer(kn_spec_value_dtype(spec, param_count(spec) + v));
-    for (int t = 0; t < kn_program_texts(p) && is; ++t)
-        is = is_clear(spec, p->text[t], &has_integers);
+    const bool finds_places = kn_program_finds_places(p);
+    for (int t = finds_places ? KN_TEXT_LOOP_PREP : KN_TEXT_PREAMBLE; t < kn_program_texts(p) && is; ++t)
+        is = is_clear(spec, p->text[t], finds_places, &has_integers);
     return is;
 }

@@ -30,4 +30,11 @@ typedef enum kn_extreme { KN_NO_EXTREME, KN_GREATEST, KN_LEAST } kn_extreme;
  * only input, which is not computed. KN_NO_EXTREME: it is another one. */
 kn_extreme kn_body_is_place(const kn_program *program);
 
+/* The preamble has such operations, and nothing else. */
+bool kn_program_finds_places(const kn_program *program);
+
+/* The length of what the text of such a program begins with, if that is an index among the reduced elements,
+ * the place that was found, or how two lie: whole numbers that no number was converted to; else 0. */
+size_t kn_place_length(const char *text);
+
 #endif

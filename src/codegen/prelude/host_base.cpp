@@ -42,6 +42,16 @@ template <class T> inline T *kn_next(T *row, long long bytes) {
     return (T *)((size_t)row + bytes);
 }
 
+// A bool in memory. With AVX-512 the comparison of a byte makes masks for 64 elements, which g++ takes apart for no fewer: rows of fewer would have a branch
+// for each. Those of 32 bits are for 16.
+static __forceinline__ bool kn_is_set(const unsigned char byte) {
+#if defined(__AVX512F__)
+    return -(int)byte >> 31 < 0;
+#else
+    return byte != 0;
+#endif
+}
+
 // A copy of a number that is a struct of its bits.
 template <class T> inline T kn_by_bits(const T &x) {
     T y;
