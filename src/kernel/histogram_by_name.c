@@ -14,43 +14,45 @@
 static const char edges_text[] =
     "template <class T> struct kn_edge_of { typedef double type; };\n"
     "template <> struct kn_edge_of<float> { typedef float type; };\n"
-    "template <class R> __device__ R kn_edge(const R low, const R high, const long long bins, const long "
-    "long "
-    "k) {\n"
+    "template <class R, class K> __device__ R kn_edge(const R low, const R high, const K bins, const K k) {\n"
     "    const R step = (R)(high - low) / (R)bins, from_low = (R)k * step;\n"
     "    return k == bins ? high : (R)(from_low + low);\n"
     "}\n"
-    "template <class T, bool is_given, class R> __device__ R kn_inner_edge(const R low, const R high, const "
-    "R "
-    "step, const long long bins, const long long k) {\n"
+    "template <class T, bool is_given, class R, class K> __device__ R kn_inner_edge(const R low, const R "
+    "high, const R step, const K bins, const K k) {\n"
     "    if constexpr (sizeof(T) == 2)\n"
     "        if ((T)0.5f != (T)0)\n"
     "            return is_given ? (R)(T)((R)k * step + low) : (R)kn_edge<T>((T)low, (T)high, bins, k);\n"
     "    return (R)k * step + low;\n"
     "}\n"
-    "template <class R, bool is_given, class T> __device__ long long kn_bin_of(const T x, const R first, "
-    "const R last, "
-    "const "
-    "long long bins) {\n"
+    "template <class E, class T> __device__ E kn_edge_type(const T x) {\n"
+    "    if constexpr (sizeof(T) == 8 && sizeof(E) == 8)\n"
+    "        return kn_float64_of(x);\n"
+    "    else\n"
+    "        return (E)x;\n"
+    "}\n"
+    "template <class R, bool is_given, class T, class K> __device__ K kn_bin_of(const T x, const R first, "
+    "const R last, const K bins) {\n"
     "    typedef typename kn_edge_of<T>::type E;\n"
     "    const R half = (R)0.5 * (R)(first == last), low = first - half, high = last + half;\n"
     /* No branches, no condition that is asked again, and nothing behind one that might trap: hosts find
      * bins by vectors. */
     /* A given range is of weak numbers: floats are compared with what it is in their dtype. */
     "    const bool is_rounded = is_given && sizeof(T) > 1 && (T)0.5f != (T)0;\n"
-    "    const R least = is_rounded ? (R)(T)low : low, most = is_rounded ? (R)(T)high : high;\n"
-    "    const bool is_in = ((R)(E)x >= least) & ((R)(E)x <= most);\n"
-    "    const E at = is_in ? (E)x : (E)low;\n"
+    "    const E least = is_rounded ? (E)(T)low : (E)low, most = is_rounded ? (E)(T)high : (E)high;\n"
+    "    const E value = kn_edge_type<E>(x);\n"
+    "    const bool is_in = (value >= least) & (value <= most);\n"
+    "    const E at = is_in ? value : (E)low;\n"
     "    const R step = (high - low) / (R)bins;\n"
-    "    const long long last_bin = bins - 1;\n"
-    "    long long k = (long long)((at - (E)low) / (E)(high - low) * (E)bins);\n"
+    "    const K last_bin = bins - 1;\n"
+    "    K k = (K)((at - (E)low) / (E)(high - low) * (E)bins);\n"
     "    k = k < 0 ? 0 : k;\n"
     "    k = k > last_bin ? last_bin : k;\n"
     "    const bool is_before = at < (E)kn_inner_edge<T, is_given>(low, high, step, bins, k);\n"
-    "    const bool is_behind = at >= (E)kn_inner_edge<T, is_given>(low, high, step, bins, k + 1);\n"
+    "    const bool is_behind = at >= (E)kn_inner_edge<T, is_given>(low, high, step, bins, (K)(k + 1));\n"
     "    k += is_behind - is_before;\n"
     "    k = k > last_bin ? last_bin : k;\n" /* the last bin has its upper edge */
-    "    return k | -(long long)!is_in;\n"
+    "    return k | -(K)!is_in;\n"
     "}\n"
     "template <class T, class Raw> __device__ long long kn_bin_among(const T x, const Raw &edges) {\n"
     "    const long long n = edges.size();\n"
@@ -63,16 +65,22 @@ static const char edges_text[] =
     "    return low == n && n > 1 && x == edges[n - 1] ? n - 2 : low == n ? -1 : low - 1;\n"
     "}\n";
 
+/* Numbers of so few bins are computed by 32 bits, of which hosts convert vectors from floats and back. */
+enum { FEW_BINS = 1 << 24 };
+
 static const struct {
-    const char *name, *in, *bin;
+    const char *name, *in, *bin, *bin_of_few;
     int edges;
 } histograms[KN_HISTOGRAM_NAMES] = {
-    [KN_BINCOUNT] = {"bincount", "K x", "x", 0},
+    [KN_BINCOUNT] = {"bincount", "K x", "x", "x", 0},
     [KN_HISTOGRAM] = {"histogram", "T x, float64 low, float64 high, int64 bins",
-                      "kn_bin_of<double, true>(x, low, high, bins)", 0},
+                      "kn_bin_of<double, true>(x, low, high, bins)",
+                      "kn_bin_of<double, true>(x, low, high, (int)bins)", 0},
     [KN_HISTOGRAM_WHOLE] = {"histogram", "T x, T low, T high, int64 bins",
-                            "kn_bin_of<typename kn_edge_of<T>::type, false>(x, low, high, bins)", 0},
-    [KN_HISTOGRAM_EDGES] = {"histogram", "T x, raw T edges", "kn_bin_among(x, edges)", 2}};
+                            "kn_bin_of<typename kn_edge_of<T>::type, false>(x, low, high, bins)",
+                            "kn_bin_of<typename kn_edge_of<T>::type, false>(x, low, high, (int)bins)", 0},
+    [KN_HISTOGRAM_EDGES] = {"histogram", "T x, raw T edges", "kn_bin_among(x, edges)",
+                            "kn_bin_among(x, edges)", 2}};
 
 /* NumPy sums the weights of bincount in float64, those of histograms in their own dtype. */
 static kiln_status make(kiln_kernel **out, const void *of)
@@ -94,7 +102,8 @@ kiln_status kn_histogram_find(kiln_kernel **out, kn_histogram_name name, bool ha
                                     .outs = !has_weights          ? "int64 counts"
                                             : name == KN_BINCOUNT ? "float64 counts"
                                                                   : "W counts",
-                                    .bin = histograms[name].bin,
+                                    .bin =
+                                        count > FEW_BINS ? histograms[name].bin : histograms[name].bin_of_few,
                                     .value = has_weights ? "weights" : NULL,
                                     .name = histograms[name].name,
                                     .bins = count,

@@ -26,6 +26,13 @@ static void put_pointers(kn_writer *w, enum kn_slot_id slot, int stage)
 
 static void fill_host_scan(kn_writer *w)
 {
+    kn_str *lanes = &w->slot[KN_SLOT_LANES];
+    kn_host_scan_way way = kn_host_scan_way_of(w->spec);
+    if (way == KN_HOST_SCAN_BY_TEXT)
+        kn_put_part(w, lanes, "no_lanes", KN_NO_VALUE);
+    else
+        kn_put_part_with(w, lanes, "lanes", KN_NO_VALUE, "way=%d sum=%d greatest=%d", (int)way,
+                         KN_HOST_SCAN_BY_SUM, KN_HOST_SCAN_BY_GREATEST);
     kn_put_scan_names(w);
     put_pointers(w, KN_SLOT_POINTERS, KN_SCAN_MAP);
     put_pointers(w, KN_SLOT_FROM, KN_SCAN_POST);

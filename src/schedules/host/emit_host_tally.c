@@ -7,6 +7,7 @@
 static void fill_host_tally(kn_writer *w)
 {
     kn_put_tally_names(w);
+    kn_str_append(&w->slot[KN_SLOT_IS_COUNT], kn_tally_is_count(w) ? "1" : "0");
     kn_put_host_rows(w, kn_host_tally_config_of(&w->spec->schedule)->one_axis, KN_TALLY_BIN, KN_TALLY_VALUE);
 }
 

@@ -31,6 +31,15 @@ KN_CONFIG(kn_host_row_config, KN_HOST_ROW_CONFIG);
 /* across: a block has rows side by side, rather than a stretch of one row. */
 #define KN_HOST_SCAN_CONFIG(X) X(across, 1) X(block_elements, 1 << 13)
 KN_CONFIG(kn_host_scan_config, KN_HOST_SCAN_CONFIG);
+/* Integers of 4 and 8 bytes are combined along a row by vectors, in any order, where the text is one of
+ * these. */
+typedef enum kn_host_scan_way {
+    KN_HOST_SCAN_BY_TEXT,
+    KN_HOST_SCAN_BY_SUM,
+    KN_HOST_SCAN_BY_GREATEST,
+    KN_HOST_SCAN_BY_LEAST
+} kn_host_scan_way;
+kn_host_scan_way kn_host_scan_way_of(const kn_spec *spec);
 
 /* Sorts. one_axis: the elements of a row lie along one axis. */
 #define KN_HOST_SORT_CONFIG(X) X(one_axis, 1)

@@ -65,16 +65,22 @@ static bool reads_bins(const kn_writer *w, const char *atomic)
     return reads || (atomic && strcmp(part_of_wanted(atomic), "any") != 0);
 }
 
+bool kn_tally_is_count(const kn_writer *w)
+{
+    const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
+    const char *atomic = kn_tally_atomic(s->body, w->spec->operand[s->value[2]].dtype);
+    return atomic && !strcmp(atomic, "atomicAdd") && !strcmp(w->program->stage[KN_TALLY_VALUE].body, "1");
+}
+
 /* Threads whose operator has an atomic function share bins; others have bins of their own. */
 static void put_operator(kn_writer *w)
 {
-    const kn_program *p = w->program;
-    const kn_stage *s = &p->stage[KN_TALLY_TALLY];
+    const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
     kiln_dtype dtype = w->spec->operand[s->value[2]].dtype;
     const char *atomic = kn_tally_atomic(s->body, dtype);
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
     bool is_sum = atomic && !strcmp(atomic, "atomicAdd");
-    bool is_count = is_sum && !strcmp(p->stage[KN_TALLY_VALUE].body, "1");
+    bool is_count = kn_tally_is_count(w);
     if (atomic) {
         kn_str wanted = KN_STR_INIT;
         kn_put_part(w, &wanted, part_of_wanted(atomic), KN_NO_VALUE);

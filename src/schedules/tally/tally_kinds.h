@@ -19,4 +19,7 @@ KN_CONFIG(kn_tally_config, KN_TALLY_CONFIG);
  * output. */
 void kn_put_tally_names(kn_writer *w);
 
+/* True if each element counts one, in any order. */
+bool kn_tally_is_count(const kn_writer *w);
+
 #endif
