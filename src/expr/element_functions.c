@@ -102,37 +102,18 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- places in what is sorted ---- */
 
-/* NumPy's order: NaN comes last, and is equal to NaN. Nothing of it is a branch. */
-#define BEFORE(a, b) "((" a " < " b ") | (kn_is_nan(" b ") & !kn_is_nan(" a ")))"
-
-/* A binary search of `n` elements for the first `e` for which `goes_on` no longer holds. The number of steps
- * is that of n alone, and no step is a branch, which random values would mispredict. Places of 32 bits are
- * half of a step's instructions on CUDA, which pays where the elements lie in the nearest cache (H200, 2^26
- * float32 in 1,000: 829 us before, 448; in 2^20, where memory bounds it: 4,153, 4,581). */
-#define SEARCH(element, goes_on)                                                                             \
-    "const auto search = [&](auto count) -> int64 {\n"                                                       \
-    "    auto low = count;\n"                                                                                \
-    "    for (low = 0; count > 0;) {\n"                                                                      \
-    "        const auto half = count - count / 2;\n"                                                         \
-    "        const auto middle = low + half - 1;\n"                                                          \
-    "        const auto e = " element ";\n"                                                                  \
-    "        low += " goes_on " ? half : 0;\n"                                                               \
-    "        count -= half;\n"                                                                               \
-    "    }\n"                                                                                                \
-    "    return low;\n"                                                                                      \
-    "};\n"                                                                                                   \
-    "const int64 low = n > 32768 ? search(n) : search((uint32)n);\n"
-/* On CUDA the last steps of a search of many elements, which no near cache holds, read a sector of memory at
- * once (H200, the same 2^26 in 2^20: 4,398 us without, 3,774 with that; in 1,000,003: 3,995, 3,413). */
-#define SEARCH_UP(goes_on)                                                                                   \
-    "const int64 n = a.size();\n"                                                                            \
-    "const auto goes_on = [&](const T e) -> bool { return " goes_on "; };\n"                                 \
-    "place = n > 32768 ? kn_search<T>(a, (int64)0, n, goes_on) : kn_search_near<T>(a, (uint32)0, "           \
-    "(uint32)n, goes_on)"
-#define SEARCH_BINS(goes_on)                                                                                 \
+/* NumPy's order: NaN comes last, and is equal to NaN. No step is a branch, which random values would
+ * mispredict. Places of 32 bits are half of a step's instructions on CUDA, which pays where the elements lie
+ * in the nearest cache (H200, 2^26 float32 in 1,000: 829 us before, 448; in 2^20, where memory bounds it:
+ * 4,153, 4,581). The last steps of a search of many elements, which no near cache holds, read a sector of
+ * memory at once there (H200, the same 2^26 in 2^20: 4,398 us without, 3,774 with that; in 1,000,003: 3,995,
+ * 3,413). */
+#define SEARCH_UP(right) "place = kn_search_among<T, " right ">(kn_search_hint, a, v)"
+#define SEARCH_BINS(right)                                                                                   \
     "const int64 n = bins.size();\n"                                                                         \
-    "const bool is_down = n > 0 && " BEFORE("bins[n - 1]", "bins[0]") ";\n" SEARCH(                          \
-        "(T)bins[is_down ? n - 1 - middle : middle]", goes_on) "place = is_down ? n - low : low"
+    "const bool is_down = n > 1 && kn_search_goes_on<false, B>(bins[n - 1], bins[0]);\n"                     \
+    "place = is_down ? n - kn_search_among<T, " right ">(kn_search_hint, "                                   \
+    "kn_search_reversed<decltype(bins)>{bins}, x) : kn_search_among<T, " right ">(kn_search_hint, bins, x)"
 
 enum { LEFT, RIGHT, SIDES };
 
@@ -172,8 +153,7 @@ static kiln_status add_search(kn_value *out, kn_parser *p, const kn_called *c, c
 kiln_status kn_call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"a", "v", "side", "sorter"}, *const sides[] = {"left", "right", NULL},
-                             *const body[SIDES] = {SEARCH_UP(BEFORE("e", "v")),
-                                                   SEARCH_UP("!" BEFORE("v", "e"))};
+                             *const body[SIDES] = {SEARCH_UP("false"), SEARCH_UP("true")};
     kn_value slot[4] = {{0}}, sorted;
     kiln_status status = kn_call_match(slot, p, c, names, 4, 4, 2);
     int is_right = 0;
@@ -192,9 +172,8 @@ kiln_status kn_call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c
  * bin includes its right edge: the search is one on the left. */
 kiln_status kn_call_digitize(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {
-                                                                   SEARCH_BINS("!" BEFORE("x", "e")),
-                                                                   SEARCH_BINS(BEFORE("e", "x"))};
+    static const char *const names[] = {"x", "bins", "right"}, *const body[SIDES] = {SEARCH_BINS("true"),
+                                                                                     SEARCH_BINS("false")};
     kn_value slot[3] = {{0}};
     int64_t right = 0;
     kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);

@@ -5,15 +5,6 @@
 #include "base/error.h"
 #include "kernel/kernel.h"
 
-/* The place among n sorted elements behind the last one that is at most x. */
-#define BEHIND(x)                                                                                            \
-    "int64 low = 0, count = n;\n"                                                                            \
-    "while (count > 0) {\n"                                                                                  \
-    "    const int64 half = count - count / 2;\n"                                                            \
-    "    low += xp[low + half - 1] <= " x " ? half : 0;\n"                                                   \
-    "    count -= half;\n"                                                                                   \
-    "}\n"
-
 /* The last axis of a result, and the same place of an array whose other axes may be broadcast. */
 #define PLACE                                                                                                \
     "auto place = _ind.get();\n"                                                                             \
@@ -73,18 +64,17 @@ static const struct {
     {"interpolated",
      "float64 x, raw float64 xp, raw F fp, raw F left, raw F right",
      "F y",
-     "const int64 n = xp.size();\n" BEHIND(
-         "x") "const int64 j = low - 1;\n"
-              "if (x != x) y = n == 1 ? fp[0] : (F)x;\n"
-              "else if (j < 0) y = left[0];\n"
-              "else if (j == n - 1) y = x == xp[j] ? fp[j] : right[0];\n"
-              "else if (x == xp[j]) y = fp[j];\n"
-              "else {\n"
-              "    const F slope = (fp[j + 1] - fp[j]) / (F)(xp[j + 1] - xp[j]);\n"
-              "    F value = slope * (F)(x - xp[j]) + fp[j];\n"
-              "    if (value != value) value = slope * (F)(x - xp[j + 1]) + fp[j + 1];\n"
-              "    y = value != value && fp[j] == fp[j + 1] ? fp[j] : value;\n"
-              "}",
+     "const int64 n = xp.size(), j = kn_search_among<float64, true>(kn_search_hint, xp, x) - 1;\n"
+     "if (x != x) y = n == 1 ? fp[0] : (F)x;\n"
+     "else if (j < 0) y = left[0];\n"
+     "else if (j == n - 1) y = x == xp[j] ? fp[j] : right[0];\n"
+     "else if (x == xp[j]) y = fp[j];\n"
+     "else {\n"
+     "    const F slope = (fp[j + 1] - fp[j]) / (F)(xp[j + 1] - xp[j]);\n"
+     "    F value = slope * (F)(x - xp[j]) + fp[j];\n"
+     "    if (value != value) value = slope * (F)(x - xp[j + 1]) + fp[j + 1];\n"
+     "    y = value != value && fp[j] == fp[j + 1] ? fp[j] : value;\n"
+     "}",
      {"x", "xp", "fp", "left", "right"}},
     {"numbered", "T a", "int64 y", "y = i", {"a"}},
     /* Eight elements along the last axis are a byte. */

@@ -54,14 +54,10 @@ static const char edges_text[] =
     "    k = k > last_bin ? last_bin : k;\n" /* the last bin has its upper edge */
     "    return k | -(K)!is_in;\n"
     "}\n"
-    "template <class T, class Raw> __device__ long long kn_bin_among(const T x, const Raw &edges) {\n"
+    "template <class T, class Hint, class Raw> __device__ long long kn_bin_among(Hint &&hint, const T x, "
+    "const Raw &edges) {\n"
     "    const long long n = edges.size();\n"
-    "    long long low = 0, count = n;\n"
-    "    while (count > 0) {\n"
-    "        const long long half = count - count / 2;\n"
-    "        low += edges[low + half - 1] <= x ? half : 0;\n"
-    "        count -= half;\n"
-    "    }\n"
+    "    const long long low = kn_search_among<T, true>(hint, edges, x);\n"
     "    return low == n && n > 1 && x == edges[n - 1] ? n - 2 : low == n ? -1 : low - 1;\n"
     "}\n";
 
@@ -79,8 +75,8 @@ static const struct {
     [KN_HISTOGRAM_WHOLE] = {"histogram", "T x, T low, T high, int64 bins",
                             "kn_bin_of<typename kn_edge_of<T>::type, false>(x, low, high, bins)",
                             "kn_bin_of<typename kn_edge_of<T>::type, false>(x, low, high, (int)bins)", 0},
-    [KN_HISTOGRAM_EDGES] = {"histogram", "T x, raw T edges", "kn_bin_among(x, edges)",
-                            "kn_bin_among(x, edges)", 2}};
+    [KN_HISTOGRAM_EDGES] = {"histogram", "T x, raw T edges", "kn_bin_among(kn_search_hint, x, edges)",
+                            "kn_bin_among(kn_search_hint, x, edges)", 2}};
 
 /* NumPy sums the weights of bincount in float64, those of histograms in their own dtype. */
 static kiln_status make(kiln_kernel **out, const void *of)

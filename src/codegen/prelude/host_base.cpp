@@ -59,8 +59,15 @@ template <class T> inline T kn_by_bits(const T &x) {
     return y;
 }
 
+// A search's last place, and whether it is looked at.
+struct kn_last_place {
+    long long place;
+    int trust;
+};
+
 // When a kernel ends, the upper parts of vectors are zeros again: other code would be slow where they are not.
 struct kn_clean_up {
+    mutable kn_last_place last = {};
     ~kn_clean_up() {
 #if defined(__AVX__)
         __builtin_ia32_vzeroupper();
