@@ -61,6 +61,11 @@ def whole_words(bits, dtype=torch.int32):
     return lambda: torch.randint(info.min, info.max, (scaled(bits),), device="cuda", dtype=dtype)
 
 
+def often(each):
+    """Keys below 2^20, of which one of so many is 7."""
+    return lambda: torch.where(torch.rand(scaled(26), device="cuda") * each < 1, 7, torch.randint(0, 1 << 20, (scaled(26),), device="cuda"))
+
+
 def sorted_floats(count):
     return lambda: torch.rand(count, device="cuda").sort().values
 
@@ -77,7 +82,7 @@ DATA = {
     "w27": whole_words(27), "w26": whole_words(26), "z26": whole_words(26), "q26": whole_words(26, torch.int64), "s26": whole_words(26, torch.int64),
     "p": lambda: torch.rand(scaled(17), 1024, device="cuda"), "t": lambda: torch.rand(max(65536 >> -options.bits, 8), 4096, device="cuda"), "i26": whole(scaled(26), 26),
     "same28": lambda: torch.full((scaled(28),), 0.3, device="cuda"), "u30": whole(256, 30, torch.uint8), "same30": lambda: torch.full((scaled(30),), 7, device="cuda", dtype=torch.uint8),
-    "b10": whole(10, 26), "c26": whole(1000, 26, torch.int32), "j20": whole(1 << 20, 26, torch.int32), "j500": whole(500, 26, torch.int32), "j5000": whole(5000, 26, torch.int32),
+    "tenth": often(10), "hundredth": often(100), "b10": whole(10, 26), "c26": whole(1000, 26, torch.int32), "j20": whole(1 << 20, 26, torch.int32), "j500": whole(500, 26, torch.int32), "j5000": whole(5000, 26, torch.int32),
 }
 
 
@@ -203,6 +208,10 @@ ROWS = [
     ("sums f32 by 5,000, all in one 2^26", "one f26", "segment_sum(f26, one, 5000)", lambda k, x: added(5000, k, x), None),
     ("X12 sums f32 by 2^20 2^26", "b20 f26", "segment_sum(f26, b20, 1048576)", lambda k, x: added(1 << 20, k, x), None),
     ("X12 the same, in any order", "b20 f26", sums_in_any_order, lambda k, x: added(1 << 20, k, x), None),
+    ("sums f32 by 2^20, all in one 2^26", "one f26", "segment_sum(f26, one, 1048576)", lambda k, x: added(1 << 20, k, x), None),
+    ("sums f32 by 2^20, a tenth in one 2^26", "tenth f26", "segment_sum(f26, tenth, 1048576)", lambda k, x: added(1 << 20, k, x), None),
+    ("sums i32 by 2^20, a tenth in one 2^26", "tenth c26", "segment_sum(c26, tenth, 1048576)", lambda k, x: added(1 << 20, k, x), None),
+    ("sums i32 by 2^20, a hundredth in one 2^26", "hundredth c26", "segment_sum(c26, hundredth, 1048576)", lambda k, x: added(1 << 20, k, x), None),
     ("X11 permutation 2^26", "", "permutation(1, COUNT26)", lambda: torch.randperm(scaled(26), device="cuda"), lambda: cupy.random.permutation(scaled(26))),
     ("searchsorted 1,000 2^26", "e1000 f26", "searchsorted(e1000, f26)", lambda e, x: torch.searchsorted(e, x), lambda e, x: cupy.searchsorted(e, x)),
     ("searchsorted 2^20 2^26", "e20 f26", "searchsorted(e20, f26)", lambda e, x: torch.searchsorted(e, x), lambda e, x: cupy.searchsorted(e, x)),
