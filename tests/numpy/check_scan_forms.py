@@ -108,7 +108,8 @@ def run_case(kiln, seed, index):
     right = summed(key, x, mode)
     if right is not None:
         size = np.maximum(np.abs(right), np.sqrt(length))
-        off = np.max(np.abs(best[0] - right) / size)
+        held = np.abs(right) < (6e4 if key[1] == "float16" else np.inf)  # others are infinite there
+        off = np.max((np.abs(best[0] - right) / size)[held], initial=0)
         assert off < {"float16": 0.3, "float64": 1e-12}.get(key[1], 1e-3), f"{text}: off by {off}"
     kiln.c.kiln_array_free(given)
     kiln.c.kiln_array_free(flat)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/error.h"
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/scan/scan_kinds.h"
@@ -22,14 +24,17 @@ enum {
     WORD = 4,           /* bytes: vectors that begin anywhere are moved by words */
     SHORTEST = 64       /* elements of a row; below, rows of a block are read together (scan.cu) */
 };
-enum { WARP = 32, LEAST_ROUNDS = 16, MOST_TILES = 4096, GROUP = 256 }; /* of the baseline tier */
+/* The baseline tier. TURNS: launches of rows in several tiles, where the order shows. */
+enum { WARP = 32, LEAST_ROUNDS = 16, MOST_TILES = 4096, GROUP = 256, TURNS = 3, MOST_ROWS = 65535 };
 
 /* The kind's field. lane_bits: a row has 2 to that power lanes, and the block rows with the rest; chunk:
- * elements of a lane; pitch: those in shared memory from one row to the next; flags: words of them. */
+ * elements of a lane; pitch: those in shared memory from one row to the next; flags: words of them; turn: the
+ * launch's number (baseline tier). */
 #define MEMBERS                                                                                              \
     long long length;                                                                                        \
     long long rows;                                                                                          \
-    unsigned lane_bits, chunk, pitch, tiles, row_blocks, flags;
+    unsigned short lane_bits, turn;                                                                          \
+    unsigned chunk, pitch, tiles, row_blocks, flags;
 typedef struct rows_field {
     MEMBERS
 } rows_field;
@@ -55,7 +60,7 @@ static rows_field plan(const kn_schedule *s, const kn_space *space, int most_mis
     f.chunk = (uint32_t)(chunk <= s->vector ? s->vector : chunk) | 1;
     tiles = kn_divide_up(slots, lanes * f.chunk);
     f.tiles = (uint32_t)tiles;
-    f.lane_bits = (uint32_t)kn_scan_bits(lanes);
+    f.lane_bits = (uint16_t)kn_scan_bits(lanes);
     f.pitch = (uint32_t)(kn_divide_up(lanes * f.chunk, s->vector) * s->vector);
     f.row_blocks = (uint32_t)kn_divide_up(f.rows, s->block / lanes);
     f.flags = (uint32_t)kn_scan_flags(f.row_blocks, tiles, 1);
@@ -77,8 +82,8 @@ static rows_field plan_warps(const kn_schedule *s, const kn_space *space)
     return f;
 }
 
-/* The words of a row: one for each tile, and for each whole group of these. */
-static int64_t words_of(int64_t tiles)
+/* The sums of a row: one for each tile, and for each whole group of these. */
+static int64_t sums_of(int64_t tiles)
 {
     return tiles + tiles / GROUP;
 }
@@ -88,7 +93,7 @@ static rows_field plan_ordered(const kn_schedule *s, const kn_space *space, int 
 {
     rows_field f = plan(s, space, most_misaligned);
     f.row_blocks = (uint32_t)f.rows;
-    f.flags = f.tiles == 1 ? 0 : (uint32_t)kn_least(words_of(f.tiles) * f.rows, KN_MAX_COUNTERS);
+    f.flags = 0;
     return f;
 }
 
@@ -102,13 +107,15 @@ static rows_field plan_part(const kn_part *part)
                                                 : plan_ordered(s, part->space, chosen.most_misaligned);
 }
 
-/* Whole numbers do not show the order. A row that is too long for words waits for the other tier. */
+/* Whole numbers do not show the order. Rows in the order of the other tier lie along one axis, and a warp has
+ * at most 256 groups to look at; others wait for that tier. */
 static bool baseline_takes(const kn_spec *spec, const kn_space *space)
 {
     const kn_schedule *s = &spec->schedule;
     rows_field f = plan(s, space, s->vector - 1);
     return kn_spec_combines_whole(spec) ||
-           (f.length < KN_MAX_INDEX && words_of(f.tiles) + KN_SCAN_OTHER_COUNTERS < KN_MAX_COUNTERS);
+           (space->ndim - space->n_reduction_axes <= 1 && f.length < KN_MAX_INDEX &&
+            f.tiles <= GROUP * GROUP && (!kn_scan_rows_config_of(s)->several_tiles || f.rows <= MOST_ROWS));
 }
 
 static int cut(int64_t *align, const kn_part *part)
@@ -127,6 +134,45 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         out->block = WARP;
         out->partials = f.flags;
     }
+    return status;
+}
+
+/* Tiles, groups of tiles, results: the launches of rows in several tiles where the order shows. */
+static kiln_status place_turns(kn_placement *placed, const kn_part *part, kn_take_launch take, void *user)
+{
+    const bool has_tiles = kn_scan_rows_config_of(&part->spec->schedule)->several_tiles;
+    kiln_status status = KILN_OK;
+    for (unsigned turn = 0; turn < TURNS && status == KILN_OK; ++turn) {
+        rows_field f;
+        status = kn_part_place(placed, part);
+        memcpy(&f, placed->field, sizeof f);
+        const unsigned blocks = turn == 1 ? f.tiles / GROUP : f.tiles;
+        f.turn = (uint16_t)turn;
+        memcpy(placed->field, &f, sizeof f);
+        if (status != KILN_OK || blocks == 0 || (f.tiles == 1 && turn < TURNS - 1))
+            continue;
+        placed->grid[0] = has_tiles ? blocks : (unsigned)f.rows;
+        placed->grid[1] = has_tiles ? (unsigned)f.rows : 1;
+        placed->partials = f.tiles == 1 ? 0 : sums_of(f.tiles) * f.rows;
+        status = take(user, part, placed);
+    }
+    return status;
+}
+
+static kiln_status place_each(const kn_part *part, kn_take_launch take, void *user)
+{
+    kn_placement *placed = kn_malloc(sizeof *placed);
+    if (!placed)
+        return kn_error_memory("a launch plan");
+    kiln_status status = KILN_OK;
+    if (part->spec->schedule.baseline && !kn_spec_combines_whole(part->spec)) {
+        status = place_turns(placed, part, take, user);
+    } else {
+        status = kn_part_place(placed, part);
+        if (status == KILN_OK)
+            status = take(user, part, placed);
+    }
+    kn_free(placed);
     return status;
 }
 
@@ -202,9 +248,10 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_scan_rows = {.name = "scan_rows",
                                    .recipe = &kn_recipe_scan_rows,
                                    KN_SCAN_KIND,
+                                   .place_each = place_each,
                                    .has_baseline = true,
                                    .baseline_takes = baseline_takes,
-                                   .revision = 1,
+                                   .revision = 2,
                                    .config = &kn_scan_rows_config_table,
                                    .field = KN_FIELD(rows_field, MEMBERS),
                                    .cut = cut};

@@ -24,7 +24,8 @@ enum {
     KN_SORT_KEYS_BLOCK = 384,    /* threads of a tile of many keys of 4 bytes */
     KN_SORT_KEYS_THREADS = 1152, /* ... of a multiprocessor */
     KN_SORT_PAIRS_BLOCK = 512,   /* the same of keys of 4 bytes with their index or another 4 bytes */
-    KN_SORT_PAIRS_THREADS = 1024
+    KN_SORT_PAIRS_THREADS = 1024,
+    KN_SORT_WIDE_ITEMS = 10 /* elements of a thread, of pairs of 16 bytes */
 };
 KN_CONFIG(kn_sort_place_config, KN_SORT_PLACE_CONFIG);
 /* items: elements of a lane.

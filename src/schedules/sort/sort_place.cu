@@ -74,14 +74,12 @@ ${begin}
         __syncthreads();
 
         /* A thread has a digit. The tile's elements of each are put down; the last tile of a row counts some that are not there, and no tile looks back to it. */
-        unsigned kn_of_warp[kn_warps], kn_own = 0, kn_in_tile = 0;
+        unsigned kn_own = 0, kn_in_tile = 0;
         kn_word kn_in_row = 0;
         if (kn_has_digit) {
 #pragma unroll
-            for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
-                kn_of_warp[kn_w] = kn_own;
+            for (int kn_w = 0; kn_w < kn_warps; ++kn_w)
                 kn_own += kn_before[kn_w][threadIdx.x];
-            }
             kn_put_down(kn_words + threadIdx.x, (kn_word)kn_own | (kn_word)(kn_tile == 0 ? 2 : 1) << kn_shift);
             kn_in_tile = kn_sum_before(kn_own, kn_sums[0]);
             kn_in_row = kn_sum_before(kn_of_row, kn_sums[1]);
@@ -89,9 +87,13 @@ ${begin}
         __syncthreads();
         if (kn_has_digit) {
             const unsigned kn_start = kn_in_tile + (unsigned)kn_sum_of_warps(kn_sums[0]);
+            unsigned kn_of_warp = kn_start; /* Counts are read again: held, they would be in local memory. */
 #pragma unroll
-            for (int kn_w = 0; kn_w < kn_warps; ++kn_w)
-                kn_before[kn_w][threadIdx.x] = kn_start + kn_of_warp[kn_w];
+            for (int kn_w = 0; kn_w < kn_warps; ++kn_w) {
+                const unsigned kn_count_of_warp = kn_before[kn_w][threadIdx.x];
+                kn_before[kn_w][threadIdx.x] = kn_of_warp;
+                kn_of_warp += kn_count_of_warp;
+            }
             kn_base[threadIdx.x] = kn_in_row + kn_sum_of_warps(kn_sums[1]) - kn_start;
         }
         __syncthreads();

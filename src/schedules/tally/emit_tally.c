@@ -159,6 +159,10 @@ static void fill(kn_writer *w)
     const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
     bool is_atomic = kn_tally_atomic(s->body, w->spec->operand[s->value[2]].dtype) != NULL;
     kn_put_tally_names(w);
+    /* Parts are as many as three blocks a multiprocessor, which have to run at a time: of two, a third of the
+     * parts would come when the others are done. */
+    if (is_atomic)
+        kn_put_blocks(w, 3 * KN_TALLY_BLOCK);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", in_flight(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", width(w, is_atomic));
     put_operator(w);

@@ -6,7 +6,7 @@ enum { kn_in_flight = kn_is_one_axis ? ${depth} : 2 /* loads of a thread before 
 enum { kn_wide = ${wide} /* elements that a thread loads at a time */ };
 static_assert(kn_in_flight % kn_wide == 0, "whole vectors");
 
-enum { kn_many = 8 /* lanes with one bin, whose values are added before */ };
+enum { kn_many = 8 /* lanes with one bin, whose values are added before */, kn_rounds = 8 /* that are careful after two lanes had one bin */ };
 
 extern __shared__ __align__(16) unsigned char kn_buffer[];
 
@@ -36,6 +36,8 @@ ${begin}
     const unsigned kn_copy_step = kn_is_by_warps ? (unsigned)kn_most : 1, kn_bin_step = kn_is_by_warps ? 1 : kn_copies;
     /* The block's part, of as many as there are bins for. */
     const long long kn_parts = kn_is_in_memory ? (long long)gridDim.x : kn.${result}_.extents[0], kn_chunk = (kn.length + kn_parts - 1) / kn_parts;
+    /* Atomic functions in memory on different words are sooner done than any question before them. Two lanes of a warp with one bin say that many elements have it: then it is asked. */
+    [[maybe_unused]] unsigned kn_careful = kn_is_in_memory ? 0 : 1;
     kn_place kn_here = {};
 #pragma unroll 1
     for (long long kn_part = blockIdx.x; kn_part < kn_parts; kn_part += gridDim.x) {
@@ -98,6 +100,13 @@ ${begin}
                         const unsigned long long kn_in_range = (unsigned long long)(${index} - kn_low);
                         kn_bin_of[kn_u] = kn_is_full || kn_e < kn_end ? kn_in_range : kn_range;
                         kn_value_of[kn_u] = ${mapped};
+                        if constexpr (kn_is_atomic) {
+                            if (kn_u == 0 && kn_is_in_memory) {
+                                const unsigned kn_with = __match_any_sync(0xffffffffu, (unsigned)kn_bin_of[kn_u]);
+                                const bool kn_is_twice = kn_bin_of[kn_u] < kn_range && (kn_with & (kn_with - 1)) != 0;
+                                kn_careful = __any_sync(0xffffffffu, kn_is_twice) ? kn_rounds : kn_careful - (kn_careful > 0);
+                            }
+                        }
                         ${gather}
                     }
 #pragma unroll
@@ -107,7 +116,7 @@ ${begin}
                         kn_word kn_value = kn_value_of[kn_u];
                         if constexpr (kn_is_count || kn_is_sum) {
                             /* Atomic functions on one word wait for each other: the elements of a warp that have the bin of its first one are counted, or added, together. */
-                            if (kn_copies < kn_enough) {
+                            if (kn_copies < kn_enough && kn_careful > 0) {
                                 const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_put);
                                 const unsigned kn_usual = __shfl_sync(0xffffffffu, (unsigned)kn_in_range, kn_voted != 0 ? __ffs(kn_voted) - 1 : 0);
                                 const bool kn_is_same = kn_is_put && (unsigned)kn_in_range == kn_usual && kn_in_range >> 32 == 0;

@@ -13,12 +13,12 @@ if (kn_step == 1 || ${is_single})
     kn_${name}_all[kn_v] = ${place};
 
 // True if a value is wanted in memory, where the bin had another one a moment ago.
-#inline lesser kn_value < kn_seen[kn_u]
-#inline greater kn_seen[kn_u] < kn_value
+#inline lesser kn_careful == 0 || kn_value < kn_seen[kn_u]
+#inline greater kn_careful == 0 || kn_seen[kn_u] < kn_value
 #inline any true
 
 #part seen
-kn_seen[kn_u] = kn_is_in_memory ? kn_of_all[kn_bin_of[kn_u] < kn_range ? kn_bin_of[kn_u] : 0] : kn_word();
+kn_seen[kn_u] = kn_is_in_memory && kn_careful > 0 ? kn_of_all[kn_bin_of[kn_u] < kn_range ? kn_bin_of[kn_u] : 0] : kn_word();
 
 #part by_atomics
 if (kn_is_put && kn_is_in_memory) {
