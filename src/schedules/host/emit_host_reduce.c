@@ -10,7 +10,7 @@
 #include "schedules/host/host_kinds.h"
 
 enum { MAP, REDUCE, POST }; /* the stages */
-enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64, SEARCHED_VECTORS = 32 };
+enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64, SEARCHED_VECTORS = 32, TRUTH_VECTORS = 64 };
 
 static const kn_host_reduce_config *config_of(const kn_writer *w)
 {
@@ -90,6 +90,8 @@ static int depth_of(const kn_writer *w)
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
     if (is_searched(w))
         return SEARCHED_VECTORS;
+    if (config_of(w)->half_width == KN_HOST_REDUCE_TRUTHS)
+        return TRUTH_VECTORS;
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
 

@@ -21,9 +21,10 @@ KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
  * with short_rows, the elements of each follow each other, and vectors have KN_HOST_REDUCE_COPIES of each
  * result.
  * half_width: sums of 64 bits have terms of 16 at most, so few that they fit 32: a vector has twice as
- * many. */
+ * many.
+ * KN_HOST_REDUCE_TRUTHS: terms are 0 or 1, of which bytes hold the sums of some steps. */
 #define KN_HOST_REDUCE_CONFIG(X)                                                                             \
-    X(lanes_of_row, 64) X(short_rows, 2) X(indices, 5) X(beside, 8) X(half_width, 1)
+    X(lanes_of_row, 64) X(short_rows, 2) X(indices, 5) X(beside, 8) X(half_width, 2)
 KN_CONFIG(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 /* multipass: values of elements are computed again for each pass, rather than held. */
 #define KN_HOST_ROW_CONFIG(X) X(multipass, 1)

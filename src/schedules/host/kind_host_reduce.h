@@ -12,6 +12,7 @@ enum {
     KN_HOST_REDUCE_BATCH =
         32, /* short rows that are reduced at a time; the buffers of host_reduce.cpp have this size */
     KN_HOST_REDUCE_RUNS = 2,    /* short_rows of several axes */
+    KN_HOST_REDUCE_TRUTHS = 2,  /* half_width */
     KN_HOST_REDUCE_GROUPED = 1, /* indices; see host_kinds.h */
     KN_HOST_REDUCE_SEARCHED = 2,
     KN_HOST_REDUCE_ALONE = 4,

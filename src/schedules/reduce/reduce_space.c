@@ -287,6 +287,41 @@ bool kn_reduce_are_terms_narrow(const kn_choice *c)
     return false;
 }
 
+/* The text is a comparison with zero, or names a truth value: an input, or a variable of the text. */
+static bool is_truth(const kn_program *p, const char *text, const char *term)
+{
+    char declared[2 * NAME];
+    const int name = (int)strcspn(term, " )");
+    for (int k = 0; k < p->n_in; ++k) {
+        const kn_param *x = &p->param[k];
+        if (!x->is_raw && (int)strlen(x->name) == name && memcmp(x->name, term, (size_t)name) == 0)
+            return strncmp(term + name, " != (", 5) == 0 ||
+                   (term[name] == ')' && x->type == KN_TYPE_DTYPE && x->dtype == KILN_BOOL);
+    }
+    snprintf(declared, sizeof declared, "const bool %.*s = ", name < NAME ? name : 0, term);
+    return term[name] == ')' && name < NAME && strstr(text, declared);
+}
+
+/* The term of the text's last statement, which casts it to 64 bits; NULL: it does not. */
+static const char *term_of(const char *text)
+{
+    static const char assigned[] = " = static_cast<long long>(", cast[] = "(long long)";
+    const char *term = NULL;
+    for (const char *at = strstr(text, assigned); at; at = strstr(term, assigned))
+        term = at + sizeof assigned - 1;
+    const char *end = term ? strchr(term, ';') : NULL;
+    if (!end || end[1 + strspn(end + 1, " \n")])
+        return NULL;
+    return strncmp(term, cast, sizeof cast - 1) == 0 ? term + sizeof cast - 1 : term;
+}
+
+bool kn_reduce_are_terms_truths(const kn_choice *c)
+{
+    const kn_program *p = c->program;
+    const char *text = p->stage[0].body, *term = term_of(text);
+    return term && strcmp(p->stage[1].body, "static_cast<long long>(a + b)") == 0 && is_truth(p, text, term);
+}
+
 KN_CONFIG_TABLE(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
 
 int kn_reduce_known_axes(int axes)

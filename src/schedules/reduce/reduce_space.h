@@ -92,6 +92,8 @@ int kn_reduce_known_axes(int axes);
 /* True for sums of 64 bits over so few terms of 16 bits or less, which are converted, that 32 are enough:
  * expressions write such texts. */
 bool kn_reduce_are_terms_narrow(const kn_choice *c);
+/* True for sums of 64 bits of truth values, which expressions write for counts. */
+bool kn_reduce_are_terms_truths(const kn_choice *c);
 
 #define KN_REDUCE_AXES_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES)
 KN_CONFIG(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
