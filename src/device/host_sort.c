@@ -13,6 +13,7 @@
 
 enum {
     MOST_VECTORS = 8,    /* of a network */
+    MOST_BLOCKS = 8,     /* of so many vectors, that are sorted together */
     SOME = 1 << 10,      /* keys, from which on a pivot is the median of more of them ... */
     MANY = 1 << 14,      /* ... and of many more */
     LONG_ROW = 1 << 16,  /* keys that are worth several threads */
