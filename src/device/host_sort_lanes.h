@@ -193,9 +193,8 @@ WITH static void NAME(sort_few)(const KEY *from, KEY *to, const int64_t n)
 }
 
 /* No key is less than the one before it: few keys of a random row tell. */
-WITH static bool NAME(is_sorted)(const void *keys, const int64_t n)
+WITH static bool NAME(is_sorted)(const KEY *from, const int64_t n)
 {
-    const KEY *const from = keys;
     for (int64_t k = 0; k + 1 < n;) { /* some at a time, by vectors */
         const int64_t end = n - 1 - k < SORTED_AT_ONCE ? n - 1 : k + SORTED_AT_ONCE;
         int is_less = 0;
@@ -207,8 +206,56 @@ WITH static bool NAME(is_sorted)(const void *keys, const int64_t n)
     return true;
 }
 
+/* All keys are equal: they are different early in most rows. */
+WITH static bool NAME(is_same)(const KEY *from, const int64_t n)
+{
+    for (int64_t k = 0; k < n;) {
+        const int64_t end = n - k < SORTED_AT_ONCE ? n : k + SORTED_AT_ONCE;
+        KEY differs = 0;
+        for (; k < end; ++k)
+            differs |= from[k] ^ from[0];
+        if (differs != 0)
+            return false;
+    }
+    return true;
+}
+
+/* No key is greater than the one before it. */
+WITH static bool NAME(is_reversed)(const KEY *from, const int64_t n)
+{
+    for (int64_t k = 0; k + 1 < n;) {
+        const int64_t end = n - 1 - k < SORTED_AT_ONCE ? n - 1 : k + SORTED_AT_ONCE;
+        int is_greater = 0;
+        for (; k < end; ++k)
+            is_greater |= from[k + 1] > from[k];
+        if (is_greater)
+            return false;
+    }
+    return true;
+}
+
+/* Makes use of a row's order, if it has one. */
+WITH static void NAME(find_order)(range *r)
+{
+    const KEY *const from = r->from;
+    KEY *const to = r->to;
+    r->in_order = NAME(is_sorted)(from, r->n);
+    if (r->in_order || !NAME(is_reversed)(from, r->n))
+        return;
+    for (int64_t k = 0; k < r->n; ++k)
+        to[k] = from[r->n - 1 - k];
+    r->from = to;
+    r->in_order = true;
+}
+
+/* A key of a range, and what the others are as far as some of them tell. */
+typedef struct NAME(pivot) {
+    KEY key;
+    bool is_least, is_most;
+} NAME(pivot);
+
 /* The median of some keys that are equally far apart; where they begin is random. */
-WITH static KEY NAME(pick)(const KEY *from, const int64_t n, uint64_t *random)
+WITH static NAME(pivot) NAME(pick)(const KEY *from, const int64_t n, uint64_t *random)
 {
     enum { FEW = 128 / sizeof(KEY) };
     KEY sample[MOST_VECTORS * LANES];
@@ -219,21 +266,34 @@ WITH static KEY NAME(pick)(const KEY *from, const int64_t n, uint64_t *random)
     for (int k = 0; k < count; ++k)
         sample[k] = from[k * apart];
     NAME(sort_few)(sample, sample, count);
-    return sample[count / 2];
+    const KEY key = sample[count / 2];
+    return (NAME(pivot)){key, key == sample[0], key == sample[count - 1]};
 }
 
-/* One step of quicksort: `from`, which may be `to` or `beside`, is parted into two ranges. */
+/* One step of quicksort: `from`, which may be `to` or `beside`, is parted into two ranges. Few different keys
+ * make ranges of equal ones soon, which are in order. */
 WITH static void NAME(split)(range *first, range *second, const range *r, uint64_t *random)
 {
     KEY *const to = r->from == r->to ? r->beside : r->to;
     const KEY *const from = r->from;
-    const KEY pivot = NAME(pick)(from, r->n, random);
-    int64_t low = NAME(part)(from, to, r->n, pivot, false);
-    bool is_least = low == 0;
-    if (is_least) /* the pivot is the least key: those that are equal to it are in order */
-        low = NAME(part)(from, to, r->n, pivot, true);
-    *first = (range){to, r->to, r->beside, low, is_least};
-    *second = (range){to + low, (KEY *)r->to + low, (KEY *)r->beside + low, r->n - low, false};
+    const NAME(pivot) pivot = NAME(pick)(from, r->n, random);
+    if (pivot.is_least && pivot.is_most && NAME(is_same)(from, r->n)) {
+        *first = *r;
+        first->in_order = true;
+        *second = (range){r->to, r->to, r->beside, 0, true};
+        return;
+    }
+    int64_t low = NAME(part)(from, to, r->n, pivot.key, pivot.is_least);
+    const bool is_all = low == (pivot.is_least ? r->n : 0);
+    if (is_all) /* no key is behind the pivot, or none is before it: those that are equal to it are parted */
+        low = NAME(part)(from, to, r->n, pivot.key, !pivot.is_least);
+    *first = (range){to, r->to, r->beside, low, is_all ? !pivot.is_least : pivot.is_least};
+    *second = (range){to + low, (KEY *)r->to + low, (KEY *)r->beside + low, r->n - low,
+                      is_all ? pivot.is_least : pivot.is_most && !pivot.is_least};
+    if (!is_all && first->in_order)
+        first->in_order = NAME(is_same)(to, low);
+    if (!is_all && second->in_order)
+        second->in_order = NAME(is_same)(to + low, r->n - low);
 }
 
 WITH static void NAME(sort)(range r, uint64_t *random)
