@@ -4,8 +4,8 @@
  * (that many vectors are sorted together by sort_columns; 0: there is none), and WITH (the instructions). It
  * has no guard: it is meant to be included again. */
 
-/* Sorts vectors that rise and then fall, or the reverse: each 2 * `apart` of `count`. Compilers unroll no loop
- * whose step is a division, and vectors stay in registers only without loops. */
+/* Sorts vectors that rise and then fall, or the reverse: each 2 * `apart` of `count`. Compilers unroll no
+ * loop whose step is a division, and vectors stay in registers only without loops. */
 INLINE_WITH void NAME(clean)(VECTOR *v, const int count, const int apart)
 {
     if (apart >= 4)
