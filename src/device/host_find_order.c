@@ -9,6 +9,13 @@
 #include "device/host_sort.h"
 #include "device/host_threads.h"
 
+#if defined(__x86_64__)
+#include "device/host_vectors.h"
+#define WITH WITH_VECTORS_32 /* other processors never come here */
+#else
+#define WITH
+#endif
+
 enum {
     LONG_ROW = 1 << 16, /* elements that are worth several threads ... */
     CHUNKS = 8,         /* ... which have so many parts of a row */
@@ -47,6 +54,7 @@ typedef struct reader {
     bool (*falls)(const void *keys, int64_t n);
     void (*find_range)(const void *keys, int64_t n, uint64_t *least, uint64_t *most);
     void (*add_field)(uint64_t *to, const void *keys, const uint32_t *order, int64_t n, const field *f);
+    bool (*are_same)(const void *keys, const uint32_t *order, int64_t n);
     void (*count_digits)(uint32_t *counts, const void *keys, int64_t n, const field *f);
     void (*place_digits)(uint32_t *place, const void *keys, int64_t n, const field *f, uint32_t first,
                          uint32_t *order, uint64_t *both);
@@ -54,8 +62,8 @@ typedef struct reader {
 
 #define READER(bits)                                                                                         \
     {                                                                                                        \
-        rises_##bits, falls_##bits, find_range_##bits, add_field_##bits, count_digits_##bits,                \
-            place_digits_##bits                                                                              \
+        rises_##bits, falls_##bits, find_range_##bits, add_field_##bits, are_same_##bits,                    \
+            count_digits_##bits, place_digits_##bits                                                         \
     }
 static const reader readers[] = {[1] = READER(8), [2] = READER(16), [4] = READER(32), [8] = READER(64)};
 
@@ -266,7 +274,7 @@ static void order_by_digits(ordering *o, int digits)
 /* ---- bits of keys and numbers of elements ---- */
 
 /* The bits of all keys, one after the other, from `skip` on. */
-static void put_bits(const step *s, uint64_t *to, int64_t at, int64_t n)
+WITH static void put_bits(const step *s, uint64_t *to, int64_t at, int64_t n)
 {
     const ordering *o = s->o;
     int first = 0; /* bits before those of a key */
@@ -287,7 +295,7 @@ static void put_bits(const step *s, uint64_t *to, int64_t at, int64_t n)
     }
 }
 
-static void pack(void *user, int64_t begin, int64_t end)
+WITH static void pack(void *user, int64_t begin, int64_t end)
 {
     step *s = user;
     uint64_t some[PACKED_AT_ONCE];
@@ -306,7 +314,7 @@ static void pack(void *user, int64_t begin, int64_t end)
     }
 }
 
-static void unpack(void *user, int64_t begin, int64_t end)
+WITH static void unpack(void *user, int64_t begin, int64_t end)
 {
     step *s = user;
     const uint64_t *wide = s->o->to + s->begin, mask = (UINT64_C(1) << s->index_bits) - 1;
@@ -326,15 +334,24 @@ static void unpack(void *user, int64_t begin, int64_t end)
             order[k] = first + (uint32_t)(wide[k] & mask);
 }
 
-/* The bits of keys in the sorted element k. */
-static uint64_t bits_at(const step *s, int64_t k)
+/* The bits of keys in the sorted element k: 64 of these and of its number, as some are left. */
+WITH static uint64_t bits_at(const step *s, int64_t k)
 {
-    return (s->is_narrow ? ((const uint32_t *)(s->o->to + s->begin))[k] : s->o->to[s->begin + k]) >>
-           s->index_bits;
+    return s->o->to[s->begin + k] >> s->index_bits;
+}
+
+/* No element from k on, before `end`, is alike the next one: most are not. */
+WITH static bool is_none_alike(const step *s, int64_t k, int64_t end)
+{
+    const uint64_t *const to = s->o->to + s->begin, least = UINT64_C(1) << s->index_bits;
+    int64_t alike = 0;
+    for (; k < end; ++k)
+        alike |= (to[k] ^ to[k + 1]) < least;
+    return alike == 0;
 }
 
 /* Where elements end that are alike in these bits. */
-static int64_t end_of_alike(const step *s, int64_t k)
+WITH static int64_t end_of_alike(const step *s, int64_t k)
 {
     const uint64_t bits = bits_at(s, k);
     do
@@ -354,8 +371,16 @@ static void insert(const ordering *o, uint32_t *order, int64_t n)
     }
 }
 
+static bool are_same(const ordering *o, const uint32_t *order, int64_t n)
+{
+    bool are = true;
+    for (int key = 0; key < o->of->keys && are; ++key)
+        are = reader_of(o, key)->are_same(o->of->key[key], order, n);
+    return are;
+}
+
 /* Orders the few elements that are alike in bits, and tells of many. A chunk has those that begin in it. */
-static void order_few_alike(void *user, int64_t begin, int64_t end)
+WITH static void order_few_alike(void *user, int64_t begin, int64_t end)
 {
     step *s = user;
     for (int64_t c = begin; c < end; ++c) {
@@ -363,10 +388,15 @@ static void order_few_alike(void *user, int64_t begin, int64_t end)
         if (k > 0 && k < s->n && bits_at(s, k) == bits_at(s, k - 1))
             k = end_of_alike(s, k);
         for (int64_t next; k < chunk_at(s, c + 1); k = next) {
+            next = k + SEEN_AT_ONCE;
+            if (next < s->n && is_none_alike(s, k, next))
+                continue;
             next = end_of_alike(s, k);
+            if (next - k == 1 || are_same(s->o, s->o->order + s->begin + k, next - k))
+                continue;
             if (next - k > FEW_ALIKE)
                 s->has_many_alike[c] = true;
-            else if (next - k > 1)
+            else
                 insert(s->o, s->o->order + s->begin + k, next - k);
         }
     }
@@ -400,7 +430,7 @@ static void order_by_bits(ordering *o, int64_t begin, int64_t n, int skip)
         has_many_alike |= s.has_many_alike[c];
     for (int64_t k = 0, next; has_many_alike && k < n; k = next) {
         next = end_of_alike(&s, k);
-        if (next - k > FEW_ALIKE)
+        if (next - k > FEW_ALIKE && !are_same(o, o->order + begin + k, next - k))
             order_by_bits(o, begin + k, next - k, skip + s.taken);
     }
 }

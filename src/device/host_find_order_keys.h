@@ -1,8 +1,8 @@
-/* device/host_find_order_keys.h - what host_find_order.c does with keys of one size: it includes this for each
- * KEY, with NAME(of) a function. It has no guard. */
+/* device/host_find_order_keys.h - what host_find_order.c does with keys of one size: it includes this for
+ * each KEY, with NAME(of) a function. It has no guard. */
 
 /* No key is less than the one before it. Few keys of a random row tell, and vectors see many at a time. */
-static bool NAME(rises)(const void *keys, int64_t n)
+WITH static bool NAME(rises)(const void *keys, int64_t n)
 {
     const KEY *const key = keys;
     for (int64_t k = 0; k + 1 < n;) {
@@ -17,7 +17,7 @@ static bool NAME(rises)(const void *keys, int64_t n)
 }
 
 /* Each key is less than the one before it. */
-static bool NAME(falls)(const void *keys, int64_t n)
+WITH static bool NAME(falls)(const void *keys, int64_t n)
 {
     const KEY *const key = keys;
     for (int64_t k = 0; k + 1 < n;) {
@@ -31,7 +31,7 @@ static bool NAME(falls)(const void *keys, int64_t n)
     return true;
 }
 
-static void NAME(find_range)(const void *keys, int64_t n, uint64_t *least, uint64_t *most)
+WITH static void NAME(find_range)(const void *keys, int64_t n, uint64_t *least, uint64_t *most)
 {
     const KEY *const key = keys;
     KEY low = (KEY)-1, high = 0;
@@ -44,7 +44,8 @@ static void NAME(find_range)(const void *keys, int64_t n, uint64_t *least, uint6
 }
 
 /* Puts bits of keys behind those that are there. */
-static void NAME(add_field)(uint64_t *to, const void *keys, const uint32_t *order, int64_t n, const field *f)
+WITH static void NAME(add_field)(uint64_t *to, const void *keys, const uint32_t *order, int64_t n,
+                                 const field *f)
 {
     const KEY *const key = keys;
     const KEY least = (KEY)f->least;
@@ -56,7 +57,17 @@ static void NAME(add_field)(uint64_t *to, const void *keys, const uint32_t *orde
             to[k] = to[k] << f->bits | ((uint64_t)(KEY)(key[k] - least) >> f->shift & f->mask);
 }
 
-static void NAME(count_digits)(uint32_t *counts, const void *keys, int64_t n, const field *f)
+/* Elements have the same key. */
+WITH static bool NAME(are_same)(const void *keys, const uint32_t *order, int64_t n)
+{
+    const KEY *const key = keys;
+    for (int64_t k = 1; k < n; ++k)
+        if (key[order[k]] != key[order[0]])
+            return false;
+    return true;
+}
+
+WITH static void NAME(count_digits)(uint32_t *counts, const void *keys, int64_t n, const field *f)
 {
     const KEY *const key = keys;
     for (int64_t k = 0; k < n; ++k)
@@ -64,8 +75,8 @@ static void NAME(count_digits)(uint32_t *counts, const void *keys, int64_t n, co
 }
 
 /* Stores the numbers of elements by the first digit of their keys, with these keys if another digit comes. */
-static void NAME(place_digits)(uint32_t *place, const void *keys, int64_t n, const field *f, uint32_t first,
-                               uint32_t *order, uint64_t *both)
+WITH static void NAME(place_digits)(uint32_t *place, const void *keys, int64_t n, const field *f,
+                                    uint32_t first, uint32_t *order, uint64_t *both)
 {
     const KEY *const key = keys;
     const KEY least = (KEY)f->least;
