@@ -8,6 +8,7 @@
 #include "device/capture_hold.h"
 #include "device/cuda_peer.h"
 #include "device/first_use.h"
+#include "device/host_find_order.h"
 #include "device/host_sort.h"
 #include "device/host_threads.h"
 #include "device/launch_name.h"

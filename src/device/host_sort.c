@@ -13,6 +13,7 @@
 
 enum {
     MOST_VECTORS = 8,    /* of a network */
+    MOST_BLOCKS = 8,     /* of so many vectors, that are sorted together */
     SOME = 1 << 10,      /* keys, from which on a pivot is the median of more of them ... */
     MANY = 1 << 14,      /* ... and of many more */
     LONG_ROW = 1 << 16,  /* keys that are worth several threads */
@@ -72,17 +73,17 @@ int kn_host_sort_vectors(const char *architecture, int key_size)
 typedef struct sorter {
     void (*sort)(range r, uint64_t *random);
     void (*split)(range *first, range *second, const range *r, uint64_t *random);
-    bool (*is_sorted)(const void *from, int64_t n);
+    void (*find_order)(range *r);
     void (*mend)(const void *from, void *sorted, int64_t n, uint64_t infinity);
 } sorter;
 
 static const sorter *sorter_of(const kn_host_keys *k)
 {
     static const sorter all[2][2] = {
-        {{sort_32_by_32, split_32_by_32, is_sorted_32_by_32, mend_equal_32_by_32},
-         {sort_32, split_32, is_sorted_32, mend_equal_32}},
-        {{sort_64_by_32, split_64_by_32, is_sorted_64_by_32, mend_equal_64_by_32},
-         {sort_64, split_64, is_sorted_64, mend_equal_64}}};
+        {{sort_32_by_32, split_32_by_32, find_order_32_by_32, mend_equal_32_by_32},
+         {sort_32, split_32, find_order_32, mend_equal_32}},
+        {{sort_64_by_32, split_64_by_32, find_order_64_by_32, mend_equal_64_by_32},
+         {sort_64, split_64, find_order_64, mend_equal_64}}};
     return &all[k->key_size == 8][k->vector_size == 64];
 }
 
@@ -101,7 +102,7 @@ static void split_ranges(void *user, int64_t begin, int64_t end)
         uint64_t seed = (uint64_t)k;
         if (r->n < LONG_ROW / 2 || r->in_order) {
             to[0] = *r;
-            to[1] = (range){.from = r->to, .to = r->to, .beside = r->beside};
+            to[1] = (range){.from = r->to, .to = r->to, .beside = r->beside, .in_order = true};
         } else {
             sorter_of(s->keys)->split(&to[0], &to[1], r, &seed);
         }
@@ -136,7 +137,7 @@ static void sort_rows(void *user, int64_t begin, int64_t end)
     for (int64_t row = begin; row < end; ++row) {
         range r = row_of(k, row);
         uint64_t seed = (uint64_t)row;
-        r.in_order = sorter_of(k)->is_sorted(r.from, r.n);
+        sorter_of(k)->find_order(&r);
         sorter_of(k)->sort(r, &seed);
         mend_row(k, row);
     }
@@ -146,7 +147,7 @@ static void sort_long_row(const kn_host_keys *k, int64_t row)
 {
     sorting s = {.keys = k};
     s.range[0][0] = row_of(k, row);
-    s.range[0][0].in_order = sorter_of(k)->is_sorted(s.range[0][0].from, k->length);
+    sorter_of(k)->find_order(&s.range[0][0]);
     for (int ranges = 1; ranges < MOST_RANGES; ranges *= 2) {
         kn_host_parallel(ranges, 1, split_ranges, &s);
         s.from = !s.from;

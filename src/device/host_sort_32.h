@@ -7,13 +7,13 @@
 #define KEY uint32_t
 #define LANES 8
 #define NAME(of) of##_32_by_32
-#define COLUMNS 1
+#define COLUMNS 2
 #define NARROW 1 /* lanes of 32 bits in one of a key */
 #else
 #define KEY uint64_t
 #define LANES 4
 #define NAME(of) of##_64_by_32
-#define COLUMNS 2
+#define COLUMNS 4
 #define NARROW 2
 #endif
 
@@ -108,11 +108,18 @@ INLINE_WITH unsigned NAME(before_pivot)(const __m256i x, const __m256i pivot, co
     return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(is)) ^ (or_equal ? 0xf : 0);
 }
 
+/* Lanes of y where `which` has all bits, else of x. Compilers compare bytes of such a mask once more. */
+INLINE_WITH __m256i NAME(chosen)(const __m256i x, const __m256i y, const __m256i which)
+{
+    return _mm256_castpd_si256(
+        _mm256_blendv_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(y), _mm256_castsi256_pd(which)));
+}
+
 INLINE_WITH void NAME(order)(__m256i *x, __m256i *y)
 {
     const __m256i is_greater = _mm256_cmpgt_epi64(*x, *y);
-    const __m256i low = _mm256_blendv_epi8(*x, *y, is_greater);
-    *y = _mm256_blendv_epi8(*y, *x, is_greater);
+    const __m256i low = NAME(chosen)(*x, *y, is_greater);
+    *y = NAME(chosen)(*y, *x, is_greater);
     *x = low;
 }
 
@@ -120,7 +127,7 @@ INLINE_WITH __m256i NAME(exchanged)(const __m256i x, const int flip, const int b
 {
     const __m256i other = NAME(flipped)(x, flip), least = _mm256_cmpgt_epi64(x, other),
                   most = _mm256_xor_si256(least, _mm256_set1_epi32(-1));
-    return _mm256_blendv_epi8(x, other, NAME(joined)(least, most, bit));
+    return NAME(chosen)(x, other, NAME(joined)(least, most, bit));
 }
 
 INLINE_WITH __m256i NAME(all)(const uint64_t key)
@@ -140,7 +147,7 @@ INLINE_WITH __m256i NAME(load_lanes)(const uint64_t *from, const __m256i lanes)
 #endif
 
 /* Four vectors of four lanes of 64 bits: their columns. */
-INLINE_WITH void NAME(transpose)(__m256i *v)
+INLINE_WITH void NAME(transpose_four)(__m256i *v)
 {
     const __m256i a = _mm256_unpacklo_epi64(v[0], v[1]), b = _mm256_unpackhi_epi64(v[0], v[1]),
                   c = _mm256_unpacklo_epi64(v[2], v[3]), d = _mm256_unpackhi_epi64(v[2], v[3]);
@@ -150,8 +157,69 @@ INLINE_WITH void NAME(transpose)(__m256i *v)
     v[3] = _mm256_permute2x128_si256(b, d, 0x31);
 }
 
-/* Sorts the columns of eight vectors by a network of 19 exchanges, the fewest, and lays them out in rows:
- * each is a vector, or two. */
+/* The columns of LANES vectors. */
+INLINE_WITH void NAME(transpose)(__m256i *v)
+{
+#if BITS == 32
+    __m256i low[4], high[4]; /* pairs of keys of one column: of columns 0, 1, 4, 5, and of the others */
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+        low[k] = _mm256_unpacklo_epi32(v[2 * k], v[2 * k + 1]);
+        high[k] = _mm256_unpackhi_epi32(v[2 * k], v[2 * k + 1]);
+    }
+    NAME(transpose_four)(low);
+    NAME(transpose_four)(high);
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+        v[k + (k & 2)] = low[k];
+        v[k + (k & 2) + 2] = high[k];
+    }
+#else
+    NAME(transpose_four)(v);
+#endif
+}
+
+/* Orders each vector and the one so far behind it, a power of two. */
+INLINE_WITH void NAME(order_apart)(VECTOR *v, const int count, const int apart)
+{
+#pragma GCC unroll 8
+    for (int k = 0; k < count; ++k)
+        if (!(k & apart))
+            NAME(order)(&v[k], &v[k + apart]);
+}
+
+/* Sorts vectors that rise and then fall, or the reverse, as columns: their lanes need no moves then. */
+INLINE_WITH void NAME(clean_lanes)(__m256i *v)
+{
+    NAME(transpose)(v);
+    if (LANES == 4)
+        NAME(transpose)(v + 4);
+    else
+        NAME(order_apart)(v, 8, 4);
+    NAME(order_apart)(v, 8, 2);
+    NAME(order_apart)(v, 8, 1);
+    NAME(transpose)(v);
+    if (LANES == 4)
+        NAME(transpose)(v + 4);
+}
+
+/* Sorts each two neighbouring columns of eight keys, which are sorted, together. */
+INLINE_WITH void NAME(merge_columns)(__m256i *v)
+{
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) { /* the second column backwards */
+        __m256i low = v[k], high = NAME(flipped)(v[7 - k], 1);
+        NAME(order)(&low, &high);
+        v[k] = NAME(joined)(low, high, 1);
+        v[7 - k] = NAME(flipped)(NAME(joined)(high, low, 1), 1);
+    }
+    NAME(order_apart)(v, 8, 4);
+    NAME(order_apart)(v, 8, 2);
+    NAME(order_apart)(v, 8, 1);
+}
+
+/* Sorts the columns of eight vectors by a network of 19 exchanges, the fewest, then each two of them, and
+ * lays these out in rows. */
 INLINE_WITH void NAME(sort_columns)(__m256i *v)
 {
     static const signed char pairs[][2] = {{0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6},
@@ -160,20 +228,9 @@ INLINE_WITH void NAME(sort_columns)(__m256i *v)
 #pragma GCC unroll 19
     for (int k = 0; k < 19; ++k)
         NAME(order)(&v[pairs[k][0]], &v[pairs[k][1]]);
-#if BITS == 32
-    __m256i w[8];
-#pragma GCC unroll 4
-    for (int k = 0; k < 8; k += 2) { /* pairs of keys of one column, of lanes 0, 1, 4, 5 and of the others */
-        w[k / 2] = _mm256_unpacklo_epi32(v[k], v[k + 1]);
-        w[k / 2 + 4] = _mm256_unpackhi_epi32(v[k], v[k + 1]);
-    }
-    NAME(transpose)(w);
-    NAME(transpose)(w + 4);
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; ++k)
-        v[k] = w[k];
-#else
+    NAME(merge_columns)(v);
     NAME(transpose)(v);
+#if BITS == 64
     NAME(transpose)(v + 4);
     const __m256i w[] = {v[0], v[4], v[1], v[5], v[2], v[6], v[3], v[7]};
 #pragma GCC unroll 8

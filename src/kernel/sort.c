@@ -8,7 +8,9 @@
  * moved themselves, and their keys computed again in each pass.
  *
  * A call has quick steps, too (kn_lowering_call.is_quick): a map of the key, passes without the user's texts,
- * and a map of the body. These passes are the same for all sorts, so that the maps alone are compiled. */
+ * and a map of the body. These passes are the same for all sorts, so that the maps alone are compiled.
+ * Where the host has vectors, a step that orders elements by all their keys stands between the maps, in any
+ * form. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -720,6 +720,102 @@ static kiln_status add_quick(lowering *l)
     return status == KILN_OK ? add_put(l) : status;
 }
 
+/* ---- the order of elements by their keys, on the host (device/host_find_order.h) ---- */
+
+static int key_arrays(const lowering *l)
+{
+    int arrays = 0;
+    for (int k = 0; k < l->s->n_keys; ++k)
+        arrays += parts_of(key_dtype(l->s, k, l->in));
+    return arrays;
+}
+
+static bool is_order_found(const lowering *l)
+{
+    const kn_target *target = l->call->target;
+    return l->s->put && target->backend == KN_HOST && kn_host_sort_vectors(target->architecture, 8) != 0 &&
+           l->rows * l->length <= UINT32_MAX && key_arrays(l) <= KN_HOST_ORDER_KEYS;
+}
+
+enum { ORDER_ARRAYS = KN_HOST_ORDER_KEYS + 3, ORDER_NUMBERS = 4 + KN_HOST_ORDER_KEYS };
+
+/* value: keys, of which the last ones may be missing, orders, memory twice; rows, their length, arrays of
+ * keys, bytes of a vector and of each key. */
+static kiln_status find_order(kn_device *device, const void *const *value, void *stream)
+{
+    (void)device, (void)stream;
+    int64_t number[ORDER_NUMBERS];
+    kn_step_integers(number, ORDER_NUMBERS, value + ORDER_ARRAYS);
+    kn_host_order order = {.order = (uint32_t *)(uintptr_t)value[KN_HOST_ORDER_KEYS],
+                           .from = (uint64_t *)(uintptr_t)value[KN_HOST_ORDER_KEYS + 1],
+                           .to = (uint64_t *)(uintptr_t)value[KN_HOST_ORDER_KEYS + 2],
+                           .rows = number[0],
+                           .length = number[1],
+                           .keys = (int)number[2],
+                           .vector_size = (int)number[3]};
+    for (int k = 0; k < order.keys; ++k) {
+        order.key[k] = value[k];
+        order.key_size[k] = (int)number[4 + k];
+    }
+    kn_host_find_order(&order);
+    return KILN_OK;
+}
+
+/* Keys of the elements as they lie, and their numbers. */
+static kiln_status add_key_array(lowering *l, int k, int part, int *buffer, kiln_dtype bits)
+{
+    const size_t elements = (size_t)(l->rows * l->length);
+    kiln_status status = kn_lowered_add_buffer(buffer, l->out, elements * kiln_dtype_size(bits));
+    l->keys[0] = *buffer;
+    l->has_order = false;
+    return status == KILN_OK ? add_key_map(l, l->s->key[k].map[part][KN_BY_NOTHING], bits) : status;
+}
+
+static kiln_status add_order_step(lowering *l, const int *buffer, const kiln_dtype *bits, int arrays)
+{
+    int64_t number[ORDER_NUMBERS] = {l->rows, l->length, arrays,
+                                     kn_host_sort_vectors(l->call->target->architecture, 8)};
+    kn_lowered_part *part;
+    int memory[2];
+    const size_t elements = (size_t)(l->rows * l->length);
+    kiln_status status = kn_lowered_add_buffer(&memory[0], l->out, elements * sizeof(uint64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&memory[1], l->out, elements * sizeof(uint64_t));
+    if (status == KILN_OK)
+        status =
+            kn_lowered_add_function(&part, l->out, "find_order", find_order, ORDER_ARRAYS + ORDER_NUMBERS);
+    for (int k = 0; k < KN_HOST_ORDER_KEYS && status == KILN_OK; ++k) {
+        const int at = k < arrays ? k : 0;
+        number[4 + k] = (int64_t)kiln_dtype_size(bits[at]);
+        status = bind_buffer(part, k, l, buffer[at], bits[at]);
+    }
+    if (status == KILN_OK)
+        status = bind_buffer(part, KN_HOST_ORDER_KEYS, l, l->orders[0], l->order);
+    for (int b = 0; b < 2 && status == KILN_OK; ++b)
+        status = bind_buffer(part, KN_HOST_ORDER_KEYS + 1 + b, l, memory[b], KILN_UINT64);
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, ORDER_ARRAYS, ORDER_NUMBERS, number);
+    return status;
+}
+
+static kiln_status add_find_order(lowering *l)
+{
+    int buffer[KN_HOST_ORDER_KEYS] = {0}, arrays = 0;
+    kiln_dtype bits[KN_HOST_ORDER_KEYS];
+    kiln_status status = kn_lowered_add_buffer(&l->orders[0], l->out,
+                                               (size_t)(l->rows * l->length) * kiln_dtype_size(l->order));
+    for (int k = 0; k < l->s->n_keys; ++k) {
+        const kiln_dtype key = key_dtype(l->s, k, l->in);
+        for (int part = 0; part < parts_of(key) && status == KILN_OK; ++part, ++arrays) {
+            bits[arrays] = bits_of(key);
+            status = add_key_array(l, k, part, &buffer[arrays], bits[arrays]);
+        }
+    }
+    if (status == KILN_OK)
+        status = add_order_step(l, buffer, bits, arrays);
+    return status == KILN_OK ? add_put(l) : status;
+}
+
 static kiln_status lower_call(lowering *l)
 {
     int64_t shape[KILN_MAX_NDIM];
@@ -743,6 +839,8 @@ static kiln_status lower_call(lowering *l)
         return add_alone(l);
     if (status == KILN_OK && are_words_alone(l))
         return add_words(l);
+    if (status == KILN_OK && is_order_found(l))
+        return add_find_order(l);
     if (status == KILN_OK)
         status = add_buffers(l);
     if (status == KILN_OK && moved_bytes(l))

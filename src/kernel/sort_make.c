@@ -294,6 +294,10 @@ static kiln_status make_key_map(kiln_kernel **out, const kn_sort_making *m, int 
     return finish(&t, make_map(out, m, &t));
 }
 
+/* The number of an element in its row. Divisions are slow: those of the first row, often the only one, are
+ * left out. */
+#define ALONG(number) "(" number " < _length ? " number " : " number " % _length)"
+
 static kiln_status make_put(kiln_kernel **out, const kn_sort_making *m)
 {
     const kn_program *p = m->s->signature;
@@ -307,9 +311,9 @@ static kiln_status make_put(kiln_kernel **out, const kn_sort_making *m)
     kn_str_printf(&t.reads, "_order, _length%s", has_results(m) ? ", _results" : "");
     kn_str_append(&t.put, "const long long kn_to = i; ");
     if (kn_text_has_word(m->body, "i"))
-        put_body(&t, m, "(unsigned)i % _length", "const long long i", "_order % _length");
+        put_body(&t, m, ALONG("(unsigned)i"), "const long long i", ALONG("_order"));
     else
-        put_body(&t, m, "(unsigned)i % _length", "int", "0");
+        put_body(&t, m, ALONG("(unsigned)i"), "int", "0");
     return finish(&t, make_map(out, m, &t));
 }
 

@@ -21,6 +21,9 @@ WAYS = {  # inputs, outputs, keys and their types, body
     "apart": ("T x, float32 w", "float32 v, int64 at", [("x", None), ("w * w", "float32")], "v = w + 1;\nat = i"),
     "second": ("float32 w, T x", "T y, int64 at", [("w", None), ("x // the second one", "T")], "y = x; at = i"),
     "raw": ("T x, raw float32 w", "float32 v", [("x", None)], "v = w[i % w.size()]"),
+    # Maps have parameters of this name, so that these sorts have the passes of processors without vectors.
+    "passes": ("T x, float32 _length", "float32 v, int64 at", [("x", None)], "v = _length; at = i"),
+    "moves": ("T x, float32 _length", "T y, float32 v", [("x", None)], "y = x; v = _length"),
     "wide": ("T x, float64 w, complex128 u", "T y, float64 v, complex128 t", [("x", None)], "y = x; v = w; t = u"),
 }
 
@@ -121,7 +124,7 @@ def check_case(kiln, seed, index, ways=None):
         if way == "raw":
             results = [arrays["w"].reshape(-1)[order % max(arrays["w"].size, 1)] if arrays["w"].size else order.astype("f4")]
         else:
-            source = {"y": full["x"], "v": full.get("w"), "t": full.get("u")}
+            source = {"y": full["x"], "v": full.get("w", full.get("_length")), "t": full.get("u")}
             for kind, name in out_names:
                 if name == "at":
                     results.append(order.astype(kind))

@@ -51,12 +51,14 @@ static void put(void *keys, int size, int64_t k, uint64_t key)
 static void draw(void *keys, int size, int64_t count, uint64_t infinity)
 {
     const uint64_t all = size == 4 ? UINT32_MAX : UINT64_MAX;
-    const int way = (int)dice(5);
+    const int way = (int)dice(6);
+    const int64_t alike = 1 + (int64_t)dice(3);
     for (int64_t k = 0; k < count; ++k) {
         uint64_t key = way == 0   ? dice(3)
                        : way == 1 ? (uint64_t)k
-                       : way == 2 ? (uint64_t)(count - k)
+                       : way == 2 ? (uint64_t)((count - k) / alike)
                        : way == 3 ? dice(1000)
+                       : way == 4 ? 7 + (uint64_t)(dice((uint64_t)count) == 0)
                                   : state_of_dice * 3 + dice(all);
         if (infinity && dice(3) == 0)
             key = dice(2) ? infinity + dice(2) : all - dice(3);

@@ -74,43 +74,6 @@ static int across_axis(const kn_choice *c)
     return is_nearer || is_short ? axis : -1;
 }
 
-/* The texts of scans by name, and the shortest others. */
-static const struct {
-    const char *text;
-    kn_host_scan_way way;
-} ways[] = {{"a + b", KN_HOST_SCAN_BY_SUM},
-            {"a >= b || kn_is_nan(a) ? a : b", KN_HOST_SCAN_BY_GREATEST},
-            {"a <= b || kn_is_nan(a) ? a : b", KN_HOST_SCAN_BY_LEAST},
-            {"max(a, b)", KN_HOST_SCAN_BY_GREATEST},
-            {"min(a, b)", KN_HOST_SCAN_BY_LEAST}};
-
-/* True if it is the text, which expressions cast to the type of what is scanned. */
-static bool is_text(const char *body, const char *text, const char *c_name)
-{
-    const char *const part[] = {"static_cast<", c_name, ">(", text, ")"};
-    if (!strcmp(body, text))
-        return true;
-    for (size_t k = 0; k < sizeof part / sizeof *part; ++k) {
-        if (strncmp(body, part[k], strlen(part[k])) != 0)
-            return false;
-        body += strlen(part[k]);
-    }
-    return !*body;
-}
-
-kn_host_scan_way kn_host_scan_way_of(const kn_spec *spec)
-{
-    const kiln_dtype dtype = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec));
-    const kn_dtype_info *info = dtype ? kn_dtype_info_of(dtype) : NULL;
-    if (!info || (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) || info->size < 4 ||
-        kn_host_scan_config_of(&spec->schedule)->across)
-        return KN_HOST_SCAN_BY_TEXT;
-    for (size_t k = 0; k < sizeof ways / sizeof *ways; ++k)
-        if (is_text(spec->program->stage[KN_SCAN_SCAN].body, ways[k].text, info->c_name))
-            return ways[k].way;
-    return KN_HOST_SCAN_BY_TEXT;
-}
-
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
