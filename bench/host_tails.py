@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Sequences on the host beside NumPy, over dtypes, sizes and kinds of data: bench/host_tails.py LIBRARY [--clock cpu|wall] [--bits 10,16,20] [--rows sort,cumsum] > table.txt
+"""Sequences on the host beside NumPy, over dtypes, sizes and kinds of data: bench/host_tails.py LIBRARY [--clock cpu|wall] [--bits 10,16,20] [--rows sort,cumsum] [--kinds random,sorted,few] > table.txt
 
 A line is: bits of the size, dtype, kind of data, row, kiln's microseconds, NumPy's, NumPy / kiln, and the ratio that is wanted; the least of some rounds in which both are called in turn.
-kiln has one thread with --clock cpu (the process's CPU time), else two. "wrong" is a result that is not NumPy's; sums of floats may differ in their last bits, and of float16 are not compared (NumPy rounds each one)."""
+kiln has one thread with --clock cpu (the process's CPU time), else two. "wrong" is a result that is not NumPy's; sums and products of floats may differ in their last bits, and of float16 are not compared (NumPy rounds each one)."""
 import argparse
 import os
 import pathlib
@@ -14,6 +14,7 @@ parser.add_argument("library")
 parser.add_argument("--clock", choices=("cpu", "wall"), default="wall")
 parser.add_argument("--bits", default="10,16,20", help="2^B elements")
 parser.add_argument("--rows", default="", help="these rows alone")
+parser.add_argument("--kinds", default="random,sorted,few", help="kinds of data")
 parser.add_argument("--rounds", type=int, default=3)
 options = parser.parse_args()
 os.environ["KILN_NUM_THREADS"] = "1" if options.clock == "cpu" else "2"
@@ -53,6 +54,23 @@ def rows(x):
     yield "cumsum", 2, "cumsum(x)", lambda: np.cumsum(x), None
     yield "nonzero", 1, "nonzero(x)[0]", lambda: np.nonzero(x)[0], None
     yield "take", 1, "take(x, y)", lambda: np.take(x, places), places
+    mask, keys, chosen = random.random(x.size) < 0.3, random.integers(0, min(1000, x.size), x.size), np.sort(random.integers(0, x.size, x.size // 4 + 1))
+    yield "masked", 1, "x[y]", lambda: x[mask], mask
+    yield "compress", 1, "compress(y, x)", lambda: np.compress(mask, x), mask
+    yield "chosen", 1, "x[y]", lambda: x[chosen], chosen
+    yield "diff", 1, "diff(x)", lambda: np.diff(x), None
+    yield "count_nonzero", 1, "count_nonzero(x)", lambda: np.count_nonzero(x), None
+    yield "cumprod", 2, "cumprod(x)", lambda: np.cumprod(x), None
+    yield "bincount", 1, "bincount(y, length=1000)", lambda: np.bincount(keys, minlength=1000), keys
+    if x.dtype.kind != "c":
+        edges = np.unique(sought[np.isfinite(sought)])
+        yield "cummax", 2, "cummax(x)", lambda: np.maximum.accumulate(x), None
+        yield "weighted", 1, "bincount(y, x, length=1000)", lambda: np.bincount(keys, x, 1000), keys
+        yield "digitize", 1, "digitize(x, y)", lambda: np.digitize(x, edges), edges
+        yield "isin", 1, "isin(x, y)", lambda: np.isin(x, sought), sought
+    if x.dtype.kind == "f" and x.dtype.itemsize > 2:
+        yield "histogram", 1, "histogram(x, bins=100, range=(-3, 3))[0]", lambda: np.histogram(x, 100, (-3, 3))[0], None
+        yield "edges", 1, "histogram(x, y)[0]", lambda: np.histogram(x, edges)[0], edges
 
 
 def least(functions):
@@ -71,9 +89,9 @@ def is_same(got, expected, name):
     if got.size != expected.nbytes:
         return False
     got = got.view(expected.dtype)
-    if name == "cumsum" and expected.dtype.kind in "fc":
-        return expected.dtype == np.float16 or np.allclose(got, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
-    return np.array_equal(got, expected)
+    if name in ("cumsum", "cumprod", "weighted") and expected.dtype.kind in "fc":
+        return expected.dtype == np.float16 or np.allclose(got, expected, rtol=1e-3, atol=1e-3 * np.nanmax(np.abs(expected)), equal_nan=True)
+    return np.array_equal(got, expected.ravel())
 
 
 def show(what, x, name, wanted, text, numpy, y):
@@ -86,7 +104,7 @@ def show(what, x, name, wanted, text, numpy, y):
 
 for bits in map(int, options.bits.split(",")):
     for dtype in map(np.dtype, DTYPES):
-        for kind in ("random", "sorted", "few"):
+        for kind in options.kinds.split(","):
             x = data(dtype, 1 << bits, kind)
             for row in rows(x):
                 if not options.rows or row[0] in options.rows.split(","):

@@ -66,12 +66,29 @@ static void put_reduced_type(const kn_writer *w, kn_str *out, int result)
         kn_put_type(w, out, result);
 }
 
+/* The type in which the steps of a series are reduced: of terms that are 0 or 1 that of the narrowest input's
+ * bits. */
+static void put_term_type(kn_writer *w, kn_str *out, int result)
+{
+    static const char *const types[] = {[1] = "unsigned char", [2] = "unsigned short", [4] = "int"};
+    int narrowest = 4;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_array_of(w, k) >= 0 && kn_item_size(w, k) < narrowest)
+            narrowest = kn_item_size(w, k);
+    if (config_of(w)->half_width == KN_HOST_REDUCE_TRUTHS)
+        kn_str_append(out, types[narrowest]);
+    else
+        put_reduced_type(w, out, result);
+}
+
 /* Types, names of variables and functions of the values that are reduced, and their identity. */
 static void put_names(kn_writer *w)
 {
     const kn_stage *reduce = &w->program->stage[REDUCE];
     int mapped = reduce->value[0], result = reduce->value[1];
     put_reduced_type(w, &w->slot[KN_SLOT_TYPE], result);
+    if (!is_baseline(w))
+        put_term_type(w, &w->slot[KN_SLOT_ITEM], result);
     kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", mapped);
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], result);

@@ -22,7 +22,7 @@ KN_CONFIG(kn_host_config, KN_HOST_CONFIG);
  * result.
  * half_width: sums of 64 bits have terms of 16 at most, so few that they fit 32: a vector has twice as
  * many.
- * KN_HOST_REDUCE_TRUTHS: terms are 0 or 1, of which bytes hold the sums of some steps. */
+ * KN_HOST_REDUCE_TRUTHS: terms are 0 or 1; sums of some steps are as wide as an input. */
 #define KN_HOST_REDUCE_CONFIG(X)                                                                             \
     X(lanes_of_row, 64) X(short_rows, 2) X(indices, 5) X(beside, 8) X(half_width, 2)
 KN_CONFIG(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);

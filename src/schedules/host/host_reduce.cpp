@@ -35,8 +35,7 @@ enum {
     kn_vector = kn_run ? kn_run * kn_copies : kn_lanes, /* lanes of one row, or of one run */
     kn_batch = ${wide},
     kn_are_beside = !kn_by_rows || kn_is_short, /* and results are neighbours in memory too */
-    kn_are_truths = ${half_width} == 2, /* terms are 0 or 1: bytes hold the sum of a series of steps */
-    kn_depth = kn_steps_of(${depth}, ${indices} >= 2 || kn_are_truths ? 1 : (kn_lanes * sizeof(${type}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
+    kn_depth = kn_steps_of(${depth}, ${indices} >= 2 ? 1 : (kn_lanes * sizeof(${item}) + 63) / 64), /* unroll factor: steps that are reduced in registers */
     kn_most = kn_by_rows ? kn_lanes : kn_run ? (kn_batch + 1) * kn_vector : kn_batch,
     kn_few = kn_lanes < 8 ? kn_lanes : 8, /* lanes that are reduced one by one: parts of a stored vector are slow to read */
     kn_searched = 16,                   /* steps of a block of short rows */
@@ -52,9 +51,7 @@ enum {
 
 typedef kn_line<${type}> kn_values;
 
-/* The type in which the steps of a series are reduced. */
-template <bool kn_is> struct kn_term { typedef ${type} type; };
-template <> struct kn_term<true> { typedef unsigned char type; };
+typedef ${item} kn_term; /* in which the steps of a series are reduced: of terms that are 0 or 1, as wide as an input */
 
 /* A whole number of so many bytes. */
 template <int kn_n> struct kn_whole { typedef unsigned char type; };
@@ -178,12 +175,12 @@ ${begin}
         const auto kn_block = (${index})(${first});
         (void)kn_block;
         const auto kn_reduce_lane = [&](const long long kn_k) __attribute__((always_inline)) {
-            const auto kn_one = [&](kn_term<kn_are_truths>::type &kn_x, const long long kn_j) __attribute__((always_inline)) {
+            const auto kn_one = [&](kn_term &kn_x, const long long kn_j) __attribute__((always_inline)) {
                 ${loads}
                 ${single}
                 kn_x = ${mapped};
             };
-            kn_term<kn_are_truths>::type kn_all;
+            kn_term kn_all;
             kn_n.reduce(kn_all, kn_one, ${extreme}, kn_order);
             if constexpr (kn_before.is)
                 kn_side.put(kn_to + kn_k, ${reduce}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is));

@@ -216,7 +216,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (!by_rows)
         find_runs(config, c);
     config->half_width = narrowest_input(c) < WIDE_ITEM && kn_reduce_are_terms_narrow(c);
-    if (by_rows && !config->short_rows && narrowest_input(c) == 1 && kn_reduce_size(s) <= INT32_MAX &&
+    if (by_rows && !config->short_rows && narrowest_input(c) < WIDE_ITEM && kn_reduce_size(s) <= INT32_MAX &&
         kn_reduce_are_terms_truths(c))
         config->half_width = KN_HOST_REDUCE_TRUTHS;
     bool is_grouped = !by_rows && has_index(c->program) && output_extent(s) < NARROW;
