@@ -19,7 +19,7 @@
 #include "emulated.h"
 #include "schedule/kind.h"
 
-enum { MOST_EXAMPLES = 200, VARIANTS = 6 };
+enum { MOST_EXAMPLES = 400, VARIANTS = 6 };
 
 typedef struct example {
     char path[400];
@@ -51,6 +51,10 @@ static void read_folder(const char *folder)
 {
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_example, alphasort);
+    if (n_examples + count > MOST_EXAMPLES) {
+        printf("more examples than %d: MOST_EXAMPLES of this file\n", MOST_EXAMPLES);
+        exit(1);
+    }
     for (int k = 0; k < count; ++k) {
         example *e = &examples[n_examples];
         description *d = &described[n_examples++];

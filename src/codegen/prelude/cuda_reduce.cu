@@ -163,17 +163,28 @@ __device__ __forceinline__ T kn_reduce_tree(T (&side)[N], const Reduce &reduce) 
 }
 
 // Moves `place` by `at` times `scale` elements along the innermost reduction axis. Variant 1: it is the only one. Variant 2: kn.per_row such steps are a row, and rows lie along
-// one more axis, or along several, beginning with row `row`.
+// one more axis; there may be none, with one row. Variant 3: along two or three more axes, of fewer than 2^31 rows, beginning with row `row`. Variant 4: along any, so.
 template <int Variant, int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at, int scale, long long row) {
     unsigned inner = at;
     if constexpr (Variant > 1) {
         const unsigned rows = kn_divide(at, kn.per_row);
         inner = at - rows * kn.per_row.extent;
-        if (kn.reduction_rank == 2) {
+        if (Variant == 2 || kn.reduction_rank == 2) {
 #pragma unroll
             for (int o = 0; o < Operands; ++o)
                 place.at[o] += rows * kn.axis[1].stride[o];
+        } else if (Variant == 3) {
+            const unsigned all = (unsigned)row + rows, extent1 = (unsigned)kn.axis[1].extent, second = all / extent1;
+            unsigned third = 0, left = second;
+            if (kn.reduction_rank > 3) {
+                const unsigned extent2 = (unsigned)kn.axis[2].extent;
+                third = second / extent2;
+                left = second - third * extent2;
+            }
+#pragma unroll
+            for (int o = 0; o < Operands; ++o)
+                place.at[o] += (all - second * extent1) * kn.axis[1].stride[o] + left * kn.axis[2].stride[o] + third * kn.axis[3].stride[o];
         } else {
             kn_move(place, kn, 1, kn.reduction_rank, row + rows);
         }
@@ -183,7 +194,7 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
         place.at[o] += (long long)inner * scale * kn.axis[0].stride[o];
 }
 
-// The same along two to four axes with fewer than 2^31 rows; of two axes kn_begin has added row `row` already. It has no branch: a branch behind a gathered vector would wait for its loads.
+// Variant 3 without a branch, also of two axes, of which kn_begin has added row `row` already: a branch behind a gathered vector would wait for its loads.
 template <int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go_near(Place &place, const Args &kn, unsigned at, int scale, unsigned row) {
     const unsigned rows = kn_divide(at, kn.per_row), inner = at - rows * kn.per_row.extent;
@@ -220,7 +231,7 @@ __device__ __forceinline__ unsigned kn_begin(Place &place, const Args &kn, long 
     row = 0;
     if constexpr (Variant > 1) {
         row = first / kn.per_row.extent;
-        if (kn.reduction_rank == 2)
+        if (Variant == 2 || kn.reduction_rank == 2)
 #pragma unroll
             for (int o = 0; o < Operands; ++o)
                 place.at[o] += row * kn.axis[1].stride[o];

@@ -112,42 +112,65 @@ static void place_loaded_beside(const kn_writer *w, kn_str *out, int k)
     place_loaded_from(w, out, k, BESIDE);
 }
 
-/* Addresses of items and of their elements, by parts with offsets in bytes from the start of an operand. */
+/* Addresses of items and of their elements, by parts with offsets in bytes from the start of an operand.
+ * Where items lie along one axis, a pointer goes from each to the next: a product of 64 bits for each item
+ * would take more instructions than the rest of a single element. */
 typedef struct places {
     const char *item, *lane;
-    const char *axis;       /* along which the elements of an item lie */
-    kn_place_writer loaded; /* element kn_k of item kn_u, which has been loaded */
-    bool has_base;          /* a single input that is read by vectors has one base address for all items */
+    const char *axis;           /* along which the elements of an item lie */
+    kn_place_writer loaded;     /* element kn_k of item kn_u, which has been loaded */
+    bool has_base;              /* a single input that is read by vectors has a base address for all */
+    const char *pointer, *step; /* to a thread's first item, and from there on; NULL: there is none */
 } places;
 
-static const places along = {"item_along", "lane_along", ALONG, place_loaded, false},
-                    beside = {"item_beside", "lane_beside", BESIDE, place_loaded_beside, false},
-                    with_base = {"item_with_base", "lane_with_base", ALONG, place_loaded, true};
+static const places along = {"item_along", "lane_along", ALONG, place_loaded, false, NULL, NULL},
+                    beside = {"item_beside", "lane_beside", BESIDE, place_loaded_beside, false, NULL, NULL},
+                    with_base = {"item_along", "lane_with_base", ALONG,      place_loaded,
+                                 true,         "pointer_along",  "next_item"},
+                    down_rows = {"item_beside", "lane_beside",  BESIDE,         place_loaded_beside,
+                                 false,         "pointer_down", "next_row_down"},
+                    each_row = {"item_beside", "lane_beside",    BESIDE,    place_loaded_beside,
+                                false,         "pointer_beside", "next_row"};
+
+/* The load of an item at a pointer, which then goes to the next one. */
+static void put_load_at(kn_writer *w, const places *from, int k)
+{
+    kn_put_part(w, &w->slot[KN_SLOT_POINTERS], from->pointer, k);
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], reads_vectors(w, k) ? "load_vector_at" : "load_at", k,
+                     "is_along=%s", kn_str_text(is_along_text(w, k, from->axis)));
+    kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], from->step, k);
+}
+
+static void put_load(kn_writer *w, const places *from, int k)
+{
+    const char *part = reads_vectors(w, k)     ? "load_vector"
+                       : gathers_vectors(w, k) ? "gather_vector"
+                                               : "load_element";
+    kn_str *offset = kn_text(w);
+    kn_put_part(w, offset, from->item, k);
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], part, k, "offset=%s is_along=%s", kn_str_text(offset),
+                     kn_str_text(is_along_text(w, k, from->axis)));
+}
 
 /* Registers for the items of a thread, and the load of one item. */
 static void put_loads(kn_writer *w, const places *from)
 {
-    kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
     for (int k = 0; k < w->program->n_in; ++k) {
-        kn_str *offset = kn_text(w);
         if (kn_array_of(w, k) < 0 || !is_mapped(w, k))
             continue;
-        bool is_vector = reads_vectors(w, k), has_base = is_vector && from->has_base && !may_repeat(w);
-        kn_put_part(w, packs,
+        bool is_vector = reads_vectors(w, k);
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS],
                     is_vector               ? "vectors"
                     : gathers_vectors(w, k) ? "gathered_vectors"
                                             : "elements",
                     k);
-        if (has_base)
+        if (is_vector && from->has_base && !may_repeat(w)) {
             kn_put_part(w, &w->slot[KN_SLOT_POINTERS], "base", k);
-        kn_put_part(w, offset, from->item, k);
-        kn_put_part_with(w, loads,
-                         has_base                ? "load_from_base"
-                         : is_vector             ? "load_vector"
-                         : gathers_vectors(w, k) ? "gather_vector"
-                                                 : "load_element",
-                         k, "offset=%s is_along=%s", kn_str_text(offset),
-                         kn_str_text(is_along_text(w, k, from->axis)));
+            kn_put_part(w, &w->slot[KN_SLOT_LOADS], "load_from_base", k);
+        } else if (from->pointer)
+            put_load_at(w, from, k);
+        else
+            put_load(w, from, k);
     }
 }
 
@@ -290,9 +313,10 @@ static void put_from(kn_writer *w, const char *part, const char *near)
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
 static void fill_rows(kn_writer *w)
 {
-    bool is_nested = kn_reduce_rows_config_of(&w->spec->schedule)->reduction_axes == KN_REDUCE_SEVERAL_AXES;
+    int axes = kn_reduce_rows_config_of(&w->spec->schedule)->reduction_axes;
+    bool is_nested = axes != KN_REDUCE_ONE_AXIS;
     fill_along(w, is_nested || gathers_some(w) ? &along : &with_base, "combine_lanes", "kn_u");
-    put_from(w, is_nested ? "from" : NULL, is_nested ? "go_near_item" : "go_item");
+    put_from(w, is_nested ? "from" : NULL, axes > KN_REDUCE_TWO_AXES ? "go_near_item" : "go_item");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_end, "end");
     put_until(w, w->spec->schedule.vector > 1 && !is_nested);
 }
@@ -340,7 +364,7 @@ static bool has_single_halves(const kn_writer *w)
 static void put_blocks_of_columns(kn_writer *w)
 {
     int axes = kn_reduce_columns_config_of(&w->spec->schedule)->reduction_axes;
-    if (axes != KN_REDUCE_SEVERAL_AXES && has_single_halves(w) &&
+    if (axes == KN_REDUCE_ONE_AXIS && has_single_halves(w) &&
         kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) != KILN_DTYPE_NONE)
         kn_put_blocks(w, SINGLE_HALVES);
     else
@@ -350,9 +374,11 @@ static void put_blocks_of_columns(kn_writer *w)
 static void fill_columns(kn_writer *w)
 {
     put_blocks_of_columns(w);
-    fill_along(w, &beside, "add_lanes", "kn_u");
     int axes = kn_reduce_columns_config_of(&w->spec->schedule)->reduction_axes;
-    put_from(w, "from_row", axes == KN_REDUCE_SEVERAL_AXES ? "go_near_row" : "go_row");
+    /* those of vectors take registers that other blocks need */
+    bool has_pointers = axes == KN_REDUCE_ONE_AXIS && w->spec->schedule.vector == 1;
+    fill_along(w, has_pointers ? &down_rows : &beside, "add_lanes", "kn_u");
+    put_from(w, "from_row", axes > KN_REDUCE_TWO_AXES ? "go_near_row" : "go_row");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.reduction_rank]", "off");
 }
@@ -404,7 +430,8 @@ static void fill_threads(kn_writer *w)
         put_loads_of_rows(w);
         put_mapped(w, &w->slot[KN_SLOT_LANE], place_in_rows, "lane_in_rows");
     } else {
-        put_loads(w, &beside);
+        bool is_one = kn_reduce_threads_config_of(&w->spec->schedule)->reduction_axes == KN_REDUCE_ONE_AXIS;
+        put_loads(w, is_one ? &each_row : &beside);
         put_lanes(w, &beside, "add_lanes", "kn_u");
     }
     for (int k = w->program->n_in; k < kn_param_count(w); ++k)
@@ -498,7 +525,7 @@ static void place_of_few(const kn_writer *w, kn_str *out, int k)
         kn_put_part_with(w, out, reads_vectors(w, k) ? "loaded_lane" : "loaded", k, "is_along=%s", "true");
 }
 
-static const places of_few = {"item_along", "lane_along", ALONG, place_of_few, false};
+static const places of_few = {"item_along", "lane_along", ALONG, place_of_few, false, NULL, NULL};
 
 static void fill_few(kn_writer *w)
 {

@@ -17,6 +17,7 @@ enum {
     THREADS = 256,
     THREADS_STRUCT = 128, /* for structs, whose size and shared memory are unknown here */
     THREADS_STRUCTS = 64, /* the same, if a thread reduces a vector of structs */
+    FEW_STRUCTS = 128,    /* rows along several axes below which structs are loaded one by one, and */
     LONG_STRUCTS = 4096, /* rows from which on blocks that share a tile are larger, so that they are fewer: */
     THREADS_LONG_STRUCTS = 256,
     STRUCT_VECTOR = 4,      /* structs of a vector, at most */
@@ -225,7 +226,7 @@ static int gathered_vector(const kn_choice *c, const kn_reduce_params *f, int bl
     while (vector > (is_struct ? STRUCT_VECTOR : WIDEST_VECTOR) ||
            (!is_struct && vector * block * kn_reduce_value_size(c) > SHARED))
         vector /= 2;
-    if (is_struct && rows_of(c->space, f) < LONG_STRUCTS && is_aligned(c, f, vector, true))
+    if (is_struct && rows_of(c->space, f) < FEW_STRUCTS && is_aligned(c, f, vector, true))
         return 1;
     bool is_cheaper = has_axes || (!is_struct && (vector * widest >= VECTOR_BYTES || widest < LEAST_SINGLE));
     return f->inner < 0 && is_cheaper ? vector : 1;
@@ -283,7 +284,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (!holds_inner(out, &f, c))
         return false;
     *kn_reduce_columns_config_in(out) =
-        (kn_reduce_columns_config){.reduction_axes = kn_reduce_known_axes(axes_of(c->space, &f)),
+        (kn_reduce_columns_config){.reduction_axes = kn_reduce_known_axes(c->space, axes_of(c->space, &f)),
                                    .half_width = kn_reduce_are_terms_narrow(c)};
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
@@ -603,7 +604,7 @@ const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .recipe = &kn_recipe_reduce_columns,
                                         KN_REDUCE_KIND,
                                         .config = &kn_reduce_columns_config_table,
-                                        .revision = 1,
+                                        .revision = 2,
                                         .fewest = 1 << 19,
                                         .field = KN_FIELD(columns_field, MEMBERS),
                                         .list_levels = list_levels,

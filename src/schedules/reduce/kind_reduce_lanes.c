@@ -82,7 +82,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         (items >= SHORTEST && kn_space_output_size(c->space) < FEW_ROWS))
         return false;
     out->block = kn_choice_block(c);
-    config->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
+    config->reduction_axes = kn_reduce_known_axes(c->space, c->space->n_reduction_axes);
     int widest = kn_choice_widest(c, false);
     bool is_long = kn_choice_inputs(c) == 1 && !(unaligned && widest > WORD);
     config->items = items_each(items, out->vector, config->reduction_axes, is_long, widest < WORD);

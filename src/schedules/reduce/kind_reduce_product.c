@@ -286,7 +286,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     config->results_side = side_of(c, &p);
     if (config->results_side == 0)
         return false;
-    config->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
+    config->reduction_axes = kn_reduce_one_or_several(s->n_reduction_axes);
     out->vector = 1;
     out->block = BLOCK;
     out->rank = kn_reduce_rank(s);

@@ -19,7 +19,8 @@ enum {
     ALONE_AXES = 2,           /* output axes, at most, if each result has a block */
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
     STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
-    SINGLE_STEPS = 8,         /* the same, of one element each */
+    SINGLE_STEPS = 8,         /* the same, of one element each, */
+    BYTE_STEPS = 16,          /* and of one byte each */
     DRAWN = 4,                /* random numbers that share a block */
     THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
@@ -71,9 +72,14 @@ static int vector_of(bool *is_gathered, const kn_choice *c)
     return vector;
 }
 
+static int steps_of(const kn_schedule *s)
+{
+    return s->vector > 1 ? STEPS : kn_reduce_rows_config_of(s)->bytes ? BYTE_STEPS : SINGLE_STEPS;
+}
+
 static int64_t turn_of(const kn_schedule *s)
 {
-    return (int64_t)s->block * (s->vector > 1 ? STEPS : SINGLE_STEPS);
+    return (int64_t)s->block * steps_of(s);
 }
 
 /* A few parts more, if these fill waves. */
@@ -91,7 +97,7 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
 {
     int64_t concurrent = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
     int64_t wanted = concurrent / (results > 0 ? results : 1);
-    if (wanted > 1 && kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_SEVERAL_AXES)
+    if (wanted > 1 && kn_reduce_rows_config_of(s)->reduction_axes != KN_REDUCE_ONE_AXIS)
         wanted = fill_wave(s, target, wanted, results);
     int64_t splits = kn_clamp(wanted, 1, kn_divide_up(items, turn_of(s)));
     int64_t least = items / (KN_REDUCE_STEPS / 2) + 1;
@@ -107,8 +113,10 @@ static void choose_config(kn_schedule *out, const kn_choice *c, bool is_gathered
     int outputs = s->ndim - s->n_reduction_axes;
     int64_t items = kn_reduce_size(s) / out->vector;
     kn_reduce_rows_config *config = kn_reduce_rows_config_in(out);
-    config->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
+    config->reduction_axes = kn_reduce_known_axes(s, s->n_reduction_axes);
     out->block = c->block ? c->block : USUAL;
+    config->bytes =
+        out->vector == 1 && config->reduction_axes == KN_REDUCE_ONE_AXIS && kn_choice_widest(c, false) == 1;
     if (out->vector == 1 || config->reduction_axes != KN_REDUCE_ONE_AXIS)
         return;
     bool alone = items <= USUAL_ITERATIONS * turn_of(out) &&
@@ -118,7 +126,7 @@ static void choose_config(kn_schedule *out, const kn_choice *c, bool is_gathered
         if (is_gathered && items <= SMALL * STEPS && !c->block)
             out->block = SMALL; /* in place of items behind the end the last one is loaded again */
     } else if (alone && is_whole(c, out->vector))
-        config->reduction_axes = KN_REDUCE_SEVERAL_AXES;
+        config->reduction_axes = KN_REDUCE_TWO_AXES;
     else if (!c->block)
         out->block = LARGE;
 }
@@ -132,7 +140,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
         kn_reduce_set_gathered(out, c, c->space->ndim - 1,
-                               kn_reduce_rows_config_of(out)->reduction_axes != KN_REDUCE_SEVERAL_AXES);
+                               kn_reduce_rows_config_of(out)->reduction_axes == KN_REDUCE_ONE_AXIS);
     else
         kn_reduce_set_access(out, c, out->vector);
     kn_reduce_set_index(out, c);
@@ -166,7 +174,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         kn_reduce_place_axes(out, space, -1, kn_reduce_long_axis(space, config->reduction_axes));
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.items = kn_reduce_size(space) / s->vector;
-    if (config->reduction_axes == KN_REDUCE_SEVERAL_AXES)
+    if (config->reduction_axes != KN_REDUCE_ONE_AXIS)
         f.per_row = kn_divider_make((uint32_t)(f.length / s->vector));
     if (config->alone)
         leave_alone(&f, &out->own_space, out->size);
@@ -206,7 +214,7 @@ static bool list_rows(kn_levels *levels, const void *field, int64_t head)
                                 .last = held,
                                 .lanes = s->block,
                                 .vector = s->vector,
-                                .turn = s->vector > 1 ? STEPS : SINGLE_STEPS,
+                                .turn = steps_of(s),
                                 .chain = config->alone ? 0 : KN_LEVELS_CHAIN,
                                 .are_whole = s->vector > 1,
                                 .begin = head,
@@ -244,7 +252,7 @@ const kn_kind kn_kind_reduce_rows = {.name = "reduce_rows",
                                      .recipe = &kn_recipe_reduce_rows,
                                      KN_REDUCE_KIND,
                                      .config = &kn_reduce_rows_config_table,
-                                     .revision = 1,
+                                     .revision = 2,
                                      .field = KN_FIELD(rows_field, MEMBERS),
                                      .list_levels = list_levels,
                                      .cut = kn_reduce_cut_outermost,

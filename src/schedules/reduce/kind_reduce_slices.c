@@ -13,12 +13,14 @@
 #include "space/numbers.h"
 
 enum {
-    BLOCK = 256,        /* threads */
-    STEPS = 8,          /* elements that a thread reduces at a time: the same template */
-    CHUNK = 16,         /* bytes that a thread copies at once: src/schedules/reduce/reduce_slices.cu */
-    SHARED = 36 << 10,  /* bytes of shared memory: five blocks or more of a multiprocessor */
-    LEAST_RESULTS = 32, /* of a block: those of a warp lie side by side */
-    BLOCKS = 3, /* of a multiprocessor, for which slices are split: each part has to be reduced again */
+    BLOCK = 256,         /* threads */
+    STEPS = 8,           /* elements that a thread reduces at a time: the same template */
+    CHUNK = 16,          /* bytes that a thread copies at once: src/schedules/reduce/reduce_slices.cu */
+    SHARED = 36 << 10,   /* bytes of shared memory: five blocks or more of a multiprocessor */
+    LEAST_RESULTS = 32,  /* of a block: those of a warp lie side by side */
+    LEAST_FEW = 1 << 12, /* elements of fewer results, which are a tile then: enough for a block's threads */
+    BLOCKS = 3,     /* of a multiprocessor, for which slices are split: each part has to be reduced again */
+    BLOCKS_FEW = 4, /* the same of few results, as many as run at once: there is little to reduce again */
     LEAST_SIZE = 1 << 14,     /* elements of a space */
     LEAST_CROSSING = 1 << 17, /* the same of inputs that cross: fewer are read from the cache, wherever */
     WORD = 4,                 /* bytes of elements that warps read as fast one by one, */
@@ -82,15 +84,23 @@ static bool is_worth_it(const kn_choice *c, int rows)
 {
     const kn_space *s = c->space;
     return c->block == 0 && rows >= 0 && s->size >= LEAST_SIZE && kn_reduce_size(s) <= MOST_ELEMENTS &&
-           kn_space_output_size(s) >= LEAST_RESULTS &&
            (s->n_reduction_axes == 1 || s->extent[rows] * kn_choice_widest(c, false) >= LEAST_BYTES);
+}
+
+int kn_reduce_slices_crossed(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int rows = axis_of_rows(c), across = rows >= 0 ? axis_across(c, rows) : -1;
+    if (across < 0 || s->size < LEAST_CROSSING || !is_worth_it(c, rows))
+        return -1;
+    bool are_enough = s->extent[across] >= LEAST_RESULTS ||
+                      (s->extent[across] * s->extent[rows] >= LEAST_FEW && !kn_reduce_is_struct(c));
+    return are_enough ? across : -1;
 }
 
 bool kn_reduce_slices_crosses(const kn_choice *c)
 {
-    int rows = axis_of_rows(c), across = rows >= 0 ? axis_across(c, rows) : -1;
-    return is_worth_it(c, rows) && across >= 0 && c->space->extent[across] >= LEAST_RESULTS &&
-           c->space->size >= LEAST_CROSSING;
+    return kn_reduce_slices_crossed(c) >= 0;
 }
 
 /* Elements of a row with gaps, at most. */
@@ -107,7 +117,8 @@ static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int rows = axis_of_rows(c), vector = kn_reduce_vector(c);
-    if (!is_worth_it(c, rows) || axis_across(c, rows) != -1 || s->extent[rows] > longest_of(c, rows) ||
+    if (!is_worth_it(c, rows) || kn_space_output_size(s) < LEAST_RESULTS || axis_across(c, rows) != -1 ||
+        s->extent[rows] > longest_of(c, rows) ||
         (s->n_reduction_axes == 1 && s->extent[rows] < SHORTEST_GAPPED))
         return false;
     int64_t bytes = s->extent[rows] * kn_choice_widest(c, false);
@@ -132,7 +143,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     f.axis = axis_across(c, f.inner);
     out->vector = 1;
     out->block = BLOCK;
-    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
+    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_one_or_several(c->space->n_reduction_axes);
     out->rank = kn_reduce_rank(c->space);
     for (int o = 0; o < c->count; ++o)
         out->access[o] = is_row(c, o, f.inner) ? KN_STAGED : KN_GATHER;
@@ -186,8 +197,10 @@ static int64_t bytes_of(const staged *all, int64_t results, int64_t slice)
 }
 
 /* Few threads a result, so that many lie side by side, and a thread has many elements beside what finding its
- * row costs; more if shared memory does not hold their rows, or there are fewer results. */
-static void lay_threads(slices_field *f, const staged *all, int block, int64_t results, int64_t row)
+ * row costs; more if shared memory does not hold their rows, or there are fewer results. side: results side
+ * by side; if they are few, a tile has these alone, so that a warp reads neighbours across the rows. */
+static void lay_threads(slices_field *f, const staged *all, int block, int64_t results, int64_t side,
+                        int64_t row)
 {
     int64_t enough = row < ENOUGH_BYTES / all->smallest ? row : ENOUGH_BYTES / all->smallest;
     f->lanes = 1;
@@ -196,15 +209,20 @@ static void lay_threads(slices_field *f, const staged *all, int block, int64_t r
     while (f->tile_results / 2 >= LEAST_RESULTS &&
            (f->tile_results / 2 >= results || bytes_of(all, f->tile_results, enough) > SHARED))
         f->tile_results /= 2;
+    if (side < LEAST_RESULTS)
+        f->tile_results = (uint32_t)side;
     f->lanes = (uint32_t)block / f->tile_results;
     int64_t most = (SHARED / f->tile_results - all->count * 3 * CHUNK) / (all->bytes > 0 ? all->bytes : 1) /
                    CHUNK * CHUNK;
     f->slice = (uint32_t)(bytes_of(all, f->tile_results, row) <= SHARED ? row : most < CHUNK ? CHUNK : most);
+    if (side < LEAST_RESULTS && f->slice > STEPS * f->lanes) /* all iterations are whole then */
+        f->slice -= f->slice % (STEPS * f->lanes);
 }
 
 static void split(slices_field *f, const kn_part *part, int64_t tiles)
 {
-    int64_t wanted = kn_divide_up((int64_t)part->spec->target.multiprocessors * BLOCKS, tiles);
+    int64_t blocks = f->tile_results < LEAST_RESULTS ? BLOCKS_FEW : BLOCKS;
+    int64_t wanted = kn_divide_up((int64_t)part->spec->target.multiprocessors * blocks, tiles);
     int64_t splits = kn_clamp(tiles > KN_MAX_COUNTERS ? 1 : wanted, 1, f->steps);
     f->chunk = (uint32_t)kn_divide_up(f->steps, splits);
     f->splits = (uint32_t)kn_divide_up(f->steps, f->chunk);
@@ -226,9 +244,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     memcpy(&chosen, part->launch_params, sizeof chosen);
     staged all = staged_of(part, chosen.inner);
     slices_field f = {0};
-    int64_t row = s->extent[chosen.inner];
+    int64_t row = s->extent[chosen.inner], side = chosen.axis < 0 ? LEAST_RESULTS : s->extent[chosen.axis];
     out->size = kn_space_output_size(s);
-    lay_threads(&f, &all, part->spec->schedule.block, out->size, row);
+    lay_threads(&f, &all, part->spec->schedule.block, out->size, side, row);
     int64_t slices = kn_divide_up(row, f.slice), tiles = kn_divide_up(out->size, f.tile_results);
     f.steps = kn_reduce_size(s) / row * slices;
     f.per_row = kn_divider_make((uint32_t)slices);
@@ -291,7 +309,7 @@ const kn_kind kn_kind_reduce_slices = {.name = "reduce_slices",
                                        .recipe = &kn_recipe_reduce_slices,
                                        KN_REDUCE_KIND,
                                        .config = &kn_reduce_axes_config_table,
-                                       .revision = 1,
+                                       .revision = 2,
                                        .field = KN_FIELD(slices_field, MEMBERS),
                                        .list_levels = list_levels,
                                        .cut = kn_reduce_cut_beside,

@@ -4,8 +4,10 @@
 
 #include "schedule/schedule.h"
 
-/* True if inputs are contiguous along different axes, some along a reduction axis, others along an output
- * axis, and slices of rows are staged. */
+/* The output axis along which some inputs are contiguous, where others are along a reduction axis, and slices
+ * of rows are staged; -1. */
+int kn_reduce_slices_crossed(const kn_choice *c);
+/* True if there is one. */
 bool kn_reduce_slices_crosses(const kn_choice *c);
 /* True if slices of rows are staged for the inputs, with gaps between them or not. */
 bool kn_reduce_slices_takes(const kn_choice *c);

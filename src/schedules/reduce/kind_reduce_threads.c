@@ -21,9 +21,11 @@ enum {
     LONGEST = 4096,       /* rows: the terms of a thread's sum, at most */
     LONGEST_SINGLE = 64,  /* the same, if a thread has one result */
     NARROW = 8,   /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
-    FEW_ROWS = 2, /* of a thread, where there are weights and the rows of others are no vectors */
-    STEPS = 4,    /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
-    SINGLE_STEPS = 8, /* the same, of threads with one result, or whose vectors are a word */
+    CROSSED = 16, /* elements of a row that lies across other inputs, at most; neighbours read */
+    CROSSED_BYTES = 96, /* its lines one after another, and the L1 cache holds those of all threads */
+    FEW_ROWS = 2,       /* of a thread, where there are weights and the rows of others are no vectors */
+    STEPS = 4,          /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
+    SINGLE_STEPS = 8,   /* the same, of threads with one result, or whose vectors are a word */
     VECTOR_BYTES = 16,
     WORD = 4
 };
@@ -172,21 +174,51 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
     return true;
 }
 
+/* Rows of few elements beside an input that is contiguous across them: a thread has a result, and loads its
+ * row's elements where they are, since to stage them first would leave fewer loads under way. The letter says
+ * that neighbours share the lines of rows, which is no reason to copy one of the inputs; rows of a word are
+ * left to a map of their terms, where a thread has several results. */
+static bool choose_crossed(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1;
+    f->axis = kn_reduce_slices_crossed(c);
+    if (f->axis < 0 || s->n_reduction_axes > 1 || s->extent[inner] > CROSSED ||
+        s->extent[inner] * kn_choice_widest(c, false) > CROSSED_BYTES)
+        return false;
+    bool is_word = s->extent[inner] * kn_choice_widest(c, false) <= WORD;
+    out->vector = 1;
+    kn_reduce_set_access(out, c, 1);
+    for (int o = 0; o < c->count && !is_word; ++o)
+        if (!c->access[o].is_output && s->stride[o][inner] == c->access[o].item_size)
+            out->access[o] = KN_STAGED;
+    return true;
+}
+
+/* The first way that does; the schedule has nothing of those before it. */
+static bool choose_way(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
+{
+    static bool (*const way[])(kn_schedule *, kn_reduce_params *,
+                               const kn_choice *) = {choose_narrow, choose_crossed, choose_beside};
+    bool is_chosen = false;
+    for (size_t k = 0; k < sizeof way / sizeof way[0] && !is_chosen; ++k) {
+        *out = (kn_schedule){.kind = out->kind};
+        *f = (kn_reduce_params){0};
+        is_chosen = way[k](out, f, c);
+    }
+    return is_chosen;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
     kn_reduce_params f = {0};
-    if (s->size == 0)
+    if (s->size == 0 || !choose_way(out, &f, c))
         return false;
-    if (!choose_narrow(out, &f, c)) {
-        *out = (kn_schedule){.kind = out->kind};
-        if (!choose_beside(out, &f, c))
-            return false;
-    }
     if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors)
         return false;
     out->block = kn_choice_block(c);
-    kn_reduce_threads_config_in(out)->reduction_axes = kn_reduce_known_axes(s->n_reduction_axes);
+    kn_reduce_threads_config_in(out)->reduction_axes = kn_reduce_known_axes(s, s->n_reduction_axes);
     out->rank = kn_reduce_rank(s);
     kn_reduce_set_index(out, c);
     out->order = out->order && out->vector > 1; /* single elements take longer so */
@@ -215,7 +247,7 @@ const kn_kind kn_kind_reduce_threads = {.name = "reduce_threads",
                                         .recipe = &kn_recipe_reduce_threads,
                                         KN_REDUCE_KIND,
                                         .config = &kn_reduce_threads_config_table,
-                                        .revision = 2,
+                                        .revision = 3,
                                         .field = KN_FIELD(kn_reduce_beside, KN_REDUCE_BESIDE),
                                         .list_levels = list_levels,
                                         .cut = kn_reduce_cut_beside,

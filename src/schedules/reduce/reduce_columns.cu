@@ -6,6 +6,7 @@ enum { kn_partials_each = __is_class(${type}) && sizeof(${type}) > 16 ? 2 : 4 };
 constexpr bool kn_are_whole = __is_class(${type});
 /* For bytes and double words the conditions take more instructions than all else: iterations are whole, but for the last one. */
 constexpr bool kn_begin_whole = kn_are_whole || sizeof(${type}) == 1 || sizeof(${type}) == 8;
+constexpr bool kn_is_plain = ${vector} == 1 && ${reduction_axes} == 1; /* the first row of an iteration has no condition then (reduce_rows.cu) */
 
 ${begin}
 
@@ -60,6 +61,7 @@ ${begin}
 
     kn_chain<${type}> kn_chained[${vector}];
     unsigned kn_turn = 0;
+    ${pointers}
     /* A whole iteration, or one row. */
     const auto kn_reduce_rows = [&](const unsigned kn_q, auto kn_number_of) {
         constexpr int kn_n = decltype(kn_number_of)::value;
@@ -68,6 +70,7 @@ ${begin}
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
             ${from}
             ${loads}
+            ${step_loads}
         }
         ${type} kn_sum[${vector}];
 #pragma unroll
@@ -96,15 +99,16 @@ ${begin}
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * kn.down < kn_count) {
+            if ((kn_is_plain && kn_u == 0) || kn_q + kn_u * kn.down < kn_count) {
                 ${from}
                 ${loads}
             }
+            ${step_loads}
         }
         ${type} kn_sum[${vector}];
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * kn.down < kn_count) {
+            if ((kn_is_plain && kn_u == 0) || kn_q + kn_u * kn.down < kn_count) {
                 ${from}
                 ${lanes}
             }

@@ -30,8 +30,9 @@ KN_CONFIG(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
 /* items: of a row that a thread has. */
 #define KN_REDUCE_LANES_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(items, 8)
 KN_CONFIG(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
-/* alone: a block for each result, of at most two output axes. */
-#define KN_REDUCE_ROWS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(alone, 1)
+/* alone: a block for each result, of at most two output axes. bytes: single elements of a byte along one
+ * axis, of which a thread loads more at a time. */
+#define KN_REDUCE_ROWS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(alone, 1) X(bytes, 1)
 KN_CONFIG(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
 extern const kn_kind kn_kind_reduce_points, kn_kind_reduce_few, kn_kind_reduce_product,

@@ -9,7 +9,6 @@
 #inline lane_along kn_from.at[${array}] + kn_k * kn.axis[0].stride[${array}]
 #inline item_beside kn_from.at[${array}]
 #inline lane_beside kn_from.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}]
-#inline item_with_base kn_first.at[${array}] + ((long long)kn_q + kn_u * ${block}) * (${vector} * kn.axis[0].stride[${array}])
 #inline lane_with_base kn_first.at[${array}] + ((long long)kn_q + kn_u * ${block}) * (${vector} * kn.axis[0].stride[${array}]) + kn_k * kn.axis[0].stride[${array}]
 #inline lane_in_rows kn_here.at[${array}] + kn_k * kn.axis[kn.reduction_rank].stride[${array}] + kn_u * kn.axis[0].stride[${array}]
 #inline end kn_here.at[${array}] + kn_j * kn.axis[0].stride[${array}]
@@ -41,6 +40,28 @@ const auto *const kn_${name}_at = (const kn_pack<${type}, ${vector}> *)((const c
 #part load_from_base
 kn_${name}_[kn_u] = kn_load_words<${type}, ${vector}>((const ${type} *)(kn_${name}_at + kn_q + kn_u * ${block}), true);
 
+// Pointers that go from item to item along one axis.
+#part pointer_along
+const char *kn_${name}_at = (const char *)kn.${name}_ + (kn_first.at[${array}] + threadIdx.x * (${vector} * kn.axis[0].stride[${array}]));
+
+#part next_item
+kn_${name}_at += ${block} * ${vector} * kn.axis[0].stride[${array}];
+
+#part pointer_down
+const char *kn_${name}_at = (const char *)kn.${name}_ + (kn_first.at[${array}] + kn_y * kn.axis[0].stride[${array}]);
+
+#part next_row_down
+kn_${name}_at += kn.down * kn.axis[0].stride[${array}];
+
+#part pointer_beside
+const char *kn_${name}_at = (const char *)kn.${name}_ + kn_here.at[${array}];
+
+#part next_row
+kn_${name}_at += kn.axis[0].stride[${array}];
+
+#part load_vector_at
+kn_${name}_[kn_u] = kn_load_words<${type}, ${vector}>((const ${type} *)kn_${name}_at, ${is_along});
+
 #part load_vector
 kn_${name}_[kn_u] = kn_load_words<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}), ${is_along});
 
@@ -49,7 +70,7 @@ kn_${name}_[kn_u] = *(const ${type} *)((const char *)kn.${name}_ + ${offset});
 
 #part from
 kn_place kn_from = kn_first;
-kn_go<2, ${operands}>(kn_from, kn, kn_column + kn_item, ${vector}, kn_row);
+kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_column + kn_item, ${vector}, kn_row);
 
 #part from_row
 kn_place kn_from = kn_first;
@@ -76,13 +97,13 @@ for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
 const kn_place &kn_from = kn_from_of[kn_u];
 
 #part go_item
-kn_go<1, ${operands}>(kn_from, kn, min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, 0);
+kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_column + min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, kn_row);
 
 #part go_near_item
 kn_go_near<${operands}>(kn_from, kn, kn_column + min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, (unsigned)kn_row);
 
 #part go_row
-kn_go<1, ${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, kn_row);
+kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, kn_row);
 
 #part go_near_row
 kn_go_near<${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, (unsigned)kn_row);

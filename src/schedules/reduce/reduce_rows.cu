@@ -1,14 +1,16 @@
 ${head}
 ${axes}
 enum { kn_form = ${reduction_axes}, kn_is_shared = !${alone}, kn_is_run = ${vector} > 1 && kn_form == 1 };
-enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items that a thread loads before it reduces any */
+enum { kn_steps = ${vector} > 1 ? 4 : ${bytes} ? 16 : 8 }; /* items that a thread loads before it reduces any */
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining items are taken one by one. Other items are
    loaded under conditions, all before any is reduced: with both in one lambda ptxas would wait for each load. */
 constexpr bool kn_are_whole = ${vector} > 1 && __is_class(${type});
 /* For bytes the conditions take more instructions than all else: iterations are whole, but for the last one. */
-constexpr bool kn_begin_whole = kn_are_whole || (${vector} > 1 && sizeof(${type}) == 1);
+constexpr bool kn_begin_whole = kn_are_whole || sizeof(${type}) == 1;
 /* Behind the end nothing is left: where the number of elements in a struct is known on each way, the compiler removes divisions by it. */
 constexpr bool kn_ends_early = __is_class(${type});
+/* Single elements along one axis take few instructions: the first one of an iteration, which is always there, has no condition, since predicates are few, too. */
+constexpr bool kn_is_plain = ${vector} == 1 && kn_form == 1;
 
 ${begin}
 
@@ -60,6 +62,7 @@ ${begin}
             const unsigned kn_item = kn_q + kn_u * ${block};
             ${from}
             ${loads}
+            ${step_loads}
         }
         ${type} kn_sum;
 #pragma unroll
@@ -87,10 +90,11 @@ ${begin}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             const unsigned kn_item = kn_q + kn_u * ${block};
-            if (kn_item < kn_count) {
+            if ((kn_is_plain && kn_u == 0) || kn_item < kn_count) {
                 ${from}
                 ${loads}
             }
+            ${step_loads}
         }
         ${type} kn_sum;
 #pragma unroll
@@ -98,7 +102,7 @@ ${begin}
             const unsigned kn_item = kn_q + kn_u * ${block};
             if (kn_ends_early && kn_item >= kn_count)
                 break;
-            if (kn_item < kn_count) {
+            if ((kn_is_plain && kn_u == 0) || kn_item < kn_count) {
                 ${from}
                 ${lanes}
             }

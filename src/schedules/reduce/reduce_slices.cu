@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const unsigned kn_apart = kn.are_lanes_together ? 1 : kn.tile_results;
     const long long kn_begun = (long long)kn_tile * kn.tile_results;
     const unsigned kn_count = kn.size - kn_begun < kn.tile_results ? (unsigned)(kn.size - kn_begun) : kn.tile_results;
-    const bool kn_is_here = kn_own < kn_count;
+    const bool kn_is_lane = kn_lane < kn.lanes, kn_is_here = kn_is_lane && kn_own < kn_count; /* the last threads are none of so many that are no power of two */
     kn_place kn_here = {};
     if (kn_is_here)
         kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, (unsigned)(kn_begun + kn_own));
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             const unsigned kn_at_a_time = kn_slots / kn.lanes; /* results */
 #pragma unroll 1
             for (unsigned kn_done = 0;; kn_done += kn_at_a_time) {
-                const bool kn_is_among = kn_slots == ${block} || kn_own - kn_done < kn_at_a_time;
+                const bool kn_is_among = kn_slots == ${block} || (kn_is_lane && kn_own - kn_done < kn_at_a_time);
                 const unsigned kn_slot = kn_slots == ${block} ? threadIdx.x : (kn_own - kn_done) * kn.lanes + kn_lane;
                 __syncthreads();
                 if (kn_is_among)

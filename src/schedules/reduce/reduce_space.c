@@ -324,7 +324,16 @@ bool kn_reduce_are_terms_truths(const kn_choice *c)
 
 KN_CONFIG_TABLE(kn_reduce_axes_config, KN_REDUCE_AXES_CONFIG);
 
-int kn_reduce_known_axes(int axes)
+int kn_reduce_known_axes(const kn_space *space, int axes)
+{
+    bool is_near = axes <= NEAR_AXES && kn_reduce_size(space) < KN_REDUCE_STEPS;
+    return axes < 2    ? KN_REDUCE_ONE_AXIS
+           : axes == 2 ? KN_REDUCE_TWO_AXES
+           : is_near   ? KN_REDUCE_NEAR_AXES
+                       : KN_REDUCE_SEVERAL_AXES;
+}
+
+int kn_reduce_one_or_several(int axes)
 {
     return axes < 2 ? KN_REDUCE_ONE_AXIS : KN_REDUCE_SEVERAL_AXES;
 }
@@ -367,7 +376,7 @@ int kn_reduce_put_reduction_axes(kn_space *out, const kn_space *space, int left_
 int kn_reduce_long_axis(const kn_space *space, int reduction_axes)
 {
     int inner = space->ndim - 1;
-    return reduction_axes == KN_REDUCE_SEVERAL_AXES && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
+    return reduction_axes != KN_REDUCE_ONE_AXIS && space->extent[inner] >= KN_REDUCE_STEPS ? inner : -1;
 }
 
 int kn_reduce_place_axes(kn_placement *out, const kn_space *space, int last, int outside)

@@ -85,9 +85,11 @@ bool kn_reduce_set_elements(kn_schedule *out, const kn_choice *c);
 
 /* Elements of a result: along all reduction axes. */
 int64_t kn_reduce_size(const kn_space *space);
-/* Reduction axes, as kernels know their number. */
-enum { KN_REDUCE_ONE_AXIS = 1, KN_REDUCE_SEVERAL_AXES = 2 };
-int kn_reduce_known_axes(int axes);
+/* Reduction axes, as kernels know their number: the place of an element along two takes no loop. Kinds that
+ * do not find it for each element know only that there are several. */
+enum { KN_REDUCE_ONE_AXIS = 1, KN_REDUCE_TWO_AXES = 2, KN_REDUCE_NEAR_AXES = 3, KN_REDUCE_SEVERAL_AXES = 4 };
+int kn_reduce_known_axes(const kn_space *space, int axes);
+int kn_reduce_one_or_several(int axes);
 /* The configuration of kinds that have no other numbers. */
 /* True for sums of 64 bits over so few terms of 16 bits or less, which are converted, that 32 are enough:
  * expressions write such texts. */

@@ -17,6 +17,7 @@ ${begin}
                 kn_reduced[kn_k] = kn_q == 0 ? kn_sum[kn_k] : ${next}(kn_reduced[kn_k], kn_sum[kn_k]);
         };
         unsigned kn_q = 0;
+        ${pointers}
         if constexpr (kn_are_whole) {
 #pragma unroll 1
             for (; kn_q + kn_steps <= kn.rows; kn_q += kn_steps) {
@@ -26,6 +27,7 @@ ${begin}
                     kn_place kn_from = kn_here;
                     kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
                     ${loads}
+                    ${step_loads}
                 }
                 ${type} kn_sum[${vector}];
 #pragma unroll
@@ -42,18 +44,19 @@ ${begin}
             ${packs}
 #pragma unroll
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-                if (kn_q + kn_u < kn.rows) {
+                if (kn_u == 0 || kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
                     kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
                     ${loads}
                 }
+                ${step_loads}
             }
             ${type} kn_sum[${vector}];
 #pragma unroll
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-                if (kn_are_whole && kn_q + kn_u >= kn.rows)
+                if (kn_are_whole && kn_u > 0 && kn_q + kn_u >= kn.rows)
                     break;
-                if (kn_q + kn_u < kn.rows) {
+                if (kn_u == 0 || kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
                     kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
                     ${lanes}

@@ -37,8 +37,9 @@ static int vector_of(const kn_choice *c)
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)params;
+    int axes = c->space->n_reduction_axes;
     out->vector = vector_of(c);
-    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space->n_reduction_axes);
+    kn_reduce_axes_config_in(out)->reduction_axes = kn_reduce_known_axes(c->space, axes);
     int64_t items = kn_reduce_size(c->space) / out->vector;
     bool are_few = kn_space_output_size(c->space) < c->target->multiprocessors;
     bool is_large = items > LARGE_ROW || (are_few && items > LARGE_OF_FEW);
