@@ -33,10 +33,11 @@ enum {
     MOST_INDEXED = 384, /* with indices up to this, or of WIDE_ITEM bytes, whose indices are as wide, */
     MOST_WIDE_INDEXED = 100,
     WIDE_ITEM = 8,
-    FLOAT_ITEM = 4,   /* of floats that processors compare */
-    FEWEST_SHORT = 8, /* if there are as many as this */
-    MOST_RUN = 64,    /* elements of rows of several axes, up to which steps go from row to row, and */
-    SHORT_RUN = 7,    /* up to which lanes are results if these are neighbours; of structs */
+    FLOAT_ITEM = 4,  /* of floats that processors compare */
+    FEWEST_ROWS = 2, /* if there are as many as this; and */
+    FEWEST_RUNS = 8, /* runs of results, of which there are so many; and elements */
+    MOST_RUN = 64,   /* of rows of several axes, up to which steps go from row to row, and */
+    SHORT_RUN = 7,   /* up to which lanes are results if these are neighbours; of structs */
     STRUCT_RUN = 15,
     MOST_BESIDE = 8, /* results of a run, up to which many runs are reduced at a time, of so many */
     MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
@@ -161,7 +162,7 @@ static bool are_short_rows(const kn_choice *c)
     int64_t most = has_wide_index(c) ? MOST_WIDE_INDEXED : has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
     most = searched_extreme(c) ? MOST_SHORT : most;
     return c->space->n_reduction_axes == 1 && length > 1 && length <= most &&
-           output_extent(c->space) >= FEWEST_SHORT;
+           output_extent(c->space) >= FEWEST_ROWS;
 }
 
 /* An input of which lanes have every second or fourth element: compilers load vectors where they know the
@@ -194,7 +195,7 @@ static void find_runs(kn_host_reduce_config *config, const kn_choice *c)
     int64_t run = output_extent(s), length = row_length(s);
     int outputs = s->ndim - s->n_reduction_axes - 1;
     if (s->n_reduction_axes != 1 || outputs < 1 || run < 2 || run > MOST_BESIDE || length < 2 ||
-        s->extent[outputs - 1] < FEWEST_SHORT || has_index(c->program))
+        s->extent[outputs - 1] < FEWEST_RUNS || has_index(c->program))
         return;
     bool follows = runs_on(s, c->count, c->access);
     if (follows && length > MOST_FOLLOWING)
