@@ -175,13 +175,16 @@ bool kn_is_extended(const kn_writer *w, int k)
            !kn_is_output(w, k);
 }
 
-/* A bool of the host that numbers of four bytes and more stand beside. */
+/* A bool of the host that numbers of eight bytes stand beside. */
 static bool is_beside_wide(const kn_writer *w, int k)
 {
     bool is_beside = false;
-    for (int j = 0; j < kn_param_count(w); ++j)
-        is_beside = is_beside || (kn_array_of(w, j) >= 0 && w->spec->operand[j].seen != KILN_DTYPE_NONE &&
-                                  kiln_dtype_size(w->spec->operand[j].seen) >= sizeof(float));
+    for (int j = 0; j < kn_param_count(w); ++j) {
+        kiln_dtype seen = w->spec->operand[j].seen;
+        is_beside =
+            is_beside || (kn_array_of(w, j) >= 0 && seen != KILN_DTYPE_NONE && kiln_dtype_size(seen) == 8 &&
+                          kn_dtype_info_of(seen)->kind <= KN_KIND_FLOAT);
+    }
     return is_beside && !w->is_cuda && w->spec->operand[k].dtype == KILN_BOOL;
 }
 

@@ -114,13 +114,12 @@ static bool is_below_greatest(const kn_text_writer *w, const kn_use *u)
     return greatest->is_own_reduction && is_call(w, greatest, "max") && greatest->in[0] == u->in[0];
 }
 
-/* A number of an integer dtype as float32, divided by a constant of usual size: CUDA multiplies by its
- * reciprocal and corrects the product, to the same bits. */
+/* A number of an integer dtype as float32, divided by a constant of usual size: multiplied by its reciprocal,
+ * and the product corrected, to the same bits. */
 static bool is_whole_quotient(const kn_text_writer *w, const kn_use *u)
 {
     static const double least = 0x1p-20, most = 0x1p20;
-    if (w->state->is_host || !is_call(w, u, "divide") || u->n_in != 2 ||
-        kn_text_typed_of(w, u)->dtype != KILN_FLOAT32)
+    if (!is_call(w, u, "divide") || u->n_in != 2 || kn_text_typed_of(w, u)->dtype != KILN_FLOAT32)
         return false;
     const kn_use *whole = source_of(w, u->in[0]);
     const kn_node *cast = kn_text_node_of(w, whole), *by = kn_text_node_of(w, u->in[1]);

@@ -159,10 +159,8 @@ for fold, dtype, (axis, length, pattern, least) in drawn(itertools.product(FOLDS
     expect(f"{fold}(x, axis={axis})", {"x": np.ones((64, length), dtype)}, pattern, least)
 # Rows of fewer elements than a vector of bytes has, which AVX-512 makes masks of; compiled, not run.
 ROW_LOOP = r"for \(int kn_k = 0; kn_k < kn_n\.value"
-MASKED = {"b * x": ("float64", "float32", "int32"), "where(b, x, 2)": ("float64", "float32"), "where(b & (x > 1), x, -x)": ("float64", "float32"),
-          "abs(x - b) + c": ("float64", "float32")}
-for text, dtype in drawn([(t, d) for t, dtypes in MASKED.items() for d in dtypes], 2):
-    names = {"b": np.ones((64, 50), "bool"), "c": np.ones((64, 50), "bool"), "x": np.ones((64, 50), dtype)}
+for text in drawn(["b * x", "where(b, x, 2)", "where(b & (x > 1), x, -x)", "abs(x - b) + c"], 1):
+    names = {"b": np.ones((64, 50), "bool"), "c": np.ones((64, 50), "bool"), "x": np.ones((64, 50), "float64")}
     expect(text, {n: a for n, a in names.items() if re.search(rf"\b{n}\b", text)}, ROW_LOOP, 1, "host:x86-64-v4")
 print(f"{count} kernels, {len(failed)} with loops that are no vectors")
 sys.exit(bool(failed))

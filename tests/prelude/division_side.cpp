@@ -14,6 +14,13 @@ static inline unsigned __float_as_uint(float x) {
 #include "prelude/cuda_divisor.cu"
 #include "prelude/cuda_quotient.cu"
 
+#if !defined(__FMA__)
+#define __FMA__ 1 // __builtin_fmaf is the library's
+#endif
+namespace host {
+#include "prelude/host_quotient.cpp"
+}
+
 // As a thread does it: all quotients, then whether what was divided is near.
 template <class T> static bool divide(float *out, const T *x, float by, long n) {
     kn_dividends seen;
@@ -26,6 +33,7 @@ extern "C" bool divide_floats(float *out, const float *x, float by, long n) { re
 extern "C" bool divide_bytes(float *out, const unsigned char *x, float by, long n) { return divide(out, x, by, n); }
 extern "C" bool divide_longs(float *out, const long long *x, float by, long n) { return divide(out, x, by, n); }
 extern "C" float divide_whole(long long x, float by) { return kn_whole_quotient((float)x, by); }
+extern "C" float divide_whole_on_host(long long x, float by) { return host::kn_whole_quotient((float)x, by); }
 extern "C" double divide_double(double x, float by) {
     kn_dividends seen;
     return x / kn_divisor(by, seen);

@@ -76,12 +76,13 @@ KN_COMPLEX complex<T> kn_expi(T exponent, T y) {
     return complex<T>(half * cos(y) * half, half * sin(y) * half);
 }
 
-/* By selects, so that compilers make vectors of it. */
+/* By selects, so that compilers make vectors of it; of one within another g++ 13 makes branches. */
 KN_COMPLEX complex<T> exp(const complex<T> &z) {
     const bool is_real = z.im == 0, is_far = !is_real && !(z.re < kn_limits<T>::exponent);
     const bool has_end = isinf(z.re) & !isfinite(z.im);
     const T x = exp(is_far ? z.re / 2 : z.re), c = x * cos(z.im), s = x * sin(z.im);
-    const T re = is_real ? x : is_far ? c * x : c, im = is_real ? z.im : is_far ? s * x : s;
+    const T again = is_far ? x : (T)1, re_far = c * again, im_far = s * again;
+    const T re = is_real ? x : re_far, im = is_real ? z.im : im_far;
     const T end = z.re < 0 ? (T)0 : z.re, other = z.re < 0 ? copysign((T)0, z.im) : z.im - z.im;
     return complex<T>(has_end ? end : re, has_end ? other : im);
 }

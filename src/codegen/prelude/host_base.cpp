@@ -42,8 +42,8 @@ template <class T> inline T *kn_next(T *row, long long bytes) {
     return (T *)((size_t)row + bytes);
 }
 
-// A bool in memory. With AVX-512 the comparison of a byte makes masks for 64 elements, which g++ takes apart for no fewer: rows of fewer would have a branch
-// for each. Those of 32 bits are for 16.
+// A bool in memory, beside numbers of eight bytes. With AVX-512 the comparison of a byte makes masks for 64 elements, which g++ takes apart for no fewer: rows of
+// fewer would have a branch for each. Those of 32 bits are for 16. (Beside float32, where g++ has masks for 32, they take 1.6 times as long.)
 static __forceinline__ bool kn_is_set(const unsigned char byte) {
 #if defined(__AVX512F__)
     return -(int)byte >> 31 < 0;

@@ -74,24 +74,53 @@ inline void kn_narrow_eight(void *to, const float *from) {
     const kn_eight_halves halves = __builtin_ia32_vcvtps2ph256(floats, 0); // to nearest even
     __builtin_memcpy(to, &halves, 16);
 }
+// One to four of them as they lie, in the low bits: pieces that are stored and read again as a whole would stall the processor.
+inline unsigned long long kn_few_halves(const float16 *from, long long count) {
+    unsigned long long all = 0;
+    unsigned int two = 0;
+    unsigned short last;
+    if (count == 4) {
+        __builtin_memcpy(&all, from, 8);
+        return all;
+    }
+    if (count > 1)
+        __builtin_memcpy(&two, from, 4);
+    __builtin_memcpy(&last, from + count - 1, 2);
+    return two | (unsigned long long)last << 16 * (count - 1);
+}
+inline void kn_put_few_halves(float16 *to, unsigned long long all, long long count) {
+    const unsigned int two = (unsigned int)all;
+    const unsigned short last = (unsigned short)(all >> 16 * (count - 1));
+    if (count == 4)
+        __builtin_memcpy(to, &all, 8);
+    if (count == 2 || count == 3)
+        __builtin_memcpy(to, &two, 4);
+    __builtin_memcpy(to + count - 1, &last, 2);
+}
+// The last vector ends with them; fewer than eight are put together.
 inline void kn_widen(float *to, const float16 *from, long long count) {
     long long at = 0;
     for (; at + 8 <= count; at += 8)
         kn_widen_eight(to + at, from + at);
-    unsigned short rest[8] = {};
-    if (at < count) {
-        __builtin_memcpy(rest, from + at, (count - at) * 2);
-        kn_widen_eight(to + at, rest);
+    if (at < count && at > 0) {
+        kn_widen_eight(to + count - 8, from + count - 8);
+    } else if (at < count) {
+        const unsigned long long few[2] = {kn_few_halves(from, count < 4 ? count : 4), count > 4 ? kn_few_halves(from + 4, count - 4) : 0};
+        kn_widen_eight(to, few);
     }
 }
 inline void kn_narrow(float16 *to, const float *from, long long count) {
     long long at = 0;
     for (; at + 8 <= count; at += 8)
         kn_narrow_eight(to + at, from + at);
-    unsigned short rest[8];
-    if (at < count) {
-        kn_narrow_eight(rest, from + at);
-        __builtin_memcpy(to + at, rest, (count - at) * 2);
+    if (at < count && at > 0) {
+        kn_narrow_eight(to + count - 8, from + count - 8);
+    } else if (at < count) {
+        unsigned long long few[2];
+        kn_narrow_eight(few, from);
+        kn_put_few_halves(to, few[0], count < 4 ? count : 4);
+        if (count > 4)
+            kn_put_few_halves(to + 4, few[1], count - 4);
     }
 }
 #else

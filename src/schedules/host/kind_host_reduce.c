@@ -28,15 +28,17 @@ enum {
     MIXED_ITEM = 4,    /* bytes beside narrower ones, of which lanes of results are no vectors; of */
     SHORT_NARROW = 24, /* inputs that all have NARROW_ITEM bytes or less, which fill more lanes; and */
     NARROW_ITEM = 2,
+    SHORT_BYTES = 31,   /* of bytes that are summed, of which 16 at a time are no vector; and */
     SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to reduce */
     MOST_SHORT = 4096,  /* the same, up to which many rows are reduced at a time, */
     MOST_INDEXED = 384, /* with indices up to this, or of WIDE_ITEM bytes, whose indices are as wide, */
     MOST_WIDE_INDEXED = 100,
     WIDE_ITEM = 8,
-    FLOAT_ITEM = 4,   /* of floats that processors compare */
-    FEWEST_SHORT = 8, /* if there are as many as this */
-    MOST_RUN = 64,    /* elements of rows of several axes, up to which steps go from row to row, and */
-    SHORT_RUN = 7,    /* up to which lanes are results if these are neighbours; of structs */
+    FLOAT_ITEM = 4,  /* of floats that processors compare */
+    FEWEST_ROWS = 2, /* if there are as many as this; and */
+    FEWEST_RUNS = 8, /* runs of results, of which there are so many; and elements */
+    MOST_RUN = 64,   /* of rows of several axes, up to which steps go from row to row, and */
+    SHORT_RUN = 7,   /* up to which lanes are results if these are neighbours; of structs */
     STRUCT_RUN = 15,
     MOST_BESIDE = 8, /* results of a run, up to which many runs are reduced at a time, of so many */
     MOST_COPIES = 8, /* elements of each, if they follow each other, and of rows of so many at most */
@@ -88,6 +90,8 @@ static int64_t short_row(const kn_choice *c)
 {
     if (kn_reduce_is_struct(c))
         return SHORT_STRUCTS;
+    if (kn_choice_widest(c, false) == 1 && kn_reduce_are_terms_narrow(c))
+        return SHORT_BYTES;
     if (kn_choice_widest(c, false) <= NARROW_ITEM)
         return SHORT_NARROW;
     bool is_mixed = kn_choice_widest(c, false) == MIXED_ITEM && narrowest_input(c) < MIXED_ITEM;
@@ -112,12 +116,6 @@ static bool goes_by_rows(const kn_choice *c)
         return false;
     return length > short_row(c) || outputs < length ||
            (are_short_runs(c) && length > (kn_reduce_is_struct(c) ? STRUCT_RUN : SHORT_RUN));
-}
-
-static int lanes_of(const kn_choice *c)
-{
-    int widest = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
-    return LANE_BYTES / (int)kn_least(widest, narrowest_input(c));
 }
 
 static bool has_index(const kn_program *program)
@@ -161,7 +159,17 @@ static bool are_short_rows(const kn_choice *c)
     int64_t most = has_wide_index(c) ? MOST_WIDE_INDEXED : has_index(c->program) ? MOST_INDEXED : MOST_SHORT;
     most = searched_extreme(c) ? MOST_SHORT : most;
     return c->space->n_reduction_axes == 1 && length > 1 && length <= most &&
-           output_extent(c->space) >= FEWEST_SHORT;
+           output_extent(c->space) >= FEWEST_ROWS;
+}
+
+/* Sums of narrow terms are wider than these: of half as many lanes fewer are left of a short row, and to be
+ * reduced. */
+static int lanes_of(const kn_choice *c)
+{
+    int widest = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
+    int64_t item = narrowest_input(c);
+    item = item < MIXED_ITEM && are_short_rows(c) && kn_reduce_are_terms_narrow(c) ? 2 * item : item;
+    return LANE_BYTES / (int)kn_least(widest, item);
 }
 
 /* An input of which lanes have every second or fourth element: compilers load vectors where they know the
@@ -194,7 +202,7 @@ static void find_runs(kn_host_reduce_config *config, const kn_choice *c)
     int64_t run = output_extent(s), length = row_length(s);
     int outputs = s->ndim - s->n_reduction_axes - 1;
     if (s->n_reduction_axes != 1 || outputs < 1 || run < 2 || run > MOST_BESIDE || length < 2 ||
-        s->extent[outputs - 1] < FEWEST_SHORT || has_index(c->program))
+        s->extent[outputs - 1] < FEWEST_RUNS || has_index(c->program))
         return;
     bool follows = runs_on(s, c->count, c->access);
     if (follows && length > MOST_FOLLOWING)

@@ -245,14 +245,17 @@ int64_t kn_reduce_size(const kn_space *space)
 
 enum {
     NARROW_ITEM = 2,       /* bytes of a term, at most; */
-    MOST_NARROW = 1 << 15, /* so many terms of 16 bits have a sum of 32; they are found by a name of */
+    MOST_NARROW = 1 << 15, /* so many terms of 16 bits have a sum of 32, */
+    MOST_BYTES = 1 << 23,  /* and so many of 8; they are found by a name of */
     NAME = 64              /* characters, at most */
 };
 
-/* The name of so many characters is that of an input, or of a variable of the text, of 16 bits or less. */
-static bool is_narrow(const kn_program *p, const char *text, const char *name, int length)
+/* The name of so many characters is that of an input, or of a variable of the text, of so many bytes or
+ * less. */
+static bool is_narrow(const kn_program *p, const char *text, const char *name, int length, int most)
 {
     static const char *const types[] = {"bool", "signed char", "unsigned char", "short", "unsigned short"};
+    static const int bytes[] = {1, 1, 1, 2, 2};
     char declared[2 * NAME];
     bool is = false;
     for (int k = 0; k < p->n_in; ++k) {
@@ -260,12 +263,12 @@ static bool is_narrow(const kn_program *p, const char *text, const char *name, i
         const kn_dtype_info *info = x->type == KN_TYPE_DTYPE ? kn_dtype_info_of(x->dtype) : NULL;
         bool is_whole =
             info && (info->kind == KN_KIND_INT || info->kind == KN_KIND_UINT || info->kind == KN_KIND_BOOL);
-        is = is || (is_whole && !x->is_raw && info->size <= NARROW_ITEM && (int)strlen(x->name) == length &&
+        is = is || (is_whole && !x->is_raw && info->size <= most && (int)strlen(x->name) == length &&
                     memcmp(x->name, name, (size_t)length) == 0);
     }
     for (size_t t = 0; t < sizeof types / sizeof types[0]; ++t) {
         snprintf(declared, sizeof declared, "const %s %.*s = ", types[t], length, name);
-        is = is || strstr(text, declared) != NULL;
+        is = is || (bytes[t] <= most && strstr(text, declared) != NULL);
     }
     return is;
 }
@@ -276,13 +279,14 @@ bool kn_reduce_are_terms_narrow(const kn_choice *c)
     static const char *const types[] = {"long long", "unsigned long long"};
     const char *text = p->stage[0].body, *last = strrchr(text, '=');
     char term[NAME], sum[NAME];
-    for (int t = 0; t < 2 && last && kn_reduce_size(c->space) <= MOST_NARROW; ++t) {
+    const int64_t count = kn_reduce_size(c->space);
+    for (int t = 0; t < 2 && last && count <= MOST_BYTES; ++t) {
         int length = snprintf(term, sizeof term, "= static_cast<%s>((%s)", types[t], types[t]);
         snprintf(sum, sizeof sum, "static_cast<%s>(a + b)", types[t]);
         size_t name = strcspn(last + length * (strncmp(last, term, (size_t)length) == 0), ")");
         if (strncmp(last, term, (size_t)length) == 0 && strcmp(p->stage[1].body, sum) == 0 && name < NAME &&
             last[length + name] == ')' && last[length + name + 1] == ';')
-            return is_narrow(p, text, last + length, (int)name);
+            return is_narrow(p, text, last + length, (int)name, count <= MOST_NARROW ? NARROW_ITEM : 1);
     }
     return false;
 }
