@@ -61,7 +61,18 @@ enum {
     kn_search_near = 8,      /* elements behind that place, among which a sorted value's may be */
     kn_search_many = 1 << 15 /* elements, of which both that may be compared next are fetched early */
 };
-template <class Test, class Fetch> static __forceinline__ long long kn_search_by(long long count, const Test &goes_on, const Fetch &fetch) {
+// A step without a branch: of floats compilers make a conditional move, of integers some make a branch.
+template <bool are_floats> static __forceinline__ long long kn_search_step(long long low, const long long next, const bool goes_on) {
+#if defined(__x86_64__)
+    if constexpr (!are_floats) {
+        __asm__("test %[goes], %[goes]\n\tcmovne %[next], %[low]" : [low] "+r"(low) : [next] "r"(next), [goes] "r"((int)goes_on) : "cc");
+        return low;
+    }
+#endif
+    return goes_on ? next : low;
+}
+template <bool are_floats, class Test, class Fetch>
+static __forceinline__ long long kn_search_by(long long count, const Test &goes_on, const Fetch &fetch) {
     long long low = 0;
     if (count == 0)
         return 0;
@@ -74,12 +85,13 @@ template <class Test, class Fetch> static __forceinline__ long long kn_search_by
             fetch(next + quarter);
         }
         __asm__("" : "+r"(next)); // compilers take a branch otherwise
-        low = goes_on(next - 1) ? next : low;
+        low = kn_search_step<are_floats>(low, next, goes_on(next - 1));
         count -= half;
     }
     return low + goes_on(low);
 }
-template <class Test, class Fetch> static __forceinline__ long long kn_search_from(kn_last_place &last, const long long count, const Test &goes_on, const Fetch &fetch) {
+template <bool are_floats, class Test, class Fetch>
+static __forceinline__ long long kn_search_from(kn_last_place &last, const long long count, const Test &goes_on, const Fetch &fetch) {
     if (++last.trust > 0 && count > 0) {
         const long long at = last.place < count ? last.place : count;
         unsigned is_behind = (at == 0) | goes_on(at > 0 ? at - 1 : 0), is_there = (at == count) | !goes_on(at < count ? at : count - 1);
@@ -97,7 +109,7 @@ template <class Test, class Fetch> static __forceinline__ long long kn_search_fr
         }
         last.trust = last.trust > 4 ? last.trust - 4 : -64;
     }
-    return last.place = kn_search_by(count, goes_on, fetch);
+    return last.place = kn_search_by<are_floats>(count, goes_on, fetch);
 }
 
 template <class T> static constexpr bool kn_search_has_parts(decltype(T().re) *) { return true; }
@@ -117,13 +129,14 @@ static __forceinline__ long long kn_search_among(kn_last_place &last, const Arra
     };
     if constexpr (__is_class(T) && sizeof(T) == 2) {
         const int infinite = T(1.0f).bits == 0x3c00 ? 0x7c00 : 0x7f80, key = kn_search_key(v, infinite);
-        return kn_search_from(last, n, [&](const long long k) { return kn_search_key((T)a[k], infinite) < key + Right; }, fetch);
+        return kn_search_from<false>(last, n, [&](const long long k) { return kn_search_key((T)a[k], infinite) < key + Right; }, fetch);
     } else if constexpr (kn_search_has_parts<T>(nullptr)) {
-        return kn_search_by(n, [&](const long long k) { return kn_search_goes_on<Right, T>((T)a[k], v); }, fetch);
+        return kn_search_by<false>(n, [&](const long long k) { return kn_search_goes_on<Right, T>((T)a[k], v); }, fetch);
     } else {
+        constexpr bool are_floats = T(0.5f) != T(0);
         if (kn_is_nan(v))
-            return Right ? n : kn_search_by(n, [&](const long long k) { return !kn_is_nan((T)a[k]); }, fetch);
-        return kn_search_from(last, n, [&](const long long k) { return Right ? (T)a[k] <= v : (T)a[k] < v; }, fetch);
+            return Right ? n : kn_search_by<true>(n, [&](const long long k) { return !kn_is_nan((T)a[k]); }, fetch);
+        return kn_search_from<are_floats>(last, n, [&](const long long k) { return Right ? (T)a[k] <= v : (T)a[k] < v; }, fetch);
     }
 }
 #endif

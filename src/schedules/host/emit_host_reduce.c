@@ -66,17 +66,22 @@ static void put_reduced_type(const kn_writer *w, kn_str *out, int result)
         kn_put_type(w, out, result);
 }
 
-/* The type in which the steps of a series are reduced: of terms that are 0 or 1 that of the narrowest input's
- * bits. */
-static void put_term_type(kn_writer *w, kn_str *out, int result)
+/* Bytes of the sum of a series of terms that are 0 or 1: as many as the narrowest input has. */
+static int truth_size(const kn_writer *w)
 {
-    static const char *const types[] = {[1] = "unsigned char", [2] = "unsigned short", [4] = "int"};
     int narrowest = 4;
     for (int k = 0; k < w->program->n_in; ++k)
         if (kn_array_of(w, k) >= 0 && kn_item_size(w, k) < narrowest)
             narrowest = kn_item_size(w, k);
+    return narrowest;
+}
+
+/* The type in which the steps of a series are reduced. */
+static void put_term_type(kn_writer *w, kn_str *out, int result)
+{
+    static const char *const types[] = {[1] = "unsigned char", [2] = "unsigned short", [4] = "int"};
     if (config_of(w)->half_width == KN_HOST_REDUCE_TRUTHS)
-        kn_str_append(out, types[narrowest]);
+        kn_str_append(out, types[truth_size(w)]);
     else
         put_reduced_type(w, out, result);
 }
@@ -108,7 +113,7 @@ static int depth_of(const kn_writer *w)
     if (is_searched(w))
         return SEARCHED_VECTORS;
     if (config_of(w)->half_width == KN_HOST_REDUCE_TRUTHS)
-        return TRUTH_VECTORS;
+        return TRUTH_VECTORS / truth_size(w);
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
 

@@ -5,7 +5,7 @@ enum {
     kn_at_a_time = 512, /* elements whose bins are found by vectors */
     kn_is_count = ${is_count},
     kn_copies = 4,         /* of the bins of a count: an element that has the bin of the one before it does not wait for its sum */
-    kn_most_copied = 1024  /* bins whose copies stay in the nearest cache */
+    kn_most_copied = 512  /* bins whose copies stay in the nearest cache */
 };
 
 ${begin}

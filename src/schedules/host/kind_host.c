@@ -15,10 +15,13 @@
 #include "program/pure.h"
 #include "types/dtype.h"
 #include "schedules/host/host_kinds.h"
+#include "space/numbers.h"
 
 enum {
-    GRAIN = 1 << 16, /* fewest elements for a further thread if a body is cheap */
-    MOST_WORD = 8,   /* bytes of the interleaved elements at one place */
+    GRAIN = 1 << 16,  /* fewest elements for a further thread if a body is cheap; */
+    RAW_COST = 4,     /* so many times fewer if it reads where it wants, */
+    SEARCH_COST = 32, /* or searches */
+    MOST_WORD = 8,    /* bytes of the interleaved elements at one place */
     MOST_IN_PLACE =
         3,         /* inputs that are broadcast, or read with a stride: each choice of them is one binary */
     MOST_STEP = 8, /* elements of that stride: compilers load vectors and take what they need of them */
@@ -239,6 +242,18 @@ static bool is_copy(const kn_spec *spec)
            z->seen == z->dtype;
 }
 
+/* The time of an element beside that of a cheap body's. */
+static int64_t cost_of(const kn_program *p)
+{
+    int64_t cost = 1 + 2 * kn_cost_functions(p);
+    bool is_raw = false;
+    for (int k = 0; k < p->n_in; ++k)
+        is_raw = is_raw || p->param[k].is_raw;
+    for (int t = 0; t < p->n_stages; ++t)
+        cost += kn_text_has_word(p->stage[t].body, "kn_search_among") ? SEARCH_COST : 0;
+    return is_raw ? kn_most(cost, RAW_COST) : cost;
+}
+
 static kiln_status place_loop_nest(kn_placement *out, const kn_part *part, kn_loop_nest_kind index,
                                    bool are_words)
 {
@@ -252,7 +267,7 @@ static kiln_status place_loop_nest(kn_placement *out, const kn_part *part, kn_lo
                                                   space->stride[part->spec->n_arrays], false};
     const kn_loop_nest_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
     memcpy(out->field, &rows, sizeof rows);
-    out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;
+    out->grain = GRAIN / cost_of(part->spec->program) + 1;
     if (is_run)
         return KILN_OK;
     kiln_status status = kn_loop_nest_create(&out->loop_nest, space->ndim, space->extent, operand, count,
