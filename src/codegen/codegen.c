@@ -127,6 +127,15 @@ static void put_contraction_functions(const kn_writer *w, kn_str *out)
 
 /* The preludes are chosen by the words of the user's texts, of the operands' types, and of what stands in
  * place of a text. */
+static bool gathers_input(const kn_writer *w)
+{
+    bool some = false;
+    for (int k = 0; k < w->program->n_in; ++k)
+        some = some || (kn_array_of(w, k) >= 0 &&
+                        (kn_access_of(w, k) == KN_GATHER || kn_access_of(w, k) == KN_STAGED));
+    return some && w->spec->schedule.vector > 1;
+}
+
 static kiln_status put_head(kn_writer *w)
 {
     kn_str *types = kn_text(w), *out = &w->slot[KN_SLOT_HEAD];
@@ -144,6 +153,8 @@ static kiln_status put_head(kn_writer *w)
     kn_str_printf(types, "%s ", preludes ? preludes : "");
     if (w->recipe->staged_preludes && strchr(w->spec->schedule.access, KN_STAGED))
         kn_str_printf(types, "%s ", w->recipe->staged_preludes);
+    if (w->recipe->gathered_preludes && gathers_input(w))
+        kn_str_printf(types, "%s ", w->recipe->gathered_preludes);
     if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&
         !strchr(w->spec->schedule.access, KN_STAGED))
         kn_str_append(types, "kn_gather ");

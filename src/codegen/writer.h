@@ -129,6 +129,7 @@ typedef struct kn_recipe {
     const char *preludes;           /* words that select preludes, not of baseline tiers; NULL: none */
     const char *quick_preludes;     /* the same of baseline tiers */
     const char *staged_preludes;    /* more of them for kernels that stage an operand; NULL: none */
+    const char *gathered_preludes;  /* the same for kernels that gather vectors of an input */
     const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone;  /* needs places of elements, but no steps along axes; gathers no vectors */
     bool takes_divisors;    /* broadcast numbers may be kn_divisor: its `lane` names them so */

@@ -16,7 +16,7 @@ enum {
     KN_VECTOR = 'v', /* at the place that its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element; channels, stencils: contiguous ranges that begin anywhere */
     KN_STAGED = 't', /* transposes: through shared memory; channels: all of them interleaved; row_strips: once
-                          for all rows */
+                          for all rows; reductions that gather vectors: backward */
     KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
 /* Inputs of a few results of each row (reduce_few): KN_VECTOR and KN_BROADCAST belong to the row, KN_DENSE

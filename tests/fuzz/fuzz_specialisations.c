@@ -1,7 +1,7 @@
 /* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few
  * binaries: at most 42 for a dtype tuple in their best form and at most two in the quick one; 2,000 more
  * layouts, which have a narrow axis (of 2 to 16), bring at most six more, and at most 24 for each extent of
- * that axis; 1,000 random shapes, axes and layouts through one reduction at most 48, of two inputs on the
+ * that axis; 1,000 random shapes, axes and layouts through one reduction at most 60, of two inputs on the
  * host 76. Nothing is compiled.
  *
  * usage: fuzz_specialisations [--verbose] */
@@ -24,7 +24,7 @@ enum {
     AT_MOST_ANY_NARROW = 6, /* of any */
     MOST_CHANNELS = 16,
     AT_MOST_REDUCTIONS =
-        48, /* 46 seen: rows with gaps, rows beside weights and gathered vectors have own ones */
+        60, /* 58 seen: rows with gaps, rows beside weights, gathered and backward vectors have own ones */
     AT_MOST_PAIRS_HOST = 76 /* 70 seen: runs of 2 to 16 elements, and of 2 to 8 results, have their own */
 };
 

@@ -25,6 +25,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+#define __builtin_assume(condition) ((condition) ? (void)0 : abort())
 #define __shared__ static thread_local
 #define __expf expf // glibc has the name, too
 
@@ -493,6 +494,16 @@ static void emulated_take(const char *text, const emulated_operand *o)
         memcpy(o[k].at, from + k * bits / 8, bits / 8);
 }
 
+// Aligned words from memory.
+static void emulated_load(const emulated_operand *o, int words)
+{
+    const char *const from = (const char *)o[words].value;
+    if ((size_t)from % (4 * words) != 0)
+        abort();
+    for (int k = 0; k < words; ++k)
+        memcpy(o[k].at, from + 4 * k, 4);
+}
+
 // Where this thread's copies of the kernel's shared variables lie, among others of the library's.
 struct emulated_range {
     const char *first, *end;
@@ -566,6 +577,12 @@ static void emulated_do(const char *text, const emulated_operand *o)
         emulated_give(o[0], *(const unsigned *)o[1].value);
     } else if (is("ld.relaxed.gpu.global.u64")) {
         emulated_give(o[0], *(const unsigned long long *)o[1].value);
+    } else if (is("ld.global.v4.u32")) {
+        emulated_load(o, 4);
+    } else if (is("ld.global.v2.u32")) {
+        emulated_load(o, 2);
+    } else if (is("ld.global.u32")) {
+        emulated_load(o, 1);
     } else if (is("ld.shared.")) {
         emulated_take(text + strlen("ld.shared."), o);
     } else if (is("mov.b32 %0, %1")) {

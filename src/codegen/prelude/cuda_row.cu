@@ -50,12 +50,20 @@ __device__ __forceinline__ void kn_reduce_threads(T &value, unsigned held, unsig
 }
 
 // The items of a row that a thread holds: every `step`-th from `at` on. The first item of the row begins `off` elements in front of it.
-// All threads have their first Whole items.
-template <int Whole>
+// All threads have their first Whole items. If Tells, the compiler is told which items are in the row as a whole, so that it tests none of these; it
+// would wait for each load of vectors of eight halves (an H200).
+template <int Whole, bool Tells = false>
 struct kn_deal {
     int at, step, count, off, length;
     __device__ __forceinline__ bool has(int turn) const { return turn < Whole || at + turn * step < count; }
-    template <int Vector> __device__ __forceinline__ int first(int turn) const { return (at + turn * step) * Vector - off; }
+    template <int Vector> __device__ __forceinline__ int first(int turn) const {
+        const int number = (at + turn * step) * Vector - off;
+        if (Tells && turn > 0)
+            __builtin_assume(number >= 0);
+        if (Tells && turn + 1 < Whole)
+            __builtin_assume(number + Vector <= length);
+        return number;
+    }
     __device__ __forceinline__ unsigned holders() const { return Whole > 0 || count >= step ? step : count; } // threads that hold any
 };
 
@@ -75,13 +83,25 @@ __device__ __forceinline__ int kn_row_element(int first, int k, int length) {
 }
 
 template <bool Unaligned, class T, int N>
-__device__ __forceinline__ void kn_mend(kn_pack<T, N> &item, int first, int length) {
+__device__ __forceinline__ void kn_mend_elements(kn_pack<T, N> &item, int first, int length) {
     if (!Unaligned || (first >= 0 && first + N <= length))
         return;
     const T low = item.at[0], high = item.at[N - 1];
 #pragma unroll
     for (int k = 0; k < N; ++k)
         item.at[k] = first + k < 0 ? high : first + k >= length ? low : item.at[k];
+}
+
+// Four bytes stay a word, of which the compiler knows nothing: it would have a register for each of them until they are used.
+template <bool Unaligned, class T, int N>
+__device__ __forceinline__ void kn_mend(kn_pack<T, N> &item, int first, int length) {
+    kn_mend_elements<Unaligned>(item, first, length);
+    if constexpr (Unaligned && sizeof(item) == 4 && N == 4) {
+        unsigned word;
+        memcpy(&word, &item, sizeof item);
+        asm("mov.b32 %0, %1;" : "=r"(word) : "r"(word));
+        memcpy(&item, &word, sizeof item);
+    }
 }
 
 template <bool Unaligned, class T, int N>

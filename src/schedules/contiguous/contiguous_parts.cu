@@ -152,3 +152,19 @@ const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);
 
 #part next_row
 const kn_place kn_next = kn_left < ${vector} ? kn_next_row(kn, kn_here, kn_first) : kn_here;
+
+// rows_spread.cu (emit_rows.c).
+#inline dense_result kn.${name}_[kn_first + 32 * kn_k]
+#inline located_result *kn_${name}_to[kn_k]
+
+#part places_of_results
+${type} *kn_${name}_to[${vector}];
+
+#part place_of_result
+kn_${name}_to[kn_k] = (${type} *)((char *)kn.${name}_ + kn_here.at[${array}]);
+
+#part load_result
+kn_${name}_.at[kn_k] = ${result};
+
+#part store_result
+${result} = kn_${name}_.at[kn_k];

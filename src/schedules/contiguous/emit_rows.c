@@ -66,8 +66,54 @@ static void put_gather(const kn_writer *w, kn_str *out)
     }
 }
 
+/* ---- spread elements ---- */
+
+/* A result's elements, those of before in place of what the text does not assign. */
+static void put_spread_result(kn_writer *w, int k)
+{
+    kn_str *result = kn_text(w);
+    bool is_dense = kn_access_of(w, k) == KN_DENSE;
+    kn_put_part(w, result, is_dense ? "dense_result" : "located_result", k);
+    if (!is_dense) {
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "places_of_results", k);
+        kn_put_part(w, &w->slot[KN_SLOT_LOADS], "place_of_result", k);
+    }
+    kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], "load_result", k, "result=%s", kn_str_text(result));
+    kn_put_part_with(w, &w->slot[KN_SLOT_STORES], "store_result", k, "result=%s", kn_str_text(result));
+}
+
+static void fill_spread(kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0)
+            continue;
+        kn_put_part(w, &w->slot[KN_SLOT_PACKS], "pack", k);
+        if (kn_is_output(w, k))
+            put_spread_result(w, k);
+    }
+    kn_str_append(&w->slot[KN_SLOT_FROM],
+                  gathers_of(w) == KN_ROWS_SPREAD_ROWS ? "kn_locate_in_rows" : "kn_locate");
+    kn_put_gather_lane(w, &w->slot[KN_SLOT_LOADS]);
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], kn_place_lane, "");
+    kn_put_single(w);
+}
+
+static bool is_spread(const kn_spec *spec)
+{
+    return kn_rows_config_of(&spec->schedule)->gathers >= KN_ROWS_SPREAD;
+}
+
+static const char *template_of_rows(const kn_spec *spec)
+{
+    return is_spread(spec) ? "schedules/contiguous/rows_spread.cu" : "schedules/contiguous/rows.cu";
+}
+
 static void fill_rows(kn_writer *w)
 {
+    if (is_spread(w->spec)) {
+        fill_spread(w);
+        return;
+    }
     if (kn_are_some_packed_in_words(w) && kn_cost_functions(w->program) == 0)
         kn_put_blocks(w, FULL_THREADS); /* the paths that need more registers are rare */
     kn_str_printf(&w->slot[KN_SLOT_RASTER_WIDTH], "%d", KN_RASTER_WIDTH);
@@ -77,6 +123,7 @@ static void fill_rows(kn_writer *w)
 
 KN_CONFIG_TABLE(kn_rows_config, KN_ROWS_CONFIG);
 const kn_recipe kn_recipe_rows = {.template_name = "schedules/contiguous/rows.cu",
+                                  .choose_template = template_of_rows,
                                   .fill = fill_rows,
                                   .fast_axis = "kn.axis[0]",
                                   .parts = "schedules/contiguous/contiguous_parts.cu"};

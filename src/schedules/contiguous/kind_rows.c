@@ -18,6 +18,7 @@ enum {
     ROWS_TOGETHER = 1024, /* bytes of shorter rows that are joined, at most */
     MANY_GATHERED = 3,    /* operands for which a thread locates each of its elements once, */
     LOCATED_VECTOR = 4,   /* if it has so many at most */
+    WORD = 4,             /* bytes */
     SECTOR = 32,          /* bytes that are read at least */
     LINES_RATIO = 10,     /* bytes between lanes for each byte of an element that is moved: see may_gather */
     RASTER_VECTOR = 4,    /* elements of a vector, at most, for rasterised blocks */
@@ -227,6 +228,17 @@ static int find_class(const kn_schedule *s, const kn_choice *c, int misalignment
     return s->vector <= LOCATED_VECTOR && gathered(s) >= MANY_GATHERED ? KN_ROWS_SHORT : KN_ROWS_CROSSED;
 }
 
+/* The elements of a vector of each of many operands are read one by one, from as many lines as the vectors of
+ * a warp lie in: then the lanes of a warp have neighbours. Words are stored so as fast as vectors. */
+static bool is_better_spread(const kn_schedule *s, const kn_choice *c)
+{
+    bool is = kn_rows_config_of(s)->gathers == KN_ROWS_SHORT && gathered(s) >= MANY_GATHERED &&
+              !(c->space->indices & KN_WITH_INDEX);
+    for (int o = 0; o < c->count; ++o)
+        is = is && (!c->access[o].is_output || c->access[o].item_size >= WORD);
+    return is;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     launch_params f = {0};
@@ -236,6 +248,11 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
             return false;
     }
     kn_rows_config_in(out)->gathers = find_class(out, c, f.misalignment);
+    if (is_better_spread(out, c)) {
+        kn_rows_config_in(out)->gathers = c->space->ndim == 2 ? KN_ROWS_SPREAD_ROWS : KN_ROWS_SPREAD;
+        for (int o = 0; o < c->count; ++o)
+            out->access[o] = c->access[o].is_output ? out->access[o] : KN_GATHER;
+    }
     memcpy(params, &f, sizeof f);
     return true;
 }
@@ -292,8 +309,9 @@ const kn_space *kn_rows_space(kn_space *out, const kn_space *space, const kn_sch
 static bool may_share_rows(const kn_schedule *s)
 {
     const char *first = strchr(s->access, KN_GATHER);
-    return kn_rows_config_of(s)->gathers != KN_ROWS_REPEATED && s->vector > 1 && s->vector <= RASTER_VECTOR &&
-           strchr(s->access, KN_DENSE) && first && strchr(first + 1, KN_GATHER);
+    int gathers = kn_rows_config_of(s)->gathers;
+    return gathers != KN_ROWS_REPEATED && gathers < KN_ROWS_SPREAD && s->vector > 1 &&
+           s->vector <= RASTER_VECTOR && strchr(s->access, KN_DENSE) && first && strchr(first + 1, KN_GATHER);
 }
 
 /* Block rasterisation: neighbouring rows are often read twice, so a block takes KN_RASTER_WIDTH vectors of

@@ -16,10 +16,12 @@ enum {
     KN_ROWS_SHORT = 4,    /* any strides and rows: each element is located */
     KN_ROWS_REPEATED = 5, /* broadcast along rows of one vector or more: one element of each row */
     KN_ROWS_STEPPED =
-        6,             /* any strides, in short rows of one vector or more, off its boundaries: as CROSSED */
-    KN_ROWS_PASSED = 7 /* as SHORT, if two axes have many elements: each is located from the one before */
+        6,              /* any strides, in short rows of one vector or more, off its boundaries: as CROSSED */
+    KN_ROWS_PASSED = 7, /* as SHORT, if two axes have many elements: each is located from the one before */
+    KN_ROWS_SPREAD = 8, /* as SHORT, of many operands: lanes of a warp have neighbouring elements */
+    KN_ROWS_SPREAD_ROWS = 9 /* the same, of two axes */
 };
-#define KN_ROWS_CONFIG(X) X(gathers, KN_ROWS_PASSED)
+#define KN_ROWS_CONFIG(X) X(gathers, KN_ROWS_SPREAD_ROWS)
 KN_CONFIG(kn_rows_config, KN_ROWS_CONFIG);
 
 /* Vectors of one row in a rasterised block: one for each lane of a warp. */

@@ -19,6 +19,8 @@ enum {
         16,            /* threads for the positions of one channel if results are staged in shared memory */
     PLANAR_BYTES = 8,  /* of one channel of a thread, in the narrowest operand */
     WIDEST_BYTES = 16, /* of an element of the widest operand */
+    SINGLE_BYTES =
+        8, /* of an element of planar operands, from which on one position is enough for a thread */
     HALVED_FROM =
         96, /* bytes of a thread in the narrowest operand, from which on it has half as many positions */
     WIDEST_HALVED = 192,     /* the same of the widest */
@@ -106,7 +108,25 @@ static int held_bytes(const kn_choice *c)
     return bytes;
 }
 
-/* Positions of a thread; 0: its registers hold not even one. */
+/* Each channel of a thread is one aligned vector. */
+static bool is_vector(const kn_choice *c, int o, const launch_params *f, int positions)
+{
+    return is_planar(c, o, f) &&
+           kn_choice_is_aligned(c, o, f->position, kn_choice_alignment(c, o, positions));
+}
+
+/* True if some planar operand is not read and stored by aligned vectors. */
+static bool is_off(const kn_choice *c, const launch_params *f, int positions)
+{
+    bool some = false;
+    for (int o = 0; o < c->count; ++o)
+        some = some || (c->access[o].item_size >= SINGLE_BYTES && c->space->stride[o][f->position] != 0 &&
+                        !is_interleaved(c, o, f) && !is_vector(c, o, f, positions));
+    return some;
+}
+
+/* Positions of a thread; 0: its registers hold not even one. The wide elements of one channel fill the
+ * vectors of a warp, wherever they begin, if each thread has one: none has to be put together. */
 static int positions_of_thread(const kn_choice *c, const launch_params *f)
 {
     int channels = (int)c->space->extent[f->channel], narrow = moving_bytes(c, f, false),
@@ -119,14 +139,9 @@ static int positions_of_thread(const kn_choice *c, const launch_params *f)
             channels * positions * held_bytes(c) > HELD_BYTES ||
             (is_expensive && channels * positions > EXPENSIVE_ELEMENTS)))
         positions /= 2;
+    if (positions > 1 && is_off(c, f, positions))
+        positions = 1;
     return channels * positions * held_bytes(c) > HELD_BYTES ? 0 : positions;
-}
-
-/* Each channel of a thread is one aligned vector. */
-static bool is_vector(const kn_choice *c, int o, const launch_params *f, int positions)
-{
-    return is_planar(c, o, f) &&
-           kn_choice_is_aligned(c, o, f->position, kn_choice_alignment(c, o, positions));
 }
 
 /* If one planar result is unaligned, all planar results are staged in shared memory; if one planar input is

@@ -40,11 +40,31 @@ static bool reads_vectors(const kn_writer *w, int k)
            (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
 }
 
+/* The kind puts gathered vectors together where they are used. */
+static bool joins_late(const kn_writer *w)
+{
+    return w->recipe->gathered_preludes != NULL;
+}
+
+/* Vectors that lie backward, of such kinds. */
+static bool is_backward(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_STAGED && joins_late(w);
+}
+
 /* Vectors that may be unaligned. */
 static bool gathers_vectors(const kn_writer *w, int k)
 {
     return kn_array_of(w, k) >= 0 && !kn_is_output(w, k) && is_mapped(w, k) &&
-           kn_access_of(w, k) == KN_GATHER && w->spec->schedule.vector > 1;
+           (kn_access_of(w, k) == KN_GATHER || is_backward(w, k)) && w->spec->schedule.vector > 1;
+}
+
+static bool gathers_some(const kn_writer *w)
+{
+    bool some = false;
+    for (int k = 0; k < w->program->n_in; ++k)
+        some = some || gathers_vectors(w, k);
+    return some;
 }
 
 static void put_end(const kn_writer *w, kn_str *out, int k)
@@ -69,12 +89,13 @@ bool kn_reduce_names_broadcast(const kn_schedule *s)
 }
 
 /* True if some of the inputs that are loaded may be broadcast along an axis on which others are contiguous.
- * Those that the schedule calls broadcast are loaded element by element; of most kernels of reduce_lanes it
- * calls all of them so. */
+ * Those that the schedule calls broadcast are loaded element by element; it calls all of them so if some are
+ * gathered, and of most kernels of reduce_lanes. */
 static bool may_repeat(const kn_writer *w)
 {
     int arrays = 0;
-    if (w->recipe == &kn_recipe_reduce_lanes && kn_reduce_names_broadcast(&w->spec->schedule))
+    if (gathers_some(w) ||
+        (w->recipe == &kn_recipe_reduce_lanes && kn_reduce_names_broadcast(&w->spec->schedule)))
         return false;
     for (int k = 0; k < w->program->n_in; ++k)
         arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k) && kn_access_of(w, k) != KN_BROADCAST;
@@ -99,7 +120,11 @@ static void place_loaded_from(const kn_writer *w, kn_str *out, int k, const char
     if (reads_vectors(w, k))
         kn_put_part_with(w, out, "loaded_lane", k, "is_along=%s", kn_str_text(is_along_text(w, k, axis)));
     else
-        kn_put_part(w, out, gathers_vectors(w, k) ? "gathered_lane" : "loaded", k);
+        kn_put_part(w, out,
+                    !gathers_vectors(w, k) ? "loaded"
+                    : joins_late(w)        ? "run_lane"
+                                           : "gathered_lane",
+                    k);
 }
 
 static void place_loaded(const kn_writer *w, kn_str *out, int k)
@@ -143,8 +168,10 @@ static void put_load_at(kn_writer *w, const places *from, int k)
 
 static void put_load(kn_writer *w, const places *from, int k)
 {
-    const char *part = reads_vectors(w, k)     ? "load_vector"
-                       : gathers_vectors(w, k) ? "gather_vector"
+    const char *part = reads_vectors(w, k)
+                           ? (joins_late(w) && gathers_some(w) ? "load_vector_now" : "load_vector")
+                       : is_backward(w, k)     ? "gather_backward"
+                       : gathers_vectors(w, k) ? (joins_late(w) ? "load_run" : "gather_vector")
                                                : "load_element";
     kn_str *offset = kn_text(w);
     kn_put_part(w, offset, from->item, k);
@@ -161,7 +188,7 @@ static void put_loads(kn_writer *w, const places *from)
         bool is_vector = reads_vectors(w, k);
         kn_put_part(w, &w->slot[KN_SLOT_PACKS],
                     is_vector               ? "vectors"
-                    : gathers_vectors(w, k) ? "gathered_vectors"
+                    : gathers_vectors(w, k) ? (joins_late(w) ? "runs" : "gathered_vectors")
                                             : "elements",
                     k);
         if (is_vector && from->has_base && !may_repeat(w)) {
@@ -250,6 +277,9 @@ static void put_lanes(kn_writer *w, const places *from, const char *part, const 
 {
     kn_str *lane = kn_text(w), *out = &w->slot[KN_SLOT_LANES];
     put_mapped(w, lane, from->loaded, from->lane);
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (gathers_vectors(w, k) && joins_late(w))
+            kn_put_part(w, out, is_backward(w, k) ? "join_backward" : "join_vector", k);
     kn_put_part_with(w, out, part, KN_NO_VALUE, "value_type=%s lane=%s mapped=%s next=%s item=%s",
                      kn_str_text(&w->slot[KN_SLOT_TYPE]), kn_str_text(lane),
                      kn_str_text(&w->slot[KN_SLOT_MAPPED]), kn_str_text(&w->slot[KN_SLOT_NEXT]), item);
@@ -283,31 +313,28 @@ static void place_end(const kn_writer *w, kn_str *out, int k)
         kn_put_part_with(w, out, "read", k, "offset=%s", kn_text_by(w, put_end, k));
 }
 
-static bool gathers_some(const kn_writer *w)
-{
-    bool some = false;
-    for (int k = 0; k < w->program->n_in; ++k)
-        some = some || gathers_vectors(w, k);
-    return some;
-}
-
-/* The place of an item. A gathered vector is put together behind its load, so that a branch between two
- * loads would wait for the first: all items in flight are found before any is loaded, and loaded without a
- * condition. In place of items behind the end the last one is loaded again. */
-static void put_from(kn_writer *w, const char *part, const char *near)
+/* A gathered vector is put together behind its load, so that a branch between two loads would wait for the
+ * first: all items in flight are found before any is loaded, and loaded without a condition. In place of
+ * items behind the end the last one is loaded again. */
+static void put_gathered(kn_writer *w, const char *first, const char *near)
 {
     kn_str *go = kn_text(w), *loads = &w->slot[KN_SLOT_LOADS];
-    int operands = kn_layout_space_operands(w->spec);
-    if (!gathers_some(w)) {
-        if (part)
-            kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, KN_NO_VALUE, "operands=%d", operands);
-        return;
-    }
-    kn_put_part_with(w, go, near, KN_NO_VALUE, "operands=%d", operands);
-    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", KN_NO_VALUE, "go=%s loads=%s", kn_str_text(go),
-                     kn_str_text(loads));
+    kn_put_part_with(w, go, near, KN_NO_VALUE, "operands=%d", kn_layout_space_operands(w->spec));
+    kn_put_part_with(w, &w->slot[KN_SLOT_PACKS], "gathered", KN_NO_VALUE, "first=%s go=%s loads=%s", first,
+                     kn_str_text(go), kn_str_text(loads));
     kn_str_clear(loads);
-    kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", KN_NO_VALUE);
+}
+
+/* The place of an item. */
+static void put_from(kn_writer *w, const char *part, const char *near)
+{
+    if (gathers_some(w)) {
+        put_gathered(w, "kn_first", near);
+        kn_put_part(w, &w->slot[KN_SLOT_FROM], "from_of", KN_NO_VALUE);
+    } else if (part) {
+        kn_put_part_with(w, &w->slot[KN_SLOT_FROM], part, KN_NO_VALUE, "operands=%d",
+                         kn_layout_space_operands(w->spec));
+    }
 }
 
 /* Rows along one axis: the offset of item kn_item is a multiple of a vector. */
@@ -325,6 +352,8 @@ static void fill_lanes(kn_writer *w)
 {
     bool is_unaligned = strchr(w->spec->schedule.access, KN_DENSE);
     fill_along(w, &along, "combine_lanes", "kn_m");
+    if (gathers_some(w))
+        put_gathered(w, "kn_begin_of[kn_u / kn_items]", "go_lane");
     put_mapped(w, &w->slot[KN_SLOT_SINGLE], place_single, "place");
     kn_str_append(&w->slot[KN_SLOT_UNALIGNED], is_unaligned ? "true" : "false");
     put_until(w, is_unaligned);
@@ -634,20 +663,22 @@ KN_CONFIG_TABLE(kn_reduce_tile_config, KN_REDUCE_TILE_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_lanes_config, KN_REDUCE_LANES_CONFIG);
 KN_CONFIG_TABLE(kn_reduce_rows_config, KN_REDUCE_ROWS_CONFIG);
 
-#define RECIPE(name, word)                                                                                   \
+/* gathered: preludes of kinds that gather vectors. */
+#define RECIPE(name, word, gathered)                                                                         \
     const kn_recipe kn_recipe_reduce_##name = {.template_name = "schedules/reduce/reduce_" #name ".cu",      \
                                                .fill = fill_##name,                                          \
                                                .preludes = word,                                             \
+                                               .gathered_preludes = gathered,                                \
                                                .parts = "schedules/reduce/reduce_parts.cu"}
-RECIPE(points, "kn_reduce_lanes");
-RECIPE(few, "kn_reduce_lanes");
-RECIPE(product, "kn_reduce_lanes");
-RECIPE(rows, "kn_reduce_block");
-RECIPE(lanes, "kn_reduce_lanes");
-RECIPE(columns, "kn_reduce_lanes");
-RECIPE(tile, "kn_stage");
-RECIPE(slices, "kn_stage");
-RECIPE(levels, NULL);
+RECIPE(points, "kn_reduce_lanes", NULL);
+RECIPE(few, "kn_reduce_lanes", NULL);
+RECIPE(product, "kn_reduce_lanes", NULL);
+RECIPE(rows, "kn_reduce_block", "kn_run");
+RECIPE(lanes, "kn_reduce_lanes", "kn_run");
+RECIPE(columns, "kn_reduce_lanes", NULL);
+RECIPE(tile, "kn_stage", NULL);
+RECIPE(slices, "kn_stage", NULL);
+RECIPE(levels, NULL, NULL);
 const kn_recipe kn_recipe_reduce_threads = {.template_name = "schedules/reduce/reduce_threads.cu",
                                             .choose_template = template_of_threads,
                                             .fill = fill_threads,

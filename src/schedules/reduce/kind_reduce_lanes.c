@@ -1,9 +1,10 @@
 /* kind_reduce_lanes.c - reductions of short rows: some lanes of a warp share a result. */
-#include "schedule/kind.h"
+#include "schedules/reduce/kind_reduce_lanes.h"
 
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedule/kind.h"
 #include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
@@ -30,16 +31,29 @@ typedef struct lanes_field {
     MEMBERS
 } lanes_field;
 
-/* Elements of a vector; *unaligned: rows begin and end anywhere, and a result has one row. */
-static int vector_of(bool *unaligned, const kn_choice *c)
+/* The vectors of rows are whole; or they begin at the first boundary in a row of the first input, and a
+ * result has one row: those of the others are whole, too, or gathered; or all begin with the row, and are
+ * gathered. */
+typedef enum way { WHOLE, UNALIGNED, MIXED, GATHERED } way;
+
+/* Elements of a vector. */
+static int vector_of(way *how, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int vector = kn_reduce_vector(c), inner = s->ndim - 1;
+    int vector = kn_reduce_vector(c), inner = s->ndim - 1, gathered = kn_reduce_lanes_vector(c);
+    bool is_long = s->n_reduction_axes == 1 && s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;
     kn_reduce_fit fit = s->n_reduction_axes > 0 ? kn_reduce_fit_of(c, inner, vector, false) : KN_FIT_NONE;
-    bool whole = fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0;
-    *unaligned = !whole && fit != KN_FIT_NONE && s->n_reduction_axes == 1 &&
-                 s->extent[inner] >= (int64_t)SHORTEST_UNALIGNED * vector;
-    return whole || *unaligned ? vector : 1;
+    *how = WHOLE;
+    if (fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0)
+        return vector;
+    *how = UNALIGNED;
+    if (is_long && fit != KN_FIT_NONE)
+        return vector;
+    *how = MIXED;
+    if (is_long && kn_reduce_lanes_mixes(c))
+        return vector;
+    *how = GATHERED;
+    return gathered;
 }
 
 /* Items of a row that a thread has: four if there are as many, so that few shuffles are left, and few threads
@@ -58,16 +72,33 @@ static int items_each(int64_t items, int vector, int reduction_axes, bool is_lon
 
 /* An input that is broadcast along rows is one element of each item: the kernel asks for no stride where it
  * loads vectors. The few of the shortest rows take more registers so. */
-static void set_access(kn_schedule *out, const kn_choice *c, bool unaligned)
+static void set_access(kn_schedule *out, const kn_choice *c, way how)
 {
     int inner = c->space->ndim - 1;
     bool names_broadcast = kn_reduce_names_broadcast(out);
-    kn_reduce_set_access(out, c, out->vector);
+    if (how >= MIXED && out->vector > 1)
+        kn_reduce_set_gathered(out, c, inner, how == MIXED);
+    else
+        kn_reduce_set_access(out, c, out->vector);
     for (int o = 0; o < c->count; ++o)
         if (out->access[o] == KN_VECTOR)
             out->access[o] = names_broadcast && c->space->stride[o][inner] == 0 ? KN_BROADCAST
-                             : unaligned                                        ? KN_DENSE
+                             : how == UNALIGNED || how == MIXED                 ? KN_DENSE
                                                                                 : KN_VECTOR;
+}
+
+/* True if so many vectors of a row are few enough, or rows enough. */
+static bool are_short(const kn_choice *c, int vector)
+{
+    int64_t items = kn_reduce_size(c->space) / vector;
+    return items <= (vector > 1 ? LONGEST : LONGEST_SINGLE) &&
+           (items < SHORTEST || kn_space_output_size(c->space) >= FEW_ROWS);
+}
+
+bool kn_reduce_lanes_gathers(const kn_choice *c)
+{
+    int vector = kn_reduce_lanes_vector(c);
+    return vector > 1 && are_short(c, vector);
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -75,19 +106,18 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     kn_levels_note_offsets(params, c);
     kn_reduce_lanes_config *config = kn_reduce_lanes_config_in(out);
     int64_t size = kn_reduce_size(c->space);
-    bool unaligned = false;
-    out->vector = size > 0 ? vector_of(&unaligned, c) : 1;
+    way how = WHOLE;
+    out->vector = size > 0 ? vector_of(&how, c) : 1;
     int64_t items = size / out->vector;
-    if (items > (out->vector > 1 ? LONGEST : LONGEST_SINGLE) ||
-        (items >= SHORTEST && kn_space_output_size(c->space) < FEW_ROWS))
+    if (!are_short(c, out->vector))
         return false;
     out->block = kn_choice_block(c);
     config->reduction_axes = kn_reduce_known_axes(c->space, c->space->n_reduction_axes);
     int widest = kn_choice_widest(c, false);
-    bool is_long = kn_choice_inputs(c) == 1 && !(unaligned && widest > WORD);
+    bool is_long = kn_choice_inputs(c) == 1 && how < MIXED && !(how == UNALIGNED && widest > WORD);
     config->items = items_each(items, out->vector, config->reduction_axes, is_long, widest < WORD);
     out->rank = kn_reduce_rank(c->space);
-    set_access(out, c, unaligned);
+    set_access(out, c, how);
     kn_reduce_set_index(out, c);
     return true;
 }
@@ -101,13 +131,16 @@ static int64_t results_of(const kn_schedule *s, uint32_t lanes)
 
 /* Lanes of a row: one for each turn of items. Rows of two inputs are shared by fewer, with more turns, if
  * that leaves fewer lanes of a warp idle. */
-static uint32_t lanes_of(const kn_schedule *s, uint32_t items)
+static uint32_t lanes_of(const kn_spec *spec, uint32_t items)
 {
+    const kn_schedule *s = &spec->schedule;
     const int64_t each = kn_reduce_lanes_config_of(s)->items;
     const uint32_t most = (uint32_t)kn_clamp(kn_divide_up(items, each), 1, WARP);
+    kn_access access[KN_MAX_PARAMS];
     int inputs = 0;
-    for (const char *at = s->access; *at; ++at)
-        inputs += *at == KN_VECTOR || *at == KN_BROADCAST;
+    kn_spec_access(access, spec);
+    for (int o = 0; s->access[o]; ++o)
+        inputs += !access[o].is_output && s->vector > 1;
     uint32_t best = most;
     for (int64_t turns = 2; inputs > 1 && each >= FLIGHT && most > WARP / 2 && turns <= MOST_TURNS; ++turns) {
         uint32_t lanes = (uint32_t)kn_clamp(kn_divide_up(items, each * turns), 1, WARP);
@@ -125,7 +158,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool unaligned = strchr(s->access, KN_DENSE) != NULL;
     lanes_field f = {.length = (uint32_t)kn_reduce_size(part->space),
                      .items = (uint32_t)(kn_reduce_size(part->space) / s->vector)};
-    f.lanes = unaligned ? WARP : lanes_of(s, f.items);
+    f.lanes = unaligned ? WARP : lanes_of(part->spec, f.items);
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_reduce_lanes.h"
 #include "schedules/reduce/levels.h"
 #include "schedules/reduce/reduce_kinds.h"
 #include "schedules/reduce/reduce_space.h"
@@ -112,7 +113,8 @@ static int64_t longest_of(const kn_choice *c, int rows)
     return are_words ? LONGEST_WORDS : LONGEST_GAPPED;
 }
 
-/* Rows that begin anywhere, and are too short to be read by vectors from their first boundary on. */
+/* Rows that begin anywhere, and are too short to be read by vectors from their first boundary on. Those of
+ * whole vectors are gathered by reduce_lanes. */
 static bool has_gaps(const kn_choice *c)
 {
     const kn_space *s = c->space;
@@ -123,6 +125,8 @@ static bool has_gaps(const kn_choice *c)
         return false;
     int64_t bytes = s->extent[rows] * kn_choice_widest(c, false);
     if (bytes < CHUNK || (s->n_reduction_axes > 1 && bytes > ENOUGH_BYTES))
+        return false;
+    if (kn_reduce_lanes_gathers(c))
         return false;
     kn_reduce_fit fit = kn_reduce_fit_of(c, rows, vector, false);
     bool is_long = s->n_reduction_axes == 1 && s->extent[rows] >= (int64_t)SHORTEST_UNALIGNED * vector;

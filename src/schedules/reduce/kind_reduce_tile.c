@@ -2,6 +2,7 @@
  * staged in shared memory together. There a thread, or some, reduce the elements of a result, wherever they
  * begin. */
 #include "schedules/reduce/kind_reduce_tile.h"
+#include "schedules/reduce/kind_reduce_lanes.h"
 #include "schedules/reduce/kind_reduce_slices.h"
 
 #include <string.h>
@@ -138,7 +139,7 @@ static bool take(kn_schedule *out, const kn_choice *c, bool *padded)
     if (columns == 1 && reduced >= (int64_t)LONG_VECTORS * out->vector && are_few &&
         kn_reduce_fit_of(c, s->ndim - 1, out->vector, false) != KN_FIT_NONE)
         return false;
-    if (columns == 1 && kn_reduce_slices_takes(c) && has_slow_weight(c))
+    if (columns == 1 && has_slow_weight(c) && (kn_reduce_slices_takes(c) || kn_reduce_lanes_gathers(c)))
         return false;
     bool small = columns > 1 && columns < WIDEST && s->size / (reduced * columns) > 1;
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||

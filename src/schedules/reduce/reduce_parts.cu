@@ -4,6 +4,7 @@
 #inline shared_lane kn_loaded_element(kn_${name}_[kn_m], kn_k, true)
 #inline loaded_lane kn_loaded_element(kn_${name}_[kn_u], kn_k, ${is_along})
 #inline gathered_lane kn_${name}_[kn_u].at[kn_k]
+#inline run_lane kn_${name}_run.at[kn_k]
 #inline is_along ${along}.stride[${array}] != 0
 #inline item_along kn_from.at[${array}]
 #inline lane_along kn_from.at[${array}] + kn_k * kn.axis[0].stride[${array}]
@@ -30,6 +31,9 @@ kn_loaded<${type}, ${vector}> kn_${name}_[kn_steps];
 
 #part gathered_vectors
 kn_pack<${type}, ${vector}> kn_${name}_[kn_steps];
+
+#part runs
+kn_run<${type}, ${vector}> kn_${name}_[kn_steps];
 
 #part elements
 ${type} kn_${name}_[kn_steps];
@@ -80,11 +84,26 @@ kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u *
 #part gather_vector
 kn_${name}_[kn_u] = kn_gather<${type}, ${vector}>((const char *)kn.${name}_ + (${offset}));
 
+#part load_run
+kn_${name}_[kn_u] = kn_load_run<${type}, ${vector}>((const char *)kn.${name}_ + (${offset}));
+
+#part gather_backward
+kn_${name}_[kn_u] = kn_load_run<${type}, ${vector}>((const char *)kn.${name}_ + (${offset}) - (${vector} - 1) * ${size});
+
+#part join_backward
+const auto kn_${name}_run = kn_reversed(kn_join_run(kn_${name}_[kn_u]));
+
+#part join_vector
+const auto kn_${name}_run = kn_join_run(kn_${name}_[kn_u]);
+
+#part load_vector_now
+kn_${name}_[kn_u] = kn_load_vector_now<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + ${offset}));
+
 #part gathered
 kn_place kn_from_of[kn_steps];
 #pragma unroll
 for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-    kn_place &kn_from = kn_from_of[kn_u] = kn_first;
+    kn_place &kn_from = kn_from_of[kn_u] = ${first};
     ${go}
 }
 #pragma unroll
@@ -101,6 +120,9 @@ kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_column + min(kn_q + kn_u *
 
 #part go_near_item
 kn_go_near<${operands}>(kn_from, kn, kn_column + min(kn_q + kn_u * ${block}, kn_count - 1), ${vector}, (unsigned)kn_row);
+
+#part go_lane
+kn_go<${reduction_axes}, ${operands}>(kn_from, kn, min(kn_q + kn_u % kn_items * kn.lanes, kn_count - 1), ${vector}, 0);
 
 #part go_row
 kn_go<${reduction_axes}, ${operands}>(kn_from, kn, kn_row_column + min(kn_q + kn_u * kn.down, kn_count - 1), 1, kn_row);

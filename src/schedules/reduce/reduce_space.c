@@ -12,6 +12,11 @@ enum {
     ACCESS = 16 /* bytes of one load */,
     GUESSED_STRUCT = 16 /* bytes */,
     WORD = 4,
+    LEAST_GATHERED =
+        8,             /* bytes of a vector that is gathered: elements of shorter ones are read one by one, */
+    LEAST_VECTORS = 3, /* of rows of fewer vectors of several inputs, too */
+    LEAST_PLAIN = 512, /* words of a row from which on, up to */
+    MOST_PLAIN = 1500, /* so many, inputs that are misaligned in different ways are read as fast one by one */
     NEAR_AXES = 4, /* along which vectors are gathered: kn_go_near of src/codegen/prelude/cuda_reduce.cu */
     WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
 };
@@ -46,6 +51,11 @@ int kn_reduce_vector_along(const kn_choice *c, int axis)
 static bool runs(const kn_choice *c, int o, int axis)
 {
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
+}
+
+static bool runs_backward(const kn_choice *c, int o, int axis)
+{
+    return !c->access[o].is_output && c->space->stride[o][axis] == -(int64_t)c->access[o].item_size;
 }
 
 double kn_reduce_bytes_along(const kn_choice *c, int axis)
@@ -181,16 +191,83 @@ void kn_reduce_set_access_along(kn_schedule *out, const kn_choice *c, int axis)
     }
 }
 
-int kn_reduce_unaligned_vector(const kn_choice *c, int axis)
+/* True if all inputs are contiguous along the axis, or broadcast, and vectors of the space may be gathered.
+ */
+static bool are_runs(const kn_choice *c, int axis, bool or_backward)
 {
-    bool can = kn_reduce_bytes_along(c, axis) > 0 && kn_reduce_size(c->space) < KN_REDUCE_STEPS &&
+    bool are = kn_reduce_bytes_along(c, axis) > 0 && kn_reduce_size(c->space) < KN_REDUCE_STEPS &&
                c->space->n_reduction_axes <= NEAR_AXES;
     for (int o = 0; o < c->count; ++o)
-        can = can && (c->access[o].is_output || c->space->stride[o][axis] == 0 || runs(c, o, axis));
-    int vector = can ? kn_reduce_vector(c) : 1;
+        are = are && (c->access[o].is_output || c->space->stride[o][axis] == 0 || runs(c, o, axis) ||
+                      (or_backward && runs_backward(c, o, axis)));
+    return are;
+}
+
+static int vector_of_runs(const kn_choice *c, int axis, bool are)
+{
+    int vector = are ? kn_reduce_vector(c) : 1;
     while (vector > 1 && c->space->extent[axis] % vector != 0)
         vector /= 2;
     return vector;
+}
+
+int kn_reduce_unaligned_vector(const kn_choice *c, int axis)
+{
+    return vector_of_runs(c, axis, are_runs(c, axis, false));
+}
+
+/* Bytes of an element of the narrowest input of each result. */
+static int narrowest(const kn_choice *c)
+{
+    int bytes = LEAST_GATHERED;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && !kn_reduce_is_weight(c, o) && c->access[o].item_size < bytes)
+            bytes = c->access[o].item_size;
+    return bytes;
+}
+
+/* Words that run forward, in rows that are read as fast one by one. */
+static bool are_plain_words(const kn_choice *c)
+{
+    int inner = c->space->ndim - 1;
+    bool are = c->space->n_reduction_axes == 1 && c->space->extent[inner] > LEAST_PLAIN &&
+               c->space->extent[inner] <= MOST_PLAIN;
+    for (int o = 0; o < c->count; ++o)
+        are = are && (c->access[o].is_output ||
+                      (c->access[o].item_size == WORD && runs(c, o, inner) && !kn_reduce_is_weight(c, o)));
+    return are;
+}
+
+/* Bytes of a vector, at least: eight bytes of halves of one input take as long to be put together as elements
+ * do one by one (H200). */
+static int least_bytes(const kn_choice *c)
+{
+    bool are_halves = kn_choice_inputs(c) == 1 && c->space->n_reduction_axes == 1 && narrowest(c) > 1;
+    return are_halves ? ACCESS : LEAST_GATHERED;
+}
+
+/* Values that take long to combine are not worth it: a lane has several vectors under way. */
+static bool is_worth_it(const kn_choice *c, int vector)
+{
+    int inner = c->space->ndim - 1, few = kn_choice_inputs(c) == 1 ? 1 : LEAST_VECTORS;
+    int item = kn_reduce_fit_of(c, inner, vector, false) == KN_FIT_ALIGNED ? kn_choice_widest(c, false)
+                                                                           : narrowest(c);
+    return vector * item >= least_bytes(c) && kn_reduce_size(c->space) >= (int64_t)few * vector &&
+           !kn_reduce_is_struct(c) && !are_plain_words(c);
+}
+
+bool kn_reduce_lanes_mixes(const kn_choice *c)
+{
+    int inner = c->space->ndim - 1, vector = kn_reduce_vector(c);
+    return c->space->n_reduction_axes == 1 && are_runs(c, inner, true) &&
+           c->space->extent[inner] % vector != 0 && is_worth_it(c, vector);
+}
+
+int kn_reduce_lanes_vector(const kn_choice *c)
+{
+    int inner = c->space->ndim - 1, axes = c->space->n_reduction_axes,
+        vector = axes > 0 ? vector_of_runs(c, inner, are_runs(c, inner, axes == 1)) : 1;
+    return vector > 1 && is_worth_it(c, vector) ? vector : 1;
 }
 
 void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first)
@@ -202,7 +279,11 @@ void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool
         if (c->access[o].is_output)
             continue;
         first = as_first && first < 0 && runs(c, o, axis) ? o : first;
-        if (is_broadcast || (runs(c, o, axis) && kn_reduce_is_off_as(c, o, first, axis, out->vector)))
+        if (is_broadcast)
+            out->access[o] = KN_BROADCAST;
+        else if (runs_backward(c, o, axis))
+            out->access[o] = KN_STAGED;
+        else if (runs(c, o, axis) && kn_reduce_is_off_as(c, o, first, axis, out->vector))
             out->access[o] = KN_VECTOR;
     }
 }

@@ -69,8 +69,14 @@ void kn_reduce_set_access(kn_schedule *out, const kn_choice *c, int vector);
 /* Elements of vectors that may be unaligned, as many as divide the axis, along which all inputs are
  * contiguous or broadcast; 1: they are not. */
 int kn_reduce_unaligned_vector(const kn_choice *c, int axis);
+/* The same for the rows of reduce_lanes, which may lie backward, too; 1: they are read by single elements. */
+int kn_reduce_lanes_vector(const kn_choice *c);
+/* True if they are no whole vectors: those of the first input begin at a row's first boundary, others are
+ * gathered. */
+bool kn_reduce_lanes_mixes(const kn_choice *c);
 /* Sets the letters of operands that are read by such vectors. Vectors of inputs that are aligned, or
- * misaligned as the first one (`as_first`), are loaded; the others are gathered. */
+ * misaligned as the first one (`as_first`), are loaded; of inputs that are broadcast one element is; the
+ * others are gathered, or reversed (KN_STAGED). */
 void kn_reduce_set_gathered(kn_schedule *out, const kn_choice *c, int axis, bool as_first);
 
 /* Sets the width of indices in texts: 32 bits hold those of most reductions. */

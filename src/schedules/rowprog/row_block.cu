@@ -18,7 +18,7 @@ ${begin}
     constexpr bool kn_is_full = ${fit} == 3;
     constexpr int kn_whole = kn_is_full ? ${items} : ${nearly_full} ? ${items} * 3 / 4 : 0;
     const int kn_threads = kn_is_full ? ${block} : (int)blockDim.x, kn_length = kn_is_full ? ${block} * ${items} * ${vector} : kn.length;
-    const kn_deal<kn_whole> kn_dealt = {(int)threadIdx.x, kn_threads, (kn_off + kn_length + ${vector} - 1) / ${vector}, kn_off, kn_length};
+    const kn_deal<kn_whole, kn_is_unaligned && ${vector} <= 4> kn_dealt = {(int)threadIdx.x, kn_threads, (kn_off + kn_length + ${vector} - 1) / ${vector}, kn_off, kn_length};
     kn_item kn_held[${items}];
     const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one) {
         kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}
     const int kn_threads = kn_is_full ? ${block} : (int)blockDim.x, kn_share = kn_is_full ? ${block} * kn_registers : kn.share;
     const int kn_off = ${off}, kn_items = kn_is_full ? kn.blocks * kn_share : (kn_off + kn.length + ${vector} - 1) / ${vector};
     const int kn_before = kn_rank * kn_share, kn_left = kn_items - kn_before, kn_own = kn_left < kn_share ? kn_left : kn_share;
-    const kn_deal<kn_whole> kn_dealt = {(int)threadIdx.x, kn_threads, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
+    const kn_deal<kn_whole, kn_is_unaligned && ${vector} <= 4> kn_dealt = {(int)threadIdx.x, kn_threads, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
     const unsigned kn_holding = kn_is_full ? kn.blocks : (kn_items + kn_share - 1) / kn_share; /* blocks that hold any */
     kn_item kn_held[kn_registers];
     for (int kn_u = kn_registers; !kn_is_full && kn_dealt.has(kn_u); ++kn_u) {

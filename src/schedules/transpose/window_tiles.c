@@ -172,9 +172,13 @@ static void try_straight(kn_shared_tile *best, const kn_cut *c, int64_t columns)
     int64_t held = c->tile_bytes / pitch_for(c, columns) * elements_of_row(c) - kn_cut_halo(c);
     int64_t capacity = held / c->schedule->vector * c->schedule->vector;
     int64_t fewest = capacity > 0 ? kn_divide_up(whole, capacity) : whole;
-    for (int64_t parts = fewest; parts < fewest + MORE_PARTS && capacity > 0; ++parts) {
-        kn_shared_tile b = {
-            .rows = columns, .columns = columns, .run = whole_vectors(c, kn_divide_up(whole, parts))};
+    int64_t turn = (int64_t)c->schedule->vector << SLOT_LANES,
+            turns = kn_least(capacity, whole) / turn * turn;
+    for (int64_t parts = turns > 0 ? fewest - 1 : fewest; parts < fewest + MORE_PARTS && capacity > 0;
+         ++parts) {
+        /* The longest run that leaves no lane of a warp idle, then equal parts. */
+        int64_t run = parts < fewest ? turns : whole_vectors(c, kn_divide_up(whole, parts));
+        kn_shared_tile b = {.rows = columns, .columns = columns, .run = run};
         b.input_rows = rows_of_run(c, b.run);
         b.count = kn_divide_up(whole, b.run) * kn_divide_up(c->n_rows, columns);
         keep_better(best, &b, c);
