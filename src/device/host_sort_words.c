@@ -11,12 +11,10 @@ enum {
     SIGN = 1 << 15,
     PIECES = 4,
     TABLES = 4,           /* of a piece of bytes: the same byte again waits for no sum */
-    OF_A_PIECE = 1 << 16, /* elements that are worth tables of their own */
+    OF_A_PIECE = 1 << 15, /* elements that are worth tables of their own */
     SEEN_AT_ONCE = 64,
     WRITTEN_AT_ONCE = 4
 };
-_Static_assert(PIECES *WORDS * sizeof(uint32_t) == KN_HOST_WORDS_BYTES,
-               "the caller's memory holds all counts");
 
 typedef uint16_t __attribute__((aligned(1), may_alias)) element;
 typedef uint64_t __attribute__((aligned(1), may_alias)) elements;
@@ -24,6 +22,7 @@ typedef uint64_t __attribute__((aligned(1), may_alias)) elements;
 typedef struct counting {
     const kn_host_words *of;
     const void *row;
+    uint32_t *counts;
     int pieces;
 } counting;
 
@@ -57,12 +56,11 @@ static void count_pieces(void *user, int64_t begin, int64_t end)
 {
     const counting *c = user;
     for (int64_t k = begin; k < end; ++k) {
-        uint32_t *counts = c->of->counts + k * WORDS;
         const int64_t at = piece_at(c, k), n = piece_at(c, k + 1) - at;
         if (c->of->element_size == 1)
-            count_bytes(counts, (const uint8_t *)c->row + at, n);
+            count_bytes(c->counts + k * TABLES * BYTES, (const uint8_t *)c->row + at, n);
         else
-            count_words(counts, (const element *)c->row + at, n);
+            count_words(c->counts + k * WORDS, (const element *)c->row + at, n);
     }
 }
 
@@ -138,7 +136,7 @@ static void write_as_they_came(element *to, const counting *c, bool are_zeros)
             *to++ = row[k];
 }
 
-/* Most words came seldom: some are written at once, where there is room. */
+/* Most words came seldom: some are written at once, where there is space. */
 static element *write_word(element *to, const element *end, unsigned word, uint32_t count)
 {
     uint32_t k = 0;
@@ -155,7 +153,7 @@ static void write_words(element *to, const counting *c)
 {
     const kn_host_words *of = c->of;
     const element *const end = to + of->length;
-    uint32_t *counts = of->counts, nans = 0, zeros = 0;
+    uint32_t *counts = c->counts, nans = 0, zeros = 0;
     for (int k = 1; k < c->pieces; ++k)
         for (int word = 0; word < WORDS; ++word)
             counts[word] += counts[k * WORDS + word];
@@ -188,30 +186,111 @@ static void write_bytes(uint8_t *to, const counting *c)
         const unsigned byte = byte_at(c->of, (unsigned)place);
         uint32_t count = 0;
         for (int k = 0; k < c->pieces; ++k)
-            count += c->of->counts[k * WORDS + (int)byte];
+            count += c->counts[k * TABLES * BYTES + (int)byte];
         memset(to, (int)byte, count);
         to += count;
     }
 }
 
+static void sort_row(const kn_host_words *of, int64_t row)
+{
+    const int64_t bytes = of->length * of->element_size, pieces = of->length / OF_A_PIECE;
+    uint32_t bytes_counts[PIECES * TABLES * BYTES]; /* rows of bytes are sorted by several threads */
+    char *const to = (char *)of->to + row * bytes;
+    counting c = {.of = of,
+                  .row = (const char *)of->from + row * bytes,
+                  .counts = of->element_size == 1 ? bytes_counts : of->memory,
+                  .pieces = pieces < 1        ? 1
+                            : pieces < PIECES ? (int)pieces
+                                              : PIECES};
+    if (is_in_order(of, c.row)) {
+        memcpy(to, c.row, (size_t)bytes);
+        return;
+    }
+    kn_host_parallel(c.pieces, 1, count_pieces, &c);
+    if (of->element_size == 1)
+        write_bytes((uint8_t *)to, &c);
+    else
+        write_words((element *)to, &c);
+}
+
+static void sort_rows(void *user, int64_t begin, int64_t end)
+{
+    for (int64_t row = begin; row < end; ++row)
+        sort_row(user, row);
+}
+
+/* ---- short rows of 16 bits: keys of 32 bits, which vectors sort ---- */
+
+/* As kn_sort_exact of host_sort_exact.cpp makes keys. */
+static void make_keys(void *user, int64_t begin, int64_t end)
+{
+    const kn_host_words *of = user;
+    const element *from = of->from;
+    uint32_t *keys = of->memory;
+    const uint32_t down = of->is_descending ? WORDS - 1 : 0, sign = of->is_float || of->is_signed ? SIGN : 0;
+    const uint32_t nans = of->is_float ? SIGN - 1u - of->infinity : 0; /* of either sign */
+    for (int64_t k = begin; k < end; ++k) {
+        const uint32_t word = from[k], flip = of->is_float && word & SIGN ? WORDS - 1 : sign;
+        keys[k] = ((word ^ flip ^ down) - nans) & (WORDS - 1);
+    }
+}
+
+static void make_elements(void *user, int64_t begin, int64_t end)
+{
+    const kn_host_words *of = user;
+    element *to = of->to;
+    const uint32_t *keys = (const uint32_t *)of->memory + of->rows * of->length;
+    const uint32_t down = of->is_descending ? WORDS - 1 : 0, sign = of->is_float || of->is_signed ? SIGN : 0;
+    const uint32_t nans = of->is_float ? SIGN - 1u - of->infinity : 0; /* of either sign */
+    for (int64_t k = begin; k < end; ++k) {
+        const uint32_t word = ((keys[k] + nans) & (WORDS - 1)) ^ down;
+        to[k] = (uint16_t)(word ^ (of->is_float && !(word & SIGN) ? WORDS - 1 : sign));
+    }
+}
+
+static void sort_short_rows(kn_host_words *of)
+{
+    const int64_t n = of->rows * of->length;
+    int64_t row = 0;
+    while (row < of->rows && is_in_order(of, (const element *)of->from + row * of->length))
+        ++row;
+    if (row == of->rows) {
+        memcpy(of->to, of->from, (size_t)n * sizeof(element));
+        return;
+    }
+    uint32_t *const keys = of->memory;
+    const kn_host_keys sorted = {.from = keys,
+                                 .to = keys + n,
+                                 .beside = of->is_float ? keys + 2 * n : keys,
+                                 .rows = of->rows,
+                                 .length = of->length,
+                                 .key_size = 4,
+                                 .vector_size = of->vector_size,
+                                 .infinity = of->is_float ? of->infinity : 0};
+    kn_host_parallel(n, OF_A_PIECE, make_keys, of);
+    kn_host_sort_keys(&sorted);
+    kn_host_parallel(n, OF_A_PIECE, make_elements, of);
+}
+
+static bool are_rows_short(const kn_host_words *of)
+{
+    return of->element_size == 2 && of->length < KN_HOST_WORDS_ROW;
+}
+
+int64_t kn_host_words_memory(const kn_host_words *words)
+{
+    const int64_t keys = 3 * words->rows * words->length;
+    return (int64_t)sizeof(uint32_t) * (are_rows_short(words) ? keys : PIECES * WORDS);
+}
+
 void kn_host_sort_words(const kn_host_words *words)
 {
-    const int64_t bytes = words->length * words->element_size, pieces = words->length / OF_A_PIECE;
-    for (int64_t row = 0; row < words->rows; ++row) {
-        char *const to = (char *)words->to + row * bytes;
-        counting c = {.of = words,
-                      .row = (const char *)words->from + row * bytes,
-                      .pieces = pieces < 1        ? 1
-                                : pieces < PIECES ? (int)pieces
-                                                  : PIECES};
-        if (is_in_order(words, c.row)) {
-            memcpy(to, c.row, (size_t)bytes);
-            continue;
-        }
-        kn_host_parallel(c.pieces, 1, count_pieces, &c);
-        if (words->element_size == 1)
-            write_bytes((uint8_t *)to, &c);
-        else
-            write_words((element *)to, &c);
-    }
+    kn_host_words of = *words;
+    if (are_rows_short(words))
+        sort_short_rows(&of);
+    else if (words->element_size == 1)
+        kn_host_parallel_rows(of.rows, of.length, PIECES * OF_A_PIECE, sort_rows, sort_rows, &of);
+    else
+        sort_rows(&of, 0, of.rows);
 }

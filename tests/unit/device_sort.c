@@ -168,7 +168,10 @@ static void draw_words(char *to, const kn_host_words *w)
     const uint64_t sides = dice(2) ? 1 << 16 : 1 + dice(5), way = dice(4), scale = 1 + dice(9);
     for (int64_t k = 0; k < w->rows * w->length; ++k) {
         const uint64_t special[] = {0, 0x8000, 0x7fff, 0xffff, w->infinity, w->infinity + 1u};
-        const uint16_t word = (uint16_t)(way == 0   ? (uint64_t)k / scale
+        const uint64_t rank =
+            (uint64_t)k * 65536 / (uint64_t)(w->rows * w->length); /* of floats, NaN first */
+        const uint16_t word = (uint16_t)(way == 2   ? rank >> 15 ? rank ^ 0x8000 : ~rank
+                                         : way == 0 ? (uint64_t)k / scale
                                          : way == 1 ? 0xffff - (uint64_t)k / scale
                                          : dice(9)  ? dice(sides)
                                                     : special[dice(6)]);
@@ -176,15 +179,16 @@ static void draw_words(char *to, const kn_host_words *w)
     }
 }
 
-static void sort_words_once(int size, int64_t rows, int64_t length)
+static void sort_words_once(int size, int vector, int64_t rows, int64_t length)
 {
     const size_t odd = (size_t)dice(2), bytes = (size_t)(rows * length * size);
     char *from = malloc(bytes + 1), *to = malloc(bytes + 1 + GUARD), guard[GUARD];
     placed *all = malloc((size_t)(length + 1) * sizeof *all);
     kn_host_words w = {
         .from = from + odd, .to = to + odd, .rows = rows, .length = length, .element_size = size};
-    w.counts = malloc(KN_HOST_WORDS_BYTES);
-    assert_true(from && to && all && w.counts);
+    w.vector_size = vector;
+    w.memory = malloc((size_t)kn_host_words_memory(&w) + 1);
+    assert_true(from && to && all && w.memory);
     w.is_float = size == 2 && dice(2);
     w.is_signed = dice(2);
     w.is_descending = dice(2);
@@ -198,16 +202,21 @@ static void sort_words_once(int size, int64_t rows, int64_t length)
     free(from);
     free(to);
     free(all);
-    free(w.counts);
+    free(w.memory);
 }
 
 static void words_are_sorted(void **state)
 {
+    kn_target host;
     (void)state;
-    for (int turn = 0; turn < 48; ++turn)
-        sort_words_once(1 + turn % 2, 1 + (int64_t)dice(3), (int64_t)dice(turn % 16 > 1 ? SHORT : LONG / 4));
-    for (int size = 1; size <= 2; ++size)
-        sort_words_once(size, 1, LONG);
+    kn_target_host(&host);
+    const int vector = kn_host_sort_vectors(host.architecture, 4);
+    for (int turn = 0; turn < 60; ++turn)
+        if (turn % 2 == 0 || vector != 0)
+            sort_words_once(1 + turn % 2, vector, 1 + (int64_t)dice(3),
+                            (int64_t)dice(turn % 16 > 1 ? SHORT : KN_HOST_WORDS_ROW));
+    for (int turn = 0; turn < 8; ++turn)
+        sort_words_once(1 + turn % 2, 0, 1 + turn / 7, KN_HOST_WORDS_ROW + (int64_t)dice(LONG));
 }
 
 static void others_are_refused(void **state)
