@@ -24,20 +24,25 @@ typedef struct kn_host_keys {
 void kn_host_sort_keys(const kn_host_keys *keys);
 
 enum {
-    KN_HOST_WORDS_ROW = 1 << 15, /* elements, from which on a row is sorted by counts of all words */
-    KN_HOST_WORDS_BYTES = 4 * (1 << 16) * (int)sizeof(uint32_t)
+    /* Elements of 16 bits, and of 8, from which on a row is sorted by counts of all words. Shorter ones of 16
+     * bits need vectors. */
+    KN_HOST_WORDS_ROW = 1 << 15,
+    KN_HOST_BYTES_ROW = 1 << 8
 };
 
-/* Rows of fewer than 2^32 elements of 16 bits, on any processor. NaN comes last, and it and zeros have the
- * order in which they came. */
+/* Rows of fewer than 2^32 elements of 16 bits, or of integers of 8, on any processor. NaN comes last, and it
+ * and zeros have the order in which they came. */
 typedef struct kn_host_words {
     const void *from; /* at any address */
     void *to;         /* other memory */
-    uint32_t *counts; /* KN_HOST_WORDS_BYTES */
+    void *memory;     /* kn_host_words_memory */
     int64_t rows, length;
+    int element_size, vector_size; /* bytes; kn_host_sort_vectors of keys of 4 bytes */
     bool is_signed, is_float, is_descending;
     uint16_t infinity; /* its bits, of floats */
 } kn_host_words;
+/* The bytes that are used meanwhile. */
+int64_t kn_host_words_memory(const kn_host_words *words);
 void kn_host_sort_words(const kn_host_words *words);
 
 #endif

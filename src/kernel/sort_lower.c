@@ -527,7 +527,19 @@ static kiln_status add_alone(lowering *l)
     return status == KILN_OK ? bind_user_output(part, 1, 0, l) : status;
 }
 
-/* ---- elements of 16 bits that are their own keys ---- */
+/* ---- elements of 16 bits, and integers of 8, that are their own keys ---- */
+
+static int words_vectors(const lowering *l)
+{
+    return kn_host_sort_vectors(l->call->target->architecture, (int)sizeof(uint32_t));
+}
+
+static bool are_words(const lowering *l)
+{
+    const size_t size = kiln_dtype_size(l->in[0].dtype);
+    return (size == 2 && (l->length >= KN_HOST_WORDS_ROW || words_vectors(l) != 0)) ||
+           (size == 1 && l->length >= KN_HOST_BYTES_ROW && alone(l)->kind != KN_KIND_FLOAT);
+}
 
 /* Long rows that lie one after the other, and results likewise. */
 static bool are_words_alone(const lowering *l)
@@ -535,44 +547,53 @@ static bool are_words_alone(const lowering *l)
     const kiln_array *x = l->call->in[0].value.array, *given = l->call->out ? l->call->out[0] : NULL;
     int64_t dense[KILN_MAX_NDIM];
     if (!l->s->exact || l->s->along.count != KN_SORT_ALL || l->call->target->backend != KN_HOST ||
-        kiln_dtype_size(l->in[0].dtype) != 2 || l->length < KN_HOST_WORDS_ROW || l->length > UINT32_MAX ||
-        x->ndim != l->ndim || l->axis != l->ndim - 1)
+        !are_words(l) || l->length > UINT32_MAX || x->ndim != l->ndim || l->axis != l->ndim - 1)
         return false;
-    kn_shape_c_strides(l->ndim, l->shape, (int64_t)sizeof(uint16_t), dense);
+    kn_shape_c_strides(l->ndim, l->shape, (int64_t)kiln_dtype_size(l->in[0].dtype), dense);
     return memcmp(dense, x->strides, (size_t)l->ndim * sizeof *dense) == 0 &&
            (!given || memcmp(dense, given->strides, (size_t)l->ndim * sizeof *dense) == 0);
 }
 
-/* value: elements, sorted ones, counts; rows, their length, KN_KIND_*, the bits of infinity, the order. */
+/* value: elements, sorted ones, memory; rows, their length, KN_KIND_*, the bits of infinity, the order, bytes
+ * of an element and of a vector. */
 static kiln_status sort_words(kn_device *device, const void *const *value, void *stream)
 {
     (void)device, (void)stream;
-    int64_t number[5];
-    kn_step_integers(number, 5, value + 3);
+    int64_t number[7];
+    kn_step_integers(number, 7, value + 3);
     const kn_host_words words = {.from = value[0],
                                  .to = (void *)(uintptr_t)value[1],
-                                 .counts = (uint32_t *)(uintptr_t)value[2],
+                                 .memory = (void *)(uintptr_t)value[2],
                                  .rows = number[0],
                                  .length = number[1],
                                  .is_signed = number[2] == KN_KIND_INT,
                                  .is_float = number[2] == KN_KIND_FLOAT,
                                  .infinity = (uint16_t)number[3],
-                                 .is_descending = number[4] != 0};
+                                 .is_descending = number[4] != 0,
+                                 .element_size = (int)number[5],
+                                 .vector_size = (int)number[6]};
     kn_host_sort_words(&words);
     return KILN_OK;
 }
 
 static kiln_status add_words(lowering *l)
 {
-    const int64_t number[] = {l->rows, l->length, alone(l)->kind,
-                              l->in[0].dtype == KILN_BFLOAT16 ? 0x7f80 : 0x7c00, l->s->is_descending},
-                  words = KN_HOST_WORDS_BYTES / (int64_t)sizeof(uint32_t);
-    int counts = 0;
+    const int64_t number[] = {l->rows,
+                              l->length,
+                              alone(l)->kind,
+                              l->in[0].dtype == KILN_BFLOAT16 ? 0x7f80 : 0x7c00,
+                              l->s->is_descending,
+                              (int64_t)kiln_dtype_size(l->in[0].dtype),
+                              words_vectors(l)};
+    const kn_host_words size = {
+        .rows = l->rows, .length = l->length, .element_size = (int)kiln_dtype_size(l->in[0].dtype)};
+    const int64_t bytes = kn_host_words_memory(&size), words = bytes / (int64_t)sizeof(uint32_t);
+    int memory = 0;
     kn_lowered_part *part;
-    kiln_status status = kn_lowered_add_buffer(&counts, l->out, KN_HOST_WORDS_BYTES);
-    const kn_source source = {.kind = KN_FROM_BUFFER, .index = counts};
+    kiln_status status = kn_lowered_add_buffer(&memory, l->out, (size_t)bytes);
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = memory};
     if (status == KILN_OK)
-        status = kn_lowered_add_function(&part, l->out, "sort_words", sort_words, 8);
+        status = kn_lowered_add_function(&part, l->out, "sort_words", sort_words, 10);
     if (status == KILN_OK)
         status = bind_user_input(part, 0, 0, l);
     if (status == KILN_OK)
@@ -580,7 +601,7 @@ static kiln_status add_words(lowering *l)
     if (status == KILN_OK)
         status = kn_lowered_bind(part, 2, l->call, &source, KILN_UINT32, 1, &words, NULL);
     if (status == KILN_OK)
-        kn_lowered_bind_integers(part, 3, 5, number);
+        kn_lowered_bind_integers(part, 3, 7, number);
     return status;
 }
 

@@ -134,55 +134,89 @@ static uint64_t order_of(const kn_host_words *w, uint16_t word)
     const uint16_t size = word & 0x7fff;
     if (w->is_float && size > w->infinity)
         return UINT64_MAX;
-    const int64_t number = w->is_float    ? word >> 15 ? -(int64_t)size : size
-                           : w->is_signed ? (int16_t)word
-                                          : word;
+    const int64_t number = w->is_float                            ? word >> 15 ? -(int64_t)size : size
+                           : w->is_signed && w->element_size == 1 ? (int8_t)word
+                           : w->is_signed                         ? (int16_t)word
+                                                                  : word;
     return (uint64_t)((w->is_descending ? -number : number) + (1 << 20));
 }
 
-static void sort_words_once(int64_t rows, int64_t length)
+static uint16_t word_of(const void *row, const kn_host_words *w, int64_t k)
 {
-    const size_t odd = (size_t)dice(2), bytes = (size_t)(rows * length) * 2;
-    char *from = malloc(bytes + 1), *to = malloc(bytes + 1 + GUARD);
+    uint16_t word = 0;
+    memcpy(&word, (const char *)row + k * w->element_size, (size_t)w->element_size);
+    return word;
+}
+
+/* `all`: memory for a row. */
+static void check_words(const kn_host_words *w, placed *all)
+{
+    for (int64_t row = 0; row < w->rows; ++row) {
+        const int64_t at = row * w->length * w->element_size;
+        for (int64_t k = 0; k < w->length; ++k) {
+            const uint16_t word = word_of((const char *)w->from + at, w, k);
+            all[k] = (placed){order_of(w, word), word, k};
+        }
+        qsort(all, (size_t)w->length, sizeof *all, compare);
+        for (int64_t k = 0; k < w->length; ++k)
+            assert_int_equal(word_of((const char *)w->to + at, w, k), all[k].key);
+    }
+}
+
+static void draw_words(char *to, const kn_host_words *w)
+{
+    const uint64_t sides = dice(2) ? 1 << 16 : 1 + dice(5), way = dice(4), scale = 1 + dice(9);
+    for (int64_t k = 0; k < w->rows * w->length; ++k) {
+        const uint64_t special[] = {0, 0x8000, 0x7fff, 0xffff, w->infinity, w->infinity + 1u};
+        const uint64_t rank =
+            (uint64_t)k * 65536 / (uint64_t)(w->rows * w->length); /* of floats, NaN first */
+        const uint16_t word = (uint16_t)(way == 2   ? rank >> 15 ? rank ^ 0x8000 : ~rank
+                                         : way == 0 ? (uint64_t)k / scale
+                                         : way == 1 ? 0xffff - (uint64_t)k / scale
+                                         : dice(9)  ? dice(sides)
+                                                    : special[dice(6)]);
+        memcpy(to + k * w->element_size, &word, (size_t)w->element_size);
+    }
+}
+
+static void sort_words_once(int size, int vector, int64_t rows, int64_t length)
+{
+    const size_t odd = (size_t)dice(2), bytes = (size_t)(rows * length * size);
+    char *from = malloc(bytes + 1), *to = malloc(bytes + 1 + GUARD), guard[GUARD];
     placed *all = malloc((size_t)(length + 1) * sizeof *all);
-    kn_host_words w = {.from = from + odd, .to = to + odd, .rows = rows, .length = length};
-    w.counts = malloc(KN_HOST_WORDS_BYTES);
-    assert_true(from && to && all && w.counts);
-    w.is_float = dice(2);
+    kn_host_words w = {
+        .from = from + odd, .to = to + odd, .rows = rows, .length = length, .element_size = size};
+    w.vector_size = vector;
+    w.memory = malloc((size_t)kn_host_words_memory(&w) + 1);
+    assert_true(from && to && all && w.memory);
+    w.is_float = size == 2 && dice(2);
     w.is_signed = dice(2);
     w.is_descending = dice(2);
     w.infinity = dice(2) ? 0x7c00 : 0x7f80;
-    const uint64_t sides = dice(2) ? 1 << 16 : 1 + dice(5);
-    for (int64_t k = 0; k < rows * length; ++k) {
-        const uint64_t special[] = {0, 0x8000, 0x7fff, 0xffff, w.infinity, w.infinity + 1u};
-        const uint16_t word = (uint16_t)(dice(9) ? dice(sides) : special[dice(6)]);
-        memcpy(from + odd + 2 * k, &word, 2);
-    }
+    memset(guard, 'g', GUARD);
+    memset(to + odd + bytes, 'g', GUARD);
+    draw_words(from + odd, &w);
     kn_host_sort_words(&w);
-    for (int64_t row = 0; row < rows; ++row) {
-        for (int64_t k = 0; k < length; ++k) {
-            uint16_t word;
-            memcpy(&word, from + odd + 2 * (row * length + k), 2);
-            all[k] = (placed){order_of(&w, word), word, k};
-        }
-        qsort(all, (size_t)length, sizeof *all, compare);
-        for (int64_t k = 0; k < length; ++k) {
-            uint16_t word;
-            memcpy(&word, to + odd + 2 * (row * length + k), 2);
-            assert_int_equal(word, all[k].key);
-        }
-    }
+    check_words(&w, all);
+    assert_memory_equal(to + odd + bytes, guard, GUARD);
     free(from);
     free(to);
     free(all);
-    free(w.counts);
+    free(w.memory);
 }
 
 static void words_are_sorted(void **state)
 {
+    kn_target host;
     (void)state;
-    for (int turn = 0; turn < 24; ++turn)
-        sort_words_once(1 + (int64_t)dice(3), (int64_t)dice(turn % 8 ? SHORT : LONG / 4));
+    kn_target_host(&host);
+    const int vector = kn_host_sort_vectors(host.architecture, 4);
+    for (int turn = 0; turn < 60; ++turn)
+        if (turn % 2 == 0 || vector != 0)
+            sort_words_once(1 + turn % 2, vector, 1 + (int64_t)dice(3),
+                            (int64_t)dice(turn % 16 > 1 ? SHORT : KN_HOST_WORDS_ROW));
+    for (int turn = 0; turn < 8; ++turn)
+        sort_words_once(1 + turn % 2, 0, 1 + turn / 7, KN_HOST_WORDS_ROW + (int64_t)dice(LONG));
 }
 
 static void others_are_refused(void **state)
