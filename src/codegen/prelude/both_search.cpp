@@ -61,18 +61,26 @@ enum {
     kn_search_near = 8,      /* elements behind that place, among which a sorted value's may be */
     kn_search_many = 1 << 15 /* elements, of which both that may be compared next are fetched early */
 };
-// A step without a branch: of floats compilers make a conditional move, of integers some make a branch.
-template <bool are_floats> static __forceinline__ long long kn_search_step(long long low, const long long next, const bool goes_on) {
+// A step without a branch: next if the element goes on, else low. Of floats compilers make a conditional move, of integers some make a branch.
+template <bool Right, class T> static __forceinline__ long long kn_search_step(long long low, const long long next, const T e, const T v) {
 #if defined(__x86_64__)
-    if constexpr (!are_floats) {
-        __asm__("test %[goes], %[goes]\n\tcmovne %[next], %[low]" : [low] "+r"(low) : [next] "r"(next), [goes] "r"((int)goes_on) : "cc");
+    if constexpr (!__is_class(T) && T(0.5f) == T(0)) {
+        if constexpr (T(-1) < T(0) && Right)
+            __asm__("cmp %[v], %[e]\n\tcmovle %[next], %[low]" : [low] "+r"(low) : [next] "r"(next), [e] "r"((long long)e), [v] "r"((long long)v) : "cc");
+        else if constexpr (T(-1) < T(0))
+            __asm__("cmp %[v], %[e]\n\tcmovl %[next], %[low]" : [low] "+r"(low) : [next] "r"(next), [e] "r"((long long)e), [v] "r"((long long)v) : "cc");
+        else if constexpr (Right)
+            __asm__("cmp %[v], %[e]\n\tcmovbe %[next], %[low]" : [low] "+r"(low) : [next] "r"(next), [e] "r"((unsigned long long)e), [v] "r"((unsigned long long)v) : "cc");
+        else
+            __asm__("cmp %[v], %[e]\n\tcmovb %[next], %[low]" : [low] "+r"(low) : [next] "r"(next), [e] "r"((unsigned long long)e), [v] "r"((unsigned long long)v) : "cc");
         return low;
     }
 #endif
-    return goes_on ? next : low;
+    return (Right ? e <= v : e < v) ? next : low;
 }
-template <bool are_floats, class Test, class Fetch>
-static __forceinline__ long long kn_search_by(long long count, const Test &goes_on, const Fetch &fetch) {
+// Places by numbers and by an element of each: at_place(k) and v are compared.
+template <bool Right, class T, class At, class Fetch>
+static __forceinline__ long long kn_search_by(long long count, const At &at_place, const T v, const Fetch &fetch) {
     long long low = 0;
     if (count == 0)
         return 0;
@@ -85,13 +93,14 @@ static __forceinline__ long long kn_search_by(long long count, const Test &goes_
             fetch(next + quarter);
         }
         __asm__("" : "+r"(next)); // compilers take a branch otherwise
-        low = kn_search_step<are_floats>(low, next, goes_on(next - 1));
+        low = kn_search_step<Right, T>(low, next, at_place(next - 1), v);
         count -= half;
     }
-    return low + goes_on(low);
+    return kn_search_step<Right, T>(low, low + 1, at_place(low), v);
 }
-template <bool are_floats, class Test, class Fetch>
-static __forceinline__ long long kn_search_from(kn_last_place &last, const long long count, const Test &goes_on, const Fetch &fetch) {
+template <bool Right, class T, class At, class Fetch>
+static __forceinline__ long long kn_search_from(kn_last_place &last, const long long count, const At &at_place, const T v, const Fetch &fetch) {
+    const auto goes_on = [&](const long long k) -> bool { return Right ? at_place(k) <= v : at_place(k) < v; };
     if (++last.trust > 0 && count > 0) {
         const long long at = last.place < count ? last.place : count;
         unsigned is_behind = (at == 0) | goes_on(at > 0 ? at - 1 : 0), is_there = (at == count) | !goes_on(at < count ? at : count - 1);
@@ -109,7 +118,7 @@ static __forceinline__ long long kn_search_from(kn_last_place &last, const long 
         }
         last.trust = last.trust > 4 ? last.trust - 4 : -64;
     }
-    return last.place = kn_search_by<are_floats>(count, goes_on, fetch);
+    return last.place = kn_search_by<Right, T>(count, at_place, v, fetch);
 }
 
 template <class T> static constexpr bool kn_search_has_parts(decltype(T().re) *) { return true; }
@@ -129,14 +138,14 @@ static __forceinline__ long long kn_search_among(kn_last_place &last, const Arra
     };
     if constexpr (__is_class(T) && sizeof(T) == 2) {
         const int infinite = T(1.0f).bits == 0x3c00 ? 0x7c00 : 0x7f80, key = kn_search_key(v, infinite);
-        return kn_search_from<false>(last, n, [&](const long long k) { return kn_search_key((T)a[k], infinite) < key + Right; }, fetch);
+        return kn_search_from<Right, int>(last, n, [&](const long long k) { return kn_search_key((T)a[k], infinite); }, key, fetch);
     } else if constexpr (kn_search_has_parts<T>(nullptr)) {
-        return kn_search_by<false>(n, [&](const long long k) { return kn_search_goes_on<Right, T>((T)a[k], v); }, fetch);
+        return kn_search_by<false, bool>(n, [&](const long long k) { return !kn_search_goes_on<Right, T>((T)a[k], v); }, true, fetch);
     } else {
-        constexpr bool are_floats = T(0.5f) != T(0);
+        const auto at_place = [&](const long long k) { return (T)a[k]; };
         if (kn_is_nan(v))
-            return Right ? n : kn_search_by<true>(n, [&](const long long k) { return !kn_is_nan((T)a[k]); }, fetch);
-        return kn_search_from<are_floats>(last, n, [&](const long long k) { return Right ? (T)a[k] <= v : (T)a[k] < v; }, fetch);
+            return Right ? n : kn_search_by<false, bool>(n, [&](const long long k) { return (bool)kn_is_nan((T)a[k]); }, true, fetch);
+        return kn_search_from<Right, T>(last, n, at_place, v, fetch);
     }
 }
 #endif
