@@ -17,7 +17,7 @@
 #include "space/loop_nest.h"
 
 /* The most counters that a launch may have. */
-enum { KN_MAX_COUNTERS = 1 << 16 };
+enum { KN_MAX_COUNTERS = 1 << 17 };
 
 /* A part of a call's space, computed by one launch. */
 typedef struct kn_part {

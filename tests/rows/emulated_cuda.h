@@ -224,6 +224,12 @@ static inline unsigned __ballot_sync(unsigned, bool value)
 {
     return emulated_lanes(value, 1);
 }
+static inline unsigned __reduce_add_sync(unsigned, unsigned value)
+{
+    for (int by = 16; by > 0; by /= 2)
+        value += __shfl_xor_sync(~0u, value, by);
+    return value;
+}
 static inline bool __any_sync(unsigned, bool value)
 {
     return emulated_lanes(value, 1) != 0;
@@ -566,6 +572,10 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("atom.release.gpu.global.or.b32")) {
         unsigned *const flags = (unsigned *)o[1].value, before = *flags;
         *flags |= (unsigned)o[2].value;
+        emulated_give(o[0], before);
+    } else if (is("atom.relaxed.gpu.global.exch.b32")) {
+        unsigned *const word = (unsigned *)o[1].value, before = *word;
+        emulated_put_down(word, (unsigned)o[2].value);
         emulated_give(o[0], before);
     } else if (is("ld.acquire.gpu.global.u32")) { // the blocks before this one have finished
         emulated_give(o[0], *(const unsigned *)o[1].value);

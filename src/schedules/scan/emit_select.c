@@ -120,6 +120,14 @@ static void put_packed_stores(kn_writer *w)
     kn_put_map_at(w, &w->slot[KN_SLOT_SINGLE], KN_SCAN_POST, along_row()->put, along_row()->offset);
 }
 
+/* Tiles that are not too many have a word each; others the flags and sums of scans. */
+static void put_tiles_of_row(kn_writer *w)
+{
+    const bool words = kn_select_row_config_of(&w->spec->schedule)->words;
+    kn_put_part(w, &w->slot[KN_SLOT_ORDER], words ? "tiles_before_by_words" : "tiles_before", KN_NO_VALUE);
+    kn_put_part(w, &w->slot[KN_SLOT_FINISH], words ? "leave_words" : "leave_flags", KN_NO_VALUE);
+}
+
 static void fill_row(kn_writer *w)
 {
     if (w->spec->schedule.baseline) {
@@ -127,7 +135,7 @@ static void fill_row(kn_writer *w)
         return;
     }
     fill_scan(w);
-    put_tiles_before(w);
+    put_tiles_of_row(w);
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_array_of(w, k) >= 0)
             put_loads(w, k);

@@ -31,8 +31,9 @@ KN_CONFIG(kn_scan_rows_config, KN_SCAN_ROWS_CONFIG);
  * several_tiles: there are several. */
 #define KN_SELECT_CONFIG(X) X(items, 16) X(one_axis, 1) X(several_tiles, 1)
 KN_CONFIG(kn_select_config, KN_SELECT_CONFIG);
-/* packed: selected elements lie side by side in shared memory before they are stored. */
-#define KN_SELECT_ROW_CONFIG(X) X(items, 16) X(several_tiles, 1) X(packed, 1)
+/* packed: selected elements lie side by side in shared memory before they are stored.
+ * words: each tile has a word, by which others know of it. */
+#define KN_SELECT_ROW_CONFIG(X) X(items, 32) X(several_tiles, 1) X(packed, 1) X(words, 1)
 KN_CONFIG(kn_select_row_config, KN_SELECT_ROW_CONFIG);
 
 #endif

@@ -50,6 +50,38 @@ if constexpr (kn_has_tiles) {
     kn_before = kn_tile > 0 ? kn_of_tile : 0;
 }
 
+// The same where each tile has a word: warps look at the tiles of this group, those of the group before, and the groups before that.
+#part tiles_before_by_words
+int64 kn_before = 0;
+[[maybe_unused]] unsigned kn_left = 0;
+if constexpr (kn_has_tiles) {
+    __shared__ unsigned kn_of_words[3];
+    unsigned *const kn_words = kn.counters + 2;
+    const int kn_groups = kn_tile / kn_group, kn_in_group = kn_tile % kn_group;
+    unsigned kn_set = 0;
+    if (threadIdx.x == 0)
+        kn_set = kn_put_word(kn_words + kn_tile, kn_all);
+#pragma unroll 1
+    for (int kn_role = threadIdx.x / 32; kn_role < 3; kn_role += kn_warps) {
+        const int kn_from = kn_role == 2 ? kn.tiles : (kn_groups - kn_role) * kn_group;
+        const unsigned kn_sum_of_role = kn_sum_of_words(kn_words + kn_from, kn_role == 0 ? kn_in_group : kn_role == 1 ? (kn_groups > 0) * kn_group : kn_groups - 1);
+        if (threadIdx.x % 32 == 0) {
+            kn_of_words[kn_role] = kn_sum_of_role;
+            if (kn_role == 0 && kn_in_group == kn_group - 1)
+                kn_set |= kn_put_word(kn_words + kn.tiles + kn_groups, kn_sum_of_role + kn_all);
+        }
+    }
+    __syncthreads();
+    kn_left = kn_leave(kn.counters + 1, gridDim.x, kn_set);
+    kn_before = kn_of_words[0] + kn_of_words[1] + kn_of_words[2];
+}
+
+#part leave_flags
+kn_leave_zeros(kn_left, gridDim.x, kn.counters + 2, kn.flags);
+
+#part leave_words
+kn_leave_words_zero(kn_left, gridDim.x, kn.counters + 2, kn.flags, ${block});
+
 // Selected elements of a warp side by side, with their numbers in the tile.
 #inline packed kn_${name}_packed[kn_s]
 

@@ -74,6 +74,6 @@ ${begin}
         ${single}
     }
     if constexpr (kn_has_tiles)
-        kn_leave_zeros(kn_left, gridDim.x, kn.counters + 2, kn.flags);
+        ${finish}
     ${after_loop}
 }

@@ -26,21 +26,26 @@ ${begin}
             kn_load(kn_u, kn_begin + kn_u * 32);
     } else {
 #pragma unroll
-        for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u)
+        for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
             kn_load(kn_u, kn_begin + kn_u * 32 < kn_count ? kn_begin + kn_u * 32 : 0);
+            asm volatile("" ::: "memory"); /* Compilers would load for both at one place, by addresses that differ by no constants. */
+        }
     }
 
-    unsigned kn_selected = 0, kn_sum = 0; /* this lane's elements that are selected, by round; those of the warp */
+    /* This lane's elements that are there, and those that are selected, by round. */
+    const int kn_rounds = kn_count > kn_begin ? (kn_count - kn_begin + 31) / 32 : 0;
+    const unsigned kn_there = kn_rounds < kn_in_flight ? (1u << kn_rounds) - 1 : 0xffffffffu;
+    unsigned kn_selected = 0;
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
         /* Texts may read other arrays at the index, so that of an element that is not there is that of the first one. */
         [[maybe_unused]] const long long kn_j = kn_begin + kn_u * 32 < kn_count ? kn_begin + kn_u * 32 : 0;
         ${loads}
         ${lane}
-        const bool kn_is_selected = kn_begin + kn_u * 32 < kn_count && ${mapped} != 0;
-        kn_selected |= (unsigned)kn_is_selected << kn_u;
-        kn_sum += __popc(__ballot_sync(0xffffffffu, kn_is_selected));
+        kn_selected |= (unsigned)(${mapped} != 0) << kn_u;
     }
+    kn_selected &= kn_there;
+    const unsigned kn_sum = kn_add_lanes(__popc(kn_selected));
     const auto kn_gather = [&](const int kn_u, const long long kn_j) {
         ${gather}
     };
@@ -58,14 +63,14 @@ ${begin}
     const auto kn_put = [&](const int kn_u, const long long kn_j, const int64 ${result}) {
         ${stores}
     };
-    const int kn_end = kn_count - (kn_first + kn_count == kn.length);
-    unsigned kn_at = kn_earlier;
+    unsigned kn_at = kn_earlier, kn_put_here = kn_selected;
+    if (kn_first + kn_count == kn.length && (unsigned)(kn_rounds - 1) < kn_in_flight && kn_begin + (kn_rounds - 1) * 32 == kn_count - 1)
+        kn_put_here &= ~(1u << (kn_rounds - 1));
 #pragma unroll
     for (int kn_u = 0; kn_u < kn_in_flight; ++kn_u) {
         const long long kn_j = kn_begin + kn_u * 32;
-        const bool kn_is_selected = kn_selected >> kn_u & 1;
-        const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_is_selected);
-        if (kn_is_selected && kn_begin + kn_u * 32 < kn_end) {
+        const unsigned kn_voted = __ballot_sync(0xffffffffu, kn_selected >> kn_u & 1);
+        if (kn_put_here >> kn_u & 1) {
             ${invariant}
             kn_put(kn_u, kn_j, kn_before + (kn_at + __popc(kn_voted << (31 - kn_lane)))); /* itself and the lanes before it */
         }
@@ -77,6 +82,6 @@ ${begin}
         kn_put(0, kn_count - 1, kn_before + kn_all);
     }
     if constexpr (kn_has_tiles)
-        kn_leave_zeros(kn_left, gridDim.x, kn.counters + 2, kn.flags);
+        ${finish}
     ${after_loop}
 }
