@@ -64,7 +64,7 @@ static bool size_of_member(const char *source, const char *line, size_t *size, s
     static const struct {
         const char *type;
         size_t size;
-    } types[] = {{"long long", 8}, {"double", 8}, {"unsigned", 4}, {"int", 4}, {"float", 4}};
+    } types[] = {{"long long", 8}, {"double", 8}, {"short", 2}, {"unsigned", 4}, {"int", 4}, {"float", 4}};
     *size = 0;
     *align = 8;
     if (size_of_raw(line, size))

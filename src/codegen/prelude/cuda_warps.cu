@@ -1,4 +1,5 @@
 // needs: kn_before_warp
+// with: tiles
 // A number of each warp of a block, added up: over the warps before this one, and in `all` over all of them. A barrier of the block; total: shared, one for each warp.
 template <int Warps, int Unroll>
 __device__ __forceinline__ unsigned kn_before_warp(unsigned *total, const unsigned own, unsigned &all) {

@@ -47,10 +47,10 @@ static int tile_bytes(int block, int items, int element)
     return block * items * (element + 1) + (block / 32 + 3) * KN_SORT_DIGITS * 4;
 }
 
-/* So many threads of a multiprocessor have shared memory, in tiles of so many threads. */
-static bool fits(const kn_target *target, int block, int threads, int items, int bytes)
+/* So many threads of a multiprocessor have shared memory, in tiles of so many threads. element: bytes. */
+static bool fits(const kn_target *target, int block, int threads, int items, int element)
 {
-    const int tile = tile_bytes(block, items, bytes + NUMBER);
+    const int tile = tile_bytes(block, items, element);
     return tile <= target->shared_memory_per_block &&
            tile <=
                target->shared_memory_per_multiprocessor / (threads / block) - target->shared_memory_reserved;
@@ -67,16 +67,17 @@ static int choose_block(const kn_choice *c)
     const int bytes = kn_choice_input_bytes(c);
     const bool is_large = elements >= LARGE || c->takes_few;
     if (is_large && inputs == 2 && bytes == WIDE_PAIR && !has_index(c) &&
-        fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, KN_SORT_WIDE_ITEMS, bytes))
+        fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, KN_SORT_WIDE_ITEMS,
+             bytes + has_numbers(c) * NUMBER))
         return KN_SORT_PAIRS_BLOCK;
     for (int o = 0; o < c->count; ++o)
         if (!is_large || inputs > 2 || (!c->access[o].is_output && c->access[o].item_size != 4))
             return KN_SORT_BLOCK;
     if (inputs + has_index(c) == 1 &&
-        fits(c->target, KN_SORT_KEYS_BLOCK, KN_SORT_KEYS_THREADS, KN_SORT_ITEMS, bytes))
+        fits(c->target, KN_SORT_KEYS_BLOCK, KN_SORT_KEYS_THREADS, KN_SORT_ITEMS, bytes + NUMBER))
         return KN_SORT_KEYS_BLOCK;
     if (inputs + has_index(c) > 1 &&
-        fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, KN_SORT_ITEMS, bytes))
+        fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, KN_SORT_ITEMS, bytes + NUMBER))
         return KN_SORT_PAIRS_BLOCK;
     return KN_SORT_BLOCK;
 }
