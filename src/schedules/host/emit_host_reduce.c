@@ -56,7 +56,7 @@ static void put_result(const kn_writer *w, kn_str *out, int k)
 
 static void put_reduced_type(const kn_writer *w, kn_str *out, int result)
 {
-    static const char *const types[] = {[2] = "short", [4] = "int", [8] = "long long"};
+    static const char *const types[] = {[1] = "unsigned char", [2] = "short", [4] = "int", [8] = "long long"};
     int size = kn_reduce_truth_size(w->spec);
     if (config_of(w)->half_width)
         kn_str_append(out, kn_spec_value_dtype(w->spec, result) == KILN_INT64 ? "int" : "unsigned");

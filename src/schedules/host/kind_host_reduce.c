@@ -162,13 +162,14 @@ static bool are_short_rows(const kn_choice *c)
            output_extent(c->space) >= FEWEST_ROWS;
 }
 
-/* Sums of narrow terms are wider than these: of half as many lanes fewer are left of a short row, and to be
- * reduced. */
+/* Half as many lanes leave less of a short row, and less to be reduced: lanes of bytes, and of sums that are
+ * wider than their terms. */
 static int lanes_of(const kn_choice *c)
 {
     int widest = LANE_BYTES / (kn_reduce_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
     int64_t item = narrowest_input(c);
-    item = item < MIXED_ITEM && are_short_rows(c) && kn_reduce_are_terms_narrow(c) ? 2 * item : item;
+    bool is_halved = item == 1 || (item < MIXED_ITEM && kn_reduce_are_terms_narrow(c));
+    item = is_halved && are_short_rows(c) ? 2 * item : item;
     return LANE_BYTES / (int)kn_least(widest, item);
 }
 

@@ -147,7 +147,7 @@ int kn_reduce_truth_size(const kn_spec *spec)
         narrowest = size > 0 && (narrowest == 0 || size < narrowest) ? size : narrowest;
     }
     bool is_truth = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_BOOL;
-    return !is_truth || narrowest == 1 ? 0 : narrowest > 8 ? 8 : narrowest;
+    return !is_truth ? 0 : narrowest > 8 ? 8 : narrowest;
 }
 
 /* The size of a placeholder, which is some parameter's dtype, is at most that of the widest operand. */
