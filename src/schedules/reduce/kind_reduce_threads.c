@@ -2,6 +2,7 @@
  * axis: a thread reduces all rows of a vector of results. */
 #include "schedule/kind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
@@ -174,6 +175,18 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
     return true;
 }
 
+/* Rows that follow each other along an axis, but for gaps as long as they are. */
+static bool are_rows_near(const kn_choice *c, int axis)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1;
+    bool are = true;
+    for (int o = 0; o < c->count; ++o)
+        are = are && (c->access[o].is_output || s->stride[o][inner] != c->access[o].item_size ||
+                      llabs(s->stride[o][axis]) <= 2 * s->extent[inner] * c->access[o].item_size);
+    return are;
+}
+
 /* Rows of few elements beside an input that is contiguous across them: a thread has a result, and loads its
  * row's elements where they are, since to stage them first would leave fewer loads under way. The letter says
  * that neighbours share the lines of rows, which is no reason to copy one of the inputs; rows of a word are
@@ -184,7 +197,7 @@ static bool choose_crossed(kn_schedule *out, kn_reduce_params *f, const kn_choic
     int inner = s->ndim - 1;
     f->axis = kn_reduce_slices_crossed(c);
     if (f->axis < 0 || s->n_reduction_axes > 1 || s->extent[inner] > CROSSED ||
-        s->extent[inner] * kn_choice_widest(c, false) > CROSSED_BYTES)
+        s->extent[inner] * kn_choice_widest(c, false) > CROSSED_BYTES || !are_rows_near(c, f->axis))
         return false;
     bool is_word = s->extent[inner] * kn_choice_widest(c, false) <= WORD;
     out->vector = 1;
