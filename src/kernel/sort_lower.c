@@ -822,7 +822,7 @@ static kiln_status add_order_step(lowering *l, const int *buffer, const kiln_dty
 static kiln_status add_find_order(lowering *l)
 {
     int buffer[KN_HOST_ORDER_KEYS] = {0}, arrays = 0;
-    kiln_dtype bits[KN_HOST_ORDER_KEYS];
+    kiln_dtype bits[KN_HOST_ORDER_KEYS] = {KILN_DTYPE_NONE};
     kiln_status status = kn_lowered_add_buffer(&l->orders[0], l->out,
                                                (size_t)(l->rows * l->length) * kiln_dtype_size(l->order));
     for (int k = 0; k < l->s->n_keys; ++k) {

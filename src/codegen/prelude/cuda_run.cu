@@ -1,5 +1,5 @@
 // needs: kn_run
-// with: gather
+// with: gather reduce
 // Vectors that begin anywhere, and are put together where they are used: code that does so behind a load would wait for it before the next one begins. The compiler does not move these
 // loads to where they are used, either, since that is behind conditions.
 template <int Words>
