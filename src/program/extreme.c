@@ -66,10 +66,10 @@ static size_t type_length(const char *text)
 
 bool kn_program_finds_places(const kn_program *p)
 {
-    static const char fold[] =
+    static const char function[] =
         "__device__ __forceinline__ best fold(const best a, const best b, const bool _follows) {\n"
         "    (void)_follows;\n    return better(a, b, _follows);\n}\n";
-    static const char *const around[] = {"namespace f# {\n", "}\n", "\n", "typedef f#::best w#;\n", fold};
+    static const char *const around[] = {"namespace f# {\n", "}\n", "\n", "typedef f#::best w#;\n", function};
     bool has_one = false;
     for (const char *at = p->preamble; *at;) {
         size_t own = length_of_any(at, texts + KN_GREATEST, 2), length = own > 0 ? own : type_length(at);
