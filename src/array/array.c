@@ -363,6 +363,13 @@ kiln_status kiln_array_wrap(kiln_array **out, void *data, const kiln_array_spec 
 
 /* ---- description ---- */
 
+kiln_dtype kn_argument_dtype(const kiln_arg *in)
+{
+    return in->kind == KILN_ARG_ARRAY   ? in->value.array->dtype
+           : in->kind == KILN_ARG_TYPED ? (kiln_dtype)in->dtype
+                                        : kn_weak_dtype(in);
+}
+
 kiln_dtype kiln_array_dtype(const kiln_array *array)
 {
     return array ? array->dtype : KILN_DTYPE_NONE;

@@ -100,6 +100,9 @@ kiln_status kn_array_copy_same(kiln_array *to, const kiln_array *from);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
 kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
 
+/* The dtype of an array, or of a number; of a weak one that which it takes alone. */
+kiln_dtype kn_argument_dtype(const kiln_arg *in);
+
 /* The elements of a range: first + k * delta modulo 2^64 where the dtype has whole numbers, else start,
  * second, and start + k * step from there on, in float where is_narrow. */
 typedef struct kn_range {

@@ -125,8 +125,7 @@ static void put_contraction_functions(const kn_writer *w, kn_str *out)
     }
 }
 
-/* The preludes are chosen by the words of the user's texts, of the operands' types, and of what stands in
- * place of a text. */
+/* Inputs whose vectors begin anywhere, or lie backward. */
 static bool gathers_input(const kn_writer *w)
 {
     bool some = false;
@@ -136,6 +135,8 @@ static bool gathers_input(const kn_writer *w)
     return some && w->spec->schedule.vector > 1;
 }
 
+/* The preludes are chosen by the words of the user's texts, of the operands' types, and of what stands in
+ * place of a text. */
 static kiln_status put_head(kn_writer *w)
 {
     kn_str *types = kn_text(w), *out = &w->slot[KN_SLOT_HEAD];

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "device/host_neighbours.h"
 #include "device/host_sort.h"
 #include "device/host_threads.h"
 
@@ -19,7 +20,6 @@
 enum {
     LONG_ROW = 1 << 16, /* elements that are worth several threads ... */
     CHUNKS = 8,         /* ... which have so many parts of a row */
-    SEEN_AT_ONCE = 64,
     PACKED_AT_ONCE = 512,
     DIGIT_BITS = 11,
     ELEMENTS_OF_DIGIT = 4, /* that are worth the counting of one */
@@ -122,22 +122,14 @@ static int width_of(uint64_t number)
 
 /* ---- rows in order, or in reverse order ---- */
 
-static bool rises(const ordering *o)
+/* No element comes before the one in front of it; with `falls`, each does. */
+static bool is_ordered(const ordering *o, bool falls)
 {
+    const reader *r = reader_of(o, 0);
     if (o->of->keys == 1)
-        return reader_of(o, 0)->rises(keys_of(o, 0, 0), o->n);
+        return (falls ? r->falls : r->rises)(keys_of(o, 0, 0), o->n);
     for (int64_t k = 1; k < o->n; ++k)
-        if (compare(o, (uint32_t)(o->first + k), (uint32_t)(o->first + k - 1)) < 0)
-            return false;
-    return true;
-}
-
-static bool falls(const ordering *o)
-{
-    if (o->of->keys == 1)
-        return reader_of(o, 0)->falls(keys_of(o, 0, 0), o->n);
-    for (int64_t k = 1; k < o->n; ++k)
-        if (compare(o, (uint32_t)(o->first + k), (uint32_t)(o->first + k - 1)) >= 0)
+        if ((compare(o, (uint32_t)(o->first + k), (uint32_t)(o->first + k - 1)) < 0) != falls)
             return false;
     return true;
 }
@@ -388,7 +380,7 @@ WITH static void order_few_alike(void *user, int64_t begin, int64_t end)
         if (k > 0 && k < s->n && bits_at(s, k) == bits_at(s, k - 1))
             k = end_of_alike(s, k);
         for (int64_t next; k < chunk_at(s, c + 1); k = next) {
-            next = k + SEEN_AT_ONCE;
+            next = k + KN_HOST_SEEN_AT_ONCE;
             if (next < s->n && is_none_alike(s, k, next))
                 continue;
             next = end_of_alike(s, k);
@@ -447,9 +439,9 @@ static void order_row(const kn_host_order *of, int64_t row, int chunks)
                   .order = of->order + first,
                   .from = of->from + first,
                   .to = of->to + first};
-    if (rises(&o))
+    if (is_ordered(&o, false))
         return;
-    if (falls(&o)) {
+    if (is_ordered(&o, true)) {
         for (int64_t k = 0; k < o.n; ++k)
             o.order[k] = (uint32_t)(first + o.n - 1 - k);
         return;

@@ -1,34 +1,18 @@
 /* device/host_find_order_keys.h - what host_find_order.c does with keys of one size: it includes this for
  * each KEY, with NAME(of) a function. It has no guard. */
 
-/* No key is less than the one before it. Few keys of a random row tell, and vectors see many at a time. */
+/* No key is less than the one before it. */
 WITH static bool NAME(rises)(const void *keys, int64_t n)
 {
     const KEY *const key = keys;
-    for (int64_t k = 0; k + 1 < n;) {
-        const int64_t end = n - 1 - k < SEEN_AT_ONCE ? n - 1 : k + SEEN_AT_ONCE;
-        int is_less = 0;
-        for (; k < end; ++k)
-            is_less |= key[k + 1] < key[k];
-        if (is_less)
-            return false;
-    }
-    return true;
+    KN_HOST_RETURN_NONE(k, n, key[k + 1] < key[k]);
 }
 
 /* Each key is less than the one before it. */
 WITH static bool NAME(falls)(const void *keys, int64_t n)
 {
     const KEY *const key = keys;
-    for (int64_t k = 0; k + 1 < n;) {
-        const int64_t end = n - 1 - k < SEEN_AT_ONCE ? n - 1 : k + SEEN_AT_ONCE;
-        int is_no_less = 0;
-        for (; k < end; ++k)
-            is_no_less |= key[k + 1] >= key[k];
-        if (is_no_less)
-            return false;
-    }
-    return true;
+    KN_HOST_RETURN_NONE(k, n, key[k + 1] >= key[k]);
 }
 
 WITH static void NAME(find_range)(const void *keys, int64_t n, uint64_t *least, uint64_t *most)

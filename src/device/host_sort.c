@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "device/host_neighbours.h"
 #include "device/host_threads.h"
 
 #if defined(__x86_64__)
@@ -17,7 +18,6 @@ enum {
     SOME = 1 << 10,      /* keys, from which on a pivot is the median of more of them ... */
     MANY = 1 << 14,      /* ... and of many more */
     LONG_ROW = 1 << 16,  /* keys that are worth several threads */
-    SORTED_AT_ONCE = 64, /* keys of which it is asked at a time whether they are in order */
     MOST_RANGES = 1 << 6 /* of a long row */
 };
 

@@ -179,14 +179,8 @@ INLINE_WITH void NAME(transpose)(__m256i *v)
 #endif
 }
 
-/* Orders each vector and the one so far behind it, a power of two. */
-INLINE_WITH void NAME(order_apart)(VECTOR *v, const int count, const int apart)
-{
-#pragma GCC unroll 8
-    for (int k = 0; k < count; ++k)
-        if (!(k & apart))
-            NAME(order)(&v[k], &v[k + apart]);
-}
+/* host_sort_lanes.h has it. */
+INLINE_WITH void NAME(order_apart)(VECTOR *v, int count, int apart);
 
 /* Sorts vectors that rise and then fall, or the reverse, as columns: their lanes need no moves then. */
 INLINE_WITH void NAME(clean_lanes)(__m256i *v)

@@ -34,15 +34,6 @@ INLINE void NAME(order)(__m512i *x, __m512i *y)
     *x = low;
 }
 
-/* Orders each vector and the one so far behind it, a power of two. */
-INLINE void NAME(order_apart)(__m512i *v, const int count, const int apart)
-{
-#pragma GCC unroll 8
-    for (int k = 0; k < count; ++k)
-        if (!(k & apart))
-            NAME(order)(&v[k], &v[k + apart]);
-}
-
 INLINE void NAME(sort_columns)(__m512i *v)
 {
     (void)v;

@@ -4,6 +4,15 @@
  * (that many vectors are sorted together by sort_columns; 0: there is none), and WITH (the instructions). It
  * has no guard: it is meant to be included again. */
 
+/* Orders each vector and the one so far behind it, a power of two. */
+INLINE_WITH void NAME(order_apart)(VECTOR *v, const int count, const int apart)
+{
+#pragma GCC unroll 8
+    for (int k = 0; k < count; ++k)
+        if (!(k & apart))
+            NAME(order)(&v[k], &v[k + apart]);
+}
+
 /* Sorts vectors that rise and then fall, or the reverse: each 2 * `apart` of `count`. Compilers unroll no
  * loop whose step is a division, and vectors stay in registers only without loops. */
 INLINE_WITH void NAME(clean)(VECTOR *v, const int count, const int apart)
@@ -192,46 +201,22 @@ WITH static void NAME(sort_few)(const KEY *from, KEY *to, const int64_t n)
         NAME(sort_blocks)(from, to, n);
 }
 
-/* No key is less than the one before it: few keys of a random row tell. */
+/* No key is less than the one before it. */
 WITH static bool NAME(is_sorted)(const KEY *from, const int64_t n)
 {
-    for (int64_t k = 0; k + 1 < n;) { /* some at a time, by vectors */
-        const int64_t end = n - 1 - k < SORTED_AT_ONCE ? n - 1 : k + SORTED_AT_ONCE;
-        int is_less = 0;
-        for (; k < end; ++k)
-            is_less |= from[k + 1] < from[k];
-        if (is_less)
-            return false;
-    }
-    return true;
+    KN_HOST_RETURN_NONE(k, n, from[k + 1] < from[k]);
 }
 
-/* All keys are equal: they are different early in most rows. */
+/* All keys are equal. */
 WITH static bool NAME(is_same)(const KEY *from, const int64_t n)
 {
-    for (int64_t k = 0; k < n;) {
-        const int64_t end = n - k < SORTED_AT_ONCE ? n : k + SORTED_AT_ONCE;
-        KEY differs = 0;
-        for (; k < end; ++k)
-            differs |= from[k] ^ from[0];
-        if (differs != 0)
-            return false;
-    }
-    return true;
+    KN_HOST_RETURN_NONE(k, n, from[k + 1] != from[k]);
 }
 
 /* No key is greater than the one before it. */
 WITH static bool NAME(is_reversed)(const KEY *from, const int64_t n)
 {
-    for (int64_t k = 0; k + 1 < n;) {
-        const int64_t end = n - 1 - k < SORTED_AT_ONCE ? n - 1 : k + SORTED_AT_ONCE;
-        int is_greater = 0;
-        for (; k < end; ++k)
-            is_greater |= from[k + 1] > from[k];
-        if (is_greater)
-            return false;
-    }
-    return true;
+    KN_HOST_RETURN_NONE(k, n, from[k + 1] > from[k]);
 }
 
 /* Makes use of a row's order, if it has one. */

@@ -2,6 +2,7 @@
  * came. */
 #include <string.h>
 
+#include "device/host_neighbours.h"
 #include "device/host_sort.h"
 #include "device/host_threads.h"
 
@@ -12,7 +13,6 @@ enum {
     PIECES = 4,
     TABLES = 4,           /* of a piece of bytes: the same byte again waits for no sum */
     OF_A_PIECE = 1 << 15, /* elements that are worth tables of their own */
-    SEEN_AT_ONCE = 64,
     WRITTEN_AT_ONCE = 4
 };
 
@@ -99,15 +99,7 @@ static unsigned byte_at(const kn_host_words *of, unsigned place)
     {                                                                                                        \
         const unsigned sign = of->is_signed || of->is_float ? 1u << (8 * sizeof(type) - 1) : 0;              \
         const unsigned down = of->is_descending ? ~0u : 0;                                                   \
-        for (int64_t k = 0; k + 1 < of->length;) {                                                           \
-            const int64_t left = of->length - 1 - k, end = k + (left < SEEN_AT_ONCE ? left : SEEN_AT_ONCE);  \
-            int is_before = 0;                                                                               \
-            for (; k < end; ++k)                                                                             \
-                is_before |= (type)(down ^ place(row[k + 1])) < (type)(down ^ place(row[k]));                \
-            if (is_before)                                                                                   \
-                return false;                                                                                \
-        }                                                                                                    \
-        return true;                                                                                         \
+        KN_HOST_RETURN_NONE(k, of->length, (type)(down ^ place(row[k + 1])) < (type)(down ^ place(row[k]))); \
     }
 
 #define PLACE(word) ((word) ^ sign)

@@ -344,9 +344,7 @@ static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const 
                              const kiln_call_options *options)
 {
     kiln_arg within[KN_MAX_PARAMS];
-    kiln_dtype of = in[0].kind == KILN_ARG_ARRAY   ? in[0].value.array->dtype
-                    : in[0].kind == KILN_ARG_TYPED ? (kiln_dtype)in[0].dtype
-                                                   : kn_weak_dtype(&in[0]);
+    kiln_dtype of = kn_argument_dtype(&in[0]);
     for (int j = 0; j < n_in; ++j)
         within[j] = kn_bound_number(kn_clip_bound(j, of), &in[j], k->out[0]);
     return call_kernel(k, out, n_out, within, n_in, options);

@@ -15,7 +15,6 @@
 #include "fuse/strips.h"
 #include "schedule/kind.h"
 #include "space/shape.h"
-#include "types/dtype.h"
 
 /* The most elements for which a kernel of several passes over its rows is as fast as several kernels. */
 enum { FEW_ELEMENTS = 1 << 15 };
@@ -396,16 +395,11 @@ static kiln_status lower(kn_lowered *out, const kn_expression *expression, const
     return status;
 }
 
-const kn_expression *kn_lower_reading(const kn_expression *e, const kiln_arg *arg)
+const kn_expression *kn_lower_reading(const kn_expression *e, const kiln_arg *in)
 {
     bool is_other = false;
-    for (int k = 0; e->other && k < e->graph->n_in && k < 64; ++k) {
-        const kiln_arg *in = &arg[k];
-        const kiln_dtype dtype = in->kind == KILN_ARG_ARRAY   ? in->value.array->dtype
-                                 : in->kind == KILN_ARG_TYPED ? (kiln_dtype)in->dtype
-                                                              : kn_weak_dtype(in);
-        is_other = is_other || (e->graph->guessed_inputs >> k & 1 && dtype != KILN_BOOL);
-    }
+    for (int k = 0; e->other && k < e->graph->n_in && k < 64; ++k)
+        is_other = is_other || (e->graph->guessed_inputs >> k & 1 && kn_argument_dtype(&in[k]) != KILN_BOOL);
     return is_other ? e->other : e;
 }
 

@@ -67,9 +67,7 @@ void kn_describe_arguments(kn_described *out, const kiln_arg *in, int n_in)
         out[k].is_number = !a;
         out[k].is_late = out[k].takes_any = false;
         out[k].late_axis = 0;
-        out[k].dtype = a                              ? a->dtype
-                       : in[k].kind == KILN_ARG_TYPED ? (kiln_dtype)in[k].dtype
-                                                      : kn_weak_dtype(&in[k]);
+        out[k].dtype = kn_argument_dtype(&in[k]);
         out[k].ndim = a ? a->ndim : 0;
         if (a)
             memcpy(out[k].shape, a->shape, (size_t)a->ndim * sizeof *a->shape);

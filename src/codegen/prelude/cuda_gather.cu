@@ -32,6 +32,28 @@ __device__ __forceinline__ kn_pack<T, N> kn_elements_of(const kn_words<sizeof(T)
     return elements;
 }
 
+// The bytes from `off` on of two vectors, as many as one has: moved by words, then, if HasParts, by bytes.
+template <bool HasParts, int N>
+__device__ __forceinline__ kn_words<N> kn_join_words(const kn_words<N> &low, const kn_words<N> &high, int off) {
+    unsigned run[2 * N];
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        run[k] = low.at[k];
+        run[N + k] = high.at[k];
+    }
+#pragma unroll
+    for (int by = N / 2; by > 0; by /= 2)
+        if (off & (4 * by))
+#pragma unroll
+            for (int k = 0; k < 2 * N - by; ++k)
+                run[k] = run[k + by];
+    kn_words<N> result;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        result.at[k] = HasParts ? __funnelshift_r(run[k], run[k + 1], 8 * (off & 3)) : run[k];
+    return result;
+}
+
 // A run that begins anywhere, of which the bytes from `begin` to `end` are wanted: the one or two aligned vectors in which they lie, moved by words, then by bytes. What is
 // read beside them is in the same 16 bytes as some of them.
 template <class T, int N>
@@ -40,23 +62,7 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_part(const char *from, int begi
     const int off = (int)((unsigned)(unsigned long long)from & (4 * words - 1));
     const kn_words<words> *aligned = reinterpret_cast<const kn_words<words> *>(from - off);
     const kn_words<words> low = aligned[begin + off >= 4 * words], high = aligned[end + off > 4 * words];
-    unsigned run[2 * words];
-#pragma unroll
-    for (int k = 0; k < words; ++k) {
-        run[k] = low.at[k];
-        run[words + k] = high.at[k];
-    }
-#pragma unroll
-    for (int by = words / 2; by > 0; by /= 2)
-        if (off & (4 * by))
-#pragma unroll
-            for (int k = 0; k < 2 * words - by; ++k)
-                run[k] = run[k + by];
-    kn_words<words> result;
-#pragma unroll
-    for (int k = 0; k < words; ++k)
-        result.at[k] = sizeof(T) < 4 ? __funnelshift_r(run[k], run[k + 1], 8 * (off & 3)) : run[k];
-    return kn_elements_of<T, N>(result);
+    return kn_elements_of<T, N>(kn_join_words<(sizeof(T) < 4)>(low, high, off));
 }
 
 template <class T, int N>

@@ -46,28 +46,6 @@ __device__ __forceinline__ kn_run<T, N> kn_load_run(const char *from) {
     return run;
 }
 
-// The bytes from `off` on of two vectors, as many as one has: moved by words, then, if HasParts, by bytes.
-template <bool HasParts, int N>
-__device__ __forceinline__ kn_words<N> kn_join_words(const kn_words<N> &low, const kn_words<N> &high, int off) {
-    unsigned run[2 * N];
-#pragma unroll
-    for (int k = 0; k < N; ++k) {
-        run[k] = low.at[k];
-        run[N + k] = high.at[k];
-    }
-#pragma unroll
-    for (int by = N / 2; by > 0; by /= 2)
-        if (off & (4 * by))
-#pragma unroll
-            for (int k = 0; k < 2 * N - by; ++k)
-                run[k] = run[k + by];
-    kn_words<N> result;
-#pragma unroll
-    for (int k = 0; k < N; ++k)
-        result.at[k] = HasParts ? __funnelshift_r(run[k], run[k + 1], 8 * (off & 3)) : run[k];
-    return result;
-}
-
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_join_run(const kn_run<T, N> &run) {
     kn_words<kn_run<T, N>::words> words = run.low;

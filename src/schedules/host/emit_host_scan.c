@@ -1,4 +1,5 @@
 /* emit_host_scan.c - host_scan.cpp. */
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/writer.h"
@@ -18,15 +19,9 @@ static const struct {
 /* True if it is the text, which expressions cast to the type of what is scanned. */
 static bool is_text(const char *body, const char *text, const char *c_name)
 {
-    const char *const part[] = {"static_cast<", c_name, ">(", text, ")"};
-    if (!strcmp(body, text))
-        return true;
-    for (size_t k = 0; k < sizeof part / sizeof *part; ++k) {
-        if (strncmp(body, part[k], strlen(part[k])) != 0)
-            return false;
-        body += strlen(part[k]);
-    }
-    return !*body;
+    char cast[96];
+    snprintf(cast, sizeof cast, "static_cast<%s>(%s)", c_name, text);
+    return strcmp(body, text) == 0 || strcmp(body, cast) == 0;
 }
 
 kn_host_scan_way kn_host_scan_way_of(const kn_spec *spec)
