@@ -280,7 +280,7 @@ enum { THREADS = 4, CALLS = 10000 };
 typedef struct caller {
     kiln_kernel *kernel;
     kiln_array *x;
-    int calls, quick;
+    int number, calls, quick;
     pthread_t thread;
 } caller;
 
@@ -288,31 +288,41 @@ static void *call_often(void *user)
 {
     caller *c = user;
     for (int n = 0; n < c->calls; ++n)
-        c->quick += call(c->kernel, 5, c->x, 0).form == KILN_FORM_QUICK;
+        c->quick += call(c->kernel, c->number, c->x, 0).form == KILN_FORM_QUICK;
     return NULL;
 }
 
-/* Until the best form has come, and on for a while. */
-static void swaps_under_threads(void)
+/* Until the best form has come, and on for a while: calls in the quick form. */
+static int swap_under_threads(int number)
 {
     caller c[THREADS];
-    kiln_kernel *k = make_kernel(5);
+    kiln_kernel *k = make_kernel(number);
     kiln_array *x = make_input();
     int quick = 0;
     for (int t = 0; t < THREADS; ++t) {
-        c[t] = (caller){.kernel = k, .x = x, .calls = CALLS / THREADS};
+        c[t] = (caller){.kernel = k, .x = x, .number = number, .calls = CALLS / THREADS};
         REQUIRE(pthread_create(&c[t].thread, NULL, call_often, &c[t]) == 0);
     }
     for (int t = 0; t < THREADS; ++t) {
         pthread_join(c[t].thread, NULL);
         quick += c[t].quick;
     }
-    REQUIRE(quick > 0 || !has_values); /* the fake compiler takes no time */
     REQUIRE(kiln_wait_for_best(-1));
-    REQUIRE(call(k, 5, x, 0).form == KILN_FORM_BEST);
-    printf("%d of %d calls ran in the quick form\n", quick, CALLS);
+    REQUIRE(call(k, number, x, 0).form == KILN_FORM_BEST);
     kiln_array_free(x);
     kiln_kernel_free(k);
+    return quick;
+}
+
+/* The best form may be the first to come where a process does not get its processor: another kernel then. The
+ * fake compiler takes no time. */
+static void swaps_under_threads(void)
+{
+    int quick = swap_under_threads(5);
+    for (int number = 6; !quick && has_values && number < 16; ++number)
+        quick = swap_under_threads(number);
+    REQUIRE(quick > 0 || !has_values);
+    printf("%d of %d calls ran in the quick form\n", quick, CALLS);
 }
 
 static void swaps_reductions(void)
