@@ -375,8 +375,9 @@ kiln_status kn_call_delete(kn_value *out, kn_parser *p, const kn_called *c)
         status = read_slice(&slot[1], p, c, &slot[0], &slot[2]);
     if (status == KILN_OK && slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]))
         return kn_compose(out, p, c,
-                          kn_call_is_given(&slot[2]) ? "compress(left_of(arr, obj, axis), arr, axis=axis)"
-                                                     : "a = ravel(arr); extract(left_of(a, obj, 0), a)",
+                          kn_call_is_given(&slot[2])
+                              ? "compress(left_of(arr, atleast_1d(obj), axis), arr, axis=axis)"
+                              : "a = ravel(arr); compress(left_of(a, atleast_1d(obj), 0), a)",
                           names, slot, 3);
     if (status == KILN_OK)
         status = read_wholes(of.list, &of.n_list, p, &slot[1], KN_ARRANGED_LIST, INT64_MIN, names[1]);
@@ -394,7 +395,7 @@ static kiln_status insert_by(kn_value *out, kn_parser *p, const kn_called *c, kn
     return status == KILN_OK
                ? kn_compose(
                      out, p, c,
-                     "n = arr.shape[axis]; i = transpose(obj, 0); "
+                     "n = arr.shape[axis]; i = transpose(atleast_1d(obj), 0); "
                      "i = take(arange(n + 1), where(i < -n, n + 1, where(i < 0, i + n, i))); "
                      "o = argsort(i, kind='stable'); p = take(i, o) + arange(len(i)); "
                      "t = arange(n + len(i)); k = searchsorted(p, t); "

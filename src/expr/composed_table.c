@@ -181,8 +181,8 @@ static const kn_composed rows[] = {
      "a, b = " OF_BOTH("ravel(ar1)",
                        "ar2") ", ravel(ar2); {return_indices? o, q = argsort(a), argsort(b); " SORTED("a")
          IS_FIRST "; f = f & isin(s, b); k = take(q, searchsorted(take(b, q), s), mode='clip'); "
-                  "extract(f, s), extract(f, o), extract(f, k) {else} " SORTED("a") IS_FIRST
-     "; extract(f & isin(s, b), s)}"},
+                  "selected(f, s), selected(f, o), selected(f, k) {else} " SORTED("a") IS_FIRST
+     "; selected(f & isin(s, b), s)}"},
     {"isclose", CLOSE_PARAMS, CLOSE},
     {"iscomplex", "x", "imag(x) != 0"},
     {"isin", "element, test_elements, *, invert#=False",
@@ -265,8 +265,10 @@ static const kn_composed rows[] = {
     {"polymul", "a1, a2", "convolve(a1, a2)"},
     {"polysub", "a1, a2", OF_ENDS("-")},
     {"polyval", "p, x",
-     "p = transpose(atleast_1d(p), 0); evaluated(" OF_BOTH("p", "x") ", " OF_BOTH("x", "p") ")"},
+     "p = transpose(atleast_1d(p), 0); "
+     "evaluated(" OF_BOTH("p", "x") ", " OF_BOTH(OF_BOTH("x", "p"), "x") ")"},
     {"put", "a, ind, v; mode$='raise'",
+     "ind = atleast_1d(ind); v = atleast_1d(v); "
      "{mode=wrap? ind = ind % size(a) {else} {mode=clip? ind = clip(ind, 0, size(a) - 1) {else} ind = ind}}; "
      "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
     {"put_along_axis", "arr, indices, values, axis#=-1",
@@ -295,13 +297,13 @@ static const kn_composed rows[] = {
     {"segment_sum", "data, segment_ids, num_segments#", NULL},
     {"select", "condlist@, choicelist@, default=0", NULL},
     {"setdiff1d", "ar1, ar2; assume_unique#=False",
-     "{assume_unique? a = ravel(ar1); extract(~isin(a, ar2), a) {else} " SORTED("ravel(ar1)") IS_NEW
-     "; extract(f & ~isin(s, ar2), s)}"},
+     "{assume_unique? a = ravel(ar1); selected(~isin(a, ar2), a) {else} " SORTED("ravel(ar1)") IS_NEW
+     "; selected(f & ~isin(s, ar2), s)}"},
     {"setxor1d", "ar1, ar2",
      "a, b = ar1, ar2; " JOINED SORTED("c") IS_FIRST
      "; "
      "m = size(s) - astype(any(isnan(a)), int64) - astype(any(isnan(b)), int64); "
-     "extract(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
+     "selected(where(isnan(s), j >= m, f & (isin(s, a) != isin(s, b))), s)"},
     {"shuffle", "key, x, axis#=-1",
      "take(x, permuted_index(key, arange(x.shape[axis]), x.shape[axis]), axis=axis)"},
     {"sliding_window_view", "x, window_shape%, axis=None", NULL},

@@ -38,11 +38,42 @@ kiln_status kn_call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c)
     return add_selection(out, p, c, names, 1, text);
 }
 
+/* True if a node has the shape of another for certain: elementwise operations of it and of numbers. *reads:
+ * it is there. */
+static bool has_shape_of(bool *reads, const kn_graph *graph, int node, int other)
+{
+    const kn_node *n = &graph->node[node];
+    kn_known_operation o;
+    *reads = *reads || node == other;
+    if (node == other || n->kind == KN_NODE_NUMBER)
+        return true;
+    if (n->kind != KN_NODE_CAST &&
+        (n->kind != KN_NODE_CALL || !kn_find_operation(&o, n->name, strlen(n->name)) || o.is_reduction ||
+         o.scans))
+        return false;
+    for (int k = 0; k < n->n_in; ++k)
+        if (!has_shape_of(reads, graph, n->in[k], other))
+            return false;
+    return true;
+}
+
+/* Elements of all of arr, in C order, where those of the condition are not zero: there may be fewer of these.
+ * selected(condition, arr) (which 1): there are as many. */
 kiln_status kn_call_extract(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const names[] = {"condition", "arr"}, *const text[] = {"C condition, T x", "T y",
                                                                               "condition != (C)0", "y = x"};
-    return add_selection(out, p, c, names, 2, text);
+    kn_value slot[2] = {{0}};
+    bool reads = false;
+    int in[2] = {0};
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    if (status != KILN_OK)
+        return status;
+    return c->which || (has_shape_of(&reads, p->graph, in[0], in[1]) && reads)
+               ? add_selection_of(out, p, c, slot, 2, text)
+               : kn_compose(out, p, c, "compress(ravel(condition), ravel(arr))", names, slot, 2);
 }
 
 /* Those along an axis, which a mask selects. */

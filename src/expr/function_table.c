@@ -134,6 +134,7 @@ static const struct {
                  {"segment_sum", kn_call_segments, KN_ADDED},
                  {"shaped_as", kn_call_shaped_as, INNER},
                  {"select", kn_call_select, 0},
+                 {"selected", kn_call_extract, INNER | 1},
                  {"slice", kn_call_slice, 0},
                  {"sliding_window_view", kn_call_windows, 0},
                  {"sort", kn_call_sort, KN_SORT},

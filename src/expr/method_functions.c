@@ -193,11 +193,14 @@ static bool has_row(const char *name)
 static kiln_status call_at(kn_value *out, kn_parser *p, const kn_called *c, const char *name)
 {
     static const char *const of[] = {"a", "indices", "b"};
-    char text[KN_NAME_MAX + 32], function[KN_NAME_MAX + 8];
+    char text[KN_NAME_MAX + 40], function[KN_NAME_MAX + 8];
     kn_value slot[3] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, of, 3, 3, 3);
     snprintf(function, sizeof function, "%s_at", name);
-    snprintf(text, sizeof text, "%s(a, indices, b)", function);
+    /* A number, of the call, is not an array of indices. */
+    snprintf(text, sizeof text, "%s(a, %s, b)", function,
+             slot[1].kind == KN_VALUE_NODE && !kn_parser_is_number(p, &slot[1]) ? "atleast_1d(indices)"
+                                                                                : "indices");
     if (status != KILN_OK)
         return status;
     return has_row(function) ? kn_compose(out, p, c, text, of, slot, 3) : call_steps(out, p, c, name, slot);

@@ -197,6 +197,10 @@ kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
         kn_value given[] = {slot[0], slot[1]}; /* as many elements, in any shape */
         status = kn_compose(&slot[1], p, c, "shaped_as(mask, a)", names, given, 2);
     }
+    if (status == KILN_OK) { /* a number, of the call, has no elements */
+        const kn_value given = slot[2];
+        status = kn_compose(&slot[2], p, c, "atleast_1d(values)", names + 2, &given, 1);
+    }
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     kn_str_printf(&body, "const int64 n = values.size(); y = mask != (M)0 && n > 0 ? (T)values[%s %% n] : a",

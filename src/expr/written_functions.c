@@ -524,7 +524,8 @@ kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c)
     if (kn_call_is_given(&slot[2]))
         return kn_call_trim_axes(out, p, c, &slot[0], &slot[2], words[which]);
     add_name(&n, "filt", &slot[0]);
-    kn_str_printf(&text, "f = filt[:]; m = f != 0; c = cumsum(m, axis=0); extract(reshape(%s, (len(f),)), f)",
+    kn_str_printf(&text,
+                  "f = filt[:]; m = f != 0; c = cumsum(m, axis=0); selected(reshape(%s, (len(f),)), f)",
                   keeps[which]);
     return read(out, p, c, &text, &n);
 }

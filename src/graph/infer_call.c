@@ -331,14 +331,16 @@ static void bind_scalars(letters *l, const kn_inference *f, const kn_node *node)
             l->dtype[c] = kn_promote_scalars(arg, scalars[c], node->n_in);
 }
 
-/* Raw parameters say nothing about the number of elements. */
+/* Raw parameters say nothing about the number of elements, and numbers do not either, but for an index, which
+ * is one. */
 static kiln_status check_raw(const kn_inference *f, const kn_node *node)
 {
     const kn_program *p = node->kernel->program;
     bool any_raw = false, is_said = false;
     for (int k = 0; k < p->n_in + p->n_out; ++k) {
         any_raw |= p->param[k].is_raw;
-        is_said |= k < p->n_in && !p->param[k].is_raw && !read_by(f, node, k)->is_scalar;
+        is_said |= k < p->n_in && !p->param[k].is_raw &&
+                   (!read_by(f, node, k)->is_scalar || node->kernel->whole_inputs >> k & 1);
         if (k < p->n_in && read_by(f, node, k)->is_scalar && p->indexed >> k & 1)
             return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
                                   "%s: '%s' is raw, and the texts index it: an array was expected, a number "

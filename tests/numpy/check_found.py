@@ -9,7 +9,7 @@ import numpy as np
 from check_fused_maps import called
 from host_kernels import Arrays, in_threads, random_cases
 
-FOUND = ["x[x > k]", "x[m]", "y[x > y]", "unique(x)", "unique(i // 3)", "compress(m, x)", "extract(m, y)", "x[nonzero(m)[0]]", "a[b]", "union1d(x, y)", "intersect1d(x, y)", "setdiff1d(x, y)",
+FOUND = ["x[x > k]", "x[m]", "y[x > y]", "unique(x)", "unique(i // 3)", "compress(m, x)", "extract(m, y)", "extract(x > k, x)", "extract(m[:3], a)", "extract(a[0] > k, a)", "x[nonzero(m)[0]]", "a[b]", "union1d(x, y)", "intersect1d(x, y)", "setdiff1d(x, y)",
          "x[flatnonzero(x > y)]", "a[a[:, 0] > k][:, 1]", "a[:, a[0] > k].T[:, 0]", "unique(x, return_counts=True)[1]", "unique(x, return_index=True)[1]", "nonzero(a > k)[1]", "y[m & (x > k)]"]
 NUMBERS = ["sum(c)", "max(c)", "c[0]", "sum(m)", "len(x[m])", "min(c) + 2", "max(c) * 2 - 1", "size(unique(i))"]
 SIZED = ["arange(v)", "arange(v) * v", "zeros(v) + v", "ones((v, 2)) * k", "full((2, v), k)", "eye(v)", "arange(v)[::-1] + c[0]", "linspace(0, 8, v + 1)[-1:]", "arange(0, v * 3, 3)", "identity(v) - v",

@@ -1,0 +1,109 @@
+"""A number in the place of each argument: of each function of NumPy's signatures, calls in which one argument after the other is a number, once in the text and once as the
+call's, are computed as NumPy does, or refused by a message that says what was expected. check_scalars.py LIBRARY NAMES [--target TARGET] [--only NAME]; NAMES is
+tests/docs/numpy_names."""
+import ctypes
+import re
+import subprocess
+
+import numpy as np
+
+from check_common import Common, same
+from check_effects import ARRAYS, STATEMENTS, arguments_of, evaluate, numpys
+from check_parameters import parameters
+from host_kernels import Argument, SEED, SOAK, drawn, in_threads, random_cases
+
+NUMBER, WEAK_INT = 2, 3  # kiln_arg_kind
+NAME = "number"
+# What a refusal says: an array is needed, or the number has to stand in the text.
+REFUSALS = re.compile(r"array (with at least one axis )?was expected|stands? in the expression|an axis to sort along was expected|nothing to select from|not a shape$|axes; .* expected|"
+                      r"indices were given for 0 axes")
+NO_ELEMENTS = ("empty", "empty_like")  # nothing is said about their elements
+
+
+def arguments(text):
+    """The arguments of a call."""
+    found, depth, is_quoted = [""], 0, False
+    for c in text:
+        depth += (c in "([") - (c in ")]")
+        is_quoted ^= c == "'"
+        if c == "," and depth == 0 and not is_quoted:
+            found.append("")
+        else:
+            found[-1] += c
+    return [a.strip() for a in found if a.strip()]
+
+
+def calls(name, base):
+    """Texts with the number in the place of an argument, as a pattern."""
+    own = arguments(base)
+    for k in range(name in STATEMENTS, len(own)):
+        text = f"{name}({', '.join(own[:k] + ['%s'] + own[k + 1:])})"
+        yield text + (f"; {own[0]}" if name in STATEMENTS else "")
+
+
+class Numbers(Common):
+    def with_number(self, text, arrays, is_named, n_out):
+        """The results, or the message."""
+        kernel, out = ctypes.c_void_p(), (ctypes.c_void_p * n_out)()
+        given = [Argument(1, 0, self.wrap(a, a.dtype.name).value) for a in arrays.values()] + [Argument(WEAK_INT, 0, NUMBER)] * is_named
+        names = ", ".join([*arrays] + [NAME] * is_named)
+        if self.c.kiln_expression_create(ctypes.byref(kernel), names.encode(), text.encode(), None):
+            return self.c.kiln_error_message().decode()
+        status = self.c.kiln_kernel_call(kernel, out, n_out, (Argument * max(len(given), 1))(*given), len(given), None)
+        got = self.c.kiln_error_message().decode() if status else [self.taken(a) for a in out]
+        self.c.kiln_kernel_free(kernel)
+        return got
+
+
+def right_of(text):
+    """NumPy's results, or None where it refuses, or gives none."""
+    try:
+        right = evaluate(text % NUMBER, dict(ARRAYS, f=np.ones((6, 2))))
+    except (AttributeError, KeyError, np.linalg.LinAlgError):
+        return None
+    return None if isinstance(right, Exception) or not right else right
+
+
+def check(kiln, name, text):
+    """What is wrong, or None."""
+    right = right_of(text)
+    if right is None:
+        return None
+    arrays = {key: value for key, value in ARRAYS.items() if key in re.findall(r"\w+", text)}
+    for is_named, word in enumerate((str(NUMBER), NAME)):
+        got = kiln.with_number(text % word, arrays, bool(is_named), len(right))
+        if isinstance(got, str):
+            if not REFUSALS.search(got.splitlines()[0]):
+                return f"{text % word}: {got}"
+        elif any(g.dtype != r.dtype or g.shape != r.shape or (name not in NO_ELEMENTS and not same(g, r, "")) for g, r in zip(got, right)):
+            return f"{text % word}: {got}, not {right}"
+    return None
+
+
+def all_calls(names):
+    """Each function's calls."""
+    for name in sorted({line.split("\t")[0] for line in names if line.split("\t")[1] in ("operation", "function")}):
+        function = numpys(name)
+        if function is None or isinstance(function, np.ufunc):
+            continue
+        try:
+            base = arguments_of(name, parameters(function)[0])
+        except (KeyError, ValueError, TypeError):  # no example, or no signature
+            continue
+        yield from ((name, text) for text in calls(name, base))
+
+
+def main():
+    o = random_cases(1, 1, 1, ("names", {}), ("--only", {}))
+    kiln, wrong = Numbers(o.library), []
+    kiln.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
+    cases = [case for case in all_calls(subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()) if not o.only or case[0] == o.only]
+    chosen = cases if o.only else drawn(cases, 6)
+    in_threads(lambda case: wrong.append(check(kiln, *case)), chosen)
+    wrong = [w for w in wrong if w]
+    assert not wrong, f"KILN_SEED={SEED}\n" + "\n".join(sorted(wrong))
+    print(f"{len(chosen)} of {len(cases)} calls{'' if SOAK else ' drawn'}")
+
+
+if __name__ == "__main__":
+    main()
