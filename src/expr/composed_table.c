@@ -270,7 +270,8 @@ static const kn_composed rows[] = {
     {"put", "a, ind, v; mode$='raise'",
      "ind = atleast_1d(ind); v = atleast_1d(v); "
      "{mode=wrap? ind = ind % size(a) {else} {mode=clip? ind = clip(ind, 0, size(a) - 1) {else} ind = ind}}; "
-     "w = scattered_last(a, ind); where(w > 0, full_like(a, take(v, w - 1, mode='wrap')), a)"},
+     "w = scattered_last(a, ind); where((w > 0) & (size(v) > 0), full_like(a, take(v, w - 1, mode='wrap')), "
+     "a)"},
     {"put_along_axis", "arr, indices, values, axis#=-1",
      "p = places_along(arr, indices, axis); w = scattered_last(arr, p); v = broadcast_to(values, p.shape); "
      "where(w > 0, full_like(arr, take(v, w - 1, mode='clip')), arr)"},

@@ -506,28 +506,36 @@ kiln_status kn_call_histogram2d(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- zeros at the ends; bits ---- */
 
+/* Elements between the ends of one axis. What is left along several depends on values, which an expression of
+ * its own cannot say. */
+static kiln_status write_trimmed(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    static const char *const keeps[] = {"(c > 0) & (sum(m) - c + m > 0)", "c > 0", "sum(m) - c + m > 0",
+                                        "(c > 0) & (sum(m) - c + m > 0)"};
+    if (in[0].ndim != 1)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "trim_zeros: 'filt' has %d axes; one was expected, or the axes: axis=(0, 1)",
+                        in[0].ndim);
+    kn_str_printf(text, "m = x0 != 0; c = cumsum(m); selected(%s, x0)", keeps[own->which]);
+    return KILN_OK;
+}
+
 /* trim_zeros(filt, trim='fb', axis=None): without axes filt has one. */
 kiln_status kn_call_trim_zeros(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    static const char *const name[] = {"filt", "trim", "axis"}, *const words[] = {"fb", "f", "b", "bf", NULL},
-                             *const keeps[] = {"(c > 0) & (sum(m) - c + m > 0)", "c > 0",
-                                               "sum(m) - c + m > 0", "(c > 0) & (sum(m) - c + m > 0)"};
-    names n = {.count = 0};
+    static const char *const name[] = {"filt", "trim", "axis"}, *const words[] = {"fb", "f", "b", "bf", NULL};
+    kn_shaped_own own = {.count = 0};
     kn_value slot[3] = {{0}};
-    kn_str text = KN_STR_INIT;
-    int which = 0;
     kiln_status status = kn_call_match(slot, p, c, name, 3, 3, 1);
     if (status == KILN_OK)
-        status = kn_call_word(&which, p, &slot[1], words, name[1]);
+        status = kn_call_word(&own.which, p, &slot[1], words, name[1]);
+    if (status == KILN_OK)
+        status = p->array(&slot[0], p);
     if (status != KILN_OK)
         return status;
     if (kn_call_is_given(&slot[2]))
-        return kn_call_trim_axes(out, p, c, &slot[0], &slot[2], words[which]);
-    add_name(&n, "filt", &slot[0]);
-    kn_str_printf(&text,
-                  "f = filt[:]; m = f != 0; c = cumsum(m, axis=0); selected(reshape(%s, (len(f),)), f)",
-                  keeps[which]);
-    return read(out, p, c, &text, &n);
+        return kn_call_trim_axes(out, p, c, &slot[0], &slot[2], words[own.which]);
+    return kn_call_shaped(out, p, c, write_trimmed, &own, slot, 1);
 }
 
 /* packbits(a, axis=None, bitorder='big'), unpackbits(a, axis=None, count=None, bitorder='big') (which) */

@@ -1,5 +1,5 @@
-"""A number in the place of each argument: of each function of NumPy's signatures, calls in which one argument after the other is a number, once in the text and once as the
-call's, are computed as NumPy does, or refused by a message that says what was expected. check_scalars.py LIBRARY NAMES [--target TARGET] [--only NAME]; NAMES is
+"""A number, or an array of no or of one element, in the place of each argument: of each function of NumPy's signatures, calls in which one argument after the other is that are
+computed as NumPy does, or refused. A number stands once in the text and is once the call's; a refusal of it says what was expected. check_scalars.py LIBRARY NAMES [--target TARGET] [--only NAME]; NAMES is
 tests/docs/numpy_names."""
 import ctypes
 import re
@@ -17,6 +17,8 @@ NAME = "number"
 # What a refusal says: an array is needed, or the number has to stand in the text.
 REFUSALS = re.compile(r"array (with at least one axis )?was expected|stands? in the expression|an axis to sort along was expected|nothing to select from|not a shape$|axes; .* expected|"
                       r"indices were given for 0 axes")
+SMALL = {"none": np.zeros(0), "no_rows": np.zeros((0, 4)), "no_columns": np.zeros((3, 0)), "no_index": np.zeros(0, np.int64), "single": np.array(2.0), "truth": np.array(True),
+         "one": np.array([1.5]), "corner": np.array([[2]])}
 NO_ELEMENTS = ("empty", "empty_like")  # nothing is said about their elements
 
 
@@ -36,9 +38,9 @@ def arguments(text):
 def calls(name, base):
     """Texts with the number in the place of an argument, as a pattern."""
     own = arguments(base)
-    for k in range(name in STATEMENTS, len(own)):
+    for k in range(len(own)):
         text = f"{name}({', '.join(own[:k] + ['%s'] + own[k + 1:])})"
-        yield text + (f"; {own[0]}" if name in STATEMENTS else "")
+        yield text + ("" if name not in STATEMENTS else f"; {own[0]}" if k > 0 else "; %s")
 
 
 class Numbers(Common):
@@ -58,7 +60,7 @@ class Numbers(Common):
 def right_of(text):
     """NumPy's results, or None where it refuses, or gives none."""
     try:
-        right = evaluate(text % NUMBER, dict(ARRAYS, f=np.ones((6, 2))))
+        right = evaluate(text, dict(ARRAYS, **SMALL))
     except (AttributeError, KeyError, np.linalg.LinAlgError):
         return None
     return None if isinstance(right, Exception) or not right else right
@@ -66,17 +68,18 @@ def right_of(text):
 
 def check(kiln, name, text):
     """What is wrong, or None."""
-    right = right_of(text)
-    if right is None:
-        return None
-    arrays = {key: value for key, value in ARRAYS.items() if key in re.findall(r"\w+", text)}
-    for is_named, word in enumerate((str(NUMBER), NAME)):
-        got = kiln.with_number(text % word, arrays, bool(is_named), len(right))
+    for word in (str(NUMBER), NAME, *SMALL):
+        own = text.replace("%s", word)
+        right = right_of(text.replace("%s", str(NUMBER)) if word == NAME else own)
+        if right is None or (word in (str(NUMBER), NAME) and text.endswith("%s")):
+            continue
+        arrays = {key: value.copy(order="K") for key, value in {**ARRAYS, **SMALL}.items() if key in re.findall(r"\w+", own)}
+        got = kiln.with_number(own, arrays, word == NAME, len(right))
         if isinstance(got, str):
-            if not REFUSALS.search(got.splitlines()[0]):
-                return f"{text % word}: {got}"
+            if word not in SMALL and not REFUSALS.search(got.splitlines()[0]):
+                return f"{own}: {got}"
         elif any(g.dtype != r.dtype or g.shape != r.shape or (name not in NO_ELEMENTS and not same(g, r, "")) for g, r in zip(got, right)):
-            return f"{text % word}: {got}, not {right}"
+            return f"{own}: {got}, not {right}"
     return None
 
 
