@@ -5,6 +5,7 @@ installed, and compared with NumPy or PyTorch in float64.
     bench/fuzz_speed.py build/release/libkiln.so                                # 300 cases on the host: NumPy, Numba, JAX
     bench/fuzz_speed.py build/release/libkiln.so --target cuda --least 23 --most 28 --bytes 26 --count 2400    # on a GPU: torch.compile, JAX
     bench/fuzz_speed.py build/release/libkiln.so --replay corpus.jsonl          # the worst of an earlier run
+    bench/fuzz_speed.py build/release/libkiln.so --sequences --least 8 --most 22   # sorts, scans, selections, ... on the host: NumPy
     bench/fuzz_speed.py build/release/libkiln.so --plans --count 100            # nothing is measured: what plans move and how, for host and sm_90
 
 The floor: the fewest bytes (each input's elements once, each result's) by a copy of as many bytes, called in turn with the rest, and an empty call. On the
@@ -43,6 +44,7 @@ parser.add_argument("--peer-cases", type=int, default=240, help="GPU: the most c
 parser.add_argument("--corpus", default="", help="a file to which cases below the bar are written, the worst first")
 parser.add_argument("--all", default="", help="a file to which all cases are written, with times and plans")
 parser.add_argument("--replay", default="", help="a corpus: its cases instead of new ones")
+parser.add_argument("--sequences", action="store_true", help="host: sorts, scans, selections, counts, searches and indices (bench/speed_sequences.py), beside NumPy")
 parser.add_argument("--plans", action="store_true", help="look at plans alone")
 parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
 parser.add_argument("--said", default="", help=argparse.SUPPRESS)
@@ -65,6 +67,7 @@ import numpy as np  # noqa: E402
 
 import speed_cases  # noqa: E402
 import speed_peers  # noqa: E402
+import speed_sequences  # noqa: E402
 from host_kernels import Arrays  # noqa: E402
 from speed_call import Call, prepare  # noqa: E402
 from speed_report import OWN, first_line, line_of, ratio_of, say, show  # noqa: E402
@@ -197,14 +200,29 @@ def prepared(case):
     return bases, arrays, wanted, like_result(wanted)
 
 
-def measured(case, peers):
-    """{"ratio", "floor", "times", "plan", "fault"} of a case."""
+def sequence(case):
+    rng = np.random.default_rng([case["seed"], case["number"]])
+    bases = {n: speed_sequences.filled(i, rng, lying) for n, i in case["inputs"].items()}
+    arrays = speed_peers.viewed(case, bases, speed_peers.NUMPY)
+    wanted = np.asarray(speed_sequences.Numpy(1).make(case, bases, arrays)())
+    call = speed_sequences.Call(kiln, case, arrays)
+    fault = speed_sequences.wrong(case, arrays, call.result(wanted.dtype, wanted.shape), wanted)
+    return bases, arrays, wanted, wanted, wanted, call, fault
+
+
+def program(case):
     bases, arrays, wanted, out = prepared(case)
-    with np.errstate(all="ignore"):
-        exact = np.asarray(in_double(case, arrays))
+    exact = np.asarray(in_double(case, arrays))
     call = Call(kiln, case, arrays, out)
     call()
-    result = {"fault": wrong(case, out, wanted, exact), "plan": call.plan()}
+    return bases, arrays, wanted, out, exact, call, wrong(case, out, wanted, exact)
+
+
+def measured(case, peers):
+    """{"ratio", "floor", "times", "plan", "fault"} of a case."""
+    with np.errstate(all="ignore"):
+        bases, arrays, wanted, out, exact, call, fault = (sequence if "same" in case else program)(case)
+    result = {"fault": fault, "plan": call.plan()}
     copy = Copy(sum(touched(a) for a in arrays.values()) + out.nbytes)
     functions = {"kiln": call, "copy": copy, "empty": call.empty()}
     waits = dict.fromkeys(functions, no_wait)
@@ -238,7 +256,7 @@ def cases():
         return
     number, wanted = options.first, options.count
     while wanted > 0:
-        case = speed_cases.draw(options.seed, number, options.least, options.most)
+        case = (speed_sequences if options.sequences else speed_cases).draw(options.seed, number, options.least, options.most)
         number += 1
         if not options.family or case["family"] in options.family.split(","):
             wanted -= 1
@@ -315,6 +333,8 @@ def main():
     peers = speed_peers.installed(names, options.threads, options.target, say)
     if options.worker:
         return work(peers)
+    if options.sequences:
+        peers = {"numpy": speed_sequences.Numpy(1)}
     results, faults = on_host(peers) if is_host else on_gpu(peers)
     show(results, options.worst, not is_host)
     if options.corpus:

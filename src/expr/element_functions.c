@@ -3,11 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "expr/call.h"
 #include "expr/composed.h"
+#include "expr/shaped.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
+#include "space/shape.h"
 
 /* ---- selections: results, of which nothing is computed ---- */
 
@@ -76,28 +79,42 @@ kiln_status kn_call_extract(kn_value *out, kn_parser *p, const kn_called *c)
                : kn_compose(out, p, c, "compress(ravel(condition), ravel(arr))", names, slot, 2);
 }
 
-/* Those along an axis, which a mask selects. */
-static kiln_status compress_along(kn_value *out, kn_parser *p, const kn_called *c, kn_value *slot)
+static void write_axes(kn_str *text, int axis)
 {
-    static const char *const names[] = {"condition", "a", "axis"};
-    kn_str text = KN_STR_INIT;
-    int axis = 0;
-    kiln_status status = kn_call_axis(&axis, p, &slot[2]);
-    if (status != KILN_OK)
-        return status;
-    kn_str_printf(&text, "c = condition; i = arange(a.shape[%d]); ", axis);
-    kn_str_printf(&text, "a[%s", axis < 0 ? "..., " : "");
+    kn_str_append(text, "[");
     for (int k = 0; k < axis; ++k)
-        kn_str_append(&text, ":, ");
-    kn_str_append(&text, "where(i < len(c), take(c != 0, i, mode='clip'), False)");
-    for (int k = axis; k < -1; ++k)
-        kn_str_append(&text, ", :");
-    kn_str_append(&text, "]");
-    status = kn_str_status(&text, "the text of a function");
-    if (status == KILN_OK)
-        status = kn_compose(out, p, c, kn_str_text(&text), names, slot, 3);
-    kn_str_free(&text);
-    return status;
+        kn_str_append(text, ":, ");
+}
+
+/* x0: the condition. It and the array, or its axis, end where the shorter one does. */
+static kiln_status write_compress(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const int ndim = in[1].ndim, axis = (int)own->number[0] + (own->number[0] < 0 ? ndim : 0);
+    if (own->count > 0 && (axis < 0 || axis >= ndim))
+        return kn_error(KILN_ERROR_SHAPE, "compress: axis %lld was given; the array has %d axes",
+                        (long long)own->number[0], ndim);
+    const int64_t length = in[0].shape[0];
+    const int64_t extent = own->count > 0 ? in[1].shape[axis] : kn_shape_size(ndim, in[1].shape);
+    if (length > extent)
+        kn_str_printf(text, "x0 = x0[:%lld]; ", (long long)extent);
+    if (own->count == 0) {
+        kn_str_append(text, "extract(x0, ");
+        kn_str_printf(text,
+                      length < extent ? "ravel(x1)[:%lld])"
+                      : ndim != 1     ? "ravel(x1))"
+                                      : "x1)",
+                      (long long)length);
+        return KILN_OK;
+    }
+    if (length < extent) {
+        kn_str_append(text, "x1 = x1");
+        write_axes(text, axis);
+        kn_str_printf(text, ":%lld]; ", (long long)length);
+    }
+    kn_str_append(text, "x1");
+    write_axes(text, axis);
+    kn_str_append(text, in[0].dtype == KILN_BOOL ? "x0]" : "x0 != 0]");
+    return KILN_OK;
 }
 
 /* The same value; a call refuses it where it has another number of axes than one. */
@@ -115,6 +132,7 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
     static const char *const all[] = {"condition", "a", "axis"}, *const method[] = {"a", "condition", "axis"};
     kn_value slot[3] = {{0}};
     kiln_status status = kn_call_match(slot, p, c, c->is_method ? method : all, 3, 3, 2);
+    kn_shaped_own own = {.count = kn_call_is_given(&slot[2])};
     if (c->is_method) {
         const kn_value condition = slot[1];
         slot[1] = slot[0];
@@ -122,13 +140,9 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
     }
     if (status == KILN_OK)
         status = need_one_axis(&slot[0], p, c);
-    if (status != KILN_OK || kn_call_is_given(&slot[2]))
-        return status == KILN_OK ? compress_along(out, p, c, slot) : status;
-    if (slot[2].kind == KN_VALUE_NONE)
-        return kn_compose(out, p, c, "compress(condition, a)", all, slot, 2);
-    static const char *const text[] = {"raw C condition, T a", "T y",
-                                       "i < condition.size() && condition[i] != (C)0", "y = a"};
-    return add_selection_of(out, p, c, slot, 2, text);
+    if (status == KILN_OK && own.count > 0)
+        status = kn_parser_whole(&own.number[0], p, &slot[2], all[2]);
+    return status == KILN_OK ? kn_call_shaped(out, p, c, write_compress, &own, slot, 2) : status;
 }
 
 /* ---- places in what is sorted ---- */

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "expr/composed.h"
 #include "expr/shaped_functions.h"
+#include "space/shape.h"
 
 /* ---- counts ---- */
 
@@ -43,27 +44,37 @@ static kiln_status write_bincount(kn_str *text, const kn_shaped_own *own, const 
     return KILN_OK;
 }
 
+/* The number of bins that the elements need, `least` of them at least; or an element below 0, which is
+ * refused. */
+static kiln_status write_needed(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    const long long least = (long long)own->number[0];
+    if (kn_shape_size(in->ndim, in->shape) == 0)
+        kn_str_printf(text, "zeros((), dtype=int64) + %lld", least);
+    else
+        kn_str_printf(text,
+                      "b = min(x0).astype(int64); e = max(x0).astype(int64); where(b < 0, b, maximum(e + 1, "
+                      "%lld))",
+                      least);
+    return KILN_OK;
+}
+
 /* As many bins as the greatest element needs, and `least` of them at least. */
 kiln_status kn_call_bincount_by(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *x,
                                 const kn_value *weights, int64_t least)
 {
-    static const char *const names[] = {"x", "least", "whole"};
+    static const char *const names[] = {"needed"};
     const bool has_weights = kn_call_is_given(weights);
-    const kn_shaped_own own = {.which = has_weights};
-    kn_value in[3] = {*x, {0}, {0}}, slot[3] = {*x, {0}, *x};
-    kiln_status status = p->array(&slot[0], p);
-    slot[2] = slot[0];
+    const kn_shaped_own own = {.which = has_weights}, needed = {.which = 2, .count = 1, .number = {least}};
+    kn_value in[3] = {*x, {0}, {0}}, whole, number;
+    kiln_status status = p->array(&in[0], p);
+    whole = in[0];
     if (status == KILN_OK)
-        status = kn_parser_number(&slot[1], p, kiln_arg_int(least), c->at, c->length);
+        status = kn_call_cast_to(&whole, p, c, KILN_INT64, KN_CASTING_SAFE, false);
     if (status == KILN_OK)
-        status = kn_call_cast_to(&slot[2], p, c, KILN_INT64, KN_CASTING_SAFE, false);
+        status = kn_call_shaped(&number, p, c, write_needed, &needed, &in[0], 1);
     if (status == KILN_OK)
-        status = kn_compose(&in[1], p, c,
-                            "w = transpose(whole, 0); b = min(w, initial=0); "
-                            "broadcast_to(False, counted(where(b < 0, b, maximum(max(w, initial=-1) + 1, "
-                            "least))).shape)",
-                            names, slot, 3);
-    in[0] = slot[0];
+        status = kn_compose(&in[1], p, c, "broadcast_to(False, counted(needed).shape)", names, &number, 1);
     if (has_weights)
         in[2] = *weights;
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_bincount, &own, in, 2 + has_weights) : status;

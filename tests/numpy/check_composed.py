@@ -323,8 +323,12 @@ def sets(name):
 
 
 def compress(rng, x, y):
-    keep = drawn(rng, rng.choice([0, 1, x.size // 2, x.size]), rng.choice("bool int8 float32".split()))
-    return "compress(y, x)", np.compress(keep, x), same, {"x": x, "y": keep}
+    """A condition of any dtype, which may be shorter than the array, or its axis, or longer by zeros."""
+    axis = rng.choice([None, rng.randrange(-x.ndim, x.ndim)]) if x.ndim > 0 else None
+    extent = x.size if axis is None else x.shape[axis]
+    keep = drawn(rng, rng.choice([extent, extent, 0, 1, extent // 2]), rng.choice("bool int8 float32".split()))[:extent]
+    keep = np.concatenate([keep, np.zeros(rng.choice([0, 0, 3]), keep.dtype)])
+    return f"compress(y, x{'' if axis is None else f', axis={axis}'})", np.compress(keep, x, axis), same, {"x": x, "y": keep}
 
 
 UFUNCS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum, "bitwise_and": np.bitwise_and,

@@ -59,15 +59,27 @@ KN_INDEPENDENT
             ((long long *)kn.partials)[kn_c] = kn_before + kn_sum;
             __atomic_store_n(&kn.counters[1], (unsigned)kn_c + 1, __ATOMIC_RELEASE);
         }
-        /* Each is stored by its number, which is one more than that of selected ones before. The last element of all stores the count, whether it is one or not. */
+        /* Each is stored by its number, which is one more than that of selected ones before. The last element of all stores the count, whether it is selected or not. */
         const auto kn_put = [&](const long long kn_k, const long long ${result}) {
             ${stores}
         };
+        /* Most are stored without the questions that stores ask: the element is selected, all results have a place for it, and it is not the last one. */
+        const bool kn_ends = kn_first + kn_count == kn.length;
+        const long long kn_others = kn_ends && kn_sum > 0 && kn_selected[kn_sum - 1] == kn_count - 1 ? (long long)kn_sum - 1 : (long long)kn_sum;
+        long long kn_fit = kn_others;
+        ${until}
 KN_INDEPENDENT
-        for (unsigned kn_s = 0; kn_s < kn_sum; ++kn_s)
-            kn_put(kn_selected[kn_s], kn_before + kn_s + 1);
-        if (kn_first + kn_count == kn.length && (kn_sum == 0 || kn_selected[kn_sum - 1] != kn_count - 1))
-            kn_put(kn_count - 1, kn_before + kn_sum);
+        for (long long kn_s = 0; kn_s < kn_fit; ++kn_s) {
+            const long long kn_k = kn_selected[kn_s];
+            ${loads}
+            ${single}
+            if (${mapped} == 0)
+                __builtin_unreachable();
+            ${together}
+            kn_put(kn_k, kn_before + kn_s + 1);
+        }
+        for (long long kn_s = kn_fit > 0 ? kn_fit : 0; kn_s < kn_others + kn_ends; ++kn_s)
+            kn_put(kn_s < kn_others ? (long long)kn_selected[kn_s] : kn_count - 1, kn_before + (kn_s < kn_others ? kn_s + 1 : (long long)kn_sum));
         /* The last task leaves the counters zero. */
         if (kn.chunks > 1 && (long long)__atomic_add_fetch(&kn.counters[2], 1u, __ATOMIC_ACQ_REL) == kn.chunks)
             kn.counters[0] = kn.counters[1] = kn.counters[2] = 0;
