@@ -5,6 +5,7 @@
  * other side: each place keeps the greatest number of those that are assigned to it, so that the last one
  * counts whatever the order in which they run; then each element of x reads its value. */
 #include "kernel/indexed.h"
+#include "kernel/indexed_order.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct indexed {
     kn_indexed_name name;
     int n_items, n_arrays;
     kiln_kernel *find, *select; /* the places where a mask is true, and elements there */
+    kiln_kernel *places, *rows; /* of what is assigned */
     kn_subscript item[KN_INDEX_ITEMS];
 } indexed;
 
@@ -111,11 +113,6 @@ static kiln_status find_axes(kn_index_axes *out, const indexed *t, const kn_desc
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s: %d axes are indexed, to %d; at most %d are possible",
                         name, in->ndim, out->ndim, MOST_AXES);
     return status == KILN_OK && names[t->name].n_values ? check_values(t, &in[1], out) : status;
-}
-
-kiln_dtype kn_index_rows_dtype(int ndim, const int64_t *shape)
-{
-    return kn_shape_size(ndim, shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
 }
 
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
@@ -634,14 +631,7 @@ static kiln_status bind_values(kn_lowered_part *part, int at, const lowering *l)
 /* `values` in the dtype of x. */
 static void write_converted(writing *w, const lowering *l)
 {
-    const kn_dtype_info *to = kn_dtype_info_of(l->in->dtype), *from = kn_dtype_info_of(l->in[1].dtype);
-    const char *part = from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX ? ".re" : "";
-    if (from == to)
-        kn_str_append(&w->body, "values");
-    else if (to->kind == KN_KIND_BOOL)
-        kn_str_printf(&w->body, "values%s != 0%s", part, *part ? " || values.im != 0" : "");
-    else
-        kn_str_printf(&w->body, "(%s)values%s", to->c_name, part);
+    kn_index_write_converted(&w->body, l->in->dtype, l->in[1].dtype);
 }
 
 /* The value in the dtype of x, or the element as it is. */
@@ -1077,6 +1067,17 @@ static kiln_status lower_assigned(lowering *l)
         return add_basic(l);
     if (is_plain_mask(l))
         return add_plain_mask(l);
+    const kn_ordered ordered = {.out = l->out,
+                                .call = l->call,
+                                .in = l->in,
+                                .n_items = l->t->n_items,
+                                .n_arrays = l->t->n_arrays,
+                                .is_one_value = has_one_value(l),
+                                .axes = o,
+                                .places = l->t->places,
+                                .rows = l->t->rows};
+    if (l->t->name == KN_INDEXED_ASSIGNED && kn_ordered_takes(&ordered))
+        return kn_ordered_lower(&ordered);
     if (has_one_value(l))
         return lower_one_value(l);
     kiln_status status = add_masks(l);
@@ -1111,6 +1112,8 @@ static void release(void *context)
     indexed *t = context;
     kiln_kernel_free(t->find);
     kiln_kernel_free(t->select);
+    kiln_kernel_free(t->places);
+    kiln_kernel_free(t->rows);
     kn_free(t);
 }
 
@@ -1152,6 +1155,11 @@ static kiln_status make(kiln_kernel **out, const void *of)
                              : KILN_OK;
     if (status == KILN_OK && t->name == KN_INDEXED_READ && t->n_arrays > 0)
         status = kn_select_find(&t->select, "bool mask, T x", "T y", "mask", "y = x");
+    const bool is_assigned = t->name == KN_INDEXED_ASSIGNED && t->n_arrays > 0;
+    if (status == KILN_OK && is_assigned)
+        status = kn_indexed_find(&t->places, KN_INDEXED_PLACES, t->item, t->n_items);
+    if (status == KILN_OK && is_assigned)
+        status = kn_indexed_find(&t->rows, KN_INDEXED_ROWS, t->item, t->n_items);
     if (status == KILN_OK)
         return make_prototype(out, t);
     release(t);

@@ -1,5 +1,5 @@
 /* The axes of x[...]: NumPy's rules for basic and advanced indices. */
-#include "kernel/indexed.h"
+#include "kernel/indexed_axes.h"
 
 #include <string.h>
 
@@ -263,4 +263,23 @@ kiln_status kn_index_axes_find(kn_index_axes *out, const char *name, const kn_su
     f.has_arrays = out->n_arrays > 0;
     kiln_status status = take_items(&f, item, n_items);
     return status == KILN_OK ? settle(&f) : status;
+}
+
+/* ---- texts ---- */
+
+kiln_dtype kn_index_rows_dtype(int ndim, const int64_t *shape)
+{
+    return kn_shape_size(ndim, shape) < INT32_MAX ? KILN_INT32 : KILN_INT64;
+}
+
+void kn_index_write_converted(kn_str *text, kiln_dtype to_dtype, kiln_dtype from_dtype)
+{
+    const kn_dtype_info *to = kn_dtype_info_of(to_dtype), *from = kn_dtype_info_of(from_dtype);
+    const char *part = from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX ? ".re" : "";
+    if (from == to)
+        kn_str_append(text, "values");
+    else if (to->kind == KN_KIND_BOOL)
+        kn_str_printf(text, "values%s != 0%s", part, *part ? " || values.im != 0" : "");
+    else
+        kn_str_printf(text, "(%s)values%s", to->c_name, part);
 }

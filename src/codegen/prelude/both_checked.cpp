@@ -33,17 +33,22 @@ __device__ inline bool kn_is_first_report(unsigned int *is_set) {
     return is_first;
 }
 
-// An index along an axis, which counts from the end if it is negative; of those outside the first one is reported, as that of the item `number` of x[...].
-template <class I> __device__ inline long long kn_checked_index(const I index, int number, int axis, long long extent) {
-    const long long given = (long long)index, at = given < 0 ? given + extent : given;
-    if (at >= 0 && at < extent && !(given < 0 && index > (I)0))
-        return at;
+// Apart from the loops that ask for it.
+__device__ __attribute__((noinline, cold)) static void kn_report_index(int number, int axis, long long given, long long extent) {
     if (kn_is_first_report(&kn_outside.is_set)) {
         kn_outside.operand = -1 - number;
         kn_outside.axis = axis;
         kn_outside.index = given;
         kn_outside.bound = extent;
     }
+}
+
+// An index along an axis, which counts from the end if it is negative; of those outside the first one is reported, as that of the item `number` of x[...].
+template <class I> __device__ inline long long kn_checked_index(const I index, int number, int axis, long long extent) {
+    const long long given = (long long)index, at = given < 0 ? given + extent : given;
+    if (at >= 0 && at < extent && !(given < 0 && index > (I)0)) /* as arrays ask once more */
+        return at;
+    kn_report_index(number, axis, given, extent);
     return 0;
 }
 

@@ -101,7 +101,7 @@ template <class T, int Rank, bool Contiguous> struct kn_raw {
         static_assert(N == Rank, "a raw array is indexed by one number, or by as many as it has axes");
         ptrdiff_t bytes = 0;
         for (int a = 0; a < Rank && a < N; ++a)
-            bytes += (ptrdiff_t)index[a] * raw.steps[a];
+            bytes += (ptrdiff_t)index[a] * (Contiguous && a == Rank - 1 ? (ptrdiff_t)sizeof(T) : raw.steps[a]);
         return at(bytes);
     }
     template <int N> __device__ __forceinline__ element operator[](const kn_multi_index<N> &index) const {
