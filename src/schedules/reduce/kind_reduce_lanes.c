@@ -1,6 +1,7 @@
 /* kind_reduce_lanes.c - reductions of short rows: some lanes of a warp share a result. */
 #include "schedules/reduce/kind_reduce_lanes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
@@ -12,7 +13,8 @@
 
 enum {
     WARP = 32,
-    WORD = 4,              /* bytes */
+    WORD = 4,              /* bytes; */
+    SECTOR = 32,           /* those that memory moves at least */
     LONGEST = 1000,        /* vectors of a row; longer ones have a block each */
     LONGEST_SINGLE = 1500, /* single elements of a row */
     SHORTEST = 128,        /* vectors of a row from which on few rows have a block each */
@@ -22,11 +24,11 @@ enum {
     MOST_TURNS = 4           /* of items of a lane, for rows that leave lanes idle */
 };
 
-/* The kind's field. lanes, items and length: of a row. */
+/* The kind's field. lanes, items and length: of a row. step: results from one row of a group to its next. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
     unsigned lanes, items, length;                                                                           \
-    kn_divider per_row;
+    kn_divider per_row, step;
 typedef struct lanes_field {
     MEMBERS
 } lanes_field;
@@ -35,6 +37,29 @@ typedef struct lanes_field {
  * result has one row: those of the others are whole, too, or gathered; or all begin with the row, and are
  * gathered. */
 typedef enum way { WHOLE, UNALIGNED, MIXED, GATHERED } way;
+
+/* Rows of narrow elements that are whole vectors of fewer bytes, but of a word at least. */
+static int shorter_vector(const kn_choice *c, int vector)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1, widest = kn_choice_widest(c, false);
+    for (vector /= 2; vector > 1 && vector * widest >= WORD; vector /= 2)
+        if (s->extent[inner] % vector == 0 && kn_reduce_fit_of(c, inner, vector, false) == KN_FIT_ALIGNED)
+            return vector;
+    return 1;
+}
+
+/* Narrow elements beside wider ones that are broadcast along rows: vectors as long as the narrow ones allow,
+ * if enough of them are left that broadcast inputs are loaded one by one. */
+static int longer_vector(const kn_choice *c, int vector)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1, longer = s->n_reduction_axes == 1 ? kn_reduce_vector_along(c, inner) : vector;
+    bool is_better = longer > vector && s->extent[inner] % longer == 0 &&
+                     s->extent[inner] > FLIGHT * longer &&
+                     kn_reduce_fit_of(c, inner, longer, false) == KN_FIT_ALIGNED;
+    return is_better ? longer : vector;
+}
 
 /* Elements of a vector. */
 static int vector_of(way *how, const kn_choice *c)
@@ -45,15 +70,15 @@ static int vector_of(way *how, const kn_choice *c)
     kn_reduce_fit fit = s->n_reduction_axes > 0 ? kn_reduce_fit_of(c, inner, vector, false) : KN_FIT_NONE;
     *how = WHOLE;
     if (fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0)
-        return vector;
+        return longer_vector(c, vector);
     *how = UNALIGNED;
     if (is_long && fit != KN_FIT_NONE)
         return vector;
     *how = MIXED;
     if (is_long && kn_reduce_lanes_mixes(c))
         return vector;
-    *how = GATHERED;
-    return gathered;
+    *how = gathered > 1 ? GATHERED : WHOLE;
+    return gathered > 1 ? gathered : s->n_reduction_axes > 0 ? shorter_vector(c, vector) : 1;
 }
 
 /* Items of a row that a thread has: four if there are as many, so that few shuffles are left, and few threads
@@ -122,11 +147,29 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
-/* Results of a block. */
-static int64_t results_of(const kn_schedule *s, uint32_t lanes)
+/* Rows of a group of lanes. */
+static int rows_of(const kn_schedule *s)
 {
-    int items = kn_reduce_lanes_config_of(s)->items, rows = items < FLIGHT ? FLIGHT / items : 1;
-    return (int64_t)(s->block / WARP) * (WARP / lanes) * rows;
+    int items = kn_reduce_lanes_config_of(s)->items;
+    return items < FLIGHT ? FLIGHT / items : 1;
+}
+
+/* The results between the rows of a group: those of a warp's other groups. Rows of less than a sector that
+ * are neighbours in memory along the last output axis but one, and lie apart along the last, are those of one
+ * group, which reads all bytes of their sectors. */
+static int64_t step_of(const kn_spec *spec, const kn_space *s, uint32_t groups)
+{
+    const int outputs = s->ndim - s->n_reduction_axes;
+    const int64_t length = kn_reduce_size(s);
+    kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, spec);
+    bool are_near = outputs > 1 && s->extent[outputs - 1] >= WARP && s->n_reduction_axes == 1;
+    for (int o = 0; o < spec->n_arrays && are_near; ++o) {
+        const int64_t *stride = s->stride[o], row = length * access[o].item_size;
+        are_near = access[o].is_output || stride[s->ndim - 1] != access[o].item_size ||
+                   (row < SECTOR && stride[outputs - 2] == row && llabs(stride[outputs - 1]) >= SECTOR);
+    }
+    return are_near ? s->extent[outputs - 1] : groups;
 }
 
 /* Lanes of a row: one for each turn of items. Rows of two inputs are shared by fewer, with more turns, if
@@ -162,7 +205,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
-    out->grid[0] = (unsigned)kn_divide_up(out->size, results_of(s, f.lanes));
+    const int64_t groups = WARP / f.lanes, step = step_of(part->spec, part->space, (uint32_t)groups);
+    f.step = kn_divider_make((uint32_t)step);
+    out->grid[0] =
+        (unsigned)kn_divide_up(kn_divide_up(out->size, step * rows_of(s)) * step, s->block / WARP * groups);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
 }
@@ -199,7 +245,7 @@ const kn_kind kn_kind_reduce_lanes = {.name = "reduce_lanes",
                                       .recipe = &kn_recipe_reduce_lanes,
                                       KN_REDUCE_KIND,
                                       .config = &kn_reduce_lanes_config_table,
-                                      .revision = 1,
+                                      .revision = 2,
                                       .field = KN_FIELD(lanes_field, MEMBERS),
                                       .list_levels = list_levels,
                                       .cut = kn_reduce_cut_outermost,

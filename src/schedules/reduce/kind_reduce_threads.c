@@ -24,10 +24,12 @@ enum {
     NARROW = 8,   /* elements of a narrow row, at most: more vectors of a thread would leave the L1 cache */
     CROSSED = 16, /* elements of a row that lies across other inputs, at most; neighbours read */
     CROSSED_BYTES = 96, /* its lines one after another, and the L1 cache holds those of all threads */
+    DENSE_ROWS = 8,     /* of narrow elements that lie one behind another */
     FEW_ROWS = 2,       /* of a thread, where there are weights and the rows of others are no vectors */
     STEPS = 4,          /* rows of a thread in flight: src/schedules/reduce/reduce_threads.cu */
     SINGLE_STEPS = 8,   /* the same, of threads with one result, or whose vectors are a word */
     VECTOR_BYTES = 16,
+    SECTOR = 32, /* bytes that memory moves at least */
     WORD = 4
 };
 
@@ -146,6 +148,21 @@ static int vector_of_results(const kn_choice *c, int vector)
     return vector;
 }
 
+/* Few rows of narrow elements, one behind another: neighbours read the rest of a sector, and a tile would
+ * take an instruction for each byte that it copies. */
+static bool are_dense(const kn_choice *c, int axis, int vector)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1;
+    bool are =
+        vector > 1 && s->n_reduction_axes == 1 && s->extent[inner] <= DENSE_ROWS && !kn_reduce_is_struct(c);
+    for (int o = 0; o < c->count; ++o)
+        are = are && (c->access[o].is_output ||
+                      (c->access[o].item_size < WORD && s->stride[o][axis] == c->access[o].item_size &&
+                       s->stride[o][inner] == s->extent[axis] * c->access[o].item_size));
+    return are;
+}
+
 /* Contiguous results: each thread has a vector of them. Where they are no vectors, and blocks of columns
  * would have hardly any, it has one. */
 static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
@@ -161,9 +178,11 @@ static bool choose_beside(kn_schedule *out, kn_reduce_params *f, const kn_choice
     bool is_single = out->vector == 1 || out->vector < widest_vector(c);
     bool is_small = kn_reduce_is_struct(c) && kn_reduce_size(s) * s->extent[f->axis] < SMALL_TILE &&
                     !kn_reduce_tile_takes(c);
-    if ((range < SHORTEST_RANGE && !is_small && (range >= NO_RANGE || out->vector > 1)) ||
-        (is_single && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
-                       kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c))))
+    bool is_short = range < SHORTEST_RANGE && !is_small && (range >= NO_RANGE || out->vector > 1);
+    bool is_refused =
+        is_short || (is_single && (kn_reduce_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
+                                   kn_reduce_tile_takes(c) || kn_reduce_slices_crosses(c)));
+    if (is_refused && !are_dense(c, f->axis, out->vector))
         return false;
     out->vector = vector_of_results(c, out->vector);
     kn_reduce_set_access_along(out, c, f->axis);
@@ -208,11 +227,74 @@ static bool choose_crossed(kn_schedule *out, kn_reduce_params *f, const kn_choic
     return true;
 }
 
+/* The extents and strides of the elements that the results of a block are reduced from, by strides. */
+typedef struct block_axis {
+    int64_t extent, stride;
+} block_axis;
+
+static int compare_strides(const void *a, const void *b)
+{
+    const int64_t first = ((const block_axis *)a)->stride, second = ((const block_axis *)b)->stride;
+    return (first > second) - (first < second);
+}
+
+/* True if neighbouring results of a block, with all elements of their rows, read most of each sector. */
+static bool fills_sectors(const kn_choice *c, int o)
+{
+    const kn_space *s = c->space;
+    block_axis axis[KILN_MAX_NDIM];
+    int count = 0;
+    int64_t left = kn_choice_block(c), elements = 1, runs = 1, span = c->access[o].item_size;
+    for (int a = s->ndim; a-- > 0;) {
+        int64_t extent = a >= s->ndim - s->n_reduction_axes || s->extent[a] < left ? s->extent[a] : left;
+        if (a < s->ndim - s->n_reduction_axes)
+            left = kn_divide_up(left, extent);
+        if (extent > 1 && s->stride[o][a] != 0)
+            axis[count++] = (block_axis){extent, llabs(s->stride[o][a])};
+    }
+    qsort(axis, (size_t)count, sizeof *axis, compare_strides);
+    for (int a = 0; a < count; ++a) {
+        elements *= axis[a].extent;
+        if (runs == 1 && axis[a].stride < span + SECTOR)
+            span += axis[a].stride * (axis[a].extent - 1);
+        else
+            runs *= axis[a].extent;
+    }
+    return 2 * runs * kn_divide_up(span, SECTOR) * SECTOR <= 3 * elements * c->access[o].item_size;
+}
+
+/* The same where the other input is contiguous along a short axis, so that no slices are staged, and short
+ * rows with gaps: rows lie anywhere, but the results of a block read whole sectors of all inputs. */
+static bool choose_dense(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int inner = s->ndim - 1, rows = 0, others = 0, words = 0;
+    f->axis = inner - 1;
+    if (s->n_reduction_axes != 1 || s->ndim < 2 || c->block > 0 || s->extent[inner] > CROSSED ||
+        s->extent[inner] * kn_choice_widest(c, false) > CROSSED_BYTES || kn_reduce_is_struct(c))
+        return false;
+    kn_reduce_set_access(out, c, 1);
+    for (int o = 0; o < c->count; ++o) {
+        int64_t step = llabs(s->stride[o][inner]);
+        if (c->access[o].is_output || step == 0 || kn_reduce_is_weight(c, o))
+            continue;
+        if (!fills_sectors(c, o))
+            return false;
+        rows += step == c->access[o].item_size;
+        words += c->access[o].item_size == WORD;
+        others += step >= SECTOR;
+        out->access[o] = step == c->access[o].item_size ? KN_STAGED : out->access[o];
+    }
+    out->vector = 1;
+    bool are_gapped = rows == 1 && words == 1 && s->extent[inner] > STEPS && s->extent[inner] <= NARROW;
+    return rows > 0 && (others > 0 || (are_gapped && !kn_reduce_tile_takes(c)));
+}
+
 /* The first way that does; the schedule has nothing of those before it. */
 static bool choose_way(kn_schedule *out, kn_reduce_params *f, const kn_choice *c)
 {
-    static bool (*const way[])(kn_schedule *, kn_reduce_params *,
-                               const kn_choice *) = {choose_narrow, choose_crossed, choose_beside};
+    static bool (*const way[])(kn_schedule *, kn_reduce_params *, const kn_choice *) = {
+        choose_narrow, choose_crossed, choose_beside, choose_dense};
     bool is_chosen = false;
     for (size_t k = 0; k < sizeof way / sizeof way[0] && !is_chosen; ++k) {
         *out = (kn_schedule){.kind = out->kind};

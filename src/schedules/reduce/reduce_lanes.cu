@@ -9,13 +9,14 @@ ${begin}
 
     /* kn.lanes lanes of a warp share a result; the remaining lanes do nothing. */
     const unsigned kn_group = threadIdx.x % 32 / kn.lanes, kn_lane = threadIdx.x % 32 - kn_group * kn.lanes, kn_groups = 32 / kn.lanes;
-    const long long kn_begun = ((long long)blockIdx.x * (${block} / 32) + threadIdx.x / 32) * kn_groups * kn_rows + kn_group;
+    const unsigned kn_number = (blockIdx.x * (${block} / 32) + threadIdx.x / 32) * kn_groups + kn_group, kn_turns = kn_divide(kn_number, kn.step);
+    const long long kn_begun = (long long)kn_turns * (kn_rows - 1) * kn.step.extent + kn_number;
     kn_place kn_begin_of[kn_rows];
     bool kn_is_here[kn_rows];
     ${type} kn_reduced[kn_rows];
 #pragma unroll
     for (int kn_r = 0; kn_r < kn_rows; ++kn_r) {
-        const long long kn_at = kn_begun + kn_r * kn_groups;
+        const long long kn_at = kn_begun + (long long)kn_r * kn.step.extent;
         kn_is_here[kn_r] = kn_group < kn_groups && kn_at < kn.size;
         kn_begin_of[kn_r] = {};
         if (kn_is_here[kn_r])

@@ -15,11 +15,12 @@ constexpr bool kn_is_plain = ${vector} == 1 && kn_form == 1;
 ${begin}
 
     /* kn.splits blocks share a result: each reduces kn.chunk items, of ${vector} elements. */
-    unsigned kn_at = blockIdx.x, kn_part = 0;
+    const unsigned kn_block = gridDim.x - 1 - blockIdx.x; /* backward: a map behind reads first what the L2 cache still holds */
+    unsigned kn_at = kn_block, kn_part = 0;
     kn_place kn_here = {};
     if constexpr (kn_is_shared) {
-        kn_at = kn_divide(blockIdx.x, kn.by);
-        kn_part = blockIdx.x - kn_at * kn.splits;
+        kn_at = kn_divide(kn_block, kn.by);
+        kn_part = kn_block - kn_at * kn.splits;
         kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, kn_at);
     } else {
         const unsigned kn_outer = kn_divide(kn_at, kn.by), kn_inner = kn_at - kn_outer * kn.by.extent;
@@ -126,7 +127,7 @@ ${begin}
         kn_reduce_block<${block}>(${result}, kn_held, ${reduce});
         if (!kn_is_shared || !kn_again)
             break;
-        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (blockIdx.x - kn_part);
+        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (kn_block - kn_part);
         kn_held = kn.splits;
         if (threadIdx.x == 0)
             kn_partial[kn_part] = ${result};
