@@ -165,6 +165,7 @@ kiln_status kn_call_of_dtype(kn_value *out, kn_parser *p, const kn_called *c);
 /* Functions of neighbours, of sorted elements and of selected ones (element_functions.c). */
 kiln_status kn_call_flatnonzero(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_extract(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_among(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_searchsorted(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_digitize(kn_value *out, kn_parser *p, const kn_called *c);

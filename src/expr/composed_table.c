@@ -186,9 +186,8 @@ static const kn_composed rows[] = {
     {"isclose", CLOSE_PARAMS, CLOSE},
     {"iscomplex", "x", "imag(x) != 0"},
     {"isin", "element, test_elements, *, invert#=False",
-     "t = sort(" OF_BOTH("ravel(test_elements)", "element") "); e = " OF_BOTH(
-         "element", "t") "; "
-                         "((take(t, searchsorted(t, e), mode='clip') == e) & (len(t) > 0)) != (invert != 0)"},
+     "t = " OF_BOTH("ravel(test_elements)", "element") "; e = " OF_BOTH(
+         "element", "t") "; {invert? ~among(e, t) {else} among(e, t)}"},
     {"isreal", "x", "imag(x) == 0"},
     {"ix_", "x, y", "x[:, None], y[None, :]"},
     {"ix_", "x, y, z", "x[:, None, None], y[None, :, None], z[None, None, :]"},

@@ -8,6 +8,8 @@
 #include "expr/call.h"
 #include "expr/composed.h"
 #include "expr/shaped.h"
+#include "expr/expression.h"
+#include "kernel/among.h"
 #include "kernel/kernel.h"
 #include "kernel/sort.h"
 #include "space/shape.h"
@@ -143,6 +145,38 @@ kiln_status kn_call_compress(kn_value *out, kn_parser *p, const kn_called *c)
     if (status == KILN_OK && own.count > 0)
         status = kn_parser_whole(&own.number[0], p, &slot[2], all[2]);
     return status == KILN_OK ? kn_call_shaped(out, p, c, write_compress, &own, slot, 2) : status;
+}
+
+/* ---- elements that are among others ---- */
+
+static kiln_status make_sorted_among(kiln_kernel **out, const void *parser)
+{
+    static const char text[] =
+        "t = sort(others); (take(t, searchsorted(t, x), mode='clip') == x) & (len(t) > 0)";
+    kn_graph *graph = NULL;
+    kiln_status status = ((const kn_parser *)parser)->parse(&graph, "x,others", text, 0, NULL);
+    return status == KILN_OK ? kn_expression_kernel(out, graph, NULL) : status;
+}
+
+/* among(x, others): others have one axis, and x's dtype. */
+kiln_status kn_call_among(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "others"};
+    kn_value slot[2] = {{0}};
+    kn_str key = KN_STR_INIT;
+    kiln_kernel *sorted = NULL, *kernel = NULL;
+    int in[2];
+    kiln_status status = kn_call_match(slot, p, c, names, 2, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    kn_str_append(&key, "sorted among");
+    if (status == KILN_OK)
+        status = kn_kernel_remembered(&sorted, &key, make_sorted_among, p);
+    kn_str_free(&key);
+    if (status == KILN_OK)
+        status = kn_among_find(&kernel, sorted);
+    kiln_kernel_free(sorted);
+    return status == KILN_OK ? kn_call_add_kernel(out, p, c, kernel, in, 2, 1) : status;
 }
 
 /* ---- places in what is sorted ---- */

@@ -19,7 +19,8 @@ static const struct {
     const char *name;
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
     int which; /* of the functions that `call` computes */
-} functions[] = {{"angle", kn_call_angle, 0},
+} functions[] = {{"among", kn_call_among, INNER},
+                 {"angle", kn_call_angle, 0},
                  {"append", kn_call_append, 0},
                  {"argpartition", kn_call_partition, KN_ARGPARTITION},
                  {"argsort", kn_call_sort, KN_ARGSORT},
