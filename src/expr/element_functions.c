@@ -100,7 +100,7 @@ static kiln_status write_compress(kn_str *text, const kn_shaped_own *own, const 
     if (length > extent)
         kn_str_printf(text, "x0 = x0[:%lld]; ", (long long)extent);
     if (own->count == 0) {
-        kn_str_append(text, "extract(x0, ");
+        kn_str_append(text, "selected(x0, ");
         kn_str_printf(text,
                       length < extent ? "ravel(x1)[:%lld])"
                       : ndim != 1     ? "ravel(x1))"

@@ -101,7 +101,7 @@ def main():
     kiln, wrong = Numbers(o.library), []
     kiln.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
     cases = [case for case in all_calls(subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()) if not o.only or case[0] == o.only]
-    chosen = cases if o.only else drawn(cases, 6)
+    chosen = cases if o.only else drawn(cases, 10)
     in_threads(lambda case: wrong.append(check(kiln, *case)), chosen)
     wrong = [w for w in wrong if w]
     assert not wrong, f"KILN_SEED={SEED}\n" + "\n".join(sorted(wrong))
