@@ -201,7 +201,7 @@ static sides sides_of(const kn_lowering *l, const kn_group *g, int axis)
  * has a tile and elements along another take a sector each; or a small one beside several that lie along the
  * results, which are gathered for its sake. The narrower these are, the more instructions that takes for each
  * byte. */
-enum { SECTOR = 32, NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
+enum { SECTOR = 32, NARROW = 4, WIDEST_ITEM = 16, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
 static bool is_worth_a_copy(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored,
                             int64_t size)
 {
@@ -353,8 +353,22 @@ static bool follows_results(const kn_lowering *l, const kn_group *g, const kn_le
 }
 
 /* The host's loops read few terms of each result as neighbouring elements, those of one place together. Where
- * they are fewer than the results they need not lie so. */
-enum { MOST_TERMS = 8, MOST_TERMS_READ = 8, MANY_ON_HOST = 64 };
+ * they are fewer than the results they need not lie so. Narrow elements beside wide ones, which a reduction
+ * over short rows makes no vectors of, may be more. */
+enum { MOST_TERMS = 8, MOST_TERMS_READ = 16, MOST_MIXED = 15, MANY_ON_HOST = 64 };
+
+/* Inputs have elements of several widths, some of them narrower than words. */
+static bool are_mixed(const kn_lowering *l, const kn_group *g)
+{
+    int narrowest = WIDEST_ITEM, widest = 0;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+        int item = leaf->kind == KN_BASE_INPUT ? item_of(l, leaf) : 0;
+        narrowest = item > 0 && item < narrowest ? item : narrowest;
+        widest = item > widest ? item : widest;
+    }
+    return narrowest < widest && narrowest < NARROW;
+}
+
 static bool are_few_on_host(const kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
                             int64_t terms, bool are_spread)
 {
@@ -363,10 +377,11 @@ static bool are_few_on_host(const kn_lowering *l, const kn_lowered_part *part, c
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         read += leaf->kind == KN_BASE_INPUT ? terms : 0;
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
-        follows =
-            follows && (leaf->kind != KN_BASE_INPUT || follows_results(l, g, leaf, terms, read == terms));
-    return are_spread ||
-           (follows && read <= MOST_TERMS_READ && !(part->program->uses & KN_USES_REDUCTION_INDEX));
+        follows = follows &&
+                  (leaf->kind != KN_BASE_INPUT || (follows_results(l, g, leaf, terms, read == terms) &&
+                                                   (read <= MOST_TERMS || elements_of(g, leaf) > terms)));
+    return are_spread || (follows && read <= MOST_TERMS_READ * (are_mixed(l, g) ? 2 : 1) &&
+                          !(part->program->uses & KN_USES_REDUCTION_INDEX));
 }
 
 bool kn_lowering_make_terms(kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
@@ -381,7 +396,7 @@ bool kn_lowering_make_terms(kn_lowering *l, const kn_lowered_part *part, const k
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         elements += elements_of(g, leaf);
     bool are_spread = elements <= results;
-    if (terms > MOST_TERMS || terms == 0)
+    if (terms > (l->state.is_host && are_mixed(l, g) ? MOST_MIXED : MOST_TERMS) || terms == 0)
         return false;
     if (l->state.is_host
             ? results < MANY_ON_HOST || !are_few_on_host(l, part, g, terms, are_spread)
