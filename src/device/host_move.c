@@ -17,6 +17,8 @@ enum {
     AHEAD = 16,          /* rows */
     LEAST_REPEATED = 8,  /* bytes of a row, below which a loop over rows stores less often */
     MOST_REPEATED = 256, /* elements */
+    MOST_SPREAD = 16,    /* of a row, which some vectors have together, of so many */
+    FEWEST_SPREAD = 32,  /* rows; and */
     SHORT_RUN = 256,     /* bytes of a row, up to which a call of memcpy takes longer than the copy */
     SMALL_MATRIX = 256   /* elements, up to which looking for a way takes as long as the copy */
 };
@@ -241,6 +243,38 @@ __attribute__((target("ssse3"))) static int64_t reverse_rows(const matrix p, int
     return at / row;
 }
 
+/* Rows that follow each other, each of one element that is repeated, where these lie side by side: as many
+ * elements at a time as 16 bytes hold, whose bytes are put in order for one vector of results after the
+ * other. Returns the number of rows. */
+__attribute__((target("ssse3"))) static int64_t spread_rows(const matrix p, int size)
+{
+    int n = (int)p.count[0], together = 16 / size, at = 0;
+    char place[16 * MOST_SPREAD];
+    for (int k = 0; k < together; ++k)
+        for (int j = 0; j < n; ++j)
+            for (int b = 0; b < size; ++b)
+                place[at++] = (char)(k * size + b);
+    int64_t row = 0;
+    char *to = p.to;
+    for (; row + together <= p.count[1]; row += together) {
+        const __m128i elements = _mm_loadu_si128((const void *)(p.from + row * size));
+        for (int j = 0; j < n; ++j, to += 16)
+            _mm_storeu_si128((void *)to,
+                             _mm_shuffle_epi8(elements, _mm_loadu_si128((const void *)(place + 16 * j))));
+    }
+    return row;
+}
+
+static int64_t move_spread(const matrix *p, int size)
+{
+    bool is_spread = p->from_stride[0] == 0 && p->from_stride[1] == size && p->to_stride[0] == size &&
+                     p->to_stride[1] == p->count[0] * size && p->count[0] >= 2 && p->count[0] <= MOST_SPREAD;
+    return is_spread && size < 16 && p->count[1] >= FEWEST_SPREAD &&
+                   kn_host_vectors_here() != KN_HOST_VECTORS_NONE
+               ? spread_rows(*p, size)
+               : 0;
+}
+
 static int64_t move_reversed(const matrix *p, int size)
 {
     int64_t row = p->count[0] * size;
@@ -269,6 +303,12 @@ bool kn_host_moves_past_caches(int item_size)
 }
 
 static int64_t move_reversed(const matrix *p, int size)
+{
+    (void)p, (void)size;
+    return 0;
+}
+
+static int64_t move_spread(const matrix *p, int size)
 {
     (void)p, (void)size;
     return 0;
@@ -435,8 +475,9 @@ static bool is_repeated(const matrix *p, int log_size)
 
 static void move_matrix(matrix *p, int log_size)
 {
-    int64_t size = INT64_C(1) << log_size;
-    if (is_repeated(p, log_size)) {
+    int64_t size = INT64_C(1) << log_size, spread = move_spread(p, (int)size);
+    *p = part(p, 0, spread, p->count[0], p->count[1] - spread);
+    if (p->count[1] > 0 && is_repeated(p, log_size)) {
         by_size[log_size].repeat(p);
         return;
     }

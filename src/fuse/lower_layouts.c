@@ -311,7 +311,7 @@ static int nearest_axis(const kn_group *g, const kn_leaf *leaf, int64_t least)
  * follow each other in runs that are long beside what a run takes. Runs may be short where the terms of a
  * result lie apart, and where few terms of many results lie side by side in the only input: such results are
  * more than twice as fast by a map. */
-enum { LONG_RUN = 256, FEW_TERMS = 3, FEW_RESULTS = 8, LEAST_ODD = 5, MOST_ODD = 7 };
+enum { LONG_RUN = 256, FEW_TERMS = 3, FEW_RESULTS = 1, LEAST_ODD = 5, MOST_ODD = 7 };
 
 /* True for the greatest or least of so many neighbouring floats that g++ loads them one by one: comparisons
  * by pairs take three times as long then as those of a loop over rows. */
