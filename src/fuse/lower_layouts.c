@@ -64,7 +64,7 @@ static int axis_if_stored(const kn_lowering *l, const kn_group *g, const kn_use 
     return count == elements_of(g, u->leaf) ? along : -1;
 }
 
-enum { MANY_GATHERED = 1 << 18, MANY_RESULTS = 1 << 16 };
+enum { FEW_GATHERED = 1 << 10, MANY_GATHERED = 1 << 18, MANY_RESULTS = 1 << 16 };
 static bool is_large_input(const kn_group *g, const kn_leaf *leaf)
 {
     return leaf && leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED;
@@ -105,7 +105,7 @@ static bool is_costly_to_turn(const kn_lowering *l, const kn_group *g, const kn_
 
 /* The host gathers words as fast as it copies them, but not elements narrower than words, nor many words
  * beside such, which keep them out of vectors. */
-enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2 };
+enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2, WORD_BYTES = 4, NEAR_BYTES = 64 };
 static bool is_gathered_slowly(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf)
 {
     bool is_mixed = false;
@@ -147,12 +147,59 @@ static bool turn_across(kn_lowering *l, const kn_group *g)
     return false;
 }
 
+/* True if a leaf is worth a copy, which squares and shuffles make in registers, where the host's reduction
+ * would load its elements one by one: narrow ones, or words that are near to each other or in short rows, as
+ * long as caches hold them. */
+static bool is_worth_straightening(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored)
+{
+    int item = item_of(l, leaf);
+    bool is_near = llabs(leaf->stride[stored]) <= NEAR_BYTES || g->extent[stored] < SHORT_SIDE;
+    return elements_of(g, leaf) >= FEW_GATHERED && leaf->stride[stored] != item &&
+           (item <= NARROW_GATHERED ||
+            (item <= WORD_BYTES && is_near && bytes_of(l, g, leaf) <= TURNED_BYTES));
+}
+
+/* Copies inputs that a reduction on the host gathers: in C order, or as one lies that it reads by vectors. */
+static bool straighten(kn_lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
+{
+    const kn_text *t = &l->text[part - l->out->part];
+    const kn_leaf *like = NULL;
+    bool is_any = false;
+    if (!r->spec.schedule.kind->gathers_singly)
+        return false;
+    for (int k = 0; k < part->program->n_in; ++k) {
+        int array = r->spec.operand[k].array;
+        if (array >= 0 && r->spec.schedule.access[array] == KN_DENSE)
+            like = t->in[k].leaf;
+    }
+    for (int k = 0; k < part->program->n_in; ++k) {
+        const kn_leaf *leaf = t->in[k].leaf;
+        const int array = r->spec.operand[k].array;
+        if (array < 0 || r->spec.schedule.access[array] != KN_GATHER || leaf->kind != KN_BASE_INPUT)
+            continue;
+        for (const kn_use *u = g->first_use; u; u = u->after) {
+            int stored = u->leaf == leaf ? axis_if_stored(l, g, u) : -1;
+            int64_t stride[KILN_MAX_NDIM];
+            if (stored < 0 || l->state.is_buffered[u->node] || !is_worth_straightening(l, g, leaf, stored))
+                continue;
+            for (int a = 0; like && a < l->typed[u->node].ndim; ++a)
+                stride[a] = u->map[a].to >= 0 ? like->stride[u->map[a].to] : 0;
+            bool is_like = like && elements_of(g, like) == elements_of(g, leaf);
+            kn_lowering_add_buffer_like(l, u->node, KN_WHY_LAYOUT, is_like ? stride : NULL);
+            is_any = true;
+        }
+    }
+    return is_any;
+}
+
 bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
                             const kn_resolved *r)
 {
     /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
     if (strcmp(part->program->pattern, "mrk") != 0)
         return false;
+    if (l->state.is_host && r && straighten(l, part, g, r))
+        return true;
     bool long_ones = !l->state.is_host && (!r || !kn_fusion_gathers_apart(&r->spec, &r->space));
     for (const kn_use *u = g->first_use; u; u = u->after) {
         if (!is_large_input(g, u->leaf))

@@ -364,5 +364,6 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .describe = describe,
                                      .has_workspace = true,
                                      .has_baseline = true,
+                                     .gathers_singly = true,
                                      .largest_value = KN_HOST_REDUCE_LARGEST,
                                      .in_order = kn_host_reduce_in_order};
