@@ -194,15 +194,20 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, has_cast = is_cast(w, k);
     bool is_byte = kn_is_extended(w, k), is_set = is_beside_wide(w, k);
-    /* Compilers vectorise a condition that selects a number, but not one that is converted to it. */
-    bool is_chosen =
-        is_bit && has_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
-    if (has_cast)
+    /* Bits of 1 or 0: compilers vectorise no condition that is converted to a number, and make branches of
+     * one that selects it, wherever they make no vectors. */
+    bool is_single = o->seen == KILN_FLOAT32,
+         is_masked = is_bit && has_cast && !w->is_cuda && (is_single || o->seen == KILN_FLOAT64);
+    if (is_masked)
+        kn_str_append(out, is_single ? "__builtin_bit_cast(float, -(int)("
+                                     : "__builtin_bit_cast(double, -(long long)(");
+    else if (has_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
     kn_str_append(out, is_byte ? "kn_extended(" : is_set ? "kn_is_set(" : "");
     place(w, out, k);
     kn_str_append(out, is_set ? ")" : is_bit ? " != 0" : "");
-    kn_str_append(out, is_chosen ? o->seen == KILN_FLOAT32 ? " ? 1.0f : 0.0f" : " ? 1.0 : 0.0" : "");
+    if (is_masked)
+        kn_str_append(out, is_single ? ") & 0x3f800000" : ") & 0x3ff0000000000000");
     kn_str_append(out, has_cast || is_byte ? ")" : "");
 }
 

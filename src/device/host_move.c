@@ -17,6 +17,8 @@ enum {
     AHEAD = 16,          /* rows */
     LEAST_REPEATED = 8,  /* bytes of a row, below which a loop over rows stores less often */
     MOST_REPEATED = 256, /* elements */
+    MOST_SPREAD = 16,    /* of a row, which some vectors have together, of so many */
+    FEWEST_SPREAD = 32,  /* rows; and */
     SHORT_RUN = 256,     /* bytes of a row, up to which a call of memcpy takes longer than the copy */
     SMALL_MATRIX = 256   /* elements, up to which looking for a way takes as long as the copy */
 };
@@ -36,13 +38,10 @@ typedef void mover(const matrix *p);
 #if defined(__clang__) || __GNUC__ >= 12
 #define INTERLEAVE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
-    static INLINED void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
-                                                 int64_t from_stride)                                        \
+    typedef type vector_##bytes##x##lanes __attribute__((vector_size(bytes * lanes)));                       \
+    static INLINED void transpose_in_registers_##bytes##x##lanes(vector_##bytes##x##lanes *v)                \
     {                                                                                                        \
-        typedef type lane_vector __attribute__((vector_size(bytes * lanes)));                                \
-        lane_vector v[lanes], w[lanes];                                                                      \
-        for (int k = 0; k < lanes; ++k)                                                                      \
-            memcpy(&v[k], from + k * from_stride, bytes * lanes);                                            \
+        vector_##bytes##x##lanes w[lanes];                                                                   \
         for (int round = 0; round < ROUNDS; ++round) {                                                       \
             for (int k = 0; k < lanes / 2; ++k) {                                                            \
                 w[2 * k] = INTERLEAVE(v[k], v[k + lanes / 2], LOW);                                          \
@@ -51,6 +50,24 @@ typedef void mover(const matrix *p);
             for (int k = 0; k < lanes; ++k)                                                                  \
                 v[k] = w[k];                                                                                 \
         }                                                                                                    \
+    }                                                                                                        \
+    static INLINED void square_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 int64_t from_stride)                                        \
+    {                                                                                                        \
+        vector_##bytes##x##lanes v[lanes];                                                                   \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            memcpy(&v[k], from + k * from_stride, bytes * lanes);                                            \
+        transpose_in_registers_##bytes##x##lanes(v);                                                         \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            memcpy(to + k * to_stride, &v[k], bytes * lanes);                                                \
+    }                                                                                                        \
+    static INLINED void listed_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 const int64_t *row)                                         \
+    {                                                                                                        \
+        vector_##bytes##x##lanes v[lanes];                                                                   \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            memcpy(&v[k], from + row[k], bytes * lanes);                                                     \
+        transpose_in_registers_##bytes##x##lanes(v);                                                         \
         for (int k = 0; k < lanes; ++k)                                                                      \
             memcpy(to + k * to_stride, &v[k], bytes * lanes);                                                \
     }
@@ -70,6 +87,13 @@ typedef void mover(const matrix *p);
         for (int k = 0; k < lanes; ++k)                                                                      \
             for (int j = 0; j < lanes; ++j)                                                                  \
                 memcpy(to + j * to_stride + k * bytes, from + k * from_stride + j * bytes, bytes);           \
+    }                                                                                                        \
+    static INLINED void listed_##bytes##x##lanes(char *to, int64_t to_stride, const char *from,              \
+                                                 const int64_t *row)                                         \
+    {                                                                                                        \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            for (int j = 0; j < lanes; ++j)                                                                  \
+                memcpy(to + j * to_stride + k * bytes, from + row[k] + j * bytes, bytes);                    \
     }
 #endif
 SQUARE(1, uint8_t, 16, 4, LOW_16, HIGH_16)
@@ -241,6 +265,38 @@ __attribute__((target("ssse3"))) static int64_t reverse_rows(const matrix p, int
     return at / row;
 }
 
+/* Rows that follow each other, each of one element that is repeated, where these lie side by side: as many
+ * elements at a time as 16 bytes hold, whose bytes are put in order for one vector of results after the
+ * other. Returns the number of rows. */
+__attribute__((target("ssse3"))) static int64_t spread_rows(const matrix p, int size)
+{
+    int n = (int)p.count[0], together = 16 / size, at = 0;
+    char place[16 * MOST_SPREAD];
+    for (int k = 0; k < together; ++k)
+        for (int j = 0; j < n; ++j)
+            for (int b = 0; b < size; ++b)
+                place[at++] = (char)(k * size + b);
+    int64_t row = 0;
+    char *to = p.to;
+    for (; row + together <= p.count[1]; row += together) {
+        const __m128i elements = _mm_loadu_si128((const void *)(p.from + row * size));
+        for (int j = 0; j < n; ++j, to += 16)
+            _mm_storeu_si128((void *)to,
+                             _mm_shuffle_epi8(elements, _mm_loadu_si128((const void *)(place + 16 * j))));
+    }
+    return row;
+}
+
+static int64_t move_spread(const matrix *p, int size)
+{
+    bool is_spread = p->from_stride[0] == 0 && p->from_stride[1] == size && p->to_stride[0] == size &&
+                     p->to_stride[1] == p->count[0] * size && p->count[0] >= 2 && p->count[0] <= MOST_SPREAD;
+    return is_spread && size < 16 && p->count[1] >= FEWEST_SPREAD &&
+                   kn_host_vectors_here() != KN_HOST_VECTORS_NONE
+               ? spread_rows(*p, size)
+               : 0;
+}
+
 static int64_t move_reversed(const matrix *p, int size)
 {
     int64_t row = p->count[0] * size;
@@ -269,6 +325,12 @@ bool kn_host_moves_past_caches(int item_size)
 }
 
 static int64_t move_reversed(const matrix *p, int size)
+{
+    (void)p, (void)size;
+    return 0;
+}
+
+static int64_t move_spread(const matrix *p, int size)
 {
     (void)p, (void)size;
     return 0;
@@ -343,6 +405,40 @@ TRANSPOSE(2, 8)
 TRANSPOSE(2, 4)
 TRANSPOSE(4, 4)
 TRANSPOSE(8, 2)
+
+/* Rows of the source that begin anywhere, `n` of them in the order of the results, of which those of one
+ * place in all rows lie side by side; `count` elements of each. */
+typedef struct listed {
+    char *to;
+    const char *from;
+    const int64_t *row;
+    int64_t n, count, to_stride;
+} listed;
+typedef void listed_square(char *to, int64_t to_stride, const char *from, const int64_t *row);
+
+/* Squares along all rows, for a few elements of each at a time. The last ones end with them. */
+static inline __attribute__((always_inline)) void transpose_listed_by(listed_square *square, const listed p,
+                                                                      int side, int size)
+{
+    for (int64_t b = 0;; b = kn_least(b + side, p.count - side)) {
+        for (int64_t t = 0;; t = kn_least(t + side, p.n - side)) {
+            square(p.to + b * p.to_stride + t * size, p.to_stride, p.from + b * size, p.row + t);
+            if (t == p.n - side)
+                break;
+        }
+        if (b == p.count - side)
+            break;
+    }
+}
+#define LISTED(bytes, lanes)                                                                                 \
+    static void transpose_listed_##bytes(const listed *p)                                                    \
+    {                                                                                                        \
+        transpose_listed_by(listed_##bytes##x##lanes, *p, lanes, bytes);                                     \
+    }
+LISTED(1, 16)
+LISTED(2, 8)
+LISTED(4, 4)
+LISTED(8, 2)
 
 /* By the size's logarithm: loops, and squares, those of 16 bytes a side and those of 8. */
 static const struct {
@@ -435,8 +531,9 @@ static bool is_repeated(const matrix *p, int log_size)
 
 static void move_matrix(matrix *p, int log_size)
 {
-    int64_t size = INT64_C(1) << log_size;
-    if (is_repeated(p, log_size)) {
+    int64_t size = INT64_C(1) << log_size, spread = move_spread(p, (int)size);
+    *p = part(p, 0, spread, p->count[0], p->count[1] - spread);
+    if (p->count[1] > 0 && is_repeated(p, log_size)) {
         by_size[log_size].repeat(p);
         return;
     }
@@ -589,6 +686,76 @@ static mover *choose_small(rectangle *r, int log_size)
     return by_size[log_size].rows;
 }
 
+/* ---- several short axes across one that is contiguous in the source ---- */
+
+enum {
+    MOST_LISTED = 512,
+    SHORT_SIDE = 32 /* bytes of the first axis, from which on it has squares of its own */
+};
+
+/* Axes that together are a run of results, but for one: the rows of the source that they list. */
+typedef struct row_list {
+    int along;        /* the axis that is contiguous in the source */
+    unsigned is_used; /* a bit for each axis of the run */
+    int64_t n, row[MOST_LISTED];
+} row_list;
+
+static void list_rows(row_list *list, const rectangle *r, int64_t size)
+{
+    list->n = 1;
+    list->row[0] = 0;
+    list->is_used = 0;
+    for (int a = 0; a < r->ndim; ++a) {
+        if (a == list->along || list->is_used >> a & 1 || r->to_stride[a] != list->n * size ||
+            list->n * r->count[a] > MOST_LISTED)
+            continue;
+        for (int64_t k = 1; k < r->count[a]; ++k)
+            for (int64_t t = 0; t < list->n; ++t)
+                list->row[k * list->n + t] = list->row[t] + k * r->from_stride[a];
+        list->n *= r->count[a];
+        list->is_used |= 1u << a;
+        a = -1; /* the next one may be in front of it */
+    }
+}
+
+static void move_rows_listed(const row_list *list, const rectangle *r, char *to, const char *from, int axis,
+                             int log_size)
+{
+    static void (*const transpose[])(const listed *) = {transpose_listed_1, transpose_listed_2,
+                                                        transpose_listed_4, transpose_listed_8};
+    while (axis >= 0 && (axis == list->along || list->is_used >> axis & 1))
+        --axis;
+    if (axis < 0) {
+        const listed p = {to, from, list->row, list->n, r->count[list->along], r->to_stride[list->along]};
+        transpose[log_size](&p);
+        return;
+    }
+    for (int64_t k = 0; k < r->count[axis]; ++k)
+        move_rows_listed(list, r, to + k * r->to_stride[axis], from + k * r->from_stride[axis], axis - 1,
+                         log_size);
+}
+
+/* False: nothing is moved. */
+static bool move_listed(const rectangle *r, char *to, const char *from, int log_size)
+{
+    int64_t size = INT64_C(1) << log_size, side = 16 / size;
+    row_list list;
+    list.along = -1;
+    for (int a = 0; a < r->ndim; ++a)
+        if (r->from_stride[a] == size && r->to_stride[a] != size && r->count[a] >= side)
+            list.along = a;
+    if (r->ndim < 3 || size > 8 || list.along < 0)
+        return false;
+    for (int a = 0; a < r->ndim; ++a)
+        if (r->to_stride[a] == size && r->count[a] * size >= SHORT_SIDE)
+            return false;
+    list_rows(&list, r, size);
+    if ((list.is_used & (list.is_used - 1)) == 0 || list.n < side)
+        return false;
+    move_rows_listed(&list, r, to, from, r->ndim - 1, log_size);
+    return true;
+}
+
 static void move_alike(const rectangle *r, char *to, const char *from, int ndim, mover *move)
 {
     if (ndim > 2) {
@@ -624,6 +791,8 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     for (int a = 0; a < ndim; ++a)
         add_axis(&r, count[a], to_stride[a], from_stride[a]);
     item_size = join_run(&r, item_size);
+    if (move_listed(&r, to, from, log_of(item_size)))
+        return;
     if (r.ndim > 2)
         choose_matrix(&r, item_size);
     mover *small = choose_small(&r, log_of(item_size));

@@ -174,11 +174,12 @@ enum {
     STRUCT_ELEMENT = 200, /* the same of a struct, of which each member is a vector of its own */
     RESULT_RANGE = 1500,  /* a contiguous range of results that a reduction accumulates into */
     RESULT = 1000,
-    RUN_OF_MAP = 4000, /* a contiguous range of a map */
-    START = 2000000,   /* the launch of one more kernel */
-    LINE = 64,         /* bytes of a cache line */
-    HELD = 256 << 10,  /* bytes of a row that a cache keeps from one pass to the next */
-    FEW_ROWS = 8       /* fewer rows leave threads idle */
+    RUN_OF_MAP = 4000,  /* a contiguous range of a map */
+    START = 2000000,    /* the launch of one more kernel */
+    LINE = 64,          /* bytes of a cache line */
+    HELD = 256 << 10,   /* bytes of a row that a cache keeps from one pass to the next */
+    LONG_ROW = 1 << 15, /* elements, above which one kernel keeps no values of them; and */
+    FEW_ROWS = 8        /* rows, below which threads are idle */
 };
 
 static int64_t bytes_of(const kn_fusion_operand *o)
@@ -245,6 +246,15 @@ static int64_t widest_input(const kn_fusion *f)
     return widest;
 }
 
+/* Functions of an element of a row: values of a long one are computed again in each pass that needs them. */
+static int64_t functions_of_rows(const kn_fusion *f)
+{
+    int64_t count = 0;
+    for (int pass = 0; pass < f->n_passes; ++pass)
+        count += f->functions[pass];
+    return f->length > LONG_ROW ? count : f->all_functions;
+}
+
 static int64_t fused_on_host(const kn_fusion *f)
 {
     if (f->side > 1)
@@ -258,7 +268,7 @@ static int64_t fused_on_host(const kn_fusion *f)
     }
     for (int pass = 0; pass < f->n_passes; ++pass)
         bytes += bytes_of_pass(f, pass);
-    time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
+    time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * functions_of_rows(f);
     time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
     time += f->rows * MOMENTS_BYTE * widest_input(f) * __builtin_popcount(f->moments);
     time += f->piece < f->length ? size / f->piece * PIECE * f->n_passes : 0;

@@ -64,7 +64,7 @@ static int axis_if_stored(const kn_lowering *l, const kn_group *g, const kn_use 
     return count == elements_of(g, u->leaf) ? along : -1;
 }
 
-enum { MANY_GATHERED = 1 << 18, MANY_RESULTS = 1 << 16 };
+enum { FEW_GATHERED = 1 << 10, MANY_GATHERED = 1 << 18, MANY_RESULTS = 1 << 16 };
 static bool is_large_input(const kn_group *g, const kn_leaf *leaf)
 {
     return leaf && leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED;
@@ -105,7 +105,7 @@ static bool is_costly_to_turn(const kn_lowering *l, const kn_group *g, const kn_
 
 /* The host gathers words as fast as it copies them, but not elements narrower than words, nor many words
  * beside such, which keep them out of vectors. */
-enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2 };
+enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2, WORD_BYTES = 4, NEAR_BYTES = 64 };
 static bool is_gathered_slowly(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf)
 {
     bool is_mixed = false;
@@ -147,12 +147,59 @@ static bool turn_across(kn_lowering *l, const kn_group *g)
     return false;
 }
 
+/* True if a leaf is worth a copy, which squares and shuffles make in registers, where the host's reduction
+ * would load its elements one by one: narrow ones, or words that are near to each other or in short rows, as
+ * long as caches hold them. */
+static bool is_worth_straightening(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored)
+{
+    int item = item_of(l, leaf);
+    bool is_near = llabs(leaf->stride[stored]) <= NEAR_BYTES || g->extent[stored] < SHORT_SIDE;
+    return elements_of(g, leaf) >= FEW_GATHERED && leaf->stride[stored] != item &&
+           (item <= NARROW_GATHERED ||
+            (item <= WORD_BYTES && is_near && bytes_of(l, g, leaf) <= TURNED_BYTES));
+}
+
+/* Copies inputs that a reduction on the host gathers: in C order, or as one lies that it reads by vectors. */
+static bool straighten(kn_lowering *l, const kn_lowered_part *part, const kn_group *g, const kn_resolved *r)
+{
+    const kn_text *t = &l->text[part - l->out->part];
+    const kn_leaf *like = NULL;
+    bool is_any = false;
+    if (!r->spec.schedule.kind->gathers_singly)
+        return false;
+    for (int k = 0; k < part->program->n_in; ++k) {
+        int array = r->spec.operand[k].array;
+        if (array >= 0 && r->spec.schedule.access[array] == KN_DENSE)
+            like = t->in[k].leaf;
+    }
+    for (int k = 0; k < part->program->n_in; ++k) {
+        const kn_leaf *leaf = t->in[k].leaf;
+        const int array = r->spec.operand[k].array;
+        if (array < 0 || r->spec.schedule.access[array] != KN_GATHER || leaf->kind != KN_BASE_INPUT)
+            continue;
+        for (const kn_use *u = g->first_use; u; u = u->after) {
+            int stored = u->leaf == leaf ? axis_if_stored(l, g, u) : -1;
+            int64_t stride[KILN_MAX_NDIM];
+            if (stored < 0 || l->state.is_buffered[u->node] || !is_worth_straightening(l, g, leaf, stored))
+                continue;
+            for (int a = 0; like && a < l->typed[u->node].ndim; ++a)
+                stride[a] = u->map[a].to >= 0 ? like->stride[u->map[a].to] : 0;
+            bool is_like = like && elements_of(g, like) == elements_of(g, leaf);
+            kn_lowering_add_buffer_like(l, u->node, KN_WHY_LAYOUT, is_like ? stride : NULL);
+            is_any = true;
+        }
+    }
+    return is_any;
+}
+
 bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
                             const kn_resolved *r)
 {
     /* Other programs are split where they gather: a map behind a reduction transposes as maps do. */
     if (strcmp(part->program->pattern, "mrk") != 0)
         return false;
+    if (l->state.is_host && r && straighten(l, part, g, r))
+        return true;
     bool long_ones = !l->state.is_host && (!r || !kn_fusion_gathers_apart(&r->spec, &r->space));
     for (const kn_use *u = g->first_use; u; u = u->after) {
         if (!is_large_input(g, u->leaf))
@@ -201,7 +248,7 @@ static sides sides_of(const kn_lowering *l, const kn_group *g, int axis)
  * has a tile and elements along another take a sector each; or a small one beside several that lie along the
  * results, which are gathered for its sake. The narrower these are, the more instructions that takes for each
  * byte. */
-enum { SECTOR = 32, NARROW = 4, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
+enum { SECTOR = 32, NARROW = 4, WIDEST_ITEM = 16, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
 static bool is_worth_a_copy(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored,
                             int64_t size)
 {
@@ -311,7 +358,7 @@ static int nearest_axis(const kn_group *g, const kn_leaf *leaf, int64_t least)
  * follow each other in runs that are long beside what a run takes. Runs may be short where the terms of a
  * result lie apart, and where few terms of many results lie side by side in the only input: such results are
  * more than twice as fast by a map. */
-enum { LONG_RUN = 256, FEW_TERMS = 3, FEW_RESULTS = 8, LEAST_ODD = 5, MOST_ODD = 7 };
+enum { LONG_RUN = 256, FEW_TERMS = 3, FEW_RESULTS = 1, LEAST_ODD = 5, MOST_ODD = 7 };
 
 /* True for the greatest or least of so many neighbouring floats that g++ loads them one by one: comparisons
  * by pairs take three times as long then as those of a loop over rows. */
@@ -353,8 +400,22 @@ static bool follows_results(const kn_lowering *l, const kn_group *g, const kn_le
 }
 
 /* The host's loops read few terms of each result as neighbouring elements, those of one place together. Where
- * they are fewer than the results they need not lie so. */
-enum { MOST_TERMS = 8, MOST_TERMS_READ = 8, MANY_ON_HOST = 64 };
+ * they are fewer than the results they need not lie so. Narrow elements beside wide ones, which a reduction
+ * over short rows makes no vectors of, may be more. */
+enum { MOST_TERMS = 8, MOST_TERMS_READ = 16, MOST_MIXED = 15, MANY_ON_HOST = 64 };
+
+/* Inputs have elements of several widths, some of them narrower than words. */
+static bool are_mixed(const kn_lowering *l, const kn_group *g)
+{
+    int narrowest = WIDEST_ITEM, widest = 0;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+        int item = leaf->kind == KN_BASE_INPUT ? item_of(l, leaf) : 0;
+        narrowest = item > 0 && item < narrowest ? item : narrowest;
+        widest = item > widest ? item : widest;
+    }
+    return narrowest < widest && narrowest < NARROW;
+}
+
 static bool are_few_on_host(const kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
                             int64_t terms, bool are_spread)
 {
@@ -363,10 +424,11 @@ static bool are_few_on_host(const kn_lowering *l, const kn_lowered_part *part, c
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         read += leaf->kind == KN_BASE_INPUT ? terms : 0;
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
-        follows =
-            follows && (leaf->kind != KN_BASE_INPUT || follows_results(l, g, leaf, terms, read == terms));
-    return are_spread ||
-           (follows && read <= MOST_TERMS_READ && !(part->program->uses & KN_USES_REDUCTION_INDEX));
+        follows = follows &&
+                  (leaf->kind != KN_BASE_INPUT || (follows_results(l, g, leaf, terms, read == terms) &&
+                                                   (read <= MOST_TERMS || elements_of(g, leaf) > terms)));
+    return are_spread || (follows && read <= MOST_TERMS_READ * (are_mixed(l, g) ? 2 : 1) &&
+                          !(part->program->uses & KN_USES_REDUCTION_INDEX));
 }
 
 bool kn_lowering_make_terms(kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
@@ -381,7 +443,7 @@ bool kn_lowering_make_terms(kn_lowering *l, const kn_lowered_part *part, const k
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
         elements += elements_of(g, leaf);
     bool are_spread = elements <= results;
-    if (terms > MOST_TERMS || terms == 0)
+    if (terms > (l->state.is_host && are_mixed(l, g) ? MOST_MIXED : MOST_TERMS) || terms == 0)
         return false;
     if (l->state.is_host
             ? results < MANY_ON_HOST || !are_few_on_host(l, part, g, terms, are_spread)

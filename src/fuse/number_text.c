@@ -90,7 +90,7 @@ static bool is_wide_to_float64(const kn_dtype_info *from, const kn_dtype_info *t
            to->kind == KN_KIND_FLOAT && to->size == 8;
 }
 
-void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtype to_dtype)
+void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtype to_dtype, bool is_host)
 {
     const kn_dtype_info *from = kn_dtype_info_of(kn_computed_dtype(from_dtype)),
                         *to = kn_dtype_info_of(kn_computed_dtype(to_dtype));
@@ -100,8 +100,9 @@ void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtyp
         kn_str_printf(out, "(%s.re != 0 || %s.im != 0)", name, name);
     else if (to->kind == KN_KIND_BOOL)
         kn_str_printf(out, "(%s != 0)", name);
-    else if (from->kind == KN_KIND_BOOL && to->kind == KN_KIND_FLOAT) /* a select, which compilers
-                                                                         vectorise */
+    else if (from->kind == KN_KIND_BOOL && to->kind == KN_KIND_FLOAT && is_host)
+        kn_str_printf(out, "kn_float%d_of_bool(%s)", 8 * (int)to->size, name);
+    else if (from->kind == KN_KIND_BOOL && to->kind == KN_KIND_FLOAT)
         kn_str_printf(out, to->size == 4 ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1.0 : 0.0)", name);
     else if (from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX)
         kn_str_printf(out, "((%s)%s.re)", to->c_name, name);

@@ -16,6 +16,6 @@ kiln_arg kn_weak_rounded(const kiln_arg *number, kiln_dtype half);
 /* Appends a weak number as a value of the dtype that values of `dtype` are computed in: "0.5f". */
 void kn_put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype);
 /* Appends a name, with a cast if the two dtypes are computed in different ones: "((float)t3)". */
-void kn_put_cast(kn_str *out, const char *name, kiln_dtype from, kiln_dtype to);
+void kn_put_cast(kn_str *out, const char *name, kiln_dtype from, kiln_dtype to, bool is_host);
 
 #endif

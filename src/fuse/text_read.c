@@ -147,7 +147,7 @@ static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtyp
         kiln_dtype own = t->is_weak && !is_cut ? dtype : kn_computed_dtype(t->dtype);
         const kn_text_param p = {
             .input = t->from, .dtype = own, .bound = t->is_weak && !is_cut ? bound : KN_NO_BOUND};
-        kn_put_cast(out, kn_text_param_name(w, &p), own, dtype);
+        kn_put_cast(out, kn_text_param_name(w, &p), own, dtype, w->state->is_host);
     }
 }
 
@@ -168,7 +168,7 @@ const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype
     if (kn_is_number(w->state, u->node))
         put_scalar(w, &text, u->node, dtype, bound);
     else
-        kn_put_cast(&text, w->name[u->number], kn_text_typed_of(w, u)->dtype, dtype);
+        kn_put_cast(&text, w->name[u->number], kn_text_typed_of(w, u)->dtype, dtype, w->state->is_host);
     return kn_text_keep(w, &text);
 }
 

@@ -110,6 +110,8 @@ struct kn_kind {
     bool takes_apart;    /* of maps: takes narrow elements that lie across the results one by one, which costs
                               more than to copy a small input in their order first */
     bool takes_unrolled; /* of reductions: many inputs that are neighbours in memory cost it one load */
+    bool gathers_singly; /* of reductions: inputs with KN_GATHER cost it a load for each element, more than to
+                            copy them first */
     bool contracts; /* of reductions: arithmetic bounds it, so sums are contracted with products of the map */
     /* The rows, of `length` elements each, that a warp, or the host's thread, loads at once, element by
      * element. NULL: one. */

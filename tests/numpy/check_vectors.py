@@ -162,5 +162,10 @@ ROW_LOOP = r"for \(int kn_k = 0; kn_k < kn_n\.value"
 for text in drawn(["b * x", "where(b, x, 2)", "where(b & (x > 1), x, -x)", "abs(x - b) + c"], 1):
     names = {"b": np.ones((64, 50), "bool"), "c": np.ones((64, 50), "bool"), "x": np.ones((64, 50), "float64")}
     expect(text, {n: a for n, a in names.items() if re.search(rf"\b{n}\b", text)}, ROW_LOOP, 1, "host:x86-64-v4")
+# Elements that lie apart: a vector of a fixed number of them would read beyond the last one.
+for text, step, dtype in drawn([("abs(x[..., 1] - b) + c", 4, "float64"), ("x[..., 1] - b", 4, "float32"), ("where(b, x[..., 1], 2)", 4, "float64"),
+                                ("x[..., 1] + b", 2, "uint8")], 1):
+    names = {"b": np.ones((64, 50), "bool"), "c": np.ones((64, 50), "bool"), "x": np.ones((64, 50, step), dtype)}
+    expect(text, {n: a for n, a in names.items() if re.search(rf"\b{n}\b", text)}, MAP_LOOP + "|" + ROW_LOOP)
 print(f"{count} kernels, {len(failed)} with loops that are no vectors")
 sys.exit(bool(failed))

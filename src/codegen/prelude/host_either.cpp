@@ -1,4 +1,5 @@
-// A choice between two values: of float64 by their bits, since a byte's condition becomes a mask for eight of them at a time by many shifts.
+// A choice between two values: of float64 by their bits, since a byte's condition becomes a mask for eight of them at a time by many shifts; and of
+// float32, since g++ makes a branch of it, which processors mispredict, wherever it makes no vectors: at the ends of rows, and of every fifth element.
 // needs: kn_either
 template <class A, class B>
 static __forceinline__ auto kn_either(const bool is_first, const A first, const B second) -> decltype(is_first ? A() : B()) {
@@ -7,4 +8,8 @@ static __forceinline__ auto kn_either(const bool is_first, const A first, const 
 static __forceinline__ double kn_either(const bool is_first, const double first, const double second) {
     const long long a = __builtin_bit_cast(long long, first), b = __builtin_bit_cast(long long, second);
     return __builtin_bit_cast(double, b ^ ((a ^ b) & -(long long)is_first));
+}
+static __forceinline__ float kn_either(const bool is_first, const float first, const float second) {
+    const int a = __builtin_bit_cast(int, first), b = __builtin_bit_cast(int, second);
+    return __builtin_bit_cast(float, b ^ ((a ^ b) & -(int)is_first));
 }

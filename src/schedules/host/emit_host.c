@@ -375,13 +375,17 @@ static bool has_plain_elements(const kn_writer *w)
 }
 
 /* Bytes of the narrowest operand along the range; 0: rows are left to the compiler, since elements are
- * equally wide: few of them are left behind its vectors. */
+ * equally wide: few of them are left behind its vectors. So are those with elements that lie apart and do not
+ * fill the range: a vector of them would read beyond its last one, so compilers make none of a fixed number.
+ */
 static int narrowest_of_row(const kn_writer *w)
 {
     int narrowest = WIDEST, widest = 0;
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_array_of(w, k) < 0 || step_of(w, k) == 0)
             continue;
+        if (step_of(w, k) > 1 && kn_access_of(w, k) != KN_STAGED)
+            return 0;
         int size = kn_item_size(w, k);
         narrowest = size < narrowest ? size : narrowest;
         widest = size > widest ? size : widest;

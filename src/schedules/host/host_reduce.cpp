@@ -320,7 +320,7 @@ KN_INDEPENDENT
     };
     /* Reduces each lane of kn_count short rows. The rest of a row is loaded as its last lanes; those of them that were counted before are left out. */
     const auto kn_reduce_short = [&](kn_place kn_row, const kn_place kn_down, const kn_place kn_along, const kn_place kn_beside, const kn_lane_values kn_side,
-                                   const long long kn_count, const long long kn_steps, const int kn_rest, const long long kn_first_run,
+                                   const long long kn_from_row, const long long kn_count, const long long kn_steps, const int kn_rest, const long long kn_first_run,
                                    const long long kn_last_run) __attribute__((noinline)) {
         const kn_args kn = *kn_given;
         const auto kn_reduce_step = [&](auto kn_n, auto kn_before, const long long kn_in, const long long kn_to, const long long kn_from)
@@ -373,7 +373,7 @@ KN_ROLLED
                 kn_row.at[kn_o] += kn_n * kn_by.at[kn_o];
         };
         for (long long kn_r = 0; kn_are_runs && kn_r < kn_count; ++kn_r) {
-            const long long kn_to = kn_r * kn_vector, kn_beyond = kn_batch * kn_vector, kn_spared = kn_vector - kn_rest;
+            const long long kn_to = (kn_from_row + kn_r) * kn_vector, kn_beyond = kn_batch * kn_vector, kn_spared = kn_vector - kn_rest;
             kn_reduce_runs(kn_to);
             for (long long kn_v = 1; kn_v < kn_steps + (kn_rest > 0); ++kn_v) {
                 const long long kn_spare = kn_v < kn_steps ? 0 : kn_spared;
@@ -392,7 +392,7 @@ KN_ROLLED
             kn_go_along(kn_beside, 1);
         }
         for (long long kn_r = 0; !kn_are_runs && kn_r < kn_count; ++kn_r) {
-            const long long kn_to = kn_r * kn_vector;
+            const long long kn_to = (kn_from_row + kn_r) * kn_vector;
             long long kn_step = 1;
             if (kn_steps < 4)
                 kn_reduce_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
@@ -526,7 +526,7 @@ KN_ROLLED
             kn_next.at[kn_o] = kn_runs.stride[kn_o];
             kn_here.at[kn_o] += kn_from * kn_next.at[kn_o];
         }
-        kn_reduce_short(kn_here, kn_down, kn_along, kn_next, kn_lanes_side, kn_count, kn.steps, (int)kn.rest * kn_run, 0, 0);
+        kn_reduce_short(kn_here, kn_down, kn_along, kn_next, kn_lanes_side, 0, kn_count, kn.steps, (int)kn.rest * kn_run, 0, 0);
         if constexpr (kn_copies > 1) {
             kn_reduce_copies(kn_lanes_side, kn_count, kn_some_steps<4>());
             kn_reduce_copies(kn_lanes_side, kn_count, kn_some_steps<2>());
@@ -538,7 +538,26 @@ KN_ROLLED
                 kn_here.at[kn_o] += kn_next.at[kn_o];
         }
     }
-    for (long long kn_task = kn_begin; kn_run == 0 && kn_task < kn_end; ++kn_task) {
+    /* Few results side by side, of which there are many: the lanes of several tasks are reduced together. */
+    long long kn_next_task = kn_begin;
+    if constexpr (kn_is_short && kn_run == 0 && !kn_is_searched) {
+        const long long kn_extent = kn_has_beside ? kn.axis[kn.reduction_rank].extent : 1;
+        const int kn_many = kn.chunks == 1 && kn_extent <= kn.width && kn_extent < kn_batch ? (int)(kn_batch / kn_extent) : 0;
+        kn_place kn_heres[kn_batch];
+        for (; kn_many > 1 && kn_next_task < kn_end; kn_next_task += kn_many) {
+            const int kn_together = kn_end - kn_next_task < kn_many ? (int)(kn_end - kn_next_task) : kn_many;
+            for (int kn_t = 0; kn_t < kn_together; ++kn_t) {
+                kn_heres[kn_t] = {};
+                kn_move(kn_heres[kn_t], kn, kn.reduction_rank + 1, kn.rank, kn_next_task + kn_t);
+                kn_reduce_short(kn_heres[kn_t], kn_down, kn_along, kn_beside, kn_lanes_side, kn_t * kn_extent, kn_extent, kn.steps, (int)kn.rest, 0,
+                                kn.rows * kn.pieces);
+            }
+            const long long kn_done = kn_reduce_rows(kn_lanes_side, kn_together * kn_extent);
+            for (int kn_t = 0; kn_t < kn_together; ++kn_t)
+                kn_store(kn_side, kn_done + kn_t * kn_extent, kn_heres[kn_t], kn_beside, kn_extent, true);
+        }
+    }
+    for (long long kn_task = kn_next_task; kn_run == 0 && kn_task < kn_end; ++kn_task) {
         /* kn_count results from kn_first on, and one chunk of their elements. */
         const long long kn_result = kn_task / kn.chunks, kn_chunk = kn_task - kn_result * kn.chunks;
         const long long kn_extent = kn_has_beside ? kn.axis[kn.reduction_rank].extent : 1, kn_blocks = (kn_extent + kn.width - 1) / kn.width;
@@ -553,7 +572,7 @@ KN_ROLLED
         long long kn_done = 0; /* the place of the first result */
         bool kn_some = true;
         if constexpr (kn_is_short) {
-            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_lanes_side, kn_count, kn.steps, (int)kn.rest, kn_chunk * kn.chunk, kn_stop);
+            kn_reduce_short(kn_here, kn_down, kn_along, kn_beside, kn_lanes_side, 0, kn_count, kn.steps, (int)kn.rest, kn_chunk * kn.chunk, kn_stop);
             kn_done = kn_reduce_rows(kn_lanes_side, kn_count);
         } else {
             kn_top = 0;

@@ -28,6 +28,8 @@ enum {
     LEAST_BACKWARD = 4, /* bytes of an element that is read backward: halves are converted in buffers */
     MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
     SHORT_RUN = 8,      /* elements of a range, below which buffers are faster than beginning each range; */
+    SHORT_BYTES = 24,   /* of one, where all that lies otherwise is broadcast along it; and */
+    FEWEST = 3,         /* elements, where several inputs lie apart; */
     SHORT_REPEATED =
         32,   /* where an element takes less than WIDE bytes, or what is read in place is read again: */
     WIDE = 4, /* its buffer is filled once; and */
@@ -123,16 +125,22 @@ static bool is_repeated(const kn_choice *c, int o)
 }
 
 /* Elements of a range, from which on it is read as it lies. */
-static int shortest_run(const kn_choice *c)
+static int shortest_run(const kn_choice *c, const char *access)
 {
-    int inner = kn_choice_inner(c), shortest = SHORT_RUN;
+    int inner = kn_choice_inner(c), shortest = 0, stepped = 0;
+    bool is_backward = false;
     if (c->program && kn_cost_functions(c->program) > 0)
         return EXPENSIVE_RUN;
-    for (int o = 0; o < c->count; ++o)
-        if (c->access[o].item_size < WIDE ||
-            (c->space->stride[o][inner] != c->access[o].item_size && is_repeated(c, o)))
-            shortest = SHORT_REPEATED;
-    return shortest;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t item = c->access[o].item_size, stride = c->space->stride[o][inner];
+        if (item < WIDE || (stride != item && is_repeated(c, o)))
+            return SHORT_REPEATED;
+        is_backward = is_backward || stride < 0;
+        stepped += access[o] == KN_GATHER || access[o] == KN_VECTOR;
+        shortest = (int)kn_most(shortest, (SHORT_BYTES + item - 1) / item);
+    }
+    bool is_alone = is_backward || stepped == 1;
+    return is_alone ? SHORT_RUN : stepped > 1 ? FEWEST : (int)kn_most(shortest, FEWEST);
 }
 
 /* Inputs that are broadcast along the fastest axis, or of which every second to eighth element is read, while
@@ -144,13 +152,15 @@ static void find_in_place(kn_schedule *out, const kn_choice *c)
     int inner = kn_choice_inner(c);
     if (c->space->size >= MANY && !reads_as_much(c))
         return;
-    if (inner < 0 || c->space->extent[inner] < shortest_run(c))
+    if (inner < 0)
         return;
     for (int o = 0; o < c->count; ++o) {
         access[o] = access_in_place(&config, c, o);
         if (!access[o])
             return;
     }
+    if (c->space->extent[inner] < shortest_run(c, access))
+        return;
     int count = join_interleaved(access, config.step, c);
     if (count == 0 || count > MOST_IN_PLACE)
         return;

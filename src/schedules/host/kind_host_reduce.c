@@ -36,7 +36,7 @@ enum {
     WIDE_ITEM = 8,
     FLOAT_ITEM = 4,  /* of floats that processors compare */
     FEWEST_ROWS = 2, /* if there are as many as this; and */
-    FEWEST_RUNS = 8, /* runs of results, of which there are so many; and elements */
+    FEWEST_RUNS = 2, /* runs of results, of which there are so many; and elements */
     MOST_RUN = 64,   /* of rows of several axes, up to which steps go from row to row, and */
     SHORT_RUN = 7,   /* up to which lanes are results if these are neighbours; of structs */
     STRUCT_RUN = 15,
@@ -364,5 +364,6 @@ const kn_kind kn_kind_host_reduce = {.name = "reduce",
                                      .describe = describe,
                                      .has_workspace = true,
                                      .has_baseline = true,
+                                     .gathers_singly = true,
                                      .largest_value = KN_HOST_REDUCE_LARGEST,
                                      .in_order = kn_host_reduce_in_order};
