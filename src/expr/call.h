@@ -174,6 +174,7 @@ kiln_status kn_call_trapezoid(kn_value *out, kn_parser *p, const kn_called *c);
 
 /* Functions whose text is written for their arguments (written_functions.c). */
 kiln_status kn_call_choose(kn_value *out, kn_parser *p, const kn_called *c);
+kiln_status kn_call_counted_between(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_histogram2d(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_convolve(kn_value *out, kn_parser *p, const kn_called *c);
 kiln_status kn_call_gradient(kn_value *out, kn_parser *p, const kn_called *c);

@@ -47,6 +47,7 @@ static const struct {
                  {"corrcoef", kn_call_cov, 1},
                  {"correlate", kn_call_convolve, 1},
                  {"counted", kn_call_counted, INNER},
+                 {"counted_between", kn_call_counted_between, INNER},
                  {"cov", kn_call_cov, 0},
                  {"cumulative_prod", kn_call_cumulative, 1},
                  {"cumulative_sum", kn_call_cumulative, 0},

@@ -198,18 +198,56 @@ static kiln_status read_bins(bins *b, kn_parser *p, const kn_called *c, const kn
     return status == KILN_OK ? add_edges(b, p, c) : status;
 }
 
+/* counted_between(x, edges, weights): each element is searched for among the edges, which have its dtype. */
+kiln_status kn_call_counted_between(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const names[] = {"x", "edges", "weights"};
+    kn_value slot[3] = {{0}};
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_call_match(slot, p, c, names, 3, 3, 2);
+    const bool has_weights = kn_call_is_given(&slot[2]);
+    const kn_value *const in[] = {&slot[0], &slot[1], &slot[2]};
+    if (status == KILN_OK)
+        status = kn_histogram_find(&kernel, KN_HISTOGRAM_EDGES, has_weights, 0);
+    return status == KILN_OK ? add_kernel(out, p, c, kernel, in, 2 + has_weights) : status;
+}
+
+enum { FEW_EDGES = 4, FEW_ELEMENTS = 1 << 10 };
+
+/* The host sorts many elements in less time than they are searched for, and then searches for the edges. */
+static bool is_sorted_first(const kn_shaped_own *own, const kn_described *in)
+{
+    const int64_t size = kn_shape_size(in->ndim, in->shape);
+    return own->is_on_host && !own->which && in[1].ndim == 1 && in[1].shape[0] >= FEW_EDGES &&
+           size >= FEW_ELEMENTS && in[1].shape[0] < size / 4;
+}
+
+/* which: x2 are weights. */
+static kiln_status write_between(kn_str *text, const kn_shaped_own *own, const kn_described *in)
+{
+    kiln_dtype common;
+    kiln_status status = kiln_dtype_promote(&common, in[0].dtype, in[1].dtype);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        if (in[k].dtype != common)
+            kn_str_printf(text, "x%d = x%d.astype(%s); ", k, k, kiln_dtype_name(common));
+    kn_str_append(text, is_sorted_first(own, in)
+                            ? "s = sort(ravel(x0)); c = concatenate([searchsorted(s, x1[:-1]), "
+                              "searchsorted(s, x1[-1:], side='right')]); c[1:] - c[:-1]"
+                        : own->which ? "counted_between(x0, x1, x2)"
+                                     : "counted_between(x0, x1)");
+    return status;
+}
+
 static kiln_status add_counts(kn_value *out, kn_parser *p, const kn_called *c, const bins *b,
                               const kn_value *weights)
 {
     kiln_kernel *kernel = NULL;
-    const kn_value *in[5] = {&b->x};
-    int n_in = 1;
+    const kn_value *in[5] = {&b->x, &b->low, &b->high, &b->number};
+    int n_in = 4;
     if (b->name == KN_HISTOGRAM_EDGES) {
-        in[n_in++] = &b->edges;
-    } else {
-        in[n_in++] = &b->low;
-        in[n_in++] = &b->high;
-        in[n_in++] = &b->number;
+        const kn_value between[] = {b->x, b->edges, *weights};
+        const kn_shaped_own own = {.which = kn_call_is_given(weights)};
+        return kn_call_shaped(out, p, c, write_between, &own, between, 2 + own.which);
     }
     if (kn_call_is_given(weights))
         in[n_in++] = weights;

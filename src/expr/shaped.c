@@ -46,16 +46,19 @@ static kiln_status make_expression(kiln_kernel **out, const void *of)
     return status == KILN_OK ? kn_expression_kernel(out, graph, NULL) : status;
 }
 
-static kiln_status find_expression(kiln_kernel **out, const shaped *s, const kn_described *in)
+static kiln_status find_expression(kiln_kernel **out, const shaped *s, const kn_described *in,
+                                   bool is_on_host)
 {
+    kn_shaped_own own = s->own;
     kn_str text = KN_STR_INIT, key = KN_STR_INIT;
     kiln_status status = KILN_OK;
+    own.is_on_host = is_on_host;
     for (int k = 0; k < s->n_in && status == KILN_OK; ++k)
         if (in[k].is_number)
             status = kn_error(KILN_ERROR_TYPE, "%s: argument %d is a number here; an array was expected",
                               s->name, k);
     if (status == KILN_OK)
-        status = s->write(&text, &s->own, in);
+        status = s->write(&text, &own, in);
     if (status == KILN_OK)
         status = kn_str_status(&text, "the text of a function");
     kn_str_printf(&key, "shaped %s: %s", s->params, kn_str_text(&text));
@@ -114,7 +117,7 @@ static kiln_status describe_all(kn_described *out, const kiln_kernel *kernel, in
 static kiln_status describe(kn_described *out, const void *context, int j, const kn_described *in)
 {
     kiln_kernel *kernel = NULL;
-    kiln_status status = find_expression(&kernel, context, in);
+    kiln_status status = find_expression(&kernel, context, in, false);
     if (status == KILN_OK)
         status = describe_all(out, kernel, j, in);
     kiln_kernel_free(kernel);
@@ -146,7 +149,7 @@ static kiln_status lower(kn_lowered *out, const void *context, const kn_lowering
     if (!in)
         return kn_error_memory("the arguments of a call");
     kn_describe_arguments(in, call->in, s->n_in);
-    kiln_status status = find_expression(&kernel, s, in);
+    kiln_status status = find_expression(&kernel, s, in, call->target->backend == KN_HOST);
     if (status == KILN_OK)
         status = keep(s, kernel);
     if (status == KILN_OK)

@@ -12,6 +12,7 @@ enum { KN_SHAPED_NUMBERS = 4 * KILN_MAX_NDIM + 4 };
 /* A call's own numbers and words; a writer says what they mean. */
 typedef struct kn_shaped_own {
     int which, count, more; /* more: results behind the first one */
+    bool is_on_host;        /* the call is lowered for the host; shapes and dtypes do not depend on it */
     int64_t number[KN_SHAPED_NUMBERS];
     char word[3][64];
 } kn_shaped_own;
