@@ -131,15 +131,16 @@
     "{\n"                                                                                                    \
     "    const W mean = kn_mean_of_moments(a);\n"                                                            \
     "    const double left = kn_no_product(kn_float64_of(count) - ddof);\n"                                  \
-    "    return kn_no_product(kn_squares_of_moments(a) / (R)(left > 0 ? left : 0) + sum_of(mean - mean));\n" \
+    "    const R squares = kn_squares_of_moments(a);\n"                                                      \
+    "    return kn_no_product(squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean));\n"                  \
     "}\n"
 #define REAL_MOMENTS(real) MOMENTS(real, real, "u")
 #define COMPLEX_MOMENTS(real) MOMENTS("complex<" real ">", real, "kn_no_product(u.re + u.im)")
 
 #define MOMENTS_ROW(name, in, types, ddof, before, behind, preamble)                                         \
-    ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)(R)-0.0, (R)-0.0}", "join(a, b)",           \
-             "y = " before "variance_of(a, " COUNT ", " ddof ")" behind, "moments{0, (W)0, (W)0, 0}",        \
-             "moments", preamble)
+    ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)(R)-0.0, (R)-0.0}",             \
+             "join(a, b)", "y = " before "variance_of(a, " COUNT ", " ddof ")" behind,                       \
+             "moments{0, (W)0, (W)0, 0}", "moments", preamble)
 #define MOMENTS_ROWS(name, in, with, ddof, before, behind)                                                   \
     MOMENTS_ROW(name, in,                                                                                    \
                 with("?", "d") with("b", "d") with("B", "d") with("h", "d") with("H", "d") with("i", "d")    \

@@ -4,7 +4,7 @@
 // without a division. The pilot is one of the few, so that at most as many bits are lost where it is far from the others as their number has. Of more elements `offset` is the distance of the mean from
 // the pilot, and `squares` the sum of squared distances from the mean; these are joined by the formula of Chan, Golub and LeVeque. An element is {1, x, -0, -0}, since compilers drop sums with -0.
 
-enum { kn_few_moments = 128 };
+enum { kn_few_moments = 256 };
 
 // A quotient of whole numbers, as IEEE's division has it but for its branch.
 __device__ __forceinline__ float kn_share_of(float x, float y) {
