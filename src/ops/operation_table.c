@@ -158,7 +158,7 @@
     "__device__ __forceinline__ peak higher(const peak a, const peak b) {\n"                                 \
     "    const bool rises = b.top > a.top;\n"                                                                \
     "    const U low = rises ? a.top : b.top, top = rises ? b.top : a.top;\n"                                \
-    "    const U fade = low == top ? (U)1 : (U)exp(low - top);\n"                                            \
+    "    const U fade = low == top ? (U)1 : (U)kn_fade(exp(low - top), low - top);\n"                        \
     "    return {top, rises ? a.sum * fade + b.sum : a.sum + b.sum * fade};\n"                               \
     "}\n"
 
