@@ -127,30 +127,38 @@
     "__device__ __forceinline__ moments join(const moments a, const moments b) {\n"                          \
     "    return kn_joined_moments(a, b);\n"                                                                  \
     "}\n"                                                                                                    \
-    "__device__ __forceinline__ R variance_of(const moments a, const long long count, const double ddof) "   \
-    "{\n"                                                                                                    \
+    "__device__ __forceinline__ R variance_of(const moments a, const R left) {\n"                            \
     "    const W mean = kn_mean_of_moments(a);\n"                                                            \
-    "    const double left = kn_no_product(kn_float64_of(count) - ddof);\n"                                  \
     "    const R squares = kn_squares_of_moments(a);\n"                                                      \
-    "    return kn_no_product(squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean));\n"                  \
+    "    return kn_no_product(squares / left + sum_of(mean - mean));\n"                                      \
+    "}\n"                                                                                                    \
+    "__device__ __forceinline__ R left_of(const long long count, const double ddof) {\n"                     \
+    "    const double left = kn_no_product(kn_float64_of(count) - ddof);\n"                                  \
+    "    return (R)(left > 0 ? left : 0);\n"                                                                 \
     "}\n"
 #define REAL_MOMENTS(real) MOMENTS(real, real, "u")
 #define COMPLEX_MOMENTS(real) MOMENTS("complex<" real ">", real, "kn_no_product(u.re + u.im)")
 
-#define MOMENTS_ROW(name, in, types, ddof, before, behind, preamble)                                         \
+/* The number of elements, as float or double, without ddof and with it. */
+#define ALL_LEFT(to) to "(" COUNT ")"
+#define LEFT_BY_DDOF(to) "left_of(" COUNT ", ddof)"
+#define MOMENTS_ROW(name, in, types, left, before, behind, preamble)                                         \
     ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)(R)-0.0, (R)-0.0}",             \
-             "join(a, b)", "y = " before "variance_of(a, " COUNT ", " ddof ")" behind,                       \
-             "moments{0, (W)0, (W)0, 0}", "moments", preamble)
-#define MOMENTS_ROWS(name, in, with, ddof, before, behind)                                                   \
+             "join(a, b)", "y = " before "variance_of(a, " left ")" behind, "moments{0, (W)0, (W)0, 0}",     \
+             "moments", preamble)
+#define MOMENTS_ROWS(name, in, with, left, before, behind)                                                   \
     MOMENTS_ROW(name, in,                                                                                    \
                 with("?", "d") with("b", "d") with("B", "d") with("h", "d") with("H", "d") with("i", "d")    \
                     with("I", "d") with("l", "d") with("L", "d"),                                            \
-                ddof, before, behind, REAL_MOMENTS("double")),                                               \
-        MOMENTS_ROW(name, in, with("e", "e") with("E", "E") with("f", "f"), ddof, before, behind,            \
-                    REAL_MOMENTS("float")),                                                                  \
-        MOMENTS_ROW(name, in, with("d", "d"), ddof, before, behind, REAL_MOMENTS("double")),                 \
-        MOMENTS_ROW(name, in, with("F", "f"), ddof, before, behind, COMPLEX_MOMENTS("float")),               \
-        MOMENTS_ROW(name, in, with("D", "d"), ddof, before, behind, COMPLEX_MOMENTS("double"))
+                left("kn_float64_of"), before, behind, REAL_MOMENTS("double")),                              \
+        MOMENTS_ROW(name, in, with("e", "e") with("E", "E") with("f", "f"), left("kn_float32_of_count"),     \
+                    before, behind, REAL_MOMENTS("float")),                                                  \
+        MOMENTS_ROW(name, in, with("d", "d"), left("kn_float64_of"), before, behind,                         \
+                    REAL_MOMENTS("double")),                                                                 \
+        MOMENTS_ROW(name, in, with("F", "f"), left("kn_float32_of_count"), before, behind,                   \
+                    COMPLEX_MOMENTS("float")),                                                               \
+        MOMENTS_ROW(name, in, with("D", "d"), left("kn_float64_of"), before, behind,                         \
+                    COMPLEX_MOMENTS("double"))
 /* Exponentials of distances from the greatest element, summed up in one pass: where a part has a greater one,
  * the sum of the other fades. A NaN is in the sum; beside an infinite element, as in NumPy, there is one. */
 #define PEAK                                                                                                 \
@@ -337,10 +345,10 @@ const kn_operation_row kn_operation_table[] = {
     ROW("softmax_sum", "T x", "U y", INTEGERS_TO_DOUBLE FLOATS, "peak{(U)x, 1}", "higher(a, b)",
         "y = a.sum + (a.top - a.top)", NULL, "peak", PEAK),
 
-    MOMENTS_ROWS("var", "T x", ALONE, "0", "", ""),
-    MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, "ddof", "", ""),
-    MOMENTS_ROWS("std", "T x", ALONE, "0", "sqrt(", ")"),
-    MOMENTS_ROWS("std", "T x, float64 ddof", WITH_DDOF, "ddof", "sqrt(", ")"),
+    MOMENTS_ROWS("var", "T x", ALONE, ALL_LEFT, "", ""),
+    MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, LEFT_BY_DDOF, "", ""),
+    MOMENTS_ROWS("std", "T x", ALONE, ALL_LEFT, "sqrt(", ")"),
+    MOMENTS_ROWS("std", "T x, float64 ddof", WITH_DDOF, LEFT_BY_DDOF, "sqrt(", ")"),
 
     EVEN_BOOLS("add", "z = x + y"),
     NO_MAP2("subtract", "?\?->?"),

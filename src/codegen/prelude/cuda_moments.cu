@@ -6,18 +6,17 @@
 
 enum { kn_few_moments = 256 };
 
-// A quotient of whole numbers, as IEEE's division has it but for its branch.
-__device__ __forceinline__ float kn_share_of(float x, float y) {
+// 1 / n of a whole number, but for the last bit, and without a branch.
+__device__ __forceinline__ float kn_part_of(float n) {
     float near;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(y));
-    const float reciprocal = __fmaf_rn(near, __fmaf_rn(-y, near, 1.0f), near), quotient = __fmul_rn(x, reciprocal);
-    return __fmaf_rn(__fmaf_rn(-y, quotient, x), reciprocal, quotient);
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(n));
+    return __fmaf_rn(near, __fmaf_rn(-n, near, 1.0f), near);
 }
-__device__ __forceinline__ double kn_share_of(double x, double y) {
+__device__ __forceinline__ double kn_part_of(double n) {
     double near;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(near) : "d"(y));
-    const double left = __fma_rn(-y, near, 1.0), reciprocal = __fma_rn(near, __fma_rn(left, left, left), near), quotient = __dmul_rn(x, reciprocal);
-    return __fma_rn(__fma_rn(-y, quotient, x), reciprocal, quotient);
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(near) : "d"(n));
+    const double left = __fma_rn(-n, near, 1.0);
+    return __fma_rn(near, __fma_rn(left, left, left), near);
 }
 // The product of u and the conjugate of v is real, if one is a multiple of the other.
 __device__ __forceinline__ float kn_square_and(float u, float v, float sum) { return __fmaf_rn(u, v, sum); }
@@ -27,8 +26,7 @@ template <class T> __device__ __forceinline__ T kn_square_and(const complex<T> &
 }
 
 template <class M> __device__ __forceinline__ auto kn_offset_of_moments(const M &a) {
-    typedef decltype(a.n + 0) R;
-    const auto mean = kn_multiply(a.offset, kn_share_of((R)1, a.n + (R)(a.n == 0)));
+    const auto mean = kn_multiply(a.offset, kn_part_of(a.n > 1 ? a.n : 1));
     return a.n <= kn_few_moments ? mean : a.offset;
 }
 template <class M> __device__ __forceinline__ auto kn_mean_of_moments(const M &a) { return a.pilot + kn_offset_of_moments(a); }
@@ -47,7 +45,7 @@ template <class M> __device__ __forceinline__ M kn_joined_moments(const M &a, co
         return {n, pilot, a.offset + moved, kn_square_and(apart, is_one ? moved : kn_add(b.offset, moved), is_one ? a.squares : kn_add(a.squares, b.squares))};
     }
     const auto offset = kn_offset_of_moments(a);
-    const auto weight = kn_share_of(b.n, n);
+    const auto weight = kn_multiply(b.n, kn_part_of(n));
     const auto distance = kn_add(apart, kn_subtract(kn_offset_of_moments(b), offset));
     const auto squares = kn_add(kn_squares_of_moments(a), kn_squares_of_moments(b));
     return {n, pilot, kn_multiply_add(distance, weight, offset), kn_square_and(kn_multiply(distance, kn_multiply(a.n, weight)), distance, squares)};
