@@ -198,7 +198,7 @@ kiln_status kn_call_put_mask(kn_value *out, kn_parser *p, const kn_called *c)
         status = kn_compose(&slot[1], p, c, "shaped_as(mask, a)", names, given, 2);
     }
     if (status == KILN_OK) { /* a number, of the call, has no elements */
-        const kn_value given = slot[2];
+        kn_value given = slot[2];
         status = kn_compose(&slot[2], p, c, "atleast_1d(values)", names + 2, &given, 1);
     }
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
