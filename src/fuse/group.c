@@ -127,6 +127,7 @@ bool kn_lower_state_make(kn_lower_state *s)
     s->is_buffered = kn_arena_take(s->arena, nodes);
     s->is_opaque = kn_arena_take(s->arena, nodes);
     s->is_raw = kn_arena_take(s->arena, nodes);
+    s->is_of_result = kn_arena_take(s->arena, nodes);
     s->is_terms = kn_arena_take(s->arena, nodes);
     if (!c)
         return false;
@@ -360,14 +361,15 @@ void kn_bases_find(kn_lower_state *s)
 kiln_dtype kn_buffer_dtype(const kn_lower_state *s, int node)
 {
     const kn_typed *t = &s->typed[node];
-    return t->is_reduction && !s->is_raw[node] ? kn_computed_dtype(t->dtype) : t->dtype;
+    bool is_wide = t->is_reduction || s->is_of_result[node];
+    return is_wide && !s->is_raw[node] ? kn_computed_dtype(t->dtype) : t->dtype;
 }
 
 /* The strides in whose order a stored node lies; NULL: C order. */
 static const int64_t *order_of(kn_lower_state *s, int node)
 {
-    bool is_reduced = s->typed[node].is_reduction && s->graph->node[node].kind == KN_NODE_CALL;
-    if (!is_reduced || s->is_raw[node] || s->is_opaque[node])
+    bool is_reduced = s->typed[node].is_reduction || s->is_of_result[node];
+    if (!is_reduced || s->graph->node[node].kind != KN_NODE_CALL || s->is_raw[node] || s->is_opaque[node])
         return NULL;
     if (!s->layout) {
         kn_base *layout = kn_arena_take(s->arena, (size_t)s->graph->n_nodes * sizeof *layout);

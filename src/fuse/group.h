@@ -83,16 +83,17 @@ typedef struct kn_lower_state {
     const kn_typed *typed;
     kiln_array *const *array; /* by input; NULL for a scalar */
     kn_arena *arena;
-    kn_base *base;     /* by node */
-    kn_base *layout;   /* by node (kn_layouts_find); NULL: no result of a reduction is stored yet */
-    bool is_host;      /* the target is the host */
-    bool *is_buffered; /* by node: it is stored in a buffer */
-    bool *is_raw;      /* by node: it is read as a whole array by a kernel of the user's, or is narrow
+    kn_base *base;      /* by node */
+    kn_base *layout;    /* by node (kn_layouts_find); NULL: no result of a reduction is stored yet */
+    bool is_host;       /* the target is the host */
+    bool *is_buffered;  /* by node: it is stored in a buffer */
+    bool *is_raw;       /* by node: it is read as a whole array by a kernel of the user's, or is narrow
                           and read by an algorithm: in its own dtype */
-    bool *is_opaque;   /* by node: its texts cannot be fused with others (op.h), so it has a kernel of its
+    bool *is_opaque;    /* by node: its texts cannot be fused with others (op.h), so it has a kernel of its
                           own */
-    bool *is_terms;    /* by node: a reduction that is a map, of its few elements (use_unrolled) */
-    unsigned flags;    /* the expression's options */
+    bool *is_of_result; /* by node: it is stored in place of a reduction, from which alone it follows */
+    bool *is_terms;     /* by node: a reduction that is a map, of its few elements (use_unrolled) */
+    unsigned flags;     /* the expression's options */
     kn_group_scratch *scratch;
 } kn_lower_state;
 

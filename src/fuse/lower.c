@@ -142,6 +142,48 @@ static kiln_status find_why_split(kn_why *out, const kn_lowering *l, kn_placed *
     return KILN_OK;
 }
 
+/* The use that alone reads this one, in a group and elsewhere; NULL. */
+static const kn_use *only_reader(const kn_lowering *l, const kn_group *g, const kn_use *u)
+{
+    const kn_use *reader = NULL;
+    int count = 0;
+    for (const kn_use *other = g->first_use; other; other = other->after) {
+        count += other != u && other->node == u->node;
+        for (int k = 0; k < other->n_in; ++k)
+            if (other->in[k] == u) {
+                reader = other;
+                ++count;
+            }
+    }
+    const kn_root_user *users = l->users[u->node];
+    bool is_alone = l->output_of[u->node] < 0 && users && !users->next;
+    return count == 1 && is_alone ? reader : NULL;
+}
+
+/* The node to be stored for a reduction: what follows from it and from numbers alone (`sqrt(var(x) + 0.1)`)
+ * would be computed again for each element of the map that reads it. */
+static int follow_result(kn_lowering *l, const kn_group *g, const kn_use *u)
+{
+    const int reduction = u->node;
+    const bool rounds =
+        kn_dtype_is_half(l->typed[reduction].dtype) && l->state.flags & KILN_KERNEL_ROUND_EACH;
+    for (const kn_use *next; !l->state.is_host && !rounds && (next = only_reader(l, g, u)) != NULL;
+         u = next) {
+        const kn_typed *t = &l->typed[next->node], *own = &l->typed[u->node];
+        bool follows = next->level == 1 && !next->is_all && !next->is_own_reduction && !next->leaf &&
+                       next != g->root_use[0] && next->n_unrolled == 0 && t->dtype == own->dtype &&
+                       kn_shape_size(t->ndim, t->shape) == kn_shape_size(own->ndim, own->shape) &&
+                       l->state.graph->node[next->node].kind == KN_NODE_CALL;
+        for (int k = 0; k < next->n_in; ++k)
+            follows = follows &&
+                      (next->in[k] == u || l->state.graph->node[next->in[k]->node].kind == KN_NODE_NUMBER);
+        if (!follows)
+            break;
+    }
+    l->state.is_of_result[u->node] = u->node != reduction;
+    return u->node;
+}
+
 /* Stores the results of the group's first reductions. */
 static void split(kn_lowering *l, const kn_placed *at, kn_why why)
 {
@@ -151,8 +193,9 @@ static void split(kn_lowering *l, const kn_placed *at, kn_why why)
         l->is_alone[g->root[k]] = true;
     for (const kn_use *u = g->first_use; u && g->n_roots == 1; u = u->after)
         if (u->is_own_reduction && u->level == 1 && u != g->root_use[0] && !l->state.is_buffered[u->node]) {
-            l->times[u->node] = at->times;
-            kn_lowering_add_buffer(l, u->node, why);
+            int node = follow_result(l, g, u);
+            l->times[node] = at->times;
+            kn_lowering_add_buffer(l, node, why);
         }
 }
 

@@ -70,11 +70,20 @@ static bool is_large_input(const kn_group *g, const kn_leaf *leaf)
     return leaf && leaf->kind == KN_BASE_INPUT && elements_of(g, leaf) >= MANY_GATHERED;
 }
 
+/* True if no elements of a leaf are neighbours, and those along the axis share sectors (CUDA). */
+enum { NEAR = 32 }; /* bytes */
+static bool is_near_along(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int axis)
+{
+    return !l->state.is_host && axis_along(l, g, leaf, false) < 0 && leaf->stride[axis] != 0 &&
+           llabs(leaf->stride[axis]) < NEAR && g->extent[axis] >= SHORT_SIDE;
+}
+
 /* True if a large input lies along the axis. */
 static bool has_input_along(const kn_lowering *l, const kn_group *g, int axis, bool long_ones)
 {
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
-        if (is_large_input(g, leaf) && axis_along(l, g, leaf, long_ones) == axis)
+        if (is_large_input(g, leaf) &&
+            (axis_along(l, g, leaf, long_ones) == axis || (!long_ones && is_near_along(l, g, leaf, axis))))
             return true;
     return false;
 }

@@ -111,55 +111,54 @@
 
 /* ---- variances ----
  *
- * n elements have the mean pilot + offset, and the squares of their distances from it sum up to `squares`.
- * Two such are joined by the formula of Chan, Golub and LeVeque. The pilot is one of the elements: the
- * distance of two pilots is nearly always exact, and what is left of a mean is so small that float32 holds it
- * well where it could not hold the mean itself (1e6, with a deviation of 1, has 4 bits behind the point).
- * What joins them has no product that a compiler may contract with a sum, or not: a constant n would decide
+ * The moments of elements are relative to a pilot, one of them: the distance of two pilots is nearly always
+ * exact, and what is left of a mean is so small that float32 holds it well where it could not hold the mean
+ * itself (1e6, with a deviation of 1, has 4 bits behind the point). What joins two (cuda_moments.cu,
+ * host_moments.cpp) has no product that a compiler may contract with a sum, or not: a constant n would decide
  * that, and the baseline tier has other constants.
- * Where the numbers of elements are known to the compiler, as in the tree by which a thread begins, the
- * weight is a constant, and nothing is divided. There is no branch, which would keep it from seeing that.
  *
  * Where an element is infinite the mean is no number that can be subtracted, and the result, by way of
  * mean - mean, a NaN as in NumPy. */
-#define MOMENTS(wide, real, product, sum)                                                                    \
+#define MOMENTS(wide, real, sum)                                                                             \
     "typedef " wide " W;\n"                                                                                  \
     "typedef " real " R;\n"                                                                                  \
     "struct moments { R n; W pilot, offset; R squares; };\n"                                                 \
-    "__device__ __forceinline__ R product_of(const W u, const W v) { return " product "; }\n"                \
     "__device__ __forceinline__ R sum_of(const W u) { return " sum "; }\n"                                   \
     "__device__ __forceinline__ moments join(const moments a, const moments b) {\n"                          \
-    "    const R n = kn_no_product(a.n + b.n), weight = kn_no_product(b.n / (n + (n == 0)));\n"              \
-    "    const W apart = kn_no_product(kn_subtract(b.pilot, a.pilot) + (b.offset - a.offset));\n"            \
-    "    const R product = product_of(kn_multiply(apart, weight), apart);\n"                                 \
-    "    return {n, a.pilot, kn_multiply_add(apart, weight, a.offset),\n"                                    \
-    "            kn_multiply_add(a.n, product, kn_no_product(a.squares + b.squares))};\n"                    \
+    "    return kn_joined_moments(a, b);\n"                                                                  \
     "}\n"                                                                                                    \
-    "__device__ __forceinline__ R variance_of(const moments a, const long long count, const double ddof) "   \
-    "{\n"                                                                                                    \
-    "    const W mean = kn_no_product(a.pilot + a.offset);\n"                                                \
+    "__device__ __forceinline__ R variance_of(const moments a, const R left) {\n"                            \
+    "    const W mean = kn_mean_of_moments(a);\n"                                                            \
+    "    const R squares = kn_squares_of_moments(a);\n"                                                      \
+    "    return kn_no_product(squares / left + sum_of(mean - mean));\n"                                      \
+    "}\n"                                                                                                    \
+    "__device__ __forceinline__ R left_of(const long long count, const double ddof) {\n"                     \
     "    const double left = kn_no_product(kn_float64_of(count) - ddof);\n"                                  \
-    "    return kn_no_product(a.squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean));\n"                \
+    "    return (R)(left > 0 ? left : 0);\n"                                                                 \
     "}\n"
-#define REAL_MOMENTS(real) MOMENTS(real, real, "kn_multiply(u, v)", "u")
-#define COMPLEX_MOMENTS(real)                                                                                \
-    MOMENTS("complex<" real ">", real, "kn_multiply_add(u.re, v.re, kn_multiply(u.im, v.im))",               \
-            "kn_no_product(u.re + u.im)")
+#define REAL_MOMENTS(real) MOMENTS(real, real, "u")
+#define COMPLEX_MOMENTS(real) MOMENTS("complex<" real ">", real, "kn_no_product(u.re + u.im)")
 
-#define MOMENTS_ROW(name, in, types, ddof, before, behind, preamble)                                         \
-    ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)0, 0}", "join(a, b)",           \
-             "y = " before "variance_of(a, " COUNT ", " ddof ")" behind, "moments{0, (W)0, (W)0, 0}",        \
+/* The number of elements, as float or double, without ddof and with it. */
+#define ALL_LEFT(to) to "(" COUNT ")"
+#define LEFT_BY_DDOF(to) "left_of(" COUNT ", ddof)"
+#define MOMENTS_ROW(name, in, types, left, before, behind, preamble)                                         \
+    ROW_WITH(KN_OP_TAKES_DTYPE, name, in, "U y", types, "moments{1, (W)x, (W)(R)-0.0, (R)-0.0}",             \
+             "join(a, b)", "y = " before "variance_of(a, " left ")" behind, "moments{0, (W)0, (W)0, 0}",     \
              "moments", preamble)
-#define MOMENTS_ROWS(name, in, with, ddof, before, behind)                                                   \
+#define MOMENTS_ROWS(name, in, with, left, before, behind)                                                   \
     MOMENTS_ROW(name, in,                                                                                    \
                 with("?", "d") with("b", "d") with("B", "d") with("h", "d") with("H", "d") with("i", "d")    \
                     with("I", "d") with("l", "d") with("L", "d"),                                            \
-                ddof, before, behind, REAL_MOMENTS("double")),                                               \
-        MOMENTS_ROW(name, in, with("e", "e") with("E", "E") with("f", "f"), ddof, before, behind,            \
-                    REAL_MOMENTS("float")),                                                                  \
-        MOMENTS_ROW(name, in, with("d", "d"), ddof, before, behind, REAL_MOMENTS("double")),                 \
-        MOMENTS_ROW(name, in, with("F", "f"), ddof, before, behind, COMPLEX_MOMENTS("float")),               \
-        MOMENTS_ROW(name, in, with("D", "d"), ddof, before, behind, COMPLEX_MOMENTS("double"))
+                left("kn_float64_of"), before, behind, REAL_MOMENTS("double")),                              \
+        MOMENTS_ROW(name, in, with("e", "e") with("E", "E") with("f", "f"), left("kn_float32_of_count"),     \
+                    before, behind, REAL_MOMENTS("float")),                                                  \
+        MOMENTS_ROW(name, in, with("d", "d"), left("kn_float64_of"), before, behind,                         \
+                    REAL_MOMENTS("double")),                                                                 \
+        MOMENTS_ROW(name, in, with("F", "f"), left("kn_float32_of_count"), before, behind,                   \
+                    COMPLEX_MOMENTS("float")),                                                               \
+        MOMENTS_ROW(name, in, with("D", "d"), left("kn_float64_of"), before, behind,                         \
+                    COMPLEX_MOMENTS("double"))
 /* Exponentials of distances from the greatest element, summed up in one pass: where a part has a greater one,
  * the sum of the other fades. A NaN is in the sum; beside an infinite element, as in NumPy, there is one. */
 #define PEAK                                                                                                 \
@@ -167,7 +166,7 @@
     "__device__ __forceinline__ peak higher(const peak a, const peak b) {\n"                                 \
     "    const bool rises = b.top > a.top;\n"                                                                \
     "    const U low = rises ? a.top : b.top, top = rises ? b.top : a.top;\n"                                \
-    "    const U fade = low == top ? (U)1 : (U)exp(low - top);\n"                                            \
+    "    const U fade = low == top ? (U)1 : (U)kn_fade(exp(low - top), low - top);\n"                        \
     "    return {top, rises ? a.sum * fade + b.sum : a.sum + b.sum * fade};\n"                               \
     "}\n"
 
@@ -346,10 +345,10 @@ const kn_operation_row kn_operation_table[] = {
     ROW("softmax_sum", "T x", "U y", INTEGERS_TO_DOUBLE FLOATS, "peak{(U)x, 1}", "higher(a, b)",
         "y = a.sum + (a.top - a.top)", NULL, "peak", PEAK),
 
-    MOMENTS_ROWS("var", "T x", ALONE, "0", "", ""),
-    MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, "ddof", "", ""),
-    MOMENTS_ROWS("std", "T x", ALONE, "0", "sqrt(", ")"),
-    MOMENTS_ROWS("std", "T x, float64 ddof", WITH_DDOF, "ddof", "sqrt(", ")"),
+    MOMENTS_ROWS("var", "T x", ALONE, ALL_LEFT, "", ""),
+    MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, LEFT_BY_DDOF, "", ""),
+    MOMENTS_ROWS("std", "T x", ALONE, ALL_LEFT, "sqrt(", ")"),
+    MOMENTS_ROWS("std", "T x, float64 ddof", WITH_DDOF, LEFT_BY_DDOF, "sqrt(", ")"),
 
     EVEN_BOOLS("add", "z = x + y"),
     NO_MAP2("subtract", "?\?->?"),

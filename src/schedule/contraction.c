@@ -103,9 +103,26 @@ static bool selects(const char *preamble, const char *map, const char *reduce, b
     static const char *const products[] = {"*", "/", "*=", "/=", "#"};
     static const char *const sums[] = {"+", "-", "++", "--", "+=", "-="};
     static const char *const absolute[] = {"abs", "fabs"};
-    static const char *const selecting[] = {
-        "min", "max",   "fmin",   "fmax",   "kn_least", "kn_greatest", "kn_is_nan",   "isnan",          "if",
-        "for", "while", "switch", "return", "kn_add",   "kn_subtract", "kn_multiply", "kn_multiply_add"};
+    static const char *const selecting[] = {"min",
+                                            "max",
+                                            "fmin",
+                                            "fmax",
+                                            "kn_least",
+                                            "kn_greatest",
+                                            "kn_is_nan",
+                                            "isnan",
+                                            "if",
+                                            "for",
+                                            "while",
+                                            "switch",
+                                            "return",
+                                            "kn_add",
+                                            "kn_subtract",
+                                            "kn_multiply",
+                                            "kn_multiply_add",
+                                            "kn_joined_moments",
+                                            "kn_mean_of_moments",
+                                            "kn_squares_of_moments"};
     kn_tokens tokens;
     kn_str text = KN_STR_INIT;
     kn_str_printf(&text, "%s\n%s\n%s", preamble, map, reduce);

@@ -13,8 +13,9 @@ typedef struct kn_field {
 #define KN_FIELD_TEXT(...) #__VA_ARGS__
 #define KN_FIELD(type, members)                                                                              \
     {                                                                                                        \
-        KN_FIELD_TEXT(members), sizeof(type), 8                                                              \
+        KN_FIELD_TEXT(members), KN_FIELD_BYTES(type), 8                                                      \
     }
-enum { KN_FIELD_SIZE = 96 /* bytes of a kind's own field, at most */ };
+enum { KN_FIELD_SIZE = 128 /* bytes of a kind's own field, at most: a larger one does not compile */ };
+#define KN_FIELD_BYTES(type) (sizeof(type) * sizeof(char[sizeof(type) <= KN_FIELD_SIZE ? 1 : -1]))
 
 #endif

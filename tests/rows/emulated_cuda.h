@@ -618,6 +618,10 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("ex2.approx.ftz.f32")) {
         const float power = exp2f(emulated_value<float>(o[1]));
         emulated_give(o[0], power < 0x1p-126f ? 0.0f : power);
+    } else if (is("rcp.approx.ftz.f32")) {
+        emulated_give(o[0], 1 / emulated_value<float>(o[1]));
+    } else if (is("rcp.approx.ftz.f64")) {
+        emulated_give(o[0], (double)(1 / (float)emulated_value<double>(o[1])));
     } else if (is("rsqrt.approx.ftz.f32")) {
         emulated_give(o[0], (float)(1 / sqrt((double)emulated_value<float>(o[1]))));
     } else if (is("mov.u32 %0, %%cluster_ctarank")) {

@@ -218,6 +218,10 @@ static void programs_are_taken_apart_where_that_pays(void **state)
          "stored in between: mean(x, axis=0): by a model of what each way"},
         {"x.T - mean(x.T, axis=-1, keepdims=True)", "sm_90", 2, "by a model of what each way"},
         {"(x - mean(x, axis=0)) / std(x, axis=0)", "host", 2, "stored in between: std(x, axis=0)"},
+        /* what follows from a reduction and numbers is not computed again for each element */
+        {"(x - mean(x, axis=0)) / sqrt(var(x, axis=0) + 0.1)", "sm_90", 2,
+         "stored in between: sqrt(var(x, axis=0) + 0.1):"},
+        {"v = var(x, axis=0); (x - v) / sqrt(v + 0.1)", "sm_90", 2, "stored in between: var(x, axis=0):"},
         {"e = exp(x - max(x, axis=0)); e / sum(e, axis=0)", "host", 3, "by a model of what each way"},
         {"m = mean(x, axis=0); m, x - m", "host", 3, "by a model of what each way"},
         /* reductions that read another's result are replaced: both in one kernel */

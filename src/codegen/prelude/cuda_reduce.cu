@@ -162,6 +162,18 @@ __device__ __forceinline__ T kn_reduce_tree(T (&side)[N], const Reduce &reduce) 
     return side[0];
 }
 
+// A number of rows divided by the extent of the second, or third, reduction axis; by a divider, if the launch has one.
+template <class Args>
+__device__ __forceinline__ auto kn_divide_second(unsigned n, const Args &kn, int) -> decltype(kn_divide(n, kn.per_second)) { return kn_divide(n, kn.per_second); }
+template <class Args>
+__device__ __forceinline__ unsigned kn_divide_second(unsigned n, const Args &kn, long) { return n / (unsigned)kn.axis[1].extent; }
+template <class Args>
+__device__ __forceinline__ auto kn_divide_third(unsigned n, const Args &kn, int) -> decltype(kn_divide(n, kn.per_third)) { return kn_divide(n, kn.per_third); }
+template <class Args>
+__device__ __forceinline__ unsigned kn_divide_third(unsigned n, const Args &kn, long) {
+    return kn.reduction_rank > 3 ? n / (unsigned)kn.axis[2].extent : 0;
+}
+
 // Moves `place` by `at` times `scale` elements along the innermost reduction axis. Variant 1: it is the only one. Variant 2: kn.per_row such steps are a row, and rows lie along
 // one more axis; there may be none, with one row. Variant 3: along two or three more axes, of fewer than 2^31 rows, beginning with row `row`. Variant 4: along any, so.
 template <int Variant, int Operands, class Place, class Args>
@@ -175,16 +187,11 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
             for (int o = 0; o < Operands; ++o)
                 place.at[o] += rows * kn.axis[1].stride[o];
         } else if (Variant == 3) {
-            const unsigned all = (unsigned)row + rows, extent1 = (unsigned)kn.axis[1].extent, second = all / extent1;
-            unsigned third = 0, left = second;
-            if (kn.reduction_rank > 3) {
-                const unsigned extent2 = (unsigned)kn.axis[2].extent;
-                third = second / extent2;
-                left = second - third * extent2;
-            }
+            const unsigned all = (unsigned)row + rows, second = kn_divide_second(all, kn, 0), third = kn_divide_third(second, kn, 0);
+            const unsigned own = all - second * (unsigned)kn.axis[1].extent, left = second - third * (unsigned)kn.axis[2].extent;
 #pragma unroll
             for (int o = 0; o < Operands; ++o)
-                place.at[o] += (all - second * extent1) * kn.axis[1].stride[o] + left * kn.axis[2].stride[o] + third * kn.axis[3].stride[o];
+                place.at[o] += own * kn.axis[1].stride[o] + left * kn.axis[2].stride[o] + third * kn.axis[3].stride[o];
         } else {
             kn_move(place, kn, 1, kn.reduction_rank, row + rows);
         }
@@ -198,12 +205,11 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
 template <int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go_near(Place &place, const Args &kn, unsigned at, int scale, unsigned row) {
     const unsigned rows = kn_divide(at, kn.per_row), inner = at - rows * kn.per_row.extent;
-    const unsigned extent1 = kn.reduction_rank > 2 ? (unsigned)kn.axis[1].extent : ~0u, extent2 = kn.reduction_rank > 3 ? (unsigned)kn.axis[2].extent : ~0u;
-    const unsigned all = kn.reduction_rank > 2 ? row + rows : rows, second = all / extent1, third = second / extent2;
+    const unsigned all = kn.reduction_rank > 2 ? row + rows : rows, second = kn.reduction_rank > 2 ? kn_divide_second(all, kn, 0) : 0;
+    const unsigned third = kn_divide_third(second, kn, 0), own = all - second * (unsigned)kn.axis[1].extent, left = second - third * (unsigned)kn.axis[2].extent;
 #pragma unroll
     for (int o = 0; o < Operands; ++o)
-        place.at[o] += (long long)inner * scale * kn.axis[0].stride[o] + (all - second * extent1) * kn.axis[1].stride[o] + (second - third * extent2) * kn.axis[2].stride[o] +
-                       third * kn.axis[3].stride[o];
+        place.at[o] += (long long)inner * scale * kn.axis[0].stride[o] + own * kn.axis[1].stride[o] + left * kn.axis[2].stride[o] + third * kn.axis[3].stride[o];
 }
 
 // Moves `place` to result `index`, along the output axes from `first` on. Launches have fewer than 2^31 results, since divisions of 64 bits are slow to run and to compile. All

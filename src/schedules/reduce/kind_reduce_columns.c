@@ -3,6 +3,7 @@
  * combined in shared memory, those of several blocks by the block that finishes last. */
 #include "schedule/kind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
@@ -54,18 +55,23 @@ enum {
     LEAST_INNER_ROWS = 32, /* rows below which an inner axis is not reduced last, */
     LEAST_STRUCT_ROWS = 8, /* and of structs, which other kinds load one by one */
     PARTIALS_EACH = 8,     /* partial results of a thread above which they are reduced in two levels */
+    SECTOR = 32,           /* bytes of a row, below which columns of other output axes are beside it */
+    LOADED_OF_DEEP = 64,   /* bytes of a thread's loads, where narrow elements are reduced to structs, */
+    MOST_DEEP = 16,        /* of so many rows, at most, */
+    ARRAYS_OF_DEEP = 3,    /* and of one input, beside results */
     MOST_STEPS = 1 << 30
 };
 
 /* The kind's field. Of a tile: splits and levels of its parts; threads across and down; width (columns),
  * pitch and slots; copies (rows that are joined), inner and inner_lanes; chunk (rows of a block); left
- * (elements behind the joined rows). */
+ * (elements behind the joined rows). per_row, per_second, per_third: extents of reduction axes, from the
+ * innermost on. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
     unsigned splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,     \
         is_unaligned, slots, reduction_unused;                                                               \
     long long columns, rows;                                                                                 \
-    kn_divider per_row;
+    kn_divider per_row, per_second, per_third;
 typedef struct columns_field {
     MEMBERS
 } columns_field;
@@ -268,6 +274,54 @@ static bool holds_inner(const kn_schedule *s, const kn_reduce_params *f, const k
            (s->vector > 1 && (kn_reduce_is_struct(c) ? across <= WHOLE_ROWS : s->block >= LONGEST_INNER));
 }
 
+/* The smallest step, in bytes, between two elements of an input along any of the axes that an input moves
+ * along, but one; 0: it moves along none. */
+static int64_t nearest_step(const kn_choice *c, int o, int from, int to, int but)
+{
+    int64_t least = 0;
+    for (int a = from; a < to; ++a) {
+        int64_t step = llabs(c->space->stride[o][a]);
+        if (a != but && step != 0 && (least == 0 || step < least))
+            least = step;
+    }
+    return least;
+}
+
+/* True if rows of one axis are less than a sector, and other output axes are nearer than the next row: as
+ * single elements the columns of all output axes share sectors, and lines. */
+static bool has_all_outputs(const kn_choice *c, const kn_reduce_params *f)
+{
+    const kn_space *s = c->space;
+    int outputs = s->ndim - s->n_reduction_axes;
+    if (f->inner >= 0 || outputs < 2 || kn_space_output_size(s) >= KN_MAX_INDEX / 2)
+        return false;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t beside = nearest_step(c, o, 0, outputs, f->axis),
+                next = nearest_step(c, o, outputs, s->ndim, -1);
+        if (!c->access[o].is_output && (s->stride[o][f->axis] != c->access[o].item_size || beside == 0 ||
+                                        beside >= next || run_of(s, f) * c->access[o].item_size >= SECTOR))
+            return false;
+    }
+    return true;
+}
+
+/* Rows in flight of a thread that has a vector of structs: as many as fill its registers with loads of
+ * narrow elements, of which few bytes would be under way. 0: as many as usual. */
+static int deep_of(const kn_schedule *s, const kn_choice *c)
+{
+    int widest = kn_choice_widest(c, false), deep = 0;
+    if (s->vector > 1 && kn_reduce_is_struct(c) && c->count <= ARRAYS_OF_DEEP && widest > 0 && widest < WORD)
+        deep = LOADED_OF_DEEP / (s->vector * widest);
+    return deep > MOST_DEEP ? MOST_DEEP : deep > STEPS ? deep : 0;
+}
+
+/* Rows that a thread loads before it reduces any. */
+static int steps_of(const kn_schedule *s)
+{
+    int deep = kn_reduce_columns_config_of(s)->deep;
+    return deep > 0 ? deep : s->vector > 1 ? STEPS : SINGLE_STEPS;
+}
+
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     kn_reduce_params f = {0};
@@ -275,8 +329,8 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         kn_reduce_slices_crosses(c))
         return false;
     out->block = c->block ? c->block : kn_reduce_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
-    bool is_gathered;
-    out->vector = vector_of(&is_gathered, &f, c, out->block);
+    bool is_gathered = false, has_all = has_all_outputs(c, &f);
+    out->vector = has_all ? 1 : vector_of(&is_gathered, &f, c, out->block);
     if (out->vector > 1 && kn_reduce_is_struct(c) && c->block == 0)
         out->block = threads_of_structs(c, &f);
     if (out->vector == 1 && !kn_reduce_is_struct(c) && c->block == 0)
@@ -285,7 +339,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
         return false;
     *kn_reduce_columns_config_in(out) =
         (kn_reduce_columns_config){.reduction_axes = kn_reduce_known_axes(c->space, axes_of(c->space, &f)),
-                                   .half_width = kn_reduce_are_terms_narrow(c)};
+                                   .half_width = kn_reduce_are_terms_narrow(c),
+                                   .all_outputs = has_all,
+                                   .deep = deep_of(out, c)};
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
         kn_reduce_set_gathered(out, c, f.axis, false);
@@ -393,7 +449,7 @@ static int64_t concurrent_of(const kn_spec *spec)
 static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
     const kn_schedule *s = &spec->schedule;
-    int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
+    int64_t turn = (int64_t)f->down * steps_of(s);
     int64_t concurrent = concurrent_of(spec);
     int64_t splits =
         splits_of(f, &spec->target, kn_clamp(concurrent / s->block, 1, concurrent), tiles, f->rows / turn);
@@ -422,13 +478,25 @@ static void step_by_columns(kn_space *axes, const kn_space *space, const kn_spec
             axes->stride[o][at] = space->stride[o][inner];
 }
 
+/* Where there is no such axis, or it has too many elements, nothing is divided by it. */
+static void set_dividers(columns_field *f, const kn_space *axes)
+{
+    kn_divider *divider[] = {&f->per_row, &f->per_second, &f->per_third};
+    for (int k = 0; k < 3; ++k) {
+        int64_t extent = k < f->reduction_rank ? axes->extent[axes->ndim - 1 - k] : INT32_MAX;
+        *divider[k] = kn_divider_make((uint32_t)(k == f->reduction_rank - 1 && k > 0 ? INT32_MAX : extent));
+    }
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     kn_reduce_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
-    int64_t run = run_of(space, &chosen), rows = rows_of(space, &chosen);
+    bool has_all = kn_reduce_columns_config_of(s)->all_outputs;
+    int64_t run = has_all ? kn_space_output_size(space) : run_of(space, &chosen),
+            rows = rows_of(space, &chosen);
     /* elements in front of the first vector, at most */
     int64_t wasted = chosen.is_unaligned && chosen.copies > 1 ? s->vector - 1 : 0;
     columns_field f = {.copies = (uint32_t)chosen.copies,
@@ -441,7 +509,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int axis_at = kn_reduce_put_output_axes(&out->own_space, space, chosen.axis) - 1;
     step_by_columns(&out->own_space, space, part->spec, axis_at, chosen.inner);
     f.reduction_rank = kn_reduce_put_reduction_axes(&out->own_space, space, chosen.inner);
-    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    set_dividers(&f, &out->own_space);
     if (chosen.copies > 1)
         take_together(&out->own_space, &f, chosen.copies);
     bool slides = chosen.is_unaligned && chosen.copies == 1;
@@ -449,7 +517,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     set_width(&f, s, &chosen, run);
     f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
     f.tiles = (uint32_t)kn_divide_up(f.columns, f.width);
-    int64_t tiles = f.tiles * (kn_space_output_size(space) / space->extent[chosen.axis]);
+    int64_t tiles = has_all ? f.tiles : f.tiles * (kn_space_output_size(space) / space->extent[chosen.axis]);
     split(&f, part->spec, tiles);
     if (f.splits > 1) {
         int64_t groups = f.levels > 1 ? kn_divide_up(f.splits, GROUP) : 0;
@@ -495,7 +563,7 @@ static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_
     threads.chunk *= f->inner;
     threads.threads *= f->inner;
     threads.lanes = threads.threads;
-    threads.turn = s->vector > 1 ? STEPS : SINGLE_STEPS;
+    threads.turn = steps_of(s);
     threads.chain = KN_LEVELS_CHAIN;
     threads.are_whole = true;
     threads.are_results_near = true;
@@ -515,6 +583,10 @@ static void list_columns(kn_levels *levels, const kn_schedule *s, const columns_
 static void list_tiles(kn_levels *levels, const kn_schedule *s, const columns_field *f, int axis)
 {
     const kn_level_threads threads = {.items = f->rows, .chunk = f->chunk, .threads = f->down};
+    if (kn_reduce_columns_config_of(s)->all_outputs) { /* the last tile combines as many columns as others */
+        list_columns(levels, s, f, threads, f->slots);
+        return;
+    }
     int64_t columns = f->columns / f->inner,
             width = columns < f->width / f->inner ? columns : f->width / f->inner;
     int64_t whole = f->splits == 1 ? columns : columns - columns % width;
@@ -604,7 +676,7 @@ const kn_kind kn_kind_reduce_columns = {.name = "reduce_columns",
                                         .recipe = &kn_recipe_reduce_columns,
                                         KN_REDUCE_KIND,
                                         .config = &kn_reduce_columns_config_table,
-                                        .revision = 2,
+                                        .revision = 3,
                                         .fewest = 1 << 19,
                                         .field = KN_FIELD(columns_field, MEMBERS),
                                         .list_levels = list_levels,

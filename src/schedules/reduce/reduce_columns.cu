@@ -1,6 +1,6 @@
 ${head}
 ${axes}
-enum { kn_steps = ${vector} > 1 ? 4 : 8, kn_group = 16 }; /* rows that a thread loads before it reduces any; blocks of a group, whose partial results are combined first */
+enum { kn_steps = ${deep} > 0 ? ${deep} : ${vector} > 1 ? 4 : 8, kn_group = 16 }; /* rows that a thread loads before it reduces any; blocks of a group, whose partial results are combined first */
 enum { kn_partials_each = __is_class(${type}) && sizeof(${type}) > 16 ? 2 : 4 }; /* partial results that a thread loads before it combines any; large structs take more registers */
 /* Reductions of structs are long, and a branch around each costs more than it saves: iterations are whole, and the remaining rows are taken one by one (reduce_rows.cu). */
 constexpr bool kn_are_whole = __is_class(${type});
@@ -21,7 +21,9 @@ ${begin}
     const unsigned kn_outer = kn_tile_at / kn.tiles, kn_tile = kn_tile_at - kn_outer * kn.tiles;
     const unsigned kn_y = kn_quotient(threadIdx.x, kn.across), kn_x = threadIdx.x - kn_y * kn.across;
     const long long kn_tile_column = (long long)kn_tile * kn.width, kn_tile_rest = kn.columns - kn_tile_column;
-    const unsigned kn_width = kn_tile_rest < kn.width ? (unsigned)kn_tile_rest : kn.width;
+    /* Columns of all output axes: those of the last tile that are none are computed as the last one is, and left. */
+    constexpr bool kn_has_all = ${all_outputs};
+    const unsigned kn_width = !kn_has_all && kn_tile_rest < kn.width ? (unsigned)kn_tile_rest : kn.width;
     kn_place kn_outer_place = {};
     kn_go_to_result<${operands}>(kn_outer_place, kn, kn.reduction_rank + 1, kn_outer);
 
@@ -39,7 +41,7 @@ ${begin}
     }
     long long kn_row;
     const unsigned kn_row_column = kn_begin<${reduction_axes}, ${operands}>(kn_first, kn, kn_begun, 1, kn_row);
-    for (int o = 0; o < ${operands}; ++o)
+    for (int o = 0; !kn_has_all && o < ${operands}; ++o)
         kn_first.at[o] += kn_tile_column * kn.axis[kn.reduction_rank].stride[o];
 
     /* If rows are unaligned, all rows of one thread have the same misalignment: its vectors begin at that boundary. */
@@ -50,8 +52,10 @@ ${begin}
         kn_off = ${off};
     }
     const int kn_c = (int)(kn_x * ${vector}) - kn_off;
-    for (int o = 0; o < ${operands}; ++o)
+    for (int o = 0; !kn_has_all && o < ${operands}; ++o)
         kn_first.at[o] += kn_c * kn.axis[kn.reduction_rank].stride[o];
+    if (kn_has_all)
+        kn_go_to_result<${operands}>(kn_first, kn, kn.reduction_rank, (unsigned)(kn_c < kn_tile_rest ? kn_tile_column + kn_c : kn.columns - 1));
     const bool kn_is_here = kn_y < kn.down && kn_c < (int)kn_width;
     unsigned kn_deep = kn_count < kn.down ? kn_count : kn.down;
     /* The last of joined rows are partial: a thread has one iteration more if its vector is inside. */
@@ -210,10 +214,12 @@ ${begin}
             }
             if (kn_has && kn_lane == 0 && kn_level < kn.levels)
                 kn_partial[kn_put * kn.slots + kn_r] = ${result};
-            if (kn_has && kn_lane == 0 && kn_level == kn.levels) {
-                const unsigned kn_slot = kn_r + kn_head - kn_quotient(kn_r + kn_head, kn.slots) * kn.slots;
+            if (kn_has && kn_lane == 0 && kn_level == kn.levels && (!kn_has_all || kn_r < kn_tile_rest)) {
+                const unsigned kn_slot = kn_has_all ? kn_r : kn_r + kn_head - kn_quotient(kn_r + kn_head, kn.slots) * kn.slots;
                 kn_place kn_here = kn_outer_place;
-                for (int o = 0; o < ${operands}; ++o)
+                if (kn_has_all)
+                    kn_go_to_result<${operands}>(kn_here, kn, kn.reduction_rank, (unsigned)kn_tile_column + kn_r);
+                for (int o = 0; !kn_has_all && o < ${operands}; ++o)
                     kn_here.at[o] += ((long long)kn_tile * kn.slots + kn_slot) * kn.axis[kn.reduction_rank].stride[o];
                 ${stores}
             }

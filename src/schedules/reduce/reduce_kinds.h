@@ -18,8 +18,10 @@ KN_CONFIG(kn_reduce_few_config, KN_REDUCE_FEW_CONFIG);
 /* results_side: rows, and columns, of results of a thread. */
 #define KN_REDUCE_PRODUCT_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(results_side, 8)
 KN_CONFIG(kn_reduce_product_config, KN_REDUCE_PRODUCT_CONFIG);
-/* half_width: sums of 64 bits have so few terms of 16 at most that they fit 32. */
-#define KN_REDUCE_COLUMNS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(half_width, 1)
+/* half_width: sums of 64 bits have so few terms of 16 at most that they fit 32. all_outputs: columns are
+ * those of all output axes. deep: rows of a thread in flight, where they are more than usual. */
+#define KN_REDUCE_COLUMNS_CONFIG(X)                                                                          \
+    X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(half_width, 1) X(all_outputs, 1) X(deep, 16)
 KN_CONFIG(kn_reduce_columns_config, KN_REDUCE_COLUMNS_CONFIG);
 /* narrow_row: its elements; 0: rows are not narrow. structs: a thread has a vector of structs. */
 #define KN_REDUCE_THREADS_CONFIG(X) X(reduction_axes, KN_REDUCE_SEVERAL_AXES) X(narrow_row, 8) X(structs, 1)
