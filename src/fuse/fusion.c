@@ -536,14 +536,14 @@ bool kn_fusion_is_map_of_terms(const kn_spec *spec, const kn_space *s)
     if (!are_all_gathered(spec, s))
         return false;
     kn_spec_access(access, spec);
-    /* a thread has one struct, and a vector of results of a map */
+    /* a thread has one struct of words, and a vector of results of a map */
     const bool are_structs = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
     for (int o = 0; o < spec->n_arrays; ++o)
         for (int i = 0; i < spec->n_arrays && access[o].is_output; ++i) {
             int of_result = output_axis_of(s, o, access[o].item_size, WARP),
                 of_input = output_axis_of(s, i, access[i].item_size, SHORT_RUN);
             if (!access[i].is_output && of_result >= 0 && of_input >= 0 &&
-                (of_input != of_result || access[i].item_size < WORD || are_structs) &&
+                (of_input != of_result || access[i].item_size < WORD + are_structs) &&
                 elements_of(s, i) >= elements_of(s, o))
                 return true;
         }

@@ -12,7 +12,13 @@ enum { NAMED_ITEMS = 4 };     /* of a thread of reduce_lanes, at least */
 enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
 enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
 /* The same of large blocks of structs of floats, and of integers, which are double numbers in variances. */
-enum { LONG_STRUCTS_BLOCK = 256, FLOAT_STRUCTS = 768, HALF_STRUCTS = 1024, INTEGER_STRUCTS = 512 };
+enum {
+    LONG_STRUCTS_BLOCK = 256,
+    FLOAT_STRUCTS = 768,
+    HALF_STRUCTS = 1024,
+    INTEGER_STRUCTS = 512,
+    DEEP_STRUCTS = 512
+};
 enum { HALF = 2 /* bytes */, SINGLE_HALVES = 1536 /* threads of a multiprocessor */ };
 
 /* ---- places ---- */
@@ -369,9 +375,10 @@ static void put_blocks_of_structs(kn_writer *w)
             are_floats = are_floats && kn_dtype_info_of(w->spec->operand[k].seen)->kind >= KN_KIND_FLOAT;
     if (s->vector > 1 && s->block == LONG_STRUCTS_BLOCK &&
         kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE)
-        kn_put_blocks(w, !are_floats                           ? INTEGER_STRUCTS
-                         : kn_reduce_has_half_vectors(w->spec) ? HALF_STRUCTS
-                                                               : FLOAT_STRUCTS);
+        kn_put_blocks(w, kn_reduce_has_half_vectors(w->spec) ? are_floats ? HALF_STRUCTS : INTEGER_STRUCTS
+                         : kn_reduce_columns_config_of(s)->deep > 0 ? DEEP_STRUCTS
+                         : are_floats                               ? FLOAT_STRUCTS
+                                                                    : INTEGER_STRUCTS);
 }
 
 /* The only array of the map is of halves, which are loaded one by one. */

@@ -21,14 +21,15 @@ enum {
     FEW_STRUCTS = 128,    /* rows along several axes below which structs are loaded one by one, and */
     LONG_STRUCTS = 4096, /* rows from which on blocks that share a tile are larger, so that they are fewer: */
     THREADS_LONG_STRUCTS = 256,
-    STRUCT_VECTOR = 4,      /* structs of a vector, at most */
-    SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
-    STEPS = 4,              /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
-    SINGLE_STEPS = 8,       /* the same, for threads with one column */
-    QUARTERS = 4,           /* values that a thread combines in shared memory: the template */
-    GROUP = 16,             /* blocks whose partial results are reduced first: the same template */
-    WIDEST_VECTOR = 8,      /* results of a thread */
-    VECTOR_BYTES = 16,      /* of an access */
+    THREADS_NARROW_STRUCTS = 512, /* of elements of two bytes at most and structs of words */
+    STRUCT_VECTOR = 4,            /* structs of a vector, at most */
+    SHARED = 32 << 10,            /* bytes of shared memory of a block, at most */
+    STEPS = 4,                    /* rows of a thread in flight: src/schedules/reduce/reduce_columns.cu */
+    SINGLE_STEPS = 8,             /* the same, for threads with one column */
+    QUARTERS = 4,                 /* values that a thread combines in shared memory: the template */
+    GROUP = 16,                   /* blocks whose partial results are reduced first: the same template */
+    WIDEST_VECTOR = 8,            /* results of a thread */
+    VECTOR_BYTES = 16,            /* of an access */
     LEAST_SINGLE = 4,       /* bytes of elements that are loaded one by one as fast as by halves of vectors */
     ACROSS = 16,            /* vectors of a tile of wide rows */
     ACROSS_SINGLE = 64,     /* columns of a tile, if a thread has one column */
@@ -38,14 +39,17 @@ enum {
     LONGEST_TOGETHER = 512, /* columns of rows that are joined, at most */
     THREADS_LONG = 512,     /* of a block with more elements, if joined rows have more columns than: */
     LONG_TOGETHER = 64,
-    ROWS_EACH = 32,                /* rows of a thread, below which a tile has fewer threads along them */
-    DEEPEST = 16,                  /* threads along rows */
-    LINE_LANES = 8,                /* lanes whose vectors of 16 bytes fill a line */
+    LARGE = 32 << 20, /* bytes from which on blocks of one axis have as many, and twice the rows in flight */
+    ROWS_EACH = 32,   /* rows of a thread, below which a tile has fewer threads along them */
+    DEEPEST = 16,     /* threads along rows */
+    LINE_LANES = 8,   /* lanes whose vectors of 16 bytes fill a line */
     LONGEST_INNER = 128,           /* elements along an inner axis that is reduced last, at most */
     SHORTEST_UNALIGNED = 96,       /* columns of unaligned rows, at least */
     CONCURRENT_THREADS = 1024,     /* of a multiprocessor, with the registers of float32 sums or structs */
     CONCURRENT_STRUCTS = 2048,     /* the same, if a thread reduces one struct */
-    CONCURRENT_LONG_STRUCTS = 768, /* the same of large blocks of vectors of structs: emit_reduce.c */
+    CONCURRENT_LONG_STRUCTS = 768, /* the same of large blocks of vectors of structs: emit_reduce.c, */
+    CONCURRENT_DEEP_STRUCTS = 512, /* with more rows in flight, */
+    CONCURRENT_JOINED = 768,       /* and of joined rows */
     CONCURRENT_SOME = 768,         /* the same, if a thread has more words for inputs and results than */
     FEW_WORDS = 28,
     CONCURRENT_MANY = 512, /* and than */
@@ -59,6 +63,7 @@ enum {
     LOADED_OF_DEEP = 64,   /* bytes of a thread's loads, where narrow elements are reduced to structs, */
     MOST_DEEP = 16,        /* of so many rows, at most, */
     ARRAYS_OF_DEEP = 3,    /* and of one input, beside results */
+    DEEP = 8,              /* rows of large spaces, or of structs of words */
     MOST_STEPS = 1 << 30
 };
 
@@ -188,6 +193,15 @@ static int vector_beside_weights(const kn_reduce_params *f, const kn_choice *c, 
     return is_aligned(c, f, vector, true) && run_of(c->space, f) % vector == 0 ? vector : 1;
 }
 
+static void join_rows(kn_reduce_params *f, const kn_choice *c, int vector, int block, bool can)
+{
+    int64_t run = run_of(c->space, f);
+    f->copies = can ? copies_of(c, f, vector, block) : 1;
+    /* at least one joined row remains behind the elements in front of the first vector */
+    if (!is_aligned(c, f, vector, false) && rows_of(c->space, f) * run - (vector - 1) < run * f->copies)
+        f->copies = 1;
+}
+
 /* Results of a thread: as many as the inputs allow. */
 static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
 {
@@ -205,18 +219,16 @@ static int aligned_vector(kn_reduce_params *f, const kn_choice *c, int block)
         return vector_beside_weights(f, c, block);
     if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
         return vector;
-    if (is_struct) /* half of it takes fewer loads and threads than single elements do */
-        return is_aligned(c, f, vector / 2, true) && run_of(s, f) % (vector / 2) == 0 ? vector / 2 : 1;
     kn_reduce_fit fit = kn_reduce_fit_of(c, f->axis, vector, false);
     bool begins = is_aligned(c, f, vector, false);
-    f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
-    /* at least one joined row remains behind the elements in front of the first vector */
-    if (!begins && rows_of(s, f) * run_of(s, f) - (vector - 1) < run_of(s, f) * f->copies)
-        f->copies = 1;
+    join_rows(f, c, vector, is_struct ? THREADS_STRUCTS : block,
+              begins || (f->inner < 0 && fit != KN_FIT_NONE));
     if (f->copies > 1) {
         f->is_unaligned = !begins;
         return vector;
     }
+    if (is_struct) /* half of it takes fewer loads and threads than single elements do */
+        return is_aligned(c, f, vector / 2, true) && run_of(s, f) % (vector / 2) == 0 ? vector / 2 : 1;
     if (fit == KN_FIT_NONE || !may_be_unaligned(c, f, vector))
         return 1;
     f->is_unaligned = fit == KN_FIT_UNALIGNED;
@@ -257,12 +269,42 @@ static int threads_of(const kn_choice *c, const kn_reduce_params *f)
     return each <= SHORT && outers >= (int64_t)8 * c->target->multiprocessors ? THREADS_SHORT : THREADS;
 }
 
+/* True if the structs of a vector leave registers for more: results are of words at most, so that their
+ * members are, too. */
+static bool are_small_structs(const kn_choice *c, const kn_reduce_params *f)
+{
+    return axes_of(c->space, f) == 1 && rows_of(c->space, f) >= LONG_STRUCTS &&
+           kn_choice_widest(c, true) <= WORD && c->count <= ARRAYS_OF_DEEP;
+}
+
 /* The last block of a tile combines the values of the others one after another, so that few large blocks are
  * better where rows are many. Structs of bytes, of double numbers, leave no registers for these. */
 static int threads_of_structs(const kn_choice *c, const kn_reduce_params *f)
 {
-    bool is_long = rows_of(c->space, f) >= LONG_STRUCTS && kn_choice_widest(c, false) > 1;
-    return is_long ? THREADS_LONG_STRUCTS : THREADS_STRUCTS;
+    int widest = kn_choice_widest(c, false);
+    if (f->copies > 1 || rows_of(c->space, f) < LONG_STRUCTS)
+        return THREADS_STRUCTS;
+    return widest < WORD && are_small_structs(c, f) ? THREADS_NARROW_STRUCTS
+           : widest > 1                             ? THREADS_LONG_STRUCTS
+                                                    : THREADS_STRUCTS;
+}
+
+/* True for a large space with vectors along one axis, which has larger blocks and more rows in flight. */
+static bool is_large(const kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
+{
+    return s->vector > 1 && !kn_reduce_is_struct(c) && f->copies == 1 && f->inner < 0 &&
+           c->space->size >= LARGE / kn_choice_widest(c, false) &&
+           s->vector * THREADS_LONG * kn_reduce_value_size(c) <= SHARED;
+}
+
+static void set_block(kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
+{
+    if (s->vector > 1 && kn_reduce_is_struct(c))
+        s->block = threads_of_structs(c, f);
+    else if (is_large(s, f, c))
+        s->block = THREADS_LONG;
+    else if (s->vector == 1 && !kn_reduce_is_struct(c))
+        s->block = THREADS; /* a binary less */
 }
 
 /* True if a tile has the inner elements of a result. */
@@ -305,13 +347,19 @@ static bool has_all_outputs(const kn_choice *c, const kn_reduce_params *f)
     return true;
 }
 
-/* Rows in flight of a thread that has a vector of structs: as many as fill its registers with loads of
- * narrow elements, of which few bytes would be under way. 0: as many as usual. */
-static int deep_of(const kn_schedule *s, const kn_choice *c)
+/* Rows in flight of a thread that has a vector: of structs as many as fill its registers with loads of narrow
+ * elements, of which few bytes would be under way. 0: as many as usual. */
+static int deep_of(const kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
 {
     int widest = kn_choice_widest(c, false), deep = 0;
-    if (s->vector > 1 && kn_reduce_is_struct(c) && c->count <= ARRAYS_OF_DEEP && widest > 0 && widest < WORD)
+    if (is_large(s, f, c))
+        return DEEP;
+    if (s->vector == 1 || !kn_reduce_is_struct(c) || c->count > ARRAYS_OF_DEEP || widest == 0)
+        return 0;
+    if (widest < WORD)
         deep = LOADED_OF_DEEP / (s->vector * widest);
+    else if (widest == WORD && s->block == THREADS_LONG_STRUCTS && are_small_structs(c, f))
+        deep = DEEP;
     return deep > MOST_DEEP ? MOST_DEEP : deep > STEPS ? deep : 0;
 }
 
@@ -331,17 +379,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->block = c->block ? c->block : kn_reduce_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
     bool is_gathered = false, has_all = has_all_outputs(c, &f);
     out->vector = has_all ? 1 : vector_of(&is_gathered, &f, c, out->block);
-    if (out->vector > 1 && kn_reduce_is_struct(c) && c->block == 0)
-        out->block = threads_of_structs(c, &f);
-    if (out->vector == 1 && !kn_reduce_is_struct(c) && c->block == 0)
-        out->block = THREADS; /* a binary less */
+    if (c->block == 0)
+        set_block(out, &f, c);
     if (!holds_inner(out, &f, c))
         return false;
     *kn_reduce_columns_config_in(out) =
         (kn_reduce_columns_config){.reduction_axes = kn_reduce_known_axes(c->space, axes_of(c->space, &f)),
                                    .half_width = kn_reduce_are_terms_narrow(c),
                                    .all_outputs = has_all,
-                                   .deep = deep_of(out, c)};
+                                   .deep = deep_of(out, &f, c)};
     out->rank = kn_reduce_rank(c->space);
     if (is_gathered)
         kn_reduce_set_gathered(out, c, f.axis, false);
@@ -425,6 +471,8 @@ static int64_t concurrent_structs(const kn_spec *spec)
 {
     const kn_schedule *s = &spec->schedule;
     bool is_long = s->block >= THREADS_LONG_STRUCTS && !kn_reduce_has_half_vectors(spec);
+    if (is_long && s->block == THREADS_LONG_STRUCTS && kn_reduce_columns_config_of(s)->deep > 0)
+        return CONCURRENT_DEEP_STRUCTS;
     return s->vector == 1 ? CONCURRENT_STRUCTS : is_long ? CONCURRENT_LONG_STRUCTS : CONCURRENT_THREADS;
 }
 
@@ -450,7 +498,8 @@ static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
     const kn_schedule *s = &spec->schedule;
     int64_t turn = (int64_t)f->down * steps_of(s);
-    int64_t concurrent = concurrent_of(spec);
+    bool are_joined = f->copies > 1 && reduces_structs(spec);
+    int64_t concurrent = are_joined ? CONCURRENT_JOINED : concurrent_of(spec);
     int64_t splits =
         splits_of(f, &spec->target, kn_clamp(concurrent / s->block, 1, concurrent), tiles, f->rows / turn);
     f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->rows, splits), turn) * turn);
