@@ -166,9 +166,8 @@
     "struct peak { U top, sum; };\n"                                                                         \
     "__device__ __forceinline__ peak higher(const peak a, const peak b) {\n"                                 \
     "    const bool rises = b.top > a.top;\n"                                                                \
-    "    const U low = rises ? a.top : b.top, top = rises ? b.top : a.top;\n"                                \
-    "    const U fade = low == top ? (U)1 : (U)exp(low - top);\n"                                            \
-    "    return {top, rises ? a.sum * fade + b.sum : a.sum + b.sum * fade};\n"                               \
+    "    const U apart = b.top == a.top ? (U)0 : b.top - a.top, fade = (U)exp(-fabs(apart));\n"              \
+    "    return {rises ? b.top : a.top, rises ? a.sum * fade + b.sum : b.sum * fade + a.sum};\n"             \
     "}\n"
 
 #define ALONE(from, to) from "->" to " "
