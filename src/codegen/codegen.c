@@ -156,6 +156,8 @@ static kiln_status put_head(kn_writer *w)
         kn_str_printf(types, "%s ", w->recipe->staged_preludes);
     if (w->recipe->gathered_preludes && gathers_input(w))
         kn_str_printf(types, "%s ", w->recipe->gathered_preludes);
+    if (w->recipe->single_preludes && w->recipe->has_singles(w))
+        kn_str_printf(types, "%s ", w->recipe->single_preludes);
     if (is_wide && w->spec->schedule.vector > 1 && kn_gathers(w) &&
         !strchr(w->spec->schedule.access, KN_STAGED))
         kn_str_append(types, "kn_gather ");

@@ -130,6 +130,7 @@ typedef struct kn_recipe {
     const char *quick_preludes;     /* the same of baseline tiers */
     const char *staged_preludes;    /* more of them for kernels that stage an operand; NULL: none */
     const char *gathered_preludes;  /* the same for kernels that gather vectors of an input */
+    const char *single_preludes;    /* the same for kernels for which has_singles is true */
     const char *parts, *more_parts; /* files of parts, which are searched before the shared one; NULL: none */
     bool has_places_alone;  /* needs places of elements, but no steps along axes; gathers no vectors */
     bool takes_divisors;    /* broadcast numbers may be kn_divisor: its `lane` names them so */
@@ -139,6 +140,7 @@ typedef struct kn_recipe {
     /* True if the place of operand k has the dtype that the program sees. NULL: no place has, if that is
      * another than the dtype in memory. */
     bool (*is_seen_place)(const kn_writer *w, int k);
+    bool (*has_singles)(const kn_writer *w); /* elements of an operand are loaded one by one */
     bool repeats_stages; /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: the usual way. */
     bool (*load)(kn_writer *w, int k);

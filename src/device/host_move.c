@@ -290,7 +290,8 @@ __attribute__((target("ssse3"))) static int64_t spread_rows(const matrix p, int 
 static int64_t move_spread(const matrix *p, int size)
 {
     bool is_spread = p->from_stride[0] == 0 && p->from_stride[1] == size && p->to_stride[0] == size &&
-                     p->to_stride[1] == p->count[0] * size && p->count[0] >= 2 && p->count[0] <= MOST_SPREAD;
+                     p->to_stride[1] == p->count[0] * size && p->to_stride[1] >= LEAST_REPEATED &&
+                     p->count[0] <= MOST_SPREAD;
     return is_spread && size < 16 && p->count[1] >= FEWEST_SPREAD &&
                    kn_host_vectors_here() != KN_HOST_VECTORS_NONE
                ? spread_rows(*p, size)

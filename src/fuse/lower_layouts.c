@@ -114,7 +114,7 @@ static bool is_costly_to_turn(const kn_lowering *l, const kn_group *g, const kn_
 
 /* The host gathers words as fast as it copies them, but not elements narrower than words, nor many words
  * beside such, which keep them out of vectors. */
-enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2, WORD_BYTES = 4, NEAR_BYTES = 64 };
+enum { TURNED_BYTES = 2 << 20, NARROW_GATHERED = 2, WORD_BYTES = 4, NEAR_BYTES = 64, LONG_ROW = 256 };
 static bool is_gathered_slowly(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf)
 {
     bool is_mixed = false;
@@ -162,7 +162,8 @@ static bool turn_across(kn_lowering *l, const kn_group *g)
 static bool is_worth_straightening(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored)
 {
     int item = item_of(l, leaf);
-    bool is_near = llabs(leaf->stride[stored]) <= NEAR_BYTES || g->extent[stored] < SHORT_SIDE;
+    bool is_long = llabs(leaf->stride[stored]) == 2 * item && g->extent[stored] >= LONG_ROW,
+         is_near = g->extent[stored] < SHORT_SIDE || (llabs(leaf->stride[stored]) <= NEAR_BYTES && !is_long);
     return elements_of(g, leaf) >= FEW_GATHERED && leaf->stride[stored] != item &&
            (item <= NARROW_GATHERED ||
             (item <= WORD_BYTES && is_near && bytes_of(l, g, leaf) <= TURNED_BYTES));
@@ -409,11 +410,11 @@ static bool follows_results(const kn_lowering *l, const kn_group *g, const kn_le
 }
 
 /* The host's loops read few terms of each result as neighbouring elements, those of one place together. Where
- * they are fewer than the results they need not lie so. Narrow elements beside wide ones, which a reduction
+ * they are fewer than the results they need not lie so. Narrow elements beside float64, which a reduction
  * over short rows makes no vectors of, may be more. */
 enum { MOST_TERMS = 8, MOST_TERMS_READ = 16, MOST_MIXED = 15, MANY_ON_HOST = 64 };
 
-/* Inputs have elements of several widths, some of them narrower than words. */
+/* Inputs have elements of several widths, some of them narrower than words and some wider. */
 static bool are_mixed(const kn_lowering *l, const kn_group *g)
 {
     int narrowest = WIDEST_ITEM, widest = 0;
@@ -422,7 +423,7 @@ static bool are_mixed(const kn_lowering *l, const kn_group *g)
         narrowest = item > 0 && item < narrowest ? item : narrowest;
         widest = item > widest ? item : widest;
     }
-    return narrowest < widest && narrowest < NARROW;
+    return narrowest < NARROW && widest > NARROW;
 }
 
 static bool are_few_on_host(const kn_lowering *l, const kn_lowered_part *part, const kn_group *g,

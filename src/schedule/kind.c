@@ -220,8 +220,10 @@ int kn_interleaved_number(const kn_spec *spec, int param, int count, int *first)
     for (int k = param < spec->program->n_in ? 0 : spec->program->n_in; k <= param; ++k) {
         int array = spec->operand[k].array;
         if (array < 0 || s->access[array] != KN_STAGED) {
-            if (k == param)
+            if (k == param) {
+                *first = param; /* no first one of others in front of it */
                 return -1;
+            }
             continue;
         }
         if (++number % count == 0)

@@ -1,5 +1,5 @@
 """Maps over rows whose last vector ends with the row, against NumPy: rows of any length, operands of several widths, views, and results that are stored over an
-input, whose elements may not be read behind that. check_rows.py LIBRARY [--count N] [--seed S] [--first INDEX]"""
+input, whose elements may not be read behind that; and channels that are read together, beside what lies otherwise. check_rows.py LIBRARY [--count N] [--seed S] [--first INDEX]"""
 import random
 
 import numpy as np
@@ -37,4 +37,18 @@ for number in options.cases:
     kiln.run([(dtypes.split()[0], "x"), (dtypes.split()[1], "y")], [(dtypes.split()[2], "z")], body, [x, y], [z])
     if not np.array_equal(z, wanted):
         raise SystemExit(f"case {number}: {body} {dtypes} {shape}, {'over an input' if z is x or z is y else 'apart'}: elements {np.argwhere(z != wanted)[:4].tolist()} are wrong")
-print(f"{len(options.cases)} maps over rows are NumPy's")
+channels = options.cases[::12]
+for number in channels:
+    rng, numbers = random.Random(f"{options.seed} channels {number}"), np.random.default_rng([options.seed, number, 1])
+    count, step, dtype, shape = rng.randrange(2, 6), rng.randrange(1, 6), rng.choice(["uint8", "float32", "float64"]), (rng.choice([1, 9]), rng.randrange(32, 400))
+    x = numbers.standard_normal((*shape, count)).astype("float32")
+    y = numbers.integers(0, 100, (*shape, step)).astype(dtype)[..., rng.randrange(step)]
+    y = rng.choice([y, np.broadcast_to(y[:1], shape), np.broadcast_to(y[:, :1], shape)])
+    names, z = [f"x{k}" for k in range(count)], np.empty(shape, "float32")
+    kiln.run([*[("float32", n) for n in names], (dtype, "y")], [("float32", "z")], f"z = ({' + '.join(names)}) * (float)y;", [*[x[..., k] for k in range(count)], y], [z])
+    wanted = x[..., 0]
+    for k in range(1, count):
+        wanted = wanted + x[..., k]
+    if not np.array_equal(z, wanted * y.astype("float32")):
+        raise SystemExit(f"case {number}: {count} channels {shape}, {dtype} with strides {y.strides}: elements {np.argwhere(z != wanted * y)[:4].tolist()} are wrong")
+print(f"{len(options.cases) + len(channels)} maps over rows are NumPy's")

@@ -18,6 +18,7 @@ enum {
     WIDEST = 16,               /* of an element, and */
     NARROW = 4,                /* below which vectors have many */
     MOST_WHOLE = 4096,         /* elements of a row that is computed in whole vectors */
+    LEAST_SINGLE = 5,          /* elements from one to the next, which is no power of two */
     MOST_WIDENED = 8           /* operands that are converted before the loop: each has a buffer */
 };
 _Static_assert(KN_MAX_PARAMS <= 64, "kn_loop_nest_rows has a bit for each operand");
@@ -138,6 +139,17 @@ static bool has_picked(const kn_spec *spec)
     bool has = false;
     for (int k = 0; k < spec->program->n_in; ++k)
         has = has || is_picked(spec, k);
+    return has;
+}
+
+/* Elements that lie so far apart that compilers load them one by one. */
+static bool has_singles(const kn_writer *w)
+{
+    bool has = false;
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        int step = kn_array_of(w, k) < 0 ? 1 : step_of(w, k);
+        has = has || (step >= LEAST_SINGLE && (step & (step - 1)) != 0);
+    }
     return has;
 }
 
@@ -454,6 +466,8 @@ KN_CONFIG_TABLE(kn_host_config, KN_HOST_CONFIG);
     const kn_recipe kn_recipe_host_##name = {.choose_template = choose_template,                             \
                                              .fill = fill_host,                                              \
                                              .is_seen_place = is_widened,                                    \
+                                             .has_singles = has_singles,                                     \
+                                             .single_preludes = "kn_singles",                                \
                                              .preludes = word,                                               \
                                              .parts = "schedules/host/host_parts.cpp"}
 /* Compilers make vectors of loops that store the parts of complex numbers, none of loops that store

@@ -28,7 +28,7 @@ enum {
     LEAST_BACKWARD = 4, /* bytes of an element that is read backward: halves are converted in buffers */
     MANY = 1 << 21,     /* elements of an outer product, whose results are stored past the caches */
     SHORT_RUN = 8,      /* elements of a range, below which buffers are faster than beginning each range; */
-    SHORT_BYTES = 24,   /* of one, where all that lies otherwise is broadcast along it; and */
+    SHORT_BYTES = 32,   /* of one, where all that lies otherwise is broadcast along it; and */
     FEWEST = 3,         /* elements, where several inputs lie apart; */
     SHORT_REPEATED =
         32,   /* where an element takes less than WIDE bytes, or what is read in place is read again: */
