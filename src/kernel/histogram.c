@@ -43,6 +43,7 @@ typedef struct histogram {
     kiln_kernel *tally, *last;       /* elements to bins of parts; these to the result */
     kiln_kernel *clear;              /* gives bins the identity */
     kiln_kernel *read, *sort, *scan; /* elements to bins by their order */
+    kiln_kernel *halves;             /* counts: elements to bins of parts, by bins of 16 bits */
     kiln_kernel *arrived;            /* sums of floats in any order: elements to bins in memory */
     kiln_kernel *keys,
         *last_key; /* greatest or least floats: elements to keys by bins, these to the result */
@@ -393,6 +394,7 @@ static kiln_status add_fixed(lowering *l)
 typedef enum way {
     OWN,     /* bins of a part: of tasks, threads, or warps */
     SHARED,  /* atomic functions: bins of a part */
+    HALVES,  /* ... of counts, of 16 bits */
     MEMORY,  /* ... bins of all */
     ARRIVED, /* atomic functions of floats: bins of all */
     FIXED,   /* sums of floats: two or three tallies of integers */
@@ -404,6 +406,7 @@ typedef enum way {
 static const char *const way_text[] = {
     [OWN] = "each part of the elements has bins of its own",
     [SHARED] = "atomic functions on bins of each part",
+    [HALVES] = "elements are counted in bins of 16 bits, all of a part at once",
     [MEMORY] = "atomic functions on bins in memory",
     [ARRIVED] = "atomic functions add floats as they arrive",
     [FIXED] = "floats are added as integers, in the unit of their bin's largest one",
@@ -420,6 +423,15 @@ static bool is_slower_by_ranges(const lowering *l, int size)
            l->bins > kn_tally_bins(l->call->target, size, false) / ranges;
 }
 
+/* Counts of more bins than a part has in one range, of which the elements would be read again. */
+static bool is_counted_in_halves(const lowering *l)
+{
+    const kn_target *target = l->call->target;
+    const int size = (int)kiln_dtype_size(l->combined);
+    return l->h->halves && l->elements >= KN_TALLY_HALVES_LEAST && l->bins > kn_tally_shared(target) / size &&
+           l->bins * 2 <= kn_tally_halves_shared(target);
+}
+
 /* One that gives the same bits on every run, or need not. Threads and warps with bins of their own need one
  * tally alone; tallies of integers, one after the other, are less work than a sort. Shared memory makes
  * atomic functions of floats slow. */
@@ -431,6 +443,8 @@ static way choose_way(const lowering *l)
     const bool fits = l->bins <= kn_tally_bins(target, info->size, is_atomic);
     if (target->backend == KN_HOST)
         return OWN;
+    if (is_counted_in_halves(l))
+        return HALVES;
     if (is_atomic)
         return fits && l->elements > 0 ? SHARED : MEMORY;
     if (l->elements == 0)
@@ -448,15 +462,19 @@ static way choose_way(const lowering *l)
 
 static kiln_status add_sums(lowering *l, way w)
 {
-    const bool has_parts = l->elements > 0 && (w == OWN || w == SHARED);
+    const bool has_parts = l->elements > 0 && (w == OWN || w == SHARED || w == HALVES);
     l->extents[0] = !has_parts                            ? 1
+                    : w == HALVES                         ? KN_TALLY_HALVES_PARTS
                     : l->call->target->backend == KN_HOST ? kn_tally_tasks(l->elements, l->bins)
                                                           : kn_tally_parts(l->elements);
     kiln_status status = add_buffer(l);
     if (status == KILN_OK && !has_parts)
         status = add_clear(l);
     if (status == KILN_OK && l->elements > 0)
-        status = w == SORTED ? add_ordered(l) : add_tally(l, w == ARRIVED ? l->h->arrived : l->h->tally);
+        status = w == SORTED ? add_ordered(l)
+                             : add_tally(l, w == ARRIVED  ? l->h->arrived
+                                            : w == HALVES ? l->h->halves
+                                                          : l->h->tally);
     const of_bins in = {l->sums, l->combined, false};
     return status == KILN_OK ? add_last(l, l->h->last, &in, 1) : status;
 }
@@ -498,9 +516,9 @@ static void release(void *context)
     histogram *h = context;
     if (!h)
         return;
-    kiln_kernel *const kernels[] = {h->keys,  h->last_key, h->arrived,  h->tally,     h->last,
-                                    h->clear, h->read,     h->sort,     h->scan,      h->sizes,
-                                    h->most,  h->digit[0], h->digit[1], h->last_fixed};
+    kiln_kernel *const kernels[] = {h->keys,  h->last_key, h->arrived,  h->tally,    h->halves,
+                                    h->last,  h->clear,    h->read,     h->sort,     h->scan,
+                                    h->sizes, h->most,     h->digit[0], h->digit[1], h->last_fixed};
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; ++k)
         kiln_kernel_free(kernels[k]);
     kn_free(h->reduce);
@@ -578,6 +596,14 @@ static kiln_status make_arrived(const making *m)
     const char type[] = {m->combined, 0};
     return m->h->is_sum && m->h->in_any_order
                ? make_tally_of(&m->h->arrived, m, "", type, m->value, KN_TALLY_ARRIVED, m->identity)
+               : KILN_OK;
+}
+
+static kiln_status make_halves(const making *m)
+{
+    const char type[] = {m->combined, 0};
+    return m->h->is_count
+               ? make_tally_of(&m->h->halves, m, "", type, m->value, KN_TALLY_IN_HALVES, m->identity)
                : KILN_OK;
 }
 
@@ -744,9 +770,9 @@ static kiln_status make_scan(const making *m)
 
 static kiln_status make_kernels(const making *m)
 {
-    static kiln_status (*const make[])(const making *) = {make_tally,   make_last,  make_clear,
-                                                          make_read,    make_sort,  make_scan,
-                                                          make_arrived, make_fixed, make_keys};
+    static kiln_status (*const make[])(const making *) = {make_tally, make_last, make_clear,  make_read,
+                                                          make_sort,  make_scan, make_halves, make_arrived,
+                                                          make_fixed, make_keys};
     kiln_status status = KILN_OK;
     for (size_t k = 0; k < sizeof make / sizeof make[0] && status == KILN_OK; ++k)
         status = make[k](m);

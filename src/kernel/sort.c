@@ -67,6 +67,9 @@ static void release(void *context)
     kiln_kernel_free(s->rank);
     kiln_kernel_free(s->exact);
     kiln_kernel_free(s->element);
+    kiln_kernel_free(s->starts);
+    kiln_kernel_free(s->eight_bytes);
+    kiln_kernel_free(s->byte);
     kiln_kernel_free(s->count_moved);
     kiln_kernel_free(s->move[0]);
     kiln_kernel_free(s->move[1]);

@@ -194,12 +194,10 @@ static void bind_results(kn_lowered_part *part, int *at, const lowering *l)
         kn_lowered_bind_integer(part, (*at)++, l->s->along.count);
 }
 
-static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const lowering *l)
+static kiln_status bind_output_as(kn_lowered_part *part, int at, int j, const lowering *l, kiln_dtype dtype)
 {
-    const kn_program *p = l->s->signature;
     const kn_source source = {.kind = KN_FROM_OUTPUT, .index = j};
     const kiln_array *given = l->call->out ? l->call->out[j] : NULL;
-    kiln_dtype dtype = kn_described_dtype(p, kn_sort_param_of(l->s, p->n_in + j), l->in);
     int64_t shape[KILN_MAX_NDIM], dense[KILN_MAX_NDIM], moved[KILN_MAX_NDIM];
     int at_axis = 0;
     for (int a = 0; a < l->ndim; ++a) /* in the order of the result's axes */
@@ -207,6 +205,12 @@ static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const 
     kn_shape_c_strides(l->ndim, shape, (int64_t)kiln_dtype_size(dtype), dense);
     move_axis(moved, given ? given->strides : dense, l);
     return kn_lowered_bind(part, at, l->call, &source, dtype, l->ndim, l->shape, moved);
+}
+
+static kiln_status bind_user_output(kn_lowered_part *part, int at, int j, const lowering *l)
+{
+    const kn_program *p = l->s->signature;
+    return bind_output_as(part, at, j, l, kn_described_dtype(p, kn_sort_param_of(l->s, p->n_in + j), l->in));
 }
 
 static kiln_status bind_buffer(kn_lowered_part *part, int at, const lowering *l, int buffer, kiln_dtype dtype)
@@ -228,9 +232,22 @@ static kiln_status bind_counts(kn_lowered_part *part, int at, const lowering *l,
     return bind_words(part, at, l, digit * l->counts, digits * l->counts);
 }
 
+/* Behind the words of tiles a pass has one that says whether it is left out. */
 static kiln_status bind_tile_words(kn_lowered_part *part, int at, const lowering *l, int digit)
 {
-    return bind_words(part, at, l, l->digits * l->counts + digit * l->tile_words, l->tile_words);
+    const int64_t words = l->tile_words + 1;
+    return bind_words(part, at, l, l->digits * l->counts + digit * words, words);
+}
+
+/* A pass's digit, and how many passes behind it bring elements from one buffer to the other: of two such,
+ * whose digits all elements share, neither need move any. One row's alone are asked. */
+static void bind_digit(kn_lowered_part *part, int *at, const lowering *l, int digit, bool ends_in_results)
+{
+    const kiln_arg shift = kiln_arg_int32(8 * digit);
+    const int rest = l->digits - 1 - ends_in_results - digit;
+    const kiln_arg behind = kiln_arg_int32(l->rows == 1 && rest > 0 ? rest : 0);
+    kn_lowered_bind_number(part, (*at)++, KILN_INT32, &shift);
+    kn_lowered_bind_number(part, (*at)++, KILN_INT32, &behind);
 }
 
 /* The counts and words of a key's digits, at once. Tasks of the host leave words to later ones, and look
@@ -238,7 +255,7 @@ static kiln_status bind_tile_words(kn_lowered_part *part, int at, const lowering
 static kiln_status add_clear(lowering *l, int digits)
 {
     const bool is_host = l->call->target->backend == KN_HOST;
-    const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words));
+    const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words + 1));
     const kn_source first = {.kind = KN_FROM_BUFFER, .index = l->words};
     l->digits = digits;
     return kn_lowered_add_fill(l->out, l->call, &first, 0,
@@ -287,15 +304,15 @@ static kiln_status add_count(lowering *l, const kiln_kernel *kernel, kiln_dtype 
     return status == KILN_OK ? bind_counts(part, at, l, 0, digits) : status;
 }
 
-/* The parameters of a pass: keys, orders if there are some, counts, the digit's first bit; then `last`: the
- * user's inputs and outputs, else keys and orders; words. */
-static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_last)
+/* The parameters of a pass: keys, orders if there are some, counts, the digit's first bit, the passes behind
+ * it; then, if it is the last one of results, the user's inputs and outputs, else keys and orders; words. */
+static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool ends_in_results)
 {
     const kn_sorting *s = l->s;
+    const bool is_last = ends_in_results && digit == l->digits - 1;
     const kiln_kernel *kernel = is_last        ? s->last[l->has_order ? KN_BY_ORDER : KN_BY_NOTHING]
                                 : l->has_order ? s->middle
                                                : s->first;
-    const kiln_arg shift = kiln_arg_int32(8 * digit);
     kn_lowered_part *part;
     int at = 0;
     kiln_status status = add_part(&part, l, kernel);
@@ -307,7 +324,7 @@ static kiln_status add_pass(lowering *l, int digit, kiln_dtype bits, bool is_las
         status = bind_counts(part, at++, l, digit, 1);
     if (status != KILN_OK)
         return status;
-    kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
+    bind_digit(part, &at, l, digit, ends_in_results);
     if (is_last)
         bind_results(part, &at, l);
     if (is_last)
@@ -358,13 +375,12 @@ int kn_sort_moved_number(const kn_sorting *s, int k)
     return -1;
 }
 
-/* The parameters of a pass that moves elements: counts, the digit's first bit, inputs, the user's outputs or
- * buffers, words. */
+/* The parameters of a pass that moves elements: counts, the digit's first bit, the passes behind it, inputs,
+ * the user's outputs or buffers, words. */
 static kiln_status add_move(lowering *l, int digit, bool is_last)
 {
     const kn_sorting *s = l->s;
     const kn_program *p = s->signature;
-    const kiln_arg shift = kiln_arg_int32(8 * digit);
     kn_lowered_part *part;
     int at = 0;
     kiln_status status = add_part(&part, l, s->move[is_last]);
@@ -372,7 +388,7 @@ static kiln_status add_move(lowering *l, int digit, bool is_last)
         status = bind_counts(part, at++, l, digit, 1);
     if (status != KILN_OK)
         return status;
-    kn_lowered_bind_number(part, at++, KILN_INT32, &shift);
+    bind_digit(part, &at, l, digit, true);
     if (is_last)
         bind_results(part, &at, l);
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k, ++at) {
@@ -527,6 +543,106 @@ static kiln_status add_alone(lowering *l)
     return status == KILN_OK ? bind_user_output(part, 1, 0, l) : status;
 }
 
+/* ---- bytes that are their own keys, on CUDA: their counts say the result ---- */
+
+enum { EIGHT = 8 };
+
+static bool are_bytes_counted(const lowering *l)
+{
+    const kn_dtype_kind kind = alone(l)->kind;
+    return l->s->exact && l->s->along.count == KN_SORT_ALL && l->call->target->backend == KN_CUDA &&
+           kiln_dtype_size(l->in[0].dtype) == 1 &&
+           (kind == KN_KIND_INT || kind == KN_KIND_UINT || kind == KN_KIND_BOOL);
+}
+
+/* The bits in which an element differs from its key. */
+static int key_bits(const lowering *l)
+{
+    return (l->s->is_descending ? 0xff : 0) ^ (alone(l)->kind == KN_KIND_INT ? 0x80 : 0);
+}
+
+/* Words of eight results, where these lie side by side in one row. */
+static int64_t count_words(const lowering *l)
+{
+    const kiln_array *given = l->call->out ? l->call->out[0] : NULL;
+    const bool is_dense = !given || l->length < 2 || given->strides[l->axis] == 1;
+    const bool is_aligned = !given || (uintptr_t)given->data % EIGHT == 0;
+    return l->rows == 1 && is_dense && is_aligned ? l->length / EIGHT : 0;
+}
+
+static kiln_status bind_starts(kn_lowered_part *part, int at, const lowering *l)
+{
+    const int64_t shape[] = {l->rows, KN_SORT_DIGITS};
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->keys[0]};
+    return kn_lowered_bind(part, at, l->call, &source, l->word, 2, shape, NULL);
+}
+
+static kiln_status add_starts(lowering *l)
+{
+    const int64_t shape[] = {l->rows, KN_SORT_DIGITS};
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->words};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_along(&part, l->out, l->s->starts, 2, shape);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, l->call, &source, l->word, 2, shape, NULL);
+    return status == KILN_OK ? bind_starts(part, 1, l) : status;
+}
+
+static kiln_status bind_bytes(kn_lowered_part *part, const lowering *l)
+{
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->keys[0]};
+    const kiln_arg bits = kiln_arg_int32(key_bits(l));
+    kiln_status status = kn_lowered_bind(part, 0, l->call, &source, l->word, 1, &l->counts, NULL);
+    kn_lowered_bind_number(part, 1, KILN_INT32, &bits);
+    return status;
+}
+
+static kiln_status add_eight_bytes(lowering *l, int64_t words)
+{
+    const kn_source results = {.kind = KN_FROM_OUTPUT, .index = 0};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->s->eight_bytes);
+    if (status == KILN_OK)
+        status = bind_bytes(part, l);
+    return status == KILN_OK ? kn_lowered_bind(part, 2, l->call, &results, KILN_UINT64, 1, &words, NULL)
+                             : status;
+}
+
+/* Results from the first one on that no word has. */
+static kiln_status add_single_bytes(lowering *l, int64_t first)
+{
+    const int64_t left = l->length - first;
+    const kn_source rest = {.kind = KN_FROM_OUTPUT, .index = 0, .shift = first};
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, l->out, l->s->byte);
+    if (status == KILN_OK)
+        status = bind_bytes(part, l);
+    if (status != KILN_OK)
+        return status;
+    kn_lowered_bind_integer(part, 2, l->length);
+    kn_lowered_bind_integer(part, 3, first);
+    return first > 0 ? kn_lowered_bind(part, 4, l->call, &rest, KILN_UINT8, 1, &left, NULL)
+                     : bind_output_as(part, 4, 0, l, KILN_UINT8);
+}
+
+static kiln_status add_bytes(lowering *l)
+{
+    const int64_t words = count_words(l);
+    const size_t bytes = (size_t)l->rows * KN_SORT_DIGITS * kiln_dtype_size(l->word);
+    l->counts = l->rows * KN_SORT_DIGITS;
+    l->tile_words = 0; /* no pass follows */
+    kiln_status status = kn_lowered_add_buffer(&l->words, l->out, bytes + kiln_dtype_size(l->word));
+    if (status == KILN_OK)
+        status = kn_lowered_add_buffer(&l->keys[0], l->out, bytes);
+    if (status == KILN_OK)
+        status = add_count(l, l->s->count_moved, KILN_UINT8);
+    if (status == KILN_OK)
+        status = add_starts(l);
+    if (status == KILN_OK && words > 0)
+        status = add_eight_bytes(l, words);
+    return status == KILN_OK && words * EIGHT < l->length ? add_single_bytes(l, words * EIGHT) : status;
+}
+
 /* ---- elements of 16 bits, and integers of 8, that are their own keys ---- */
 
 static int words_vectors(const lowering *l)
@@ -614,7 +730,7 @@ static kiln_status add_key(lowering *l, int k)
         int digits = (int)kiln_dtype_size(bits);
         status = add_count(l, l->s->key[k].count[part][l->has_order ? KN_BY_ORDER : KN_BY_NOTHING], bits);
         for (int d = 0; d < digits && status == KILN_OK; ++d)
-            status = add_pass(l, d, bits, k == 0 && part == 0 && d == digits - 1);
+            status = add_pass(l, d, bits, k == 0 && part == 0);
     }
     return status;
 }
@@ -636,7 +752,7 @@ static size_t set_words(lowering *l, int moved)
     const int64_t tile = kn_sort_tile(moved), tiles = (l->length + tile - 1) / tile;
     l->counts = l->rows * KN_SORT_DIGITS;
     l->tile_words = l->rows * tiles * KN_SORT_DIGITS;
-    return key_bytes(l) * (size_t)(l->counts + l->tile_words) * kiln_dtype_size(l->word);
+    return key_bytes(l) * (size_t)(l->counts + l->tile_words + 1) * kiln_dtype_size(l->word);
 }
 
 static kiln_status add_buffers(lowering *l)
@@ -860,6 +976,8 @@ static kiln_status lower_call(lowering *l)
         return add_alone(l);
     if (status == KILN_OK && are_words_alone(l))
         return add_words(l);
+    if (status == KILN_OK && are_bytes_counted(l))
+        return add_bytes(l);
     if (status == KILN_OK && is_order_found(l))
         return add_find_order(l);
     if (status == KILN_OK)

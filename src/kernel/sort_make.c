@@ -190,7 +190,7 @@ static kiln_status make_place(kiln_kernel **out, const kn_sort_making *m, const 
                                      .body = digit},
                                     {.kind = KN_PLACE,
                                      .label = "place",
-                                     .reads = "_kn_digit, _counts",
+                                     .reads = "_kn_digit, _counts, _rest",
                                      .gives = "_kn_to, _words",
                                      .body = ""},
                                     {.kind = KN_MAP,
@@ -212,7 +212,7 @@ static kiln_status make_pass(kiln_kernel **out, const kn_sort_making *m, texts *
     kn_str_printf(&t->in, "%c _key, ", m->letter.key);
     if (has_order)
         kn_str_printf(&t->in, "%c _order, ", m->letter.order);
-    kn_str_printf(&t->in, "raw %c _counts, int32 _shift", m->letter.word);
+    kn_str_printf(&t->in, "raw %c _counts, int32 _shift, int32 _rest", m->letter.word);
     if (is_last) {
         put_results(&t->in, m);
         kn_str_append(&t->in, ", ");
@@ -355,7 +355,7 @@ static kiln_status make_move(const kn_sort_making *m, bool is_last)
     const kn_program *p = m->s->signature;
     texts t = {.in = KN_STR_INIT};
     kn_str key_reads = KN_STR_INIT;
-    kn_str_printf(&t.in, "raw %c _counts, int32 _shift", m->letter.word);
+    kn_str_printf(&t.in, "raw %c _counts, int32 _shift, int32 _rest", m->letter.word);
     if (is_last)
         put_results(&t.in, m);
     for (int k = 0; k < p->n_in; ++k) {
@@ -485,6 +485,38 @@ static bool is_key_alone(const kn_sort_making *m)
            has_same_type(&p->param[0], &m->s->key[0].type);
 }
 
+/* Kernels that make sorted bytes of their counts. */
+static kiln_status make_bytes(kn_sorting *s)
+{
+    const kn_sort_making own = {.s = s, .name = "sort_starts", .letter = own_letters};
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "count",
+         .reads = "_counts",
+         .gives = "_kn_count",
+         .body = "_counts"},
+        {.kind = KN_SCAN, .label = "scan", .reads = "_kn_count", .gives = "_kn_sum", .body = "a + b"},
+        {.kind = KN_MAP,
+         .label = "start",
+         .reads = "_counts, _kn_sum",
+         .gives = "_starts",
+         .body = "_starts = kn_sum - _counts"}};
+    kiln_status status =
+        make_kernel(&s->starts, &own, "W _counts", "W _starts", "W _kn_count, W _kn_sum", stages);
+    if (status == KILN_OK)
+        status = kiln_elementwise_create(
+            &s->eight_bytes, "raw W starts, int32 bits", "uint64 y",
+            "y = kn_sort_bytes(starts, 8 * (long long)i) ^ (unsigned long long)bits * 0x0101010101010101ull",
+            "sorted_bytes", NULL);
+    return status == KILN_OK
+               ? kiln_elementwise_create(
+                     &s->byte, "raw W starts, int32 bits, int64 length, int64 first", "uint8 y",
+                     "const long long at = first + i;\n"
+                     "y = (unsigned char)(kn_sort_byte(starts, at / length, at % length) ^ (unsigned)bits)",
+                     "sorted_byte", NULL)
+               : status;
+}
+
 static kiln_status make_alone(const kn_sort_making *m)
 {
     static const char *const to[] = {"key = kn_sort_exact<0, T>(x)", "key = kn_sort_exact<1, T>(x)"};
@@ -503,6 +535,8 @@ kiln_status kn_sort_make_kernels(const kn_sort_making *m)
     kiln_status status = s->n_keys == 1 ? make_rank(m) : KILN_OK;
     if (status == KILN_OK && is_key_alone(m))
         status = make_alone(m);
+    if (status == KILN_OK && s->exact)
+        status = make_bytes(s);
     if (status == KILN_OK)
         status = make_moves(m);
     if (status == KILN_OK)

@@ -33,6 +33,9 @@ typedef struct kn_sorting {
     /* Keys that are the elements alone (host): to keys, and back from sorted ones. NULL: they are not. */
     kiln_kernel *exact, *element;
     bool is_descending; /* of these */
+    /* Bytes that are their own keys (CUDA): where those of each value begin, by their counts; eight sorted
+     * bytes at once, and single ones. NULL as `exact`. */
+    kiln_kernel *starts, *eight_bytes, *byte;
     kiln_kernel *count_moved;
     kiln_kernel *move[2];                  /* passes that move the inputs: to buffers; the last one */
     kiln_kernel *first, *middle, *last[2]; /* passes; last: KN_BY_NOTHING, if it is the only one */

@@ -15,8 +15,13 @@ enum {
     KN_TALLY_LEAST = 1 << 13, /* elements of a part */
     KN_TALLY_WARPS = KN_TALLY_BLOCK / 32, /* have bins of their own, where there is no atomic function */
     KN_TALLY_RANGES = 4, /* ranges of bins that share shared memory, at most: elements are read for each */
-    KN_TALLY_OWN_RANGES = 3, /* the same where warps have bins of their own; sorts are faster for more */
-    KN_TALLY_HOST_PARTS = 64 /* tasks */
+    KN_TALLY_OWN_RANGES = 3,  /* the same where warps have bins of their own; sorts are faster for more */
+    KN_TALLY_BESIDE = 256,    /* bytes of shared memory beside bins, for elements that have none */
+    KN_TALLY_HOST_PARTS = 64, /* tasks */
+    /* Counts by bins of 16 bits (CUDA): threads of a part, parts, and elements from which they pay. */
+    KN_TALLY_HALVES_BLOCK = 1024,
+    KN_TALLY_HALVES_PARTS = 132,
+    KN_TALLY_HALVES_LEAST = 1 << 22
 };
 
 /* Elements, at most, whose sums are sums of integers: these count infinite ones in half a word. */
@@ -24,6 +29,9 @@ enum {
 
 /* The operator of sums of floats in any order (src/codegen/prelude/cuda_fixed.cu). */
 #define KN_TALLY_ARRIVED "kn_arrived(a, b)"
+
+/* The operator of counts whose bins have 16 bits. */
+#define KN_TALLY_IN_HALVES "a + b + 0"
 
 /* CUDA's atomic function of an operator whose result does not depend on the order, for integers of 4 and 8
  * bytes, or need not, for floats; NULL: there is none. */
@@ -33,7 +41,15 @@ const char *kn_tally_atomic(const char *reduce, kiln_dtype dtype);
 static inline int kn_tally_shared(const kn_target *target)
 {
     int third = target->shared_memory_per_multiprocessor / 3 - target->shared_memory_reserved;
-    return third < target->shared_memory_per_block ? third : target->shared_memory_per_block;
+    return (third < target->shared_memory_per_block ? third : target->shared_memory_per_block) -
+           KN_TALLY_BESIDE;
+}
+
+/* The same of counts by bins of 16 bits: a block has a multiprocessor. */
+static inline int kn_tally_halves_shared(const kn_target *target)
+{
+    int all = target->shared_memory_per_multiprocessor - target->shared_memory_reserved;
+    return (all < target->shared_memory_per_block ? all : target->shared_memory_per_block) / 16 * 16;
 }
 
 /* Ranges of bins, at most, that share shared memory, where there is an atomic function. Those of floats are

@@ -46,8 +46,8 @@ typedef struct operand {
 typedef struct call {
     kn_target target;
     int ndim, count, block, reduced, row, scan;
-    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_tally,
-        has_columns, is_wrong;
+    bool with_index, is_costly, is_quick, is_selection, is_count, is_place, is_rank, is_top, is_network,
+        is_tally, is_in_halves, has_columns, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -117,8 +117,12 @@ static void read_word(call *c, const char *word)
         c->is_rank = true;
     else if (!strcmp(word, "sort_top"))
         c->is_rank = c->is_top = true;
+    else if (!strcmp(word, "sort_network"))
+        c->is_network = true;
     else if (!strcmp(word, "tally"))
         c->is_tally = true;
+    else if (!strcmp(word, "tally_halves"))
+        c->is_tally = c->is_in_halves = true;
     else if (!strncmp(word, "scan=", 5))
         c->scan = atoi(word + 5);
     else
@@ -215,8 +219,33 @@ static void make_sort_program(kn_program **out, const char *in_params, const cha
     kn_str_free(&outs);
 }
 
+/* Rows of floats, the one input, which are their own keys: sorted ones are a raw output. */
+static void make_network_program(kn_program **out, const char *in_params)
+{
+    const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION,
+         .label = "m0",
+         .reads = "v0",
+         .gives = "_d",
+         .body = "kn_sort_key<0, 0>(static_cast<float>(v0))"},
+        {.kind = KN_RANK, .label = "s0", .reads = "_d", .gives = "_p", .body = ""},
+        {.kind = KN_MAP,
+         .label = "m1",
+         .reads = "_p, v0",
+         .gives = "",
+         .body = "[&](auto &own, const long long i) { own = v0; }(own[p], _J)"}};
+    const kn_program_text text = {.name = "k",
+                                  .in = in_params,
+                                  .out = "raw float32 own",
+                                  .values = "uint32 _d, int64 _p",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = KN_REDUCED_BY_CALL};
+    kn_program_create(out, &text);
+}
+
 /* Elements counted into bins, which are a raw output beside those of the call: it has none. */
-static void make_tally_program(kn_program **out, const char *in_params)
+static void make_tally_program(kn_program **out, const char *in_params, const char *reduce)
 {
     const kn_stage_text stages[] = {{.kind = KN_MAP_EXPRESSION, .label = "m0", .gives = "_b", .body = "1"},
                                     {.kind = KN_MAP_EXPRESSION, .label = "m1", .gives = "_v", .body = "1"},
@@ -224,7 +253,7 @@ static void make_tally_program(kn_program **out, const char *in_params)
                                      .label = "s0",
                                      .reads = "_b, _v",
                                      .gives = "bins",
-                                     .body = "a + b",
+                                     .body = reduce,
                                      .identity = "0"}};
     const kn_program_text text = {.name = "k",
                                   .in = in_params,
@@ -260,7 +289,9 @@ static kn_program *make_program(const call *c)
     } else if (c->is_count || c->is_place || c->is_rank) {
         make_sort_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
     } else if (c->is_tally) {
-        make_tally_program(&program, kn_str_text(&text[0]));
+        make_tally_program(&program, kn_str_text(&text[0]), c->is_in_halves ? "a + b + 0" : "a + b");
+    } else if (c->is_network) {
+        make_network_program(&program, kn_str_text(&text[0]));
     } else if (c->reduced || c->scan) {
         kn_str_clear(&text[2]);
         for (int k = 0; k < c->count; ++k)

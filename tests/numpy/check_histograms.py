@@ -279,11 +279,24 @@ def check_refusals(kiln):
         kiln.c.kiln_kernel_free(kernel)
 
 
+def check_many_bins(kiln):
+    """More counts than fit shared memory by 32 bits, of as many elements as have bins of 16 (CUDA), nearly all in one; some have none."""
+    rng = np.random.default_rng(31)
+    a = np.where(rng.random((1 << 22) + 5) < 0.97, 77, rng.integers(0, 40100, (1 << 22) + 5)).astype("i4")
+    kernel = expression(kiln, "a", "bincount(a, length=40001)")
+    held, outs = kiln.upload(a, "int32"), (ctypes.c_void_p * 1)()
+    assert not kiln.c.kiln_kernel_call(kernel, outs, 1, (Argument * 1)(Argument(1, 0, held.value)), 1, None), kiln.message()
+    assert np.array_equal(kiln.download(outs[0], "int64"), np.bincount(a, minlength=40001)[:40001]), "counts in many bins"
+    for handle in (held, ctypes.c_void_p(outs[0])):
+        kiln.c.kiln_array_free(handle)
+
+
 def main():
     o = random_cases(1500, 12, 17, SMALL)
     kiln = Histograms(o.library, o.small)
     check_refusals(kiln)
     check_same_bits(kiln)
+    check_many_bins(kiln)
     in_threads(lambda k: (check_named if k % 2 else check_case)(kiln, o.seed, k), o.cases)
     print(f"{o.count} histograms, none wrong")
 

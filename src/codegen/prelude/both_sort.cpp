@@ -1,4 +1,4 @@
-// needs: kn_sort_key kn_sort_low_bits kn_sort_after kn_sort_value
+// needs: kn_sort_key kn_sort_low_bits kn_sort_after kn_sort_value kn_sort_byte kn_sort_bytes
 // with: cast
 // Keys of sorts: unsigned integers in the order of the elements. NaN of either sign comes last, also where the order is descending (Down), and -0 is equal to 0. Complex
 // numbers as in NumPy: those without NaN, then those whose imaginary part is NaN, their real part, both. Part 1 is the lower half of a key that is wider than 64 bits.
@@ -104,4 +104,25 @@ template <class T, bool Down = false> static __device__ __forceinline__ T kn_sor
     if constexpr (kn_sort_integer<T>::is)
         return kn_cast_bits<T>((bits)(kn_sort_integer<T>::is_signed ? key ^ sign : key));
     return kn_cast_bits<T>((bits)(key & sign ? key ^ sign : ~key));
+}
+
+// The byte at a place of a sorted row: the last of 256 values whose first place, of which `starts` has those of each row, is not behind it.
+template <class Starts> static __device__ __forceinline__ unsigned kn_sort_byte(const Starts &starts, const long long row, const long long at) {
+    unsigned value = 0;
+    for (unsigned by = 128; by > 0; by /= 2)
+        value += (long long)starts[row * 256 + value + by] <= at ? by : 0;
+    return value;
+}
+// Eight of them, of one row alone.
+template <class Starts> static __device__ __forceinline__ unsigned long long kn_sort_bytes(const Starts &starts, const long long at) {
+    unsigned value = kn_sort_byte(starts, 0, at);
+    if (value == 255 || (long long)starts[value + 1] > at + 7)
+        return value * 0x0101010101010101ull;
+    unsigned long long bytes = 0;
+    for (int k = 0; k < 8; ++k) {
+        while (value < 255 && (long long)starts[value + 1] <= at + k)
+            ++value;
+        bytes |= (unsigned long long)value << 8 * k;
+    }
+    return bytes;
 }

@@ -1,6 +1,7 @@
 /* emit_sort_place.c - sort_place.cu, and sort_place_quick.cu, its baseline tier. */
 #include "codegen/writer.h"
 
+#include "program/cost.h"
 #include "schedule/sort_tile.h"
 #include "schedules/scan/row_elements.h"
 #include "schedules/scan/scan_kinds.h"
@@ -47,6 +48,49 @@ static void put_operand(kn_writer *w, int k, int *first)
     }
 }
 
+/* Keys of 16-bit floats are more instructions (a pass of 2^27 float16 takes 641 us, and 707 if they
+ * are found again; H200). */
+static bool is_half(const kn_writer *w, int k)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(w->spec->operand[k].dtype);
+    return info->kind == KN_KIND_FLOAT && info->size < 4;
+}
+
+/* Digits of elements that lie in shared memory are computed again, if that is less than to hold them. */
+static bool finds_again(const kn_writer *w)
+{
+    bool finds = !kn_sort_place_config_of(&w->spec->schedule)->numbers &&
+                 kn_cost_stage_functions(w->program, KN_SORT_KEY) == 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_scan_is_of_stage(w, KN_SORT_KEY, k))
+            finds = finds && kn_scan_is_of_stage(w, KN_SORT_PUT, k) && !is_half(w, k);
+    return finds;
+}
+
+static void put_digits(kn_writer *w, const kn_row_elements *elements)
+{
+    const bool finds = finds_again(w);
+    kn_str_append(&w->slot[KN_SLOT_TOGETHER], finds ? "1" : "0");
+    if (!finds) {
+        kn_str_append(&w->slot[KN_SLOT_INDEX], "kn_digit_of[kn_s]");
+        return;
+    }
+    kn_str_append(&w->slot[KN_SLOT_GATHER], kn_str_text(&w->slot[KN_SLOT_LOADS]));
+    kn_put_map_at(w, &w->slot[KN_SLOT_GATHER], KN_SORT_KEY, put_sorted, elements->offset);
+    kn_str_printf(&w->slot[KN_SLOT_INDEX], "(unsigned)%s & 255", kn_str_text(&w->slot[KN_SLOT_MAPPED]));
+}
+
+/* Passes of sorts say how many come behind them. */
+static void put_rest(kn_writer *w)
+{
+    const kn_stage *s = &w->program->stage[KN_SORT_SORT];
+    const bool has_rest = s->n_read > 2;
+    kn_str_append(&w->slot[KN_SLOT_EXCLUSIVE], has_rest ? "1" : "0");
+    if (w->spec->schedule.baseline)
+        return;
+    kn_str_append(&w->slot[KN_SLOT_UNTIL], has_rest ? w->program->param[s->value[2]].name : "0");
+}
+
 static void put_buffer(kn_writer *w)
 {
     const kn_sort_place_config *config = kn_sort_place_config_of(&w->spec->schedule);
@@ -88,6 +132,7 @@ static void fill(kn_writer *w)
     const kn_row_elements *elements = elements_of(w);
     int first = 0;
     kn_put_sort_names(w);
+    put_rest(w);
     if (w->spec->schedule.baseline) {
         kn_put_sort_maps(w, elements->one_axis);
         return;
@@ -99,6 +144,7 @@ static void fill(kn_writer *w)
         if (kn_array_of(w, k) >= 0)
             put_operand(w, k, &first);
     put_numbers(w, first);
+    put_digits(w, elements);
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_SORT_KEY, kn_put_item, elements->offset);
     kn_put_map_at(w, &w->slot[KN_SLOT_STORES], KN_SORT_PUT, put_sorted, elements->offset);
 }

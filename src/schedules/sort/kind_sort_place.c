@@ -56,6 +56,11 @@ static bool fits(const kn_target *target, int block, int threads, int items, int
                target->shared_memory_per_multiprocessor / (threads / block) - target->shared_memory_reserved;
 }
 
+static int64_t count_elements(const kn_choice *c)
+{
+    return kn_space_output_size(c->space) * kn_reduce_size(c->space);
+}
+
 /* Threads of a tile. Larger tiles have longer runs of a digit, which pays where keys have 4 bytes, not 8.
  * Microseconds on an H200 by 256, 384 and 512 threads: float32, 2^27: 2,997, 2,898, 3,071; its argsort,
  * 2^26: 2,366, 2,129, 2,004; int64, 2^26: 4,188, 4,921, 4,563. Pairs of 16 bytes, 2^26 (H200): 9,029 by 256
@@ -63,9 +68,8 @@ static bool fits(const kn_target *target, int block, int threads, int items, int
 static int choose_block(const kn_choice *c)
 {
     const int inputs = kn_choice_inputs(c);
-    const int64_t rows = kn_space_output_size(c->space), elements = rows * kn_reduce_size(c->space);
     const int bytes = kn_choice_input_bytes(c);
-    const bool is_large = elements >= LARGE || c->takes_few;
+    const bool is_large = count_elements(c) >= LARGE || c->takes_few;
     if (is_large && inputs == 2 && bytes == WIDE_PAIR && !has_index(c) &&
         fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, KN_SORT_WIDE_ITEMS,
              bytes + has_numbers(c) * NUMBER))
@@ -74,12 +78,27 @@ static int choose_block(const kn_choice *c)
         if (!is_large || inputs > 2 || (!c->access[o].is_output && c->access[o].item_size != 4))
             return KN_SORT_BLOCK;
     if (inputs + has_index(c) == 1 &&
-        fits(c->target, KN_SORT_KEYS_BLOCK, KN_SORT_KEYS_THREADS, KN_SORT_ITEMS, bytes + NUMBER))
+        fits(c->target, KN_SORT_KEYS_BLOCK, KN_SORT_KEYS_THREADS, KN_SORT_KEYS_ITEMS, bytes + NUMBER))
         return KN_SORT_KEYS_BLOCK;
     if (inputs + has_index(c) > 1 &&
         fits(c->target, KN_SORT_PAIRS_BLOCK, KN_SORT_PAIRS_THREADS, KN_SORT_ITEMS, bytes + NUMBER))
         return KN_SORT_PAIRS_BLOCK;
     return KN_SORT_BLOCK;
+}
+
+/* Elements of a thread. A pass of 2^27 uint32 by 384 threads of 16, 20, 22 and 24 elements: 623, 578, 555 and
+ * 550 us (H200), by 256 threads of 20 and 24 582 and 561; of 2^26 uint64 by 12 and 14 478 and 453. */
+static int choose_items(const kn_choice *c, int block, int bytes)
+{
+    const bool is_large = count_elements(c) >= LARGE || c->takes_few;
+    if (block == KN_SORT_KEYS_BLOCK)
+        return KN_SORT_KEYS_ITEMS;
+    if (block == KN_SORT_PAIRS_BLOCK)
+        return bytes == WIDE_PAIR ? KN_SORT_WIDE_ITEMS : KN_SORT_ITEMS;
+    if (is_large && bytes == 8 && kn_choice_inputs(c) == 1 && !has_numbers(c) &&
+        fits(c->target, KN_SORT_BLOCK, KN_SORT_LARGE_THREADS, KN_SORT_LARGE_ITEMS, bytes))
+        return KN_SORT_LARGE_ITEMS;
+    return kn_sort_items(bytes);
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -90,9 +109,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = 1;
     kn_sort_place_config *config = kn_sort_place_config_in(out);
     config->one_axis = kn_reduce_set_elements(out, c);
-    config->items = out->block == KN_SORT_BLOCK ? kn_sort_items(bytes)
-                    : bytes == WIDE_PAIR        ? KN_SORT_WIDE_ITEMS
-                                                : KN_SORT_ITEMS;
+    config->items = choose_items(c, out->block, bytes);
     config->bytes = bytes;
     config->numbers = has_numbers(c);
     /* The addresses of what is declared are constants, which are fewer instructions to compile. */
@@ -140,7 +157,7 @@ static void describe(kn_str *out, const unsigned char *at)
 const kn_kind kn_kind_sort_place = {.name = "sort_place",
                                     .recipe = &kn_recipe_sort_place,
                                     .pattern = "mpm",
-                                    .revision = 3,
+                                    .revision = 4,
                                     .choose = choose,
                                     .place = place,
                                     .has_wide_axes = true,

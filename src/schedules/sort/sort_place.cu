@@ -1,6 +1,8 @@
 ${head}
 ${axes}
 enum { kn_items = ${items}, kn_warps = ${block} / 32, kn_of_tile = ${block} * kn_items };
+enum { kn_finds_again = ${together} /* the digits of elements in the tile, which are held else */ };
+enum { kn_may_be_left_out = ${exclusive} /* a pass */ };
 enum { kn_digits = 256, kn_digit_warps = kn_digits / 32 /* threads of the first warps have a digit each */ };
 enum { kn_shift = 8 * sizeof(${type}) - 2 }; /* of the two bits of a word that tell its meaning: 0 nothing yet, 1 the tile's own elements of a digit, 2 those of all tiles up to it */
 
@@ -9,11 +11,26 @@ ${begin}
     __shared__ unsigned kn_before[kn_warps][256];  /* elements of a digit: those of a warp, then where those of a warp begin in the tile */
     __shared__ kn_word kn_base[256];               /* where the tile's elements of a digit go in the row, less their place in the tile */
     __shared__ __align__(16) kn_word kn_sums[2][8]; /* of 32 digits each: the tile's elements, and the row's; vectors of them begin nowhere else */
-    __shared__ unsigned char kn_digit_of[kn_of_tile];
+    [[maybe_unused]] __shared__ unsigned char kn_digit_of[kn_finds_again ? 1 : kn_of_tile];
     ${tiles}
 
+    /* An earlier pass has said of this one: 1 and 2 are the first and the second of two that are left out. */
+    [[maybe_unused]] kn_word *const kn_states = kn.${result}_.first + (kn.${result}_.extents[0] - 1); /* those of later passes lie so many words apart */
+    const unsigned kn_state = kn_may_be_left_out ? (unsigned)*kn_states : 0; /* comes while the ticket does */
     /* Tickets, so that the tiles before this one run or have run. */
     const unsigned kn_ticket = kn_take_ticket(kn.counters, gridDim.x);
+    if constexpr (kn_may_be_left_out) {
+        /* Digits that all elements share: the counts of those of the next two passes lie behind this one's. */
+        if (kn_ticket == 0 && kn_state != 1 && ${until} >= 2) {
+            const kn_word *const kn_later = kn.${first}_.first + kn_digits + threadIdx.x;
+            const bool kn_has_later = threadIdx.x < kn_digits, kn_first_is_one = __syncthreads_or(kn_has_later && kn_later[0] == (kn_word)kn.length);
+            const bool kn_second_is_one = __syncthreads_or(kn_has_later && kn_later[kn_digits] == (kn_word)kn.length);
+            if (kn_first_is_one && kn_second_is_one && threadIdx.x < 2)
+                kn_states[(threadIdx.x + 1) * kn.${result}_.extents[0]] = threadIdx.x + 1;
+        }
+        if (kn_state != 0)
+            return;
+    }
     const unsigned kn_row = kn_ticket / kn.tiles, kn_tile = kn_ticket - kn_row * kn.tiles;
     const long long kn_first = (long long)kn_tile * kn_of_tile;
     const unsigned kn_count = kn.length - kn_first < kn_of_tile ? (unsigned)(kn.length - kn_first) : kn_of_tile;
@@ -23,20 +40,22 @@ ${begin}
     ${pointers}
     ${step_packs}
     /* Elements that are not there are not loaded; addresses of a whole tile differ by constants. */
-    if (kn_count == kn_of_tile)
+    if (kn_count == kn_of_tile) {
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-            const unsigned kn_j = kn_begin + kn_r * 32;
+            const int kn_j = (int)kn_begin + kn_r * 32;
             ${from}
             ${step_loads}
         }
-    else
+    } else {
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e < kn_count ? kn_e : 0;
             ${from}
             ${step_loads}
         }
+        asm volatile("" ::: "memory"); /* Else compilers load for both, by addresses that they choose between. */
+    }
     kn_word *const kn_words = kn.${result}_.first + (unsigned long long)kn_ticket * 256;
     const bool kn_has_digit = ${block} == kn_digits || threadIdx.x < kn_digits;
     const kn_word kn_of_row = kn_has_digit ? kn.${first}_.first[(unsigned long long)kn_row * 256 + threadIdx.x] : 0; /* of the digit that is this thread's number */
@@ -46,7 +65,8 @@ ${begin}
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_at = kn_begin + kn_r * 32;
             [[maybe_unused]] const unsigned kn_j = kn_at < kn_count ? kn_at : 0;
-            kn_digit_of[kn_at] = 0;
+            if constexpr (!kn_finds_again)
+                kn_digit_of[kn_at] = 0;
             ${from}
             ${packs}
         }
@@ -60,14 +80,14 @@ ${begin}
         __syncwarp();
 
         /* Elements that are not there come last of all: their place in the tile is behind the others. */
+        const int kn_left = (int)kn_count - (int)kn_begin;
 #pragma unroll
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
-            const unsigned kn_e = kn_begin + kn_r * 32;
-            [[maybe_unused]] const unsigned kn_j = kn_e < kn_count ? kn_e : 0;
+            [[maybe_unused]] const unsigned kn_j = kn_r * 32 < kn_left ? kn_begin + kn_r * 32 : 0;
             ${from}
             ${loads}
             ${lane}
-            const unsigned kn_digit = kn_e < kn_count ? (unsigned)${mapped} & 255 : 255;
+            const unsigned kn_digit = kn_r * 32 < kn_left ? (unsigned)${mapped} & 255 : 255;
             kn_rank[kn_r] = kn_rank_of_digit(kn_before[kn_warp], kn_digit, kn_lane) + (kn_digit << 16);
             asm volatile("" : "+r"(kn_rank[kn_r])); /* Only this is held: no addresses. */
         }
@@ -101,7 +121,8 @@ ${begin}
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_digit = kn_rank[kn_r] >> 16, kn_at = kn_before[kn_warp][kn_digit] + (kn_rank[kn_r] & 0xffff);
             [[maybe_unused]] const unsigned kn_e = kn_begin + kn_r * 32, kn_j = kn_e < kn_count ? kn_e : 0;
-            kn_digit_of[kn_at] = (unsigned char)kn_digit;
+            if constexpr (!kn_finds_again)
+                kn_digit_of[kn_at] = (unsigned char)kn_digit;
             ${from}
             ${packs}
         }
@@ -122,7 +143,8 @@ ${begin}
         for (int kn_r = 0; kn_r < kn_items; ++kn_r) {
             const unsigned kn_s = kn_r * ${block} + threadIdx.x;
             [[maybe_unused]] const unsigned kn_j = ${single};
-            const ${order} ${row} = (${order})(kn_to_row + (kn_word)(kn_base[kn_digit_of[kn_s]] + kn_s));
+            ${gather}
+            const ${order} ${row} = (${order})(kn_to_row + (kn_word)(kn_base[${index}] + kn_s));
             ${from}
             ${stores}
         }
@@ -130,7 +152,8 @@ ${begin}
 #pragma unroll 1
         for (unsigned kn_s = threadIdx.x; kn_s < kn_count; kn_s += ${block}) {
             [[maybe_unused]] const unsigned kn_j = ${single};
-            const ${order} ${row} = (${order})(kn_to_row + (kn_word)(kn_base[kn_digit_of[kn_s]] + kn_s));
+            ${gather}
+            const ${order} ${row} = (${order})(kn_to_row + (kn_word)(kn_base[${index}] + kn_s));
             ${from}
             ${stores}
         }

@@ -8,6 +8,8 @@ ${begin}
     __shared__ kn_word kn_next[257]; /* elements of a digit, then the place of the next one in the row; behind them what is not there */
 
     const unsigned kn_ticket = kn_take_ticket(kn.counters, gridDim.x), kn_lane = threadIdx.x;
+    if (${exclusive} && kn.${result}_.first[kn.${result}_.extents[0] - 1] != 0) /* an earlier pass says that this one is left out */
+        return;
     const unsigned kn_row = kn_ticket / kn.tiles, kn_tile = kn_ticket - kn_row * kn.tiles;
     const long long kn_first = (long long)kn_tile * kn_of_tile;
     const unsigned kn_count = kn.length - kn_first < kn_of_tile ? (unsigned)(kn.length - kn_first) : kn_of_tile;

@@ -91,7 +91,10 @@ static void put_operator(kn_writer *w)
                          is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info),
                          kn_str_text(&wanted));
         kn_str_free(&wanted);
+        kn_put_part_with(w, &w->slot[KN_SLOT_COUNTED], "by_plain", KN_NO_VALUE, "in_shared=%s word=%s",
+                         is_in_halves(w) ? "kn_add_halves" : atomic, word_of(atomic, info));
     } else {
+        kn_put_part(w, &w->slot[KN_SLOT_COUNTED], "by_nothing", KN_NO_VALUE);
         kn_put_part_with(w, &w->slot[KN_SLOT_TALLY], "by_threads", KN_NO_VALUE, "reduce=%s",
                          kn_str_text(&w->slot[KN_SLOT_REDUCE]));
     }
@@ -173,6 +176,25 @@ static void fill(kn_writer *w)
     kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_VALUE, kn_put_item, elements->offset);
 }
 
+enum { TURN = 32 /* elements of a thread, between two looks at bins of 16 bits */ };
+
+static void fill_halves(kn_writer *w)
+{
+    const kn_row_elements *elements = kn_row_elements_of(kn_tally_config_of(&w->spec->schedule)->one_axis);
+    const kn_stage *s = &w->program->stage[KN_TALLY_TALLY];
+    kn_put_part(w, &w->slot[KN_SLOT_LOADS], "declaration", s->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_INDEX], s->value[0]);
+    kn_put_type(w, &w->slot[KN_SLOT_TYPE], s->value[2]);
+    kn_str_append(&w->slot[KN_SLOT_RESULT], w->program->param[s->value[2]].name);
+    kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", TURN);
+    kn_put_row_pointers(w);
+    kn_put_way_along(w, KN_SLOT_FROM, elements);
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0)
+            kn_put_item_load(w, elements, k);
+    kn_put_map_at(w, &w->slot[KN_SLOT_LANE], KN_TALLY_BIN, kn_put_item, elements->offset);
+}
+
 KN_CONFIG_TABLE(kn_tally_config, KN_TALLY_CONFIG);
 
 const kn_recipe kn_recipe_tally = {.template_name = "schedules/tally/tally.cu",
@@ -180,3 +202,9 @@ const kn_recipe kn_recipe_tally = {.template_name = "schedules/tally/tally.cu",
                                    .parts = "schedules/tally/tally_parts.cu",
                                    .more_parts = "schedules/scan/scan_parts.cu",
                                    .preludes = "kn_reduce_block kn_look_back"};
+
+const kn_recipe kn_recipe_tally_halves = {.template_name = "schedules/tally/tally_halves.cu",
+                                          .fill = fill_halves,
+                                          .parts = "schedules/tally/tally_parts.cu",
+                                          .more_parts = "schedules/scan/scan_parts.cu",
+                                          .preludes = "kn_reduce_block kn_look_back"};

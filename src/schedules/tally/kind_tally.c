@@ -42,7 +42,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.reduction_rank = kn_reduce_place_axes(out, part->space, -1, -1);
     out->size = part->space->size;
     out->grid[0] = (unsigned)kn_tally_parts(f.length);
-    out->shared_bytes = f.shared;
+    out->shared_bytes = f.shared + KN_TALLY_BESIDE;
     out->shared_percent = 100;
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

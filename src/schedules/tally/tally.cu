@@ -38,6 +38,9 @@ ${begin}
     const long long kn_parts = kn_is_in_memory ? (long long)gridDim.x : kn.${result}_.extents[0], kn_chunk = (kn.length + kn_parts - 1) / kn_parts;
     /* Atomic functions in memory on different words are sooner done than any question before them. Two lanes of a warp with one bin say that many elements have it: then it is asked. */
     [[maybe_unused]] unsigned kn_careful = kn_is_in_memory ? 0 : 1;
+    /* Whole numbers whose bins are in shared memory at once, with enough copies unless they are counts, which do not wait for equal ones there: all that is asked of an element is whether it has a bin. */
+    constexpr bool kn_can_be_plain = kn_is_atomic && (kn_is_count || kn_is_sum) && (kn_word)0.5f == (kn_word)0;
+    [[maybe_unused]] const bool kn_is_plain = kn_can_be_plain && kn_n_bins <= kn_at_a_time && (kn_is_count || kn_copies >= kn_enough);
     kn_place kn_here = {};
 #pragma unroll 1
     for (long long kn_part = blockIdx.x; kn_part < kn_parts; kn_part += gridDim.x) {
@@ -88,7 +91,7 @@ ${begin}
                 unsigned long long kn_bin_of[kn_in_flight];
                 kn_word kn_value_of[kn_in_flight];
                 [[maybe_unused]] kn_word kn_seen[kn_in_flight];
-                constexpr int kn_together = kn_reads_bins ? kn_elements.value : 1;
+                constexpr int kn_together = kn_reads_bins || kn_elements.value < 4 ? kn_elements.value : kn_can_be_plain ? 4 : 1;
 #pragma unroll
                 for (int kn_w = 0; kn_w < kn_elements.value; kn_w += kn_together) {
 #pragma unroll
@@ -97,8 +100,7 @@ ${begin}
                         ${from}
                         ${loads}
                         ${lane}
-                        const unsigned long long kn_in_range = (unsigned long long)(${index} - kn_low);
-                        kn_bin_of[kn_u] = kn_is_full || kn_e < kn_end ? kn_in_range : kn_range;
+                        kn_bin_of[kn_u] = kn_is_full || kn_e < kn_end ? (unsigned long long)${index} : ~0ull;
                         kn_value_of[kn_u] = ${mapped};
                         if constexpr (kn_is_atomic) {
                             if (kn_u == 0 && kn_is_in_memory) {
@@ -109,9 +111,16 @@ ${begin}
                         }
                         ${gather}
                     }
+                    if constexpr (kn_can_be_plain)
+                        if (kn_is_plain) {
+#pragma unroll
+                            for (int kn_u = kn_w; kn_u < kn_w + kn_together; ++kn_u)
+                                ${counted}
+                            continue;
+                        }
 #pragma unroll
                     for (int kn_u = kn_w; kn_u < kn_w + kn_together; ++kn_u) {
-                        const unsigned long long kn_in_range = kn_bin_of[kn_u];
+                        const unsigned long long kn_in_range = kn_bin_of[kn_u] - kn_low;
                         bool kn_is_put = kn_in_range < kn_range;
                         kn_word kn_value = kn_value_of[kn_u];
                         if constexpr (kn_is_count || kn_is_sum) {

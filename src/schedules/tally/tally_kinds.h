@@ -1,13 +1,13 @@
-/* schedules/tally/tally_kinds.h - the kind of this family, and how its source is written: elements that are
- * combined by bins. Two map expressions, the bin and the value, and a tally. */
+/* schedules/tally/tally_kinds.h - the kinds of this family, and how the source of each is written: elements
+ * that are combined by bins. Two map expressions, the bin and the value, and a tally. */
 #ifndef KN_SCHEDULES_TALLY_TALLY_KINDS_H
 #define KN_SCHEDULES_TALLY_TALLY_KINDS_H
 
 #include "codegen/writer.h"
 #include "schedule/kind.h"
 
-extern const kn_kind kn_kind_tally;
-extern const kn_recipe kn_recipe_tally;
+extern const kn_kind kn_kind_tally, kn_kind_tally_halves;
+extern const kn_recipe kn_recipe_tally, kn_recipe_tally_halves;
 
 enum { KN_TALLY_BIN, KN_TALLY_VALUE, KN_TALLY_TALLY }; /* the stages */
 

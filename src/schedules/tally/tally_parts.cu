@@ -49,3 +49,10 @@ if (!kn_is_by_warps) {
         __syncwarp();
     }
 }
+
+// Whole numbers in shared memory. Those without a bin go to words behind the bins, so that no lane waits for others.
+#part by_plain
+${in_shared}((${word} *)&kn_bins[kn_bin_of[kn_u] < (unsigned)kn_range ? (unsigned)kn_bin_of[kn_u] * kn_copies + kn_copy : kn_words + threadIdx.x % 32], (${word})(kn_is_count ? 1 : kn_value_of[kn_u]));
+
+#part by_nothing
+;
