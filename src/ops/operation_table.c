@@ -165,9 +165,9 @@
     "struct peak { U top, sum; };\n"                                                                         \
     "__device__ __forceinline__ peak higher(const peak a, const peak b) {\n"                                 \
     "    const bool rises = b.top > a.top;\n"                                                                \
-    "    const U apart = b.top == a.top ? (U)0 : -fabs(b.top - a.top);\n"                                       \
-    "    const U fade = (U)kn_fade(exp(apart), apart);\n"                                                      \
-    "    return {rises ? b.top : a.top, rises ? a.sum * fade + b.sum : b.sum * fade + a.sum};\n"               \
+    "    const U apart = b.top == a.top ? (U)0 : -fabs(b.top - a.top);\n"                                    \
+    "    const U fade = (U)kn_fade(exp(apart), apart);\n"                                                    \
+    "    return {rises ? b.top : a.top, rises ? a.sum * fade + b.sum : b.sum * fade + a.sum};\n"             \
     "}\n"
 
 #define ALONE(from, to) from "->" to " "
