@@ -21,7 +21,8 @@ typedef struct kn_ordered {
 bool kn_ordered_takes(const kn_ordered *o);
 kiln_status kn_ordered_lower(const kn_ordered *o);
 
-/* x[..., array, ...] on the host, where x and the result have their elements side by side: rows are copied. */
+/* x[..., array, ...] on the host, where x and the result have their elements side by side: rows are
+ * copied. */
 typedef struct kn_gathered {
     kn_lowered *out;
     const kn_lowering_call *call;
