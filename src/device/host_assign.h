@@ -1,5 +1,5 @@
-/* device/host_assign.h - values that are stored at places, one after the other, so that the last one counts
- * where places are the same. */
+/* device/host_assign.h - rows that are read at places, and values that are stored at places, one after the
+ * other, so that the last one counts where places are the same. */
 #ifndef KN_DEVICE_HOST_ASSIGN_H
 #define KN_DEVICE_HOST_ASSIGN_H
 
@@ -16,5 +16,15 @@ typedef struct kn_host_assignment {
 } kn_host_assignment;
 /* False, and nothing is stored, if a place is outside: *outside is the first one. */
 bool kn_host_assign(int64_t *outside, const kn_host_assignment *of);
+
+/* Rows of blocks: of each block those at the places, one after the other. */
+typedef struct kn_host_gathering {
+    void *to;
+    const void *from, *places; /* places: as above */
+    int64_t blocks, count, rows, row_bytes;
+    bool has_wide_places;
+} kn_host_gathering;
+/* False, and nothing is stored, if a place is outside. */
+bool kn_host_gather(int64_t *outside, const kn_host_gathering *of);
 
 #endif

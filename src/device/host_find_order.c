@@ -429,6 +429,23 @@ static void order_by_bits(ordering *o, int64_t begin, int64_t n, int skip)
 
 /* ---- rows ---- */
 
+enum { SHORT_ROW = 24 /* elements that are inserted one after the other */ };
+
+static void insert_row(const ordering *o)
+{
+    uint64_t key[SHORT_ROW];
+    for (int k = 0; k < (int)o->n; ++k) {
+        const uint64_t own = key_at(o, 0, (uint32_t)(o->first + k));
+        int to = k;
+        for (; to > 0 && own < key[to - 1]; --to) {
+            key[to] = key[to - 1];
+            o->order[to] = o->order[to - 1];
+        }
+        key[to] = own;
+        o->order[to] = (uint32_t)(o->first + k);
+    }
+}
+
 static void order_row(const kn_host_order *of, int64_t row, int chunks)
 {
     const int64_t first = row * of->length;
@@ -439,6 +456,10 @@ static void order_row(const kn_host_order *of, int64_t row, int chunks)
                   .order = of->order + first,
                   .from = of->from + first,
                   .to = of->to + first};
+    if (o.n <= SHORT_ROW) {
+        o.of->keys == 1 ? insert_row(&o) : insert(&o, o.order, o.n);
+        return;
+    }
     if (is_ordered(&o, false))
         return;
     if (is_ordered(&o, true)) {

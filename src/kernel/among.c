@@ -26,6 +26,10 @@ static kiln_status describe(kn_described *out, const void *context, int j, const
     return KILN_OK;
 }
 
+/* A table of more floats would not lie in a near cache: sorted ones are found sooner. Small integers have a
+ * byte for each number. */
+enum { MOST_FLOATS = 1 << 15 };
+
 static bool has_keys(const kn_lowering_call *call, const kn_described *in)
 {
     const kiln_array *given = call->out ? call->out[0] : NULL;
@@ -34,7 +38,8 @@ static bool has_keys(const kn_lowering_call *call, const kn_described *in)
                            info->kind == KN_KIND_UINT || info->kind == KN_KIND_FLOAT;
     return call->target->backend == KN_HOST && is_number && in[0].dtype == in[1].dtype && !in[0].is_number &&
            !in[1].is_number && (!given || given->is_c_contiguous) &&
-           kn_shape_size(in[1].ndim, in[1].shape) > 0;
+           kn_shape_size(in[1].ndim, in[1].shape) > 0 &&
+           (info->kind != KN_KIND_FLOAT || kn_shape_size(in[1].ndim, in[1].shape) <= MOST_FLOATS);
 }
 
 /* NaN has a key that no NaN of the other array has; zeros of both signs have one. */

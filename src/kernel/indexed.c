@@ -149,6 +149,8 @@ typedef struct lowering {
     kn_index_axes axes;
     int numbers[KN_MAX_PARAMS], found[KN_MAX_PARAMS]; /* buffers of a mask: the places, and how many */
     int count;                                        /* buffer: the extent that is late */
+    bool is_counted;                                  /* places along slices are those of a buffer, */
+    int counting;                                     /* which has 0, 1 and so on */
     bool
         is_held[KILN_MAX_NDIM]; /* by axis of the result: numbers of what is assigned are the same along it */
     int64_t rows[KILN_MAX_NDIM]; /* the shape of x, without axes that are held */
@@ -363,11 +365,69 @@ static void write_place(writing *w, const lowering *l)
     kn_str_append(&w->body, "};\n");
 }
 
+/* ---- places along slices, by arrays ---- */
+
+enum { LEAST_REPEATED = 4 /* elements that have the same place along an axis */ };
+
+/* The host reads the place along an axis that no array says from an array that counts: a quotient for each
+ * element takes longer than the element. */
+static bool counts_by_array(const lowering *l)
+{
+    const kn_index_axes *o = &l->axes;
+    int64_t longest = 0;
+    for (int a = 0; a < o->n_axes; ++a)
+        if (o->axis[a].to >= 0 && o->axis[a].extent > longest)
+            longest = o->axis[a].extent;
+    return l->call->target->backend == KN_HOST && l->t->name == KN_INDEXED_READ && o->n_masks == 0 &&
+           longest > 0 && longest <= kn_shape_size(o->ndim, o->shape) / LEAST_REPEATED;
+}
+
+static kiln_status count_up(kn_device *device, const void *const *value, void *stream)
+{
+    int64_t count;
+    (void)device, (void)stream;
+    kn_step_integers(&count, 1, value + 1);
+    for (int64_t k = 0; k < count; ++k)
+        ((int64_t *)(uintptr_t)value[0])[k] = k;
+    return KILN_OK;
+}
+
+static kiln_status add_counting(lowering *l)
+{
+    int64_t count = 0;
+    kn_lowered_part *part;
+    for (int a = 0; a < l->axes.n_axes; ++a)
+        if (l->axes.axis[a].to >= 0 && l->axes.axis[a].extent > count)
+            count = l->axes.axis[a].extent;
+    kiln_status status = kn_lowered_add_buffer(&l->counting, l->out, (size_t)count * sizeof(int64_t));
+    if (status == KILN_OK)
+        status = kn_lowered_add_function(&part, l->out, "count_up", count_up, 2);
+    if (status == KILN_OK)
+        status = bind_buffer(part, 0, l, l->counting, count);
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, 1, 1, &count);
+    return status;
+}
+
+static kiln_status bind_counting(kn_lowered_part *part, int at, const lowering *l, int axis)
+{
+    const kn_index_axes *o = &l->axes;
+    const kn_source source = {.kind = KN_FROM_BUFFER, .index = l->counting};
+    int64_t strides[KILN_MAX_NDIM] = {0};
+    strides[o->axis[axis].to] = o->shape[o->axis[axis].to] == 1 ? 0 : (int64_t)sizeof(int64_t);
+    return kn_lowered_bind(part, at, l->call, &source, KILN_INT64, o->ndim, o->shape, strides);
+}
+
+/* ---- places ---- */
+
 /* Inputs that say places, and `at`, the place in `ruler`, an array with the axes that are left. */
 static void write_places(writing *w, const lowering *l, const char *ruler, bool is_raw)
 {
     const kn_index_axes *o = &l->axes;
-    if (needs_place(o, is_raw))
+    for (int a = 0; a < o->n_axes && l->is_counted; ++a)
+        if (o->axis[a].to >= 0)
+            add_input(w, "%s to%d", "int64", o->axis[a].to);
+    if (!l->is_counted && needs_place(o, is_raw))
         write_place(w, l);
     if (o->late >= 0) {
         add_input(w, "raw %s count", "int64", 0);
@@ -415,10 +475,15 @@ static void write_places(writing *w, const lowering *l, const char *ruler, bool 
 static kiln_status bind_indices(kn_lowered_part *part, int *at, const lowering *l, bool is_raw)
 {
     const kn_index_axes *o = &l->axes;
-    for (int d = o->ndim; d-- > 1 && needs_place(o, is_raw);)
+    kiln_status status = KILN_OK;
+    for (int a = 0; a < o->n_axes && l->is_counted && status == KILN_OK; ++a)
+        if (o->axis[a].to >= 0)
+            status = bind_counting(part, (*at)++, l, a);
+    for (int d = o->ndim; d-- > 1 && !l->is_counted && needs_place(o, is_raw);)
         if (!l->is_held[d])
             kn_lowered_bind_integer(part, (*at)++, o->shape[d]);
-    kiln_status status = o->late >= 0 ? bind_buffer(part, (*at)++, l, l->count, 1) : KILN_OK;
+    if (status == KILN_OK && o->late >= 0)
+        status = bind_buffer(part, (*at)++, l, l->count, 1);
     for (int k = 0; k < o->n_arrays && status == KILN_OK; ++k) {
         if (!o->array[k].is_mask) {
             status = bind_index(part, (*at)++, l, k);
@@ -536,6 +601,10 @@ static kiln_status add_read(lowering *l)
     l->factor = 1;
     if (!is_places)
         widen(l);
+    l->is_counted = counts_by_array(l);
+    kiln_status status = l->is_counted ? add_counting(l) : KILN_OK;
+    if (status != KILN_OK)
+        return status;
     add_input(&w, "raw %s x", kiln_dtype_name(is_places ? l->in->dtype : l->dtype), 0);
     write_places(&w, l, "x", is_late);
     if (is_places)
@@ -544,7 +613,7 @@ static kiln_status add_read(lowering *l)
     if (is_late)
         kn_str_printf(&w.body, "if (to%d < y.shape()[%d]) y[place]", o->late, o->late);
     kn_str_printf(&w.body, "%s = %s", is_late ? "" : "y", is_places ? "number" : "x[at]");
-    kiln_status status = finish(&part, l, &w, KILN_KERNEL_CHECK);
+    status = finish(&part, l, &w, KILN_KERNEL_CHECK);
     if (status == KILN_OK)
         status = bind_x(part, at++, l, is_places ? l->in->dtype : l->dtype);
     if (status == KILN_OK)
@@ -589,6 +658,9 @@ static kiln_status lower_read(lowering *l)
     const kn_index_axes *o = &l->axes;
     if (is_selection(l))
         return add_selection(l);
+    const kn_gathered gathered = {l->out, l->call, l->in, o};
+    if (l->t->name == KN_INDEXED_READ && kn_gathered_takes(&gathered))
+        return kn_gathered_lower(&gathered);
     memcpy(l->rows, l->in->shape, sizeof l->rows);
     if (l->t->name == KN_INDEXED_ROWS)
         kn_index_axes_hold(&l->axes, l->is_held, l->rows, l->in);

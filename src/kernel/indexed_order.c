@@ -1,4 +1,4 @@
-/* x[...] = values on the host, in the order of the values. */
+/* x[...] = values on the host, in the order of the values, and rows of x. */
 #include "kernel/indexed_order.h"
 
 #include <string.h>
@@ -188,4 +188,81 @@ kiln_status kn_ordered_lower(const kn_ordered *o)
     if (status == KILN_OK)
         status = add_values(&l);
     return status == KILN_OK ? add_assign(&l) : status;
+}
+
+/* ---- rows that are read ---- */
+
+/* The axis of x that the array says; -1: the others are not all whole. */
+static int axis_of(const kn_gathered *g)
+{
+    const kn_index_axes *o = g->axes;
+    int axis = -1;
+    if (o->n_axes != g->in->ndim || o->n_arrays != 1 || o->n_masks != 0)
+        return -1;
+    for (int a = 0; a < o->n_axes; ++a) {
+        const bool is_whole =
+            o->axis[a].start == 0 && o->axis[a].step == 1 && o->axis[a].extent == g->in->shape[o->axis[a].of];
+        if (!is_whole || o->axis[a].of != a || (o->axis[a].to < 0 && axis >= 0))
+            return -1;
+        axis = o->axis[a].to < 0 ? a : axis;
+    }
+    return axis >= 0 && o->first == axis ? axis : -1;
+}
+
+enum { LEAST_AXES = 2 /* of an array of one axis there are better ways */ };
+
+bool kn_gathered_takes(const kn_gathered *g)
+{
+    const kiln_array *given = g->call->out ? g->call->out[0] : NULL;
+    const kn_described *index = &g->in[1];
+    return g->call->target->backend == KN_HOST && g->in->ndim >= LEAST_AXES && !index->is_number &&
+           (index->dtype == KILN_INT64 || index->dtype == KILN_INT32) && axis_of(g) >= 0 &&
+           g->call->in[0].value.array->is_c_contiguous && g->call->in[1].value.array->is_c_contiguous &&
+           (!given || given->is_c_contiguous);
+}
+
+static kiln_status gather(kn_device *device, const void *const *value, void *stream)
+{
+    (void)device, (void)stream;
+    int64_t number[7], outside;
+    kn_step_integers(number, 7, value + 3);
+    const kn_host_gathering of = {.to = (void *)(uintptr_t)value[0],
+                                  .from = value[1],
+                                  .places = value[2],
+                                  .blocks = number[0],
+                                  .count = number[1],
+                                  .rows = number[2],
+                                  .row_bytes = number[3],
+                                  .has_wide_places = number[4] == (int64_t)sizeof(int64_t)};
+    if (kn_host_gather(&outside, &of))
+        return KILN_OK;
+    return kn_error(KILN_ERROR_INVALID,
+                    "indexed: index %lld: %lld is out of range for axis %lld of extent %lld",
+                    (long long)number[5], (long long)outside, (long long)number[6], (long long)number[2]);
+}
+
+kiln_status kn_gathered_lower(const kn_gathered *g)
+{
+    const kn_described *x = g->in;
+    const kn_index_axes *o = g->axes;
+    const int axis = axis_of(g);
+    const int64_t number[] = {kn_shape_size(axis, x->shape),
+                              kn_shape_size(g->in[1].ndim, g->in[1].shape),
+                              x->shape[axis],
+                              kn_shape_size(x->ndim - axis - 1, x->shape + axis + 1) *
+                                  (int64_t)kiln_dtype_size(x->dtype),
+                              (int64_t)kiln_dtype_size(g->in[1].dtype),
+                              o->array[0].item,
+                              axis};
+    kn_lowered_part *part;
+    if (number[0] * number[1] * number[3] == 0)
+        return KILN_OK;
+    kiln_status status = kn_lowered_add_function(&part, g->out, "gather", gather, 10);
+    if (status == KILN_OK)
+        status = kn_lowered_bind_output(part, 0, g->call, 0, x->dtype, o->ndim, o->shape);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = kn_lowered_bind_input(part, 1 + k, g->call, k, g->in[k].dtype);
+    if (status == KILN_OK)
+        kn_lowered_bind_integers(part, 3, 7, number);
+    return status;
 }

@@ -92,9 +92,56 @@ static void stores_in_order(void **state)
     free(values);
 }
 
+/* Rows of blocks, each compared with the row that its place says. */
+static void check_rows(char *to, char *places, char *from)
+{
+    static const int64_t sizes[] = {1, 2, 4, 8, 16, 3, 24, MOST_BYTES};
+    int64_t outside = 0, wrong = dice(6) ? -1 : 0;
+    kn_host_gathering g = {.to = to + GUARD,
+                           .from = from,
+                           .places = places,
+                           .blocks = 1 + (int64_t)dice(6),
+                           .count = 1 + (int64_t)dice(SHORT),
+                           .rows = 1 + (int64_t)dice(MOST_ROWS / 8),
+                           .row_bytes = sizes[dice(sizeof sizes / sizeof sizes[0])],
+                           .has_wide_places = dice(2) != 0};
+    const size_t size = (size_t)g.row_bytes, bytes = (size_t)(g.blocks * g.count) * size;
+    int64_t *const row = malloc((size_t)g.count * sizeof *row);
+    assert_non_null(row);
+    draw(from, (size_t)(g.blocks * g.rows) * size);
+    memset(to, 77, bytes + 2 * (size_t)GUARD);
+    wrong = wrong < 0 ? -1 : (int64_t)dice((uint64_t)g.count);
+    for (int64_t k = 0; k < g.count; ++k) {
+        row[k] = (int64_t)dice((uint64_t)g.rows);
+        put_place(places, k, k == wrong ? g.rows + 1 : dice(3) ? row[k] : row[k] - g.rows, g.has_wide_places);
+    }
+    assert_int_equal(kn_host_gather(&outside, &g), wrong < 0);
+    assert_int_equal(outside, wrong < 0 ? 0 : g.rows + 1);
+    for (int64_t b = 0; b < g.blocks && wrong < 0; ++b)
+        for (int64_t k = 0; k < g.count; ++k)
+            assert_memory_equal(to + GUARD + (size_t)(b * g.count + k) * size,
+                                from + (size_t)(b * g.rows + row[k]) * size, size);
+    for (size_t k = 0; k < (size_t)GUARD; ++k)
+        assert_true(to[k] == 77 && to[(size_t)GUARD + bytes + k] == 77);
+    free(row);
+}
+
+static void reads_rows(void **state)
+{
+    const size_t bytes = (size_t)MOST_ROWS * MOST_BYTES + 2 * (size_t)GUARD;
+    char *to = malloc(bytes), *places = malloc((size_t)SHORT * sizeof(int64_t) + 8), *from = malloc(bytes);
+    (void)state;
+    assert_true(to && places && from);
+    for (int turn = 0; turn < TURNS; ++turn)
+        check_rows(to, places, from);
+    free(to);
+    free(places);
+    free(from);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stores_in_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stores_in_order), cmocka_unit_test(reads_rows)};
     setenv("KILN_NUM_THREADS", "3", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

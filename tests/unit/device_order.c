@@ -14,7 +14,7 @@
 #include "device/host_find_order.h"
 #include "device/host_sort.h"
 
-enum { TURNS = 240, SHORT = 700, MEDIUM = 20000, LONG = 150000, GUARD = 64 };
+enum { TURNS = 240, FEW = 30, SHORT = 700, MEDIUM = 20000, LONG = 150000, GUARD = 64 };
 
 static uint64_t state_of_dice = 1;
 
@@ -124,6 +124,9 @@ static void orders_are_found(void **state)
     for (int turn = 0; turn < TURNS; ++turn)
         order_once(1 + (int)dice(turn % 2 ? 1 : KN_HOST_ORDER_KEYS), vector, 1 + (int64_t)dice(5),
                    1 + (int64_t)dice(SHORT));
+    for (int turn = 0; turn < TURNS; ++turn)
+        order_once(1 + (int)dice(turn % 2 ? 1 : KN_HOST_ORDER_KEYS), vector, 1 + (int64_t)dice(40),
+                   1 + (int64_t)dice(FEW));
     for (int turn = 0; turn < 16; ++turn)
         order_once(1 + turn % 2 * (int)dice(2), vector, 1, MEDIUM / 2 + (int64_t)dice(MEDIUM));
     for (int turn = 0; turn < 4; ++turn)
