@@ -203,7 +203,7 @@ void kn_put_gather_of_one_row(const kn_writer *w, kn_str *out)
     kn_put_part_with(w, out, "block", KN_NO_VALUE, "lines=%s", kn_str_text(lines));
 }
 
-void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out))
+void kn_fill_located_by(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out), kn_place_writer lane)
 {
     kn_str *gathered = &w->slot[KN_SLOT_GATHER];
     kn_put_vectors(w);
@@ -211,5 +211,10 @@ void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *ou
         gather(w, gathered);
         kn_put_lanes_of_words(w, gathered);
     }
-    kn_put_call(w, &w->slot[KN_SLOT_LANE], kn_place_lane, "kn_i[kn_k]");
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], lane, "kn_i[kn_k]");
+}
+
+void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out))
+{
+    kn_fill_located_by(w, gather, kn_place_lane);
 }

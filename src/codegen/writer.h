@@ -309,6 +309,8 @@ void kn_put_corner(kn_writer *w);
 
 /* All slots of a kernel whose operands are located; `gather` writes the gathers of a thread. */
 void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out));
+/* The same with a kind's own lanes. */
+void kn_fill_located_by(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out), kn_place_writer lane);
 /* A `gather` for kernels whose vectors lie in one row. */
 void kn_put_gather_of_one_row(const kn_writer *w, kn_str *out);
 

@@ -234,7 +234,8 @@ bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const k
 typedef struct sides {
     int along, across;
     bool is_one_axis;
-    int narrowest; /* bytes of an element of those along the axis */
+    int narrowest;     /* bytes of an element of those along the axis */
+    int widest_across; /* the most bytes of an element of those across */
 } sides;
 
 static sides sides_of(const kn_lowering *l, const kn_group *g, int axis)
@@ -248,6 +249,8 @@ static sides sides_of(const kn_lowering *l, const kn_group *g, int axis)
         all.is_one_axis = all.is_one_axis && (!is_across || other < 0 || own == other);
         other = is_across ? own : other;
         all.along += own == axis;
+        if (is_across && item_of(l, leaf) > all.widest_across)
+            all.widest_across = item_of(l, leaf);
         if (own == axis && (all.narrowest == 0 || item_of(l, leaf) < all.narrowest))
             all.narrowest = item_of(l, leaf);
     }
@@ -257,8 +260,16 @@ static sides sides_of(const kn_lowering *l, const kn_group *g, int axis)
 /* True if an input of a map is worth a copy: one of those that lie along several axes, since one axis alone
  * has a tile and elements along another take a sector each; or a small one beside several that lie along the
  * results, which are gathered for its sake. The narrower these are, the more instructions that takes for each
- * byte. */
-enum { SECTOR = 32, NARROW = 4, WIDEST_ITEM = 16, SMALL_PART = 5, WORTH_A_LAUNCH = 16 << 20 };
+ * byte. Narrower elements beside others across are gathered one by one, too, since a tile has elements of one
+ * size. */
+enum {
+    SECTOR = 32,
+    NARROW = 4,
+    WIDEST_ITEM = 16,
+    SMALL_PART = 5,
+    SMALL_ACROSS = 7,
+    WORTH_A_LAUNCH = 16 << 20
+};
 static bool is_worth_a_copy(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored,
                             int64_t size)
 {
@@ -266,6 +277,8 @@ static bool is_worth_a_copy(const kn_lowering *l, const kn_group *g, const kn_le
     int64_t bytes = bytes_of(l, g, leaf);
     if (!all.is_one_axis)
         return 2 * bytes <= size && 4 * item_of(l, leaf) <= SECTOR && g->extent[stored] >= SHORT_SIDE;
+    if (all.across > 1 && item_of(l, leaf) < all.widest_across)
+        return SMALL_ACROSS * bytes <= size;
     if (all.across > 1 || all.along < 2 || item_of(l, leaf) >= NARROW)
         return false;
     return (all.narrowest < NARROW ? 2 * all.narrowest : SMALL_PART) * bytes <= size;

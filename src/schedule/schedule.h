@@ -12,7 +12,7 @@ typedef struct kn_kind kn_kind;
 
 /* Accesses of an array operand (CUDA). */
 enum {
-    KN_DENSE = 'd',  /* one vector at the element's index */
+    KN_DENSE = 'd',  /* one vector at the element's index; channels: all of them interleaved, backward */
     KN_VECTOR = 'v', /* at the place that its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element; channels, stencils: contiguous ranges that begin anywhere */
     KN_STAGED = 't', /* transposes: through shared memory; channels: all of them interleaved; row_strips: once

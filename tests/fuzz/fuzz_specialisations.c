@@ -16,8 +16,8 @@
 enum {
     LAYOUTS = 1000,
     NARROW_LAYOUTS = 2000,
-    AT_MOST = 42, /* 40 seen: inputs that lie across beside straight ones are staged, or loaded as vectors */
-    AT_MOST_WITH_NARROW = 48,
+    AT_MOST = 44, /* 43 seen: inputs that lie across beside straight ones are staged, or loaded as vectors */
+    AT_MOST_WITH_NARROW = 52, /* 49 seen: inputs broadcast along rows, and rows that are parts of vectors */
     AT_MOST_HOST = 88, /* each of two inputs is a range, one element or every second to eighth element */
     AT_MOST_QUICK = 2,
     AT_MOST_NARROW = 24,    /* of one extent */

@@ -94,29 +94,51 @@ const auto kn_${name}_ = kn_${name}_steps[kn_m];
 #inline in_word kn_${name}_.at[kn_k]
 #inline in_word_of_step kn_${name}_steps[kn_m].at[kn_k]
 
-#part window_of_columns
-const auto kn_${name}_window = kn_load_columns<${type}, 2 * ${vector} - 1>((const char *)kn.${name}_ + kn_here.at[${array}], kn.axis[0].stride[${array}] / ${vector}, kn_column, 1 - ${vector}, kn.columns);
+#part row_from
+const char *const kn_${name}_from = (const char *)kn.${name}_ + kn_here.at[${array}];
 
-#part columns_of_window
-const auto kn_${name}_ = kn_columns_from(kn_${name}_window, kn_off);
+#part row_to
+char *const kn_${name}_to = (char *)kn.${name}_ + kn_here.at[${array}] + (kn_column - kn_first);
+
+#part columns_of_all
+const auto kn_${name}_ = kn_load_columns<${type}, ${vector}>((const char *)kn.${name}_ + kn_here.at[${array}], kn.axis[0].stride[${array}] / ${vector}, kn_first, kn_column - kn_first, kn.columns);
 
 #part columns_of_steps
-kn_columns<${type}, ${vector}> kn_${name}_steps[${coarsening} / ${vector}];
+kn_columns<${type}, ${vector}> kn_${name}_steps[kn_turns];
 
 #part load_columns
-kn_${name}_steps[kn_m] = kn_load_columns<${type}, ${vector}>((const char *)kn.${name}_ + kn_here.at[${array}] + kn_row * kn_w.stride[${array}], kn.axis[0].stride[${array}] / ${vector}, kn_column, -kn_off, kn.columns);
+kn_${name}_steps[kn_m] = kn_load_columns<${type}, ${vector}>(kn_${name}_from + (long long)kn_row * kn_w.stride[${array}], kn.axis[0].stride[${array}] / ${vector}, kn_first, kn_column - kn_first, kn.columns);
 
-#part row_of_words
-char *const kn_to = (char *)kn.${name}_ + kn_here.at[${array}] + kn_j * kn_w.stride[${array}];
-const int kn_off = (int)((unsigned long long)kn_to / sizeof(${type}) % ${vector});
+#part repeat_columns
+kn_${name}_steps[kn_m] = kn_repeat_columns<${type}, ${vector}>(kn_${name}_from + (long long)kn_row * kn_w.stride[${array}]);
 
 #part word
 kn_pack<${type}, ${vector}> kn_${name}_;
 
 #part store_word
-kn_store_columns((${type} *)(kn_to + kn_m * ${vector} * kn_w.stride[${array}]) - kn_off, kn_${name}_, kn_column - kn_off, kn.columns);
+const unsigned kn_own = kn_word_of(kn_${name}_), kn_before = __shfl_up_sync(~0u, kn_own, 1);
+char *const kn_to = kn_${name}_to + (long long)kn_row * kn_w.stride[${array}];
+const unsigned kn_joined = __funnelshift_l(kn_before, kn_own, 8 * (unsigned)(unsigned long long)kn_to);
+if (kn_row < kn_whole)
+    kn_store_word(kn_to, kn_joined);
+else if (kn_row < kn_ended)
+    kn_store_ends(kn_to, kn_joined, kn_column, kn.columns);
 
 // rows.cu (emit_rows.c).
+#inline lane_interleaved kn_${name}_.at[kn_k * ${step} + ${number}]
+
+#part load_interleaved
+const auto kn_${name}_ = kn_load_series<${type}, ${elements}, ${word}>((const char *)kn.${name}_ + kn_here.at[${array}] - ${before});
+
+#part repeat_in_row
+    kn_${name}_ = kn_load_along<${type}, ${vector}>((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]), 0);
+
+#part repeat_crossing
+    kn_${name}_ = kn_repeat_crossing<${type}, ${vector}>((const char *)kn.${name}_ + kn_here.at[${array}], (const char *)kn.${name}_ + kn_next.at[${array}], kn_left);
+
+#part repeat_lane
+        kn_${name}_.at[kn_k] = *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]);
+
 #part indices_of_two_rows
 #pragma unroll
     for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
@@ -139,6 +161,19 @@ ${lane}
             kn_reached = kn_next_element(kn, kn_here, kn_first + kn_k + 1);
     }
 
+#part gather_pieces
+#pragma unroll
+    for (int kn_k = 0; kn_k < ${vector}; kn_k += ${length}) {
+        const kn_place kn_here = kn_locate(kn, kn_first + kn_k);
+${loads}
+    }
+
+#part load_piece
+        const auto kn_${name}_piece = kn_load_along<${type}, ${length}>((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]), kn.axis[0].stride[${array}]);
+#pragma unroll
+        for (int kn_j = 0; kn_j < ${length}; ++kn_j)
+            kn_${name}_.at[kn_k + kn_j] = kn_${name}_piece.at[kn_j];
+
 #part in_row_or_crossing
 if (${vector} <= kn_left) {
 ${in_row}
@@ -154,8 +189,21 @@ const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);
 const kn_place kn_next = kn_left < ${vector} ? kn_next_row(kn, kn_here, kn_first) : kn_here;
 
 // rows_spread.cu (emit_rows.c).
-#inline dense_result kn.${name}_[kn_first + 32 * kn_k]
-#inline located_result *kn_${name}_to[kn_k]
+#inline lane_of_neighbours kn_${name}_[kn_k].at[${number}]
+#inline spread_element_of_run ((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${from}]))[kn_j]
+#inline spread_element *(const ${type} *)((const char *)kn.${name}_ + kn_here.at[${from}] + kn_j * kn.axis[0].stride[${from}])
+
+#part vectors_of_neighbours
+kn_pack<${type}, ${count}> kn_${name}_[${vector}];
+
+#part load_vector_of_neighbours
+kn_${name}_[kn_k] = kn_load<${type}, ${count}>((const ${type} *)((const char *)kn.${name}_ + kn_here.at[${array}]));
+
+#part neighbours
+kn_series<${type}, ${count}> kn_${name}_[${vector}];
+
+#part load_neighbours
+kn_${name}_[kn_k] = kn_load_series<${type}, ${count}, sizeof(${type})>((const char *)kn.${name}_ + kn_here.at[${from}]);
 
 #part places_of_results
 ${type} *kn_${name}_to[${vector}];
@@ -163,8 +211,21 @@ ${type} *kn_${name}_to[${vector}];
 #part place_of_result
 kn_${name}_to[kn_k] = (${type} *)((char *)kn.${name}_ + kn_here.at[${array}]);
 
-#part load_result
-kn_${name}_.at[kn_k] = ${result};
+#part load_dense_result
+kn_${name}_.at[kn_k] = kn.${name}_[kn_first + 32 * kn_together * kn_t + kn_j];
 
-#part store_result
-${result} = kn_${name}_.at[kn_k];
+#part store_dense_result
+kn_pack<${type}, kn_together> kn_${name}_turn;
+#pragma unroll
+for (int kn_j = 0; kn_j < kn_together; ++kn_j)
+    kn_${name}_turn.at[kn_j] = kn_${name}_.at[kn_t * kn_together + kn_j];
+*(kn_pack<${type}, kn_together> *)(kn.${name}_ + kn_first + 32 * kn_together * kn_t) = kn_${name}_turn;
+
+#part load_located_result
+kn_${name}_.at[kn_k] = *kn_${name}_to[kn_k];
+
+#part store_located_result
+*kn_${name}_to[kn_t] = kn_${name}_.at[kn_t];
+
+#part load_spread
+kn_${name}_.at[kn_k] = ${element};

@@ -1,6 +1,6 @@
 /* emit_coarsened.c - fills coarsened.cu, or coarsened_unaligned.cu if rows of narrow results begin anywhere.
  * Inputs that change along the coarsened axis are loaded for all iterations before the first one is computed:
- * of unaligned rows for those that begin alike. */
+ * of unaligned rows for some. */
 #include "codegen/writer.h"
 #include "schedules/contiguous/kind_coarsened.h"
 #include "schedules/contiguous/contiguous_kinds.h"
@@ -27,18 +27,21 @@ static void place_in_word(const kn_writer *w, kn_str *out, int k)
                 kn_is_output(w, k) || kn_access_of(w, k) == KN_BROADCAST ? "in_word" : "in_word_of_step", k);
 }
 
+/* KN_VECTOR: one element of each row. */
 static void put_unaligned(kn_writer *w, int k)
 {
+    char access = kn_access_of(w, k);
     if (kn_is_output(w, k)) {
-        kn_put_part(w, &w->slot[KN_SLOT_FROM], "row_of_words", k);
+        kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "row_to", k);
         kn_put_part(w, &w->slot[KN_SLOT_RESULT], "word", k);
         kn_put_part(w, &w->slot[KN_SLOT_STORES], "store_word", k);
-    } else if (kn_access_of(w, k) == KN_BROADCAST) {
-        kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "window_of_columns", k);
-        kn_put_part(w, &w->slot[KN_SLOT_LOADS], "columns_of_window", k);
+    } else if (access == KN_BROADCAST) {
+        kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "columns_of_all", k);
     } else {
+        kn_put_part(w, &w->slot[KN_SLOT_INVARIANT], "row_from", k);
         kn_put_part(w, &w->slot[KN_SLOT_STEP_PACKS], "columns_of_steps", k);
-        kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], "load_columns", k);
+        kn_put_part(w, &w->slot[KN_SLOT_STEP_LOADS], access == KN_VECTOR ? "repeat_columns" : "load_columns",
+                    k);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "schedule/kind.h"
 #include "schedules/contiguous/kind_rows.h"
 #include "schedules/contiguous/contiguous_kinds.h"
+#include "space/numbers.h"
 
 enum {
     BLOCK_DOUBLES = 256,   /* threads of blocks that compute functions of float64 */
@@ -24,6 +25,8 @@ enum {
     RATIO = 4, /* bytes of results for each byte of inputs: with fewer, reads from L2 would bind */
     BLOCK_UNALIGNED = 256, /* threads with words */
     WORD = 4,              /* bytes */
+    FEWEST_LANE_BITS = 3,  /* log2 of threads that share the words of a part of a row */
+    MOST_LANE_BITS = 5,
     NARROW = 1, /* bytes of results that are stored by words, at most: of two bytes words take 1.4 times as
                    long as what rows does */
     LEAST_UNALIGNED = 64, /* elements of a row of such */
@@ -32,7 +35,9 @@ enum {
 };
 
 /* The field of kernels of unaligned rows. */
-#define MEMBERS int columns;
+#define MEMBERS                                                                                              \
+    int columns;                                                                                             \
+    int lane_bits;
 typedef struct unaligned_field {
     MEMBERS
 } unaligned_field;
@@ -84,7 +89,10 @@ static bool choose_unaligned(kn_schedule *out, const kn_choice *c, int axis)
         if (!kn_choice_is_vector(c, o, 1))
             return false;
         results += c->access[o].is_output;
-        out->access[o] = !c->access[o].is_output && c->space->stride[o][axis] == 0 ? KN_BROADCAST : KN_GATHER;
+        out->access[o] = c->access[o].is_output                         ? KN_GATHER
+                         : c->space->stride[o][axis] == 0               ? KN_BROADCAST
+                         : c->space->stride[o][kn_choice_inner(c)] == 0 ? KN_VECTOR
+                                                                        : KN_GATHER;
     }
     out->vector = WORD / kn_choice_widest(c, true);
     out->block = c->block ? c->block : BLOCK_UNALIGNED;
@@ -127,6 +135,24 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
+/* Lanes of a part of an unaligned row, log2: one of them has what lies in front of the words of the others.
+ * The fewest lanes in all; longer parts where these are as many. */
+static int lane_bits_of(int64_t columns, int vector)
+{
+    const int64_t words = kn_divide_up(columns + vector - 1, vector);
+    int best = MOST_LANE_BITS;
+    for (int bits = MOST_LANE_BITS - 1; bits >= FEWEST_LANE_BITS; --bits)
+        if (kn_divide_up(words, (1 << bits) - 1) << bits < kn_divide_up(words, (1 << best) - 1) << best)
+            best = bits;
+    return best;
+}
+
+static int64_t lanes_of(int64_t columns, int vector)
+{
+    const int bits = lane_bits_of(columns, vector);
+    return kn_divide_up(kn_divide_up(columns + vector - 1, vector), (1 << bits) - 1) << bits;
+}
+
 void kn_coarsened_space(kn_space *out, const kn_space *space, const kn_schedule *schedule, int axis)
 {
     int to = 2, inner = space->ndim - 1;
@@ -138,7 +164,7 @@ void kn_coarsened_space(kn_space *out, const kn_space *space, const kn_schedule 
             kn_space_put_axis(out, to++, space, a,
                               a == inner && kn_coarsened_is_unaligned(schedule) ? schedule->vector : 1);
     if (kn_coarsened_is_unaligned(schedule))
-        out->extent[to - 1] = (space->extent[inner] + 2 * schedule->vector - 2) / schedule->vector;
+        out->extent[to - 1] = lanes_of(space->extent[inner], schedule->vector);
     out->ndim = to;
     out->size = 1;
     for (int a = 1; a < to; ++a)
@@ -162,7 +188,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->size = out->own_space.size;
     kn_place_along(out, part, out->size * (kn_coarsened_is_unaligned(s) ? s->vector : 1));
     if (kn_coarsened_is_unaligned(s)) {
-        unaligned_field own = {.columns = (int)part->space->extent[part->space->ndim - 1]};
+        int columns = (int)part->space->extent[part->space->ndim - 1];
+        unaligned_field own = {columns, lane_bits_of(columns, s->vector)};
         memcpy(out->field, &own, sizeof own);
     }
     return KILN_OK;
@@ -171,7 +198,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_coarsened = {.name = "coarsened",
                                    .recipe = &kn_recipe_coarsened,
                                    KN_MAP_KIND,
-                                   .revision = 3,
+                                   .revision = 4,
                                    .config = &kn_coarsened_config_table,
                                    .field = KN_FIELD(unaligned_field, MEMBERS),
                                    .has_field = has_field,

@@ -18,8 +18,9 @@ typedef struct kn_coarsened_params {
     int axis; /* of the space: the coarsened one */
 } kn_coarsened_params;
 
-/* The space of a coarsened kernel, outermost first: a thread's vectors along the axis, groups of them along
- * it, then the other axes. In unaligned rows the fastest axis counts words, of which one may begin early. */
+/* The space of a coarsened kernel, outermost first: a thread's vectors along the axis, groups of them
+ * along it, then the other axes. In unaligned rows the fastest axis counts lanes, which have a
+ * word each but for the first. */
 void kn_coarsened_space(kn_space *out, const kn_space *space, const kn_schedule *schedule, int axis);
 
 #endif

@@ -19,6 +19,8 @@ enum {
     MANY_GATHERED = 3,    /* operands for which a thread locates each of its elements once, */
     LOCATED_VECTOR = 4,   /* if it has so many at most */
     WORD = 4,             /* bytes */
+    VECTOR_BYTES = 16,
+    MOST_NEIGHBOURS = 16, /* bytes of inputs that are loaded together */
     SECTOR = 32,          /* bytes that are read at least */
     LINES_RATIO = 10,     /* bytes between lanes for each byte of an element that is moved: see may_gather */
     RASTER_VECTOR = 4,    /* elements of a vector, at most, for rasterised blocks */
@@ -95,6 +97,14 @@ static double bytes_moved(const kn_choice *c)
     return bytes;
 }
 
+/* A vector of the operand is put together of two aligned ones where it begins anywhere. Four bytes take as
+ * long so as one by one. */
+static bool is_run_of(const kn_choice *c, int o, int vector)
+{
+    int bytes = c->access[o].item_size * vector;
+    return bytes == VECTOR_BYTES / 2 || bytes == VECTOR_BYTES;
+}
+
 /* True if the loads of single elements of vectors touch so few lines that memory is waited for rather than
  * the L1 cache: an instruction of a warp touches lines in proportion to the distance of its lanes. Elements
  * that are a sector apart have lines of their own however they are loaded. */
@@ -103,8 +113,8 @@ static bool may_gather(const kn_choice *c, int vector)
     int64_t apart = 0;
     int misalignment = kn_choice_misalignment(c, vector);
     for (int o = 0; o < c->count; ++o) {
-        int64_t item = c->access[o].item_size, bytes = item * vector;
-        bool is_run = step_of(c, o) == item && (bytes == 8 || bytes == 16);
+        int64_t item = c->access[o].item_size;
+        bool is_run = step_of(c, o) == item && is_run_of(c, o, vector);
         if (!c->access[o].is_output && !is_run && step_of(c, o) < SECTOR &&
             !kn_choice_is_vector(c, o, vector) &&
             !(kn_choice_is_dense(c, o) && kn_choice_agrees(c, o, vector, misalignment)))
@@ -113,11 +123,63 @@ static bool may_gather(const kn_choice *c, int vector)
     return (double)(apart * vector) <= LINES_RATIO * bytes_moved(c);
 }
 
+/* ---- interleaved inputs ---- */
+
+/* Inputs that are one range: their number, and where they lie in it. */
+typedef struct interleaved {
+    int count; /* 0: there are none */
+    bool is_backward;
+} interleaved;
+
+/* The inputs from `first` on are narrow elements side by side, of one array without gaps (interleaved
+ * channels), along the only axis. */
+static bool are_interleaved(const kn_choice *c, int first, interleaved own)
+{
+    const kn_space *s = c->space;
+    int64_t item = c->access[first].item_size, next = own.is_backward ? -item : item;
+    if (first + own.count > c->count || item >= WORD)
+        return false;
+    for (int o = first; o < first + own.count; ++o)
+        if (c->access[o].is_output || c->access[o].item_size != item || s->stride[o][0] != own.count * item ||
+            (o > first && s->after[o] != next))
+            return false;
+    return true;
+}
+
+/* Such inputs are read together, and a thread takes what its elements need. All ranges of a kernel are alike.
+ * `letters`: of all operands. */
+static interleaved join_interleaved(char *letters, const kn_choice *c)
+{
+    interleaved found = {.count = 0};
+    for (int o = 0; o + 1 < c->count && c->space->ndim == 1; ++o) {
+        int64_t count = c->space->stride[o][0] / c->access[o].item_size;
+        interleaved own = {.count = (int)count, .is_backward = c->space->after[o + 1] < 0};
+        if (count < 2 || count > KN_ROWS_MOST_INTERLEAVED ||
+            (found.count > 0 && (own.count != found.count || own.is_backward != found.is_backward)) ||
+            !are_interleaved(c, o, own))
+            continue;
+        found = own;
+        memset(letters + o, KN_STAGED, (size_t)count);
+        o += own.count - 1;
+    }
+    return found;
+}
+
+/* True if there are such inputs, and no others. */
+static bool are_all_interleaved(const kn_choice *c)
+{
+    char letters[KN_MAX_PARAMS + 1] = {0};
+    bool are = join_interleaved(letters, c).count > 0;
+    for (int o = 0; o < c->count; ++o)
+        are = are && (c->access[o].is_output || letters[o] == KN_STAGED);
+    return are;
+}
+
 /* Elements of a thread: fewer where single ones are gathered from too many lines. */
 static int vector_of(const kn_choice *c)
 {
     int vector = kn_choice_vector(c);
-    while (vector > LOCATED_VECTOR && c->space->size > 0 && !may_gather(c, vector))
+    while (vector > LOCATED_VECTOR && c->space->size > 0 && !may_gather(c, vector) && !are_all_interleaved(c))
         vector /= 2;
     return vector;
 }
@@ -127,7 +189,7 @@ static int vector_of(const kn_choice *c)
 static bool choose_dense(kn_schedule *out, launch_params *f, const kn_choice *c)
 {
     int vector = vector_of(c);
-    bool apart = vector > KN_MAX_LOCATED && !are_inputs_runs(c, vector);
+    bool apart = vector > KN_MAX_LOCATED && !are_inputs_runs(c, vector) && !are_all_interleaved(c);
     vector = apart ? KN_MAX_LOCATED : vector;
     f->misalignment = kn_choice_misalignment(c, vector);
     if (!are_outputs_dense(c) || vector == 1 || f->misalignment < 0 || c->space->size == 0 ||
@@ -141,6 +203,9 @@ static bool choose_dense(kn_schedule *out, launch_params *f, const kn_choice *c)
                              ? KN_DENSE
                              : KN_GATHER; /* gathered element by element: all inputs alike */
     }
+    interleaved joined = join_interleaved(out->access, c);
+    kn_rows_config_in(out)->interleaved = joined.count;
+    kn_rows_config_in(out)->backward = joined.is_backward;
     return true;
 }
 
@@ -175,9 +240,8 @@ bool kn_rows_choose_located(kn_schedule *out, const kn_choice *c)
 static bool are_gathered_runs(const kn_schedule *s, const kn_choice *c, const kn_space *iterated)
 {
     for (int o = 0; o < c->count; ++o) {
-        int64_t item = c->access[o].item_size, bytes = item * s->vector;
-        if (s->access[o] == KN_GATHER &&
-            (iterated->stride[o][iterated->ndim - 1] != item || (bytes != 8 && bytes != 16)))
+        if (s->access[o] == KN_GATHER && (iterated->stride[o][iterated->ndim - 1] != c->access[o].item_size ||
+                                          !is_run_of(c, o, s->vector)))
             return false;
     }
     return true;
@@ -192,11 +256,27 @@ static bool are_gathered_repeated(const kn_schedule *s, const kn_choice *c, cons
     return are;
 }
 
+/* Marks those of gathered operands that are broadcast along rows, if the others are runs: one element of
+ * each row. */
+static void mark_repeated(kn_schedule *s, const kn_choice *c, const kn_space *iterated)
+{
+    int inner = iterated->ndim - 1;
+    char marked[KN_MAX_PARAMS + 1];
+    memcpy(marked, s->access, sizeof marked);
+    for (int o = 0; o < c->count; ++o)
+        if (marked[o] == KN_GATHER && iterated->stride[o][inner] == 0)
+            marked[o] = KN_BROADCAST;
+    kn_schedule runs = *s;
+    memcpy(runs.access, marked, sizeof marked);
+    if (strchr(marked, KN_GATHER) && are_gathered_runs(&runs, c, iterated))
+        memcpy(s->access, marked, sizeof marked);
+}
+
 static int gathered(const kn_schedule *s)
 {
     int count = 0;
     for (const char *at = s->access; *at; ++at)
-        count += *at == KN_GATHER;
+        count += *at == KN_GATHER || *at == KN_BROADCAST;
     return count;
 }
 
@@ -208,8 +288,22 @@ static int located_class(const kn_schedule *s, const kn_space *iterated, int64_t
     return are_many ? KN_ROWS_PASSED : KN_ROWS_SHORT;
 }
 
+/* Rows are parts of a vector, and each input has one aligned vector of each, or one element. */
+static bool are_pieces(const kn_schedule *s, const kn_choice *c, const kn_space *iterated, int64_t row)
+{
+    int inner = kn_choice_inner(c);
+    bool are = iterated == c->space && row > 1 && row <= KN_ROWS_MOST_OF_PIECE && s->vector % row == 0 &&
+               !(c->space->indices & KN_WITH_INDEX);
+    for (int o = 0; are && o < c->count; ++o) {
+        int64_t item = c->access[o].item_size, step = c->space->stride[o][inner];
+        are = s->access[o] != KN_GATHER || step == 0 ||
+              (step == item && row * item <= VECTOR_BYTES && kn_choice_is_aligned(c, o, inner, row * item));
+    }
+    return are;
+}
+
 /* The class of layouts (KN_ROWS_*). The logical index counts as a gathered operand. */
-static int find_class(const kn_schedule *s, const kn_choice *c, int misalignment)
+static int find_class(kn_schedule *s, const kn_choice *c, int misalignment)
 {
     kn_space storage;
     const kn_space *iterated = kn_rows_space(&storage, c->space, s);
@@ -217,10 +311,15 @@ static int find_class(const kn_schedule *s, const kn_choice *c, int misalignment
     bool is_whole = misalignment == 0 && row % s->vector == 0;
     if (!strchr(s->access, KN_GATHER) && !(c->space->indices & KN_WITH_INDEX))
         return KN_ROWS_VECTORS;
+    if (row < s->vector && misalignment == 0 && are_pieces(s, c, iterated, row)) {
+        kn_rows_config_in(s)->interleaved = (int)row;
+        return KN_ROWS_PIECES;
+    }
     if (row < s->vector)
         return located_class(s, iterated, row);
     if (are_gathered_repeated(s, c, iterated))
         return KN_ROWS_REPEATED;
+    mark_repeated(s, c, iterated);
     if (!are_gathered_runs(s, c, iterated))
         return is_whole || row >= LONG_STEPPED * (int64_t)s->vector ? KN_ROWS_APART : KN_ROWS_STEPPED;
     if (row >= LONG_ROW * (int64_t)s->vector)
@@ -228,15 +327,104 @@ static int find_class(const kn_schedule *s, const kn_choice *c, int misalignment
     return s->vector <= LOCATED_VECTOR && gathered(s) >= MANY_GATHERED ? KN_ROWS_SHORT : KN_ROWS_CROSSED;
 }
 
-/* The elements of a vector of each of many operands are read one by one, from as many lines as the vectors of
- * a warp lie in: then the lanes of a warp have neighbours. Words are stored so as fast as vectors. */
-static bool is_better_spread(const kn_schedule *s, const kn_choice *c)
+/* The elements of a vector of each of many operands are read one by one, from as many lines as the
+ * vectors of a warp lie in: then the lanes of a warp have neighbours. Words are stored so as fast as
+ * vectors, and so are pairs of halves of them, which are in one row. */
+static bool is_better_spread(const kn_schedule *s, const kn_choice *c, bool *are_pairs)
 {
-    bool is = kn_rows_config_of(s)->gathers == KN_ROWS_SHORT && gathered(s) >= MANY_GATHERED &&
-              !(c->space->indices & KN_WITH_INDEX);
+    int class = kn_rows_config_of(s)->gathers;
+    bool is = (class == KN_ROWS_SHORT || class == KN_ROWS_STEPPED ||
+               (*are_pairs && (class == KN_ROWS_PASSED || class == KN_ROWS_CROSSED))) &&
+              gathered(s) >= MANY_GATHERED && !(c->space->indices & KN_WITH_INDEX);
+    *are_pairs = *are_pairs && is;
     for (int o = 0; o < c->count; ++o)
-        is = is && (!c->access[o].is_output || c->access[o].item_size >= WORD);
+        is = is && (!c->access[o].is_output || c->access[o].item_size >= WORD || *are_pairs);
     return is;
+}
+
+/* Results are aligned pairs of halves of a word, in rows of whole pairs. */
+static bool may_have_pairs(const kn_schedule *s, const kn_choice *c, int misalignment)
+{
+    bool may = misalignment == 0 && c->space->extent[kn_choice_inner(c)] % 2 == 0;
+    for (int o = 0; o < c->count; ++o)
+        may = may &&
+              (!c->access[o].is_output || (2 * c->access[o].item_size == WORD && s->access[o] == KN_DENSE));
+    return may;
+}
+
+/* 1: all inputs have the same strides; 2: and are contiguous along rows. */
+static int alike(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int first = -1;
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output)
+            continue;
+        first = first < 0 ? o : first;
+        if (c->access[o].item_size != c->access[first].item_size ||
+            memcmp(s->stride[o], s->stride[first], (size_t)s->ndim * sizeof *s->stride[o]) != 0)
+            return 0;
+    }
+    return first >= 0 && s->stride[first][kn_choice_inner(c)] == c->access[first].item_size ? 2 : 1;
+}
+
+/* Inputs side by side in memory, of the same places: two or four that are one aligned vector, or three. */
+static bool are_neighbours(const kn_choice *c, int first, int count)
+{
+    const kn_space *s = c->space;
+    int64_t item = c->access[first].item_size;
+    if (first + count > c->count || count * item > MOST_NEIGHBOURS ||
+        (count != 3 && !kn_choice_is_aligned(c, first, -1, count * item)))
+        return false;
+    for (int o = first; o < first + count; ++o)
+        if (c->access[o].is_output || c->access[o].item_size != item ||
+            (o > first && (s->after[o] != item || memcmp(s->stride[o], s->stride[first],
+                                                         (size_t)s->ndim * sizeof *s->stride[o]) != 0)))
+            return false;
+    return true;
+}
+
+/* Returns the number of inputs that are so. */
+static int mark_neighbours(char *letters, const kn_choice *c, int count)
+{
+    int marked = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (are_neighbours(c, o, count)) {
+            memset(letters + o, KN_STAGED, (size_t)count);
+            marked += count;
+            o += count - 1;
+        }
+    return marked;
+}
+
+/* Neighbours of spread elements are located and loaded together: as many together as most inputs are. */
+static void join_neighbours(kn_schedule *out, const kn_choice *c)
+{
+    int most = 0;
+    for (int count = KN_ROWS_MOST_INTERLEAVED; count >= 2; --count) {
+        char letters[KN_MAX_PARAMS + 1];
+        memcpy(letters, out->access, sizeof letters);
+        int marked = mark_neighbours(letters, c, count);
+        if (marked > most)
+            kn_rows_config_in(out)->interleaved = count;
+        most = marked > most ? marked : most;
+    }
+    if (most > 0)
+        mark_neighbours(out->access, c, kn_rows_config_of(out)->interleaved);
+}
+
+static void spread(kn_schedule *out, const kn_choice *c, bool are_pairs)
+{
+    kn_rows_config *config = kn_rows_config_in(out);
+    int ndim = c->space->ndim, most = KN_ROWS_SPREAD_MOST - KN_ROWS_SPREAD_ROWS + 2;
+    bool are_counted = ndim == 2 || (ndim > 2 && ndim <= most && are_outputs_dense(c));
+    config->gathers = are_counted ? KN_ROWS_SPREAD_ROWS + ndim - 2 : KN_ROWS_SPREAD;
+    config->alike = alike(c);
+    config->pairs = are_pairs;
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] = c->access[o].is_output ? out->access[o] : KN_GATHER;
+    if (!are_pairs)
+        join_neighbours(out, c);
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
@@ -248,11 +436,9 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
             return false;
     }
     kn_rows_config_in(out)->gathers = find_class(out, c, f.misalignment);
-    if (is_better_spread(out, c)) {
-        kn_rows_config_in(out)->gathers = c->space->ndim == 2 ? KN_ROWS_SPREAD_ROWS : KN_ROWS_SPREAD;
-        for (int o = 0; o < c->count; ++o)
-            out->access[o] = c->access[o].is_output ? out->access[o] : KN_GATHER;
-    }
+    bool are_pairs = may_have_pairs(out, c, f.misalignment);
+    if (is_better_spread(out, c, &are_pairs))
+        spread(out, c, are_pairs);
     memcpy(params, &f, sizeof f);
     return true;
 }

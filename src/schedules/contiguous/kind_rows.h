@@ -19,9 +19,19 @@ enum {
         6,              /* any strides, in short rows of one vector or more, off its boundaries: as CROSSED */
     KN_ROWS_PASSED = 7, /* as SHORT, if two axes have many elements: each is located from the one before */
     KN_ROWS_SPREAD = 8, /* as SHORT, of many operands: lanes of a warp have neighbouring elements */
-    KN_ROWS_SPREAD_ROWS = 9 /* the same, of two axes */
+    KN_ROWS_SPREAD_ROWS = 9,    /* the same, of two axes, */
+    KN_ROWS_SPREAD_PLANES = 10, /* of three, */
+    KN_ROWS_SPREAD_MOST = 11,   /* of four */
+    KN_ROWS_PIECES = 12         /* rows of two, four or eight elements, which are a vector of each input */
 };
-#define KN_ROWS_CONFIG(X) X(gathers, KN_ROWS_SPREAD_ROWS)
+/* interleaved: inputs that are one array, of neighbouring elements each; of spread elements those that
+ * lie side by side at each place; of pieces the elements of a row; 0: there are none. backward: their
+ * order in memory is the reverse. alike: all inputs of spread elements have the same strides; 2: and are
+ * contiguous along rows. pairs: a lane has two elements side by side. */
+enum { KN_ROWS_MOST_INTERLEAVED = 4, KN_ROWS_MOST_OF_PIECE = 8 };
+#define KN_ROWS_CONFIG(X)                                                                                    \
+    X(gathers, KN_ROWS_PIECES)                                                                               \
+    X(interleaved, KN_ROWS_MOST_OF_PIECE) X(backward, 1) X(alike, 2) X(pairs, 1)
 KN_CONFIG(kn_rows_config, KN_ROWS_CONFIG);
 
 /* Vectors of one row in a rasterised block: one for each lane of a warp. */

@@ -35,6 +35,11 @@ static bool is_interleaved(const kn_writer *w, int k)
     return kn_access_of(w, k) == KN_STAGED;
 }
 
+static bool is_backward(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_DENSE;
+}
+
 static bool is_staged(const kn_writer *w, int k)
 {
     return kn_is_output(w, k) && kn_access_of(w, k) == KN_GATHER;
@@ -69,6 +74,7 @@ static void place_lane(const kn_writer *w, kn_str *out, int k)
 {
     kn_put_part(w, out,
                 is_interleaved(w, k)                 ? "lane_interleaved"
+                : is_backward(w, k)                  ? "lane_backward"
                 : kn_access_of(w, k) == KN_BROADCAST ? "lane_broadcast"
                                                      : "lane_planar",
                 k);
@@ -87,8 +93,8 @@ static void put_load(kn_writer *w, int k)
     kn_str *out = &w->slot[KN_SLOT_LOADS], *position = kn_text(w);
     if (looks_up(w) && access == KN_BROADCAST)
         return;
-    put_position(w, position, k);
-    if (is_interleaved(w, k))
+    kn_put_part(w, position, is_backward(w, k) ? "position_of_last" : "position", k);
+    if (is_interleaved(w, k) || is_backward(w, k))
         kn_put_part_with(w, out, "load_interleaved", k, "elements=%d word=%d position=%s",
                          positions_of(w) * channels_of(w), word_of(w, k), kn_str_text(position));
     else if (access == KN_GATHER)
@@ -239,5 +245,5 @@ static void fill_channels(kn_writer *w)
 KN_CONFIG_TABLE(kn_channels_config, KN_CHANNELS_CONFIG);
 const kn_recipe kn_recipe_channels = {.template_name = "schedules/interleave/channels.cu",
                                       .fill = fill_channels,
-                                      .preludes = "kn_gather",
+                                      .preludes = "kn_gather kn_load_series",
                                       .parts = "schedules/interleave/interleave_parts.cu"};

@@ -1,13 +1,15 @@
 // Parts of the templates of this family. channels.cu (emit_channels.c): addresses and elements.
 #inline position (${const}char *)kn.${name}_ + kn_here.at[${array}]
+#inline position_of_last ((${const}char *)kn.${name}_ + kn_here.at[${array}] - (${channels} - 1) * (int)sizeof(${type}))
 #inline channel (${const}char *)kn.${name}_ + kn_here.at[${array}] + (long long)kn_c * kn_axis_c.stride[${array}]
 #inline single *(${const}${type} *)(${channel})
 #inline lane_interleaved kn_${name}_.at[kn_k * ${channels} + kn_c]
+#inline lane_backward kn_${name}_.at[kn_k * ${channels} + (${channels} - 1 - kn_c)]
 #inline lane_broadcast kn_${name}_[kn_c]
 #inline lane_planar kn_${name}_[kn_c].at[kn_k]
 
 #part load_interleaved
-${const}auto kn_${name}_ = kn_load_run<${type}, ${elements}, ${word}>(${position});
+${const}auto kn_${name}_ = kn_load_series<${type}, ${elements}, ${word}>(${position});
 
 #part load_broadcast
 ${type} kn_${name}_[${channels}];

@@ -31,6 +31,7 @@ enum {
     SHARED_BYTES = 24 << 10, /* of a block: with more of them it has fewer threads */
     TABLE_BYTES = 24 << 10,  /* of shared memory, at most */
     STATIC_BYTES = 48 << 10, /* that a block has without asking for more */
+    WORD = 4,                /* bytes */
     WARP = 32
 };
 
@@ -52,6 +53,15 @@ static bool is_interleaved(const kn_choice *c, int o, const launch_params *f)
            c->space->stride[o][f->position] == c->space->extent[f->channel] * item;
 }
 
+/* Narrow elements of an input that are interleaved backward along the channels: wider ones are as soon
+ * read one by one. */
+static bool is_backward(const kn_choice *c, int o, const launch_params *f)
+{
+    int64_t item = c->access[o].item_size;
+    return !c->access[o].is_output && item < WORD && c->space->stride[o][f->channel] == -item &&
+           c->space->stride[o][f->position] == c->space->extent[f->channel] * item;
+}
+
 /* Finds the two axes along which the operand is interleaved. */
 static bool find_interleaved(launch_params *f, const kn_choice *c, int o)
 {
@@ -66,15 +76,28 @@ static bool find_interleaved(launch_params *f, const kn_choice *c, int o)
     return false;
 }
 
-/* Every result is interleaved or planar, and operands of both kinds occur. If no planar operand has several
- * channels, nothing has to be transposed, and whole vectors of channels are left to the kind rows. */
+/* True for a large input that is contiguous along a third axis: a thread's positions would be far apart
+ * in it, and its neighbours' too. Tiles read it by rows. */
+static bool lies_across(const kn_choice *c, int o, const launch_params *f)
+{
+    int axis = kn_choice_contiguous_axis(c, o);
+    return !c->access[o].is_output && !kn_choice_stays_near(c, o) && axis >= 0 && axis != f->position &&
+           axis != f->channel && c->space->extent[axis] >= KN_SHORTEST_SIDE &&
+           c->space->stride[o][f->position] != 0;
+}
+
+/* Every result is interleaved or planar, and operands of both kinds occur, or some that lie backward. If
+ * no planar operand has several channels, nothing has to be transposed, and whole vectors of channels are
+ * left to the kind rows. */
 static bool are_both(const kn_choice *c, const launch_params *f)
 {
     bool runs = false, transposed = c->space->extent[f->channel] % kn_choice_vector(c) != 0;
     for (int o = 0; o < c->count; ++o) {
-        runs = runs || is_planar(c, o, f);
-        transposed = transposed || (is_planar(c, o, f) && c->space->stride[o][f->channel] != 0);
-        if (c->access[o].is_output && !is_planar(c, o, f) && !is_interleaved(c, o, f))
+        runs = runs || is_planar(c, o, f) || is_backward(c, o, f);
+        transposed = transposed || is_backward(c, o, f) ||
+                     (is_planar(c, o, f) && c->space->stride[o][f->channel] != 0);
+        if (lies_across(c, o, f) ||
+            (c->access[o].is_output && !is_planar(c, o, f) && !is_interleaved(c, o, f)))
             return false;
     }
     return runs && transposed;
@@ -150,15 +173,34 @@ static void set_access(kn_schedule *out, const kn_choice *c, const launch_params
 {
     bool aligned[2] = {true, true}; /* inputs, results */
     for (int o = 0; o < c->count; ++o)
-        if (!is_interleaved(c, o, f) && c->space->stride[o][f->position] != 0 &&
+        if (!is_interleaved(c, o, f) && !is_backward(c, o, f) && c->space->stride[o][f->position] != 0 &&
             !is_vector(c, o, f, out->vector))
             aligned[c->access[o].is_output] = false;
     for (int o = 0; o < c->count; ++o)
         out->access[o] = is_interleaved(c, o, f)                 ? KN_STAGED
+                         : is_backward(c, o, f)                  ? KN_DENSE
                          : c->space->stride[o][f->position] == 0 ? KN_BROADCAST
                          : aligned[c->access[o].is_output]       ? KN_VECTOR
                                                                  : KN_GATHER;
     kn_channels_config_in(out)->through_shared = !aligned[1];
+}
+
+static bool are_results_aligned(const kn_choice *c, const launch_params *f, int positions)
+{
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].is_output && !is_interleaved(c, o, f) && !is_vector(c, o, f, positions))
+            return false;
+    return true;
+}
+
+/* Half as many positions where planar results are then aligned vectors of eight bytes, which need no
+ * staging. */
+static int aligned_positions(const kn_choice *c, const launch_params *f, int positions)
+{
+    bool may = positions % 2 == 0 && positions / 2 * moving_bytes(c, f, true) >= PLANAR_BYTES;
+    return may && !are_results_aligned(c, f, positions) && are_results_aligned(c, f, positions / 2)
+               ? positions / 2
+               : positions;
 }
 
 /* Elements of 16 bytes are aligned: they are moved as one word. */
@@ -217,7 +259,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (c->space->size == 0 || kn_choice_widest(c, true) == 0 || c->space->ndim + 1 > KILN_MAX_NDIM ||
         !find_axes(&f, c) || !are_whole(c) || are_others(c, &f))
         return false;
-    out->vector = positions_of_thread(c, &f);
+    out->vector = aligned_positions(c, &f, positions_of_thread(c, &f));
     if (out->vector == 0 || !kn_choice_fits_transposed(c, f.channel, 1) ||
         !kn_choice_fits_transposed(c, f.position, out->vector * BLOCK))
         return false;

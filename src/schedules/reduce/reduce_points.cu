@@ -18,20 +18,25 @@ ${begin}
             ${invariant}
         }
         ${pointers}
-        ${type} kn_reduced[kn_results];
+        ${type} kn_reduced[kn_results], kn_sum[kn_results];
+        const auto kn_take = [&](const unsigned kn_j, auto kn_is_first) {
+            ${loads}
+#pragma unroll
+            for (int kn_k = 0; kn_k < kn_results; ++kn_k) {
+                ${lane}
+                if constexpr (decltype(kn_is_first)::value)
+                    kn_sum[kn_k] = ${mapped};
+                else
+                    kn_sum[kn_k] = ${next}(kn_sum[kn_k], ${mapped});
+            }
+        };
 #pragma unroll 1
         for (unsigned kn_q = 0; kn_q < kn.rows; kn_q += kn_chunk) {
-            ${type} kn_sum[kn_results];
             const unsigned kn_end = kn_q + kn_chunk < kn.rows ? kn_q + kn_chunk : kn.rows;
-#pragma unroll 1
-            for (unsigned kn_j = kn_q; kn_j < kn_end; ++kn_j) {
-                ${loads}
-#pragma unroll
-                for (int kn_k = 0; kn_k < kn_results; ++kn_k) {
-                    ${lane}
-                    kn_sum[kn_k] = kn_j == kn_q ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
-                }
-            }
+            kn_take(kn_q, kn_number<1>());
+#pragma unroll 2
+            for (unsigned kn_j = kn_q + 1; kn_j < kn_end; ++kn_j)
+                kn_take(kn_j, kn_number<0>());
 #pragma unroll
             for (int kn_k = 0; kn_k < kn_results; ++kn_k)
                 kn_reduced[kn_k] = kn_q == 0 ? kn_sum[kn_k] : ${next}(kn_reduced[kn_k], kn_sum[kn_k]);

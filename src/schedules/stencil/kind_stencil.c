@@ -27,7 +27,9 @@ enum {
     LEAST_USED = 67,
     LEAST_USED_BLOCK = 45,
     LEAST_USED_3D = 33, /* of a block that loops over planes */
-    SHORTEST = 12,      /* elements of an unaligned row */
+    SHORTEST = 12,      /* elements of an unaligned row, if they are narrow, */
+    SHORTEST_SPREAD =
+        24,     /* and if spread lanes may store words of them (schedules/contiguous/rows_spread.cu) */
     NARROW = 2, /* bytes of elements of which short rows gain even if a thread has one line; wider ones gain
                    by lines that share loads */
     LEAST_INPUTS = 3, /* fewer share no loads */
@@ -241,6 +243,18 @@ static int64_t lines_of_block(const kn_schedule *s, const unaligned_field *f)
     return (int64_t)s->block / WIDE * f->rows_of_warp * kn_stencil_config_of(s)->rows;
 }
 
+/* Shorter rows are left to the kind rows: lanes of neighbours take 0.6 to 0.9 of the time in rows of 14. */
+static int64_t shortest_row(const kn_choice *c)
+{
+    int64_t shortest = SHORTEST_SPREAD;
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].is_output &&
+            (c->access[o].item_size < NARROW ||
+             (c->access[o].item_size == NARROW && c->space->extent[kn_choice_inner(c)] % 2 != 0)))
+            shortest = SHORTEST;
+    return shortest;
+}
+
 /* Lanes past the end of an unaligned row compute too, so the body must be free of side effects. Enough of a
  * warp's lanes must have results. */
 static bool may_be_unaligned(const kn_schedule *s, const kn_choice *c, launch_params *f)
@@ -248,7 +262,7 @@ static bool may_be_unaligned(const kn_schedule *s, const kn_choice *c, launch_pa
     int64_t extent = c->space->extent[kn_choice_inner(c)];
     f->off = most_off(c, s->vector);
     unaligned_field lanes = lanes_of(s, extent, f->off);
-    return c->program && kn_body_is_pure(c->program) && extent >= SHORTEST &&
+    return c->program && kn_body_is_pure(c->program) && extent >= shortest_row(c) &&
            extent * lanes.rows_of_warp * 100 >=
                blocks_along(s, &lanes, extent, f->off) * WIDE * s->vector * LEAST_USED;
 }

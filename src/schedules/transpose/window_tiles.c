@@ -10,7 +10,7 @@ enum {
     TILE_BYTES = 58 << 10, /* of shared memory for a tile, about */
     SMALL_TILE = 8 << 10,  /* bytes of a tile if larger ones would be fewer than ENOUGH_TILES */
     ENOUGH_TILES = 512,    /* tiles: enough for all multiprocessors */
-    CROSSED_ROW = 96,      /* bytes of a row, from which on crossed tiles gain */
+    CROSSED_ROW = 40,      /* bytes of a row, from which on crossed tiles gain */
     CROSSED_BYTES = 512,   /* of results along the fastest axis, at most, for crossed tiles */
     LONGEST_ROW = 4096,    /* bytes of a row in a tile, at most */
     ENOUGH_ROW = 160,      /* bytes of a row in a tile, below which it is not cut further */

@@ -1,0 +1,51 @@
+// needs: kn_load_series
+// with: gather
+// N contiguous elements in registers.
+template <class T, int N>
+struct kn_series {
+    T at[N];
+};
+
+// Such a range, in words of W bytes. If it begins within a word, one more word is loaded, and all are moved.
+template <class T, int N, int W>
+__device__ __forceinline__ kn_series<T, N> kn_load_series(const char *from) {
+    constexpr int words = N * sizeof(T) / 4;
+    const unsigned off = (unsigned)(unsigned long long)from & (W - 1);
+    kn_series<T, N> run;
+    if constexpr (W < 4) {
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            run.at[k] = reinterpret_cast<const T *>(from)[k];
+    } else {
+        unsigned word[words + W / 4];
+        if (sizeof(T) >= W || off == 0) {
+#pragma unroll
+            for (int k = 0; k < words; k += W / 4) {
+                const kn_words<W / 4> some = *reinterpret_cast<const kn_words<W / 4> *>(from + 4 * k);
+#pragma unroll
+                for (int j = 0; j < W / 4; ++j)
+                    word[k + j] = some.at[j];
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < words + W / 4; k += W / 4) {
+                const kn_words<W / 4> some = *reinterpret_cast<const kn_words<W / 4> *>(from - off + 4 * k);
+#pragma unroll
+                for (int j = 0; j < W / 4; ++j)
+                    word[k + j] = some.at[j];
+            }
+#pragma unroll
+            for (int by = W / 8; by > 0; by /= 2)
+                if (off & (4 * by))
+#pragma unroll
+                    for (int k = 0; k < words + W / 4 - by; ++k)
+                        word[k] = word[k + by];
+            if (sizeof(T) < 4)
+#pragma unroll
+                for (int k = 0; k < words; ++k)
+                    word[k] = __funnelshift_r(word[k], word[k + 1], 8 * (off & 3));
+        }
+        memcpy(&run, word, sizeof run);
+    }
+    return run;
+}
