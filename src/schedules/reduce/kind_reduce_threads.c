@@ -108,7 +108,8 @@ static bool choose_narrow(kn_schedule *out, kn_reduce_params *f, const kn_choice
     f->axis = inner - 1;
     if (s->n_reduction_axes != 1 || s->ndim < 2 || s->extent[inner] < 2 || s->extent[inner] > NARROW ||
         widest == 0 || widest > VECTOR_BYTES / 2 ||
-        (s->extent[inner] * widest_row % VECTOR_BYTES == 0 && !has_weight(c)) || kn_reduce_is_struct(c))
+        (s->extent[inner] * widest_row % VECTOR_BYTES == 0 && !has_weight(c)) ||
+        (kn_reduce_is_struct(c) && c->program->uses & KN_USES_REDUCTION_INDEX))
         return false;
     out->vector = VECTOR_BYTES / widest;
     out->vector = out->vector > WIDEST_VECTOR ? WIDEST_VECTOR : out->vector;
