@@ -137,6 +137,8 @@ static kiln_status find_why_split(kn_why *out, const kn_lowering *l, kn_placed *
     if (status != KILN_OK)
         return status;
     fusion.spared = l->is_held;
+    at->only_reads = !fusion.has_map && r->spec.schedule.kind->takes_turns && r->spec.schedule.vector > 1 &&
+                     r->space.size > FEW_ELEMENTS;
     at->times = kn_fusion_weigh(&fusion);
     *out = kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
     return KILN_OK;
@@ -247,6 +249,8 @@ static kiln_status check_part(kn_lowering *l, kn_lowered_part *part, kn_placed *
     if (status == KILN_OK)
         status = find_why_split(&why, l, at, r);
     kn_free(r);
+    if (why == KN_WHY_NONE && status == KILN_OK && at->only_reads)
+        starts_anew(l, &at->group); /* in one pass, if reductions need not wait for each other */
     if (why == KN_WHY_NONE)
         return status;
     if (!starts_anew(l, &at->group))

@@ -93,7 +93,7 @@ static bool joins(kn_lowering *l, int at, const kn_group *own, int root, int *tr
     }
     if (l->group[at].is_joined)
         kn_group_free(g);
-    l->group[at] = (kn_placed){both, true, {0, 0}};
+    l->group[at] = (kn_placed){both, true, {0, 0}, false};
     l->group_of[root] = at;
     return true;
 }
@@ -134,7 +134,7 @@ static void place_root(kn_lowering *l, int root)
         if (goes_along(l, at, own, root, &tries))
             return;
     l->group_of[root] = l->n_groups;
-    l->group[l->n_groups++] = (kn_placed){*own, false, {0, 0}};
+    l->group[l->n_groups++] = (kn_placed){*own, false, {0, 0}, false};
 }
 
 static void note_user(kn_lowering *l, int node, int root)

@@ -20,6 +20,7 @@ typedef struct kn_placed {
     bool is_joined;        /* several roots: the group's memory is its own, otherwise it belongs to the
                               root's own group */
     kn_fusion_times times; /* of one kernel and of several, if these were compared */
+    bool only_reads;       /* its one kernel holds rows though no element is stored */
 } kn_placed;
 
 /* The forms of an expression's graph. Variances are written for kernels that hold rows (held.h); if one of

@@ -106,6 +106,8 @@ struct kn_kind {
      * argument block, for the order in which they run. NULL: their source has all. */
     void (*in_order)(const void *loops);
     bool reads_again;      /* of row programs: reads a row once for each reduction and once more */
+    bool takes_turns;      /* of row programs: blocks hold long rows, so that they load, reduce and store in
+                              turn, which costs more than one pass where they only read */
     bool takes_any_layout; /* of reductions: reads each input along the axis along which it is contiguous */
     bool takes_apart;    /* of maps: takes narrow elements that lie across the results one by one, which costs
                               more than to copy a small input in their order first */

@@ -18,11 +18,13 @@ enum {
     LARGE = 512,              /* the same for long rows, and for rows of several blocks */
     ALONE_AXES = 2,           /* output axes, at most, if each result has a block */
     USUAL_ITERATIONS = 16,    /* of a thread's loop, of rows that are not long */
+    LEAST_STRUCTS = 4,        /* elements of vectors, for that */
     STEPS = 4,                /* items that a thread loads at a time: src/schedules/reduce/reduce_rows.cu */
     SINGLE_STEPS = 8,         /* the same, of one element each, */
     BYTE_STEPS = 16,          /* and of one byte each */
     DRAWN = 4,                /* random numbers that share a block */
-    THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves */
+    THREADS_WANTED = 4096,    /* of a multiprocessor, in all blocks of split rows: a few waves; */
+    STRUCTS_WANTED = 1536,    /* of structs, which a block takes long to combine: those that run at a time */
     CONCURRENT_THREADS = 1280 /* of a multiprocessor, with the registers of float32 sums along several axes */
 };
 
@@ -92,10 +94,15 @@ static int64_t fill_wave(const kn_schedule *s, const kn_target *target, int64_t 
     return wanted;
 }
 
-/* The number of blocks that share a result: several if there are few results. */
-static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t items, int64_t results)
+/* The number of blocks that share a result: several if there are few results. Vectors of structs along one
+ * axis leave registers for three large blocks. */
+static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t items, int64_t results,
+                         bool is_struct)
 {
-    int64_t concurrent = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
+    bool is_slow = is_struct && s->vector >= LEAST_STRUCTS && s->block == LARGE &&
+                   kn_reduce_rows_config_of(s)->reduction_axes == KN_REDUCE_ONE_AXIS;
+    int64_t concurrent =
+        (int64_t)target->multiprocessors * (is_slow ? STRUCTS_WANTED : THREADS_WANTED) / s->block;
     int64_t wanted = concurrent / (results > 0 ? results : 1);
     if (wanted > 1 && kn_reduce_rows_config_of(s)->reduction_axes != KN_REDUCE_ONE_AXIS)
         wanted = fill_wave(s, target, wanted, results);
@@ -120,7 +127,7 @@ static void choose_config(kn_schedule *out, const kn_choice *c, bool is_gathered
     if (out->vector == 1 || config->reduction_axes != KN_REDUCE_ONE_AXIS)
         return;
     bool alone = items <= USUAL_ITERATIONS * turn_of(out) &&
-                 splits_of(out, c->target, items, kn_space_output_size(s)) == 1;
+                 splits_of(out, c->target, items, kn_space_output_size(s), false) == 1;
     if (alone && outputs <= ALONE_AXES) {
         config->alone = true;
         if (is_gathered && items <= SMALL * STEPS && !c->block)
@@ -147,10 +154,16 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     return true;
 }
 
+static bool reduces_structs(const kn_spec *spec)
+{
+    return kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
+}
+
 static void split(rows_field *f, const kn_part *part, int64_t results)
 {
     const kn_schedule *s = &part->spec->schedule;
-    int64_t turn = turn_of(s), splits = splits_of(s, &part->spec->target, f->items, results);
+    int64_t turn = turn_of(s),
+            splits = splits_of(s, &part->spec->target, f->items, results, reduces_structs(part->spec));
     f->chunk = (uint32_t)(kn_divide_up(kn_divide_up(f->items, splits), turn) * turn);
     f->splits = (uint32_t)(f->items > 0 ? kn_divide_up(f->items, f->chunk) : 1);
     f->by = kn_divider_make(f->splits);

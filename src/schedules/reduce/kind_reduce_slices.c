@@ -29,6 +29,7 @@ enum {
     LONGEST_GAPPED = 1500,    /* elements of rows with gaps; */
     SHORTEST_GAPPED = 9,      /* of shorter ones some lanes load each where it is: a warp reads neighbours */
     SHORTEST_UNALIGNED = 65,  /* vectors of rows that are unaligned alike, from which on a warp reads each */
+    LEAST_WEIGHTED = 60,      /* of rows of words beside a weight, from which on slices are faster */
     LEAST_BYTES = 64,         /* of rows along one of several reduction axes, that fill a slice */
     ENOUGH_BYTES = 512,       /* of a row in a slice: longer ones need no fewer results in a block */
     MOST_ELEMENTS = 1 << 30   /* of a result */
@@ -113,8 +114,8 @@ static int64_t longest_of(const kn_choice *c, int rows)
     return are_words ? LONGEST_WORDS : LONGEST_GAPPED;
 }
 
-/* Rows of one input of words beside a weight of their elements, or of double words: gathered vectors take a
- * quarter longer than a slice (an H200). */
+/* Rows of one input, of double words, or long ones of words beside a weight of their elements: gathered
+ * vectors take up to a third longer than a slice (an H200). */
 static bool is_better_staged(const kn_choice *c, int rows)
 {
     int inputs = 0, item = 0;
@@ -127,7 +128,9 @@ static bool is_better_staged(const kn_choice *c, int rows)
         ++inputs;
         item = c->access[o].item_size;
     }
-    return c->space->n_reduction_axes == 1 && inputs == 1 && (item > WORD || (item == WORD && has_weight));
+    bool is_weighted_long = item == WORD && has_weight && c->space->extent[rows] >= LEAST_WEIGHTED;
+    return c->space->n_reduction_axes == 1 && inputs == 1 &&
+           ((item > WORD && !has_weight) || is_weighted_long);
 }
 
 /* Rows that begin anywhere, and are too short to be read by vectors from their first boundary on. Those of

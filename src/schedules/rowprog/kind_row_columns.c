@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/cost.h"
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/rowprog/row_space.h"
@@ -23,8 +24,12 @@ enum {
     FULL = 640,           /* and so many of which enough wait for loads, where others lie in shared memory */
     BESIDE = 12 << 10,    /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
     NEAR = 8 << 10,       /* bytes apart up to which 64 bytes of a line are as good as all */
-    MOST_STAGED = 12,     /* items in shared memory of a thread that has not whole rows */
-    ITEMS = 4,            /* of a thread in registers; more of them are stored to memory and back */
+    MOST_STAGED = 12,     /* items in shared memory of a thread that has not whole rows, */
+    NARROW_ITEM = 4,      /* but for items of so many bytes */
+    ITEMS = 4,            /* of a thread in registers; more of them are stored to memory and back, */
+    MORE = 8,             /* but for tiles that are in registers alone, whose blocks have */
+    FEW_THREADS = 128,    /* at most, */
+    HALVES = 8,           /* elements of a vector from which on clusters cost little */
     MOST_ACROSS = 256,    /* threads side by side; more than a warp's only where each has whole rows */
     SMALL = 1 << 17,      /* elements, above which few blocks leave memory idle */
     LANES_LENGTH = 32,    /* elements of rows that a thread holds by itself, */
@@ -38,13 +43,16 @@ typedef struct tile_params {
     kn_reduce_params reduce;
     int across, blocks, threads; /* vectors of a tile side by side; blocks of a tile; threads of a block */
     int staged;                  /* items of a thread in shared memory, behind those in registers */
+    int held;                    /* those in registers: the binary's */
 } tile_params;
 
 /* One that is tried. */
 typedef struct layout_of_tile {
-    int across, blocks, staged;
-    int widest, staged_bytes; /* bytes of an element: of the widest operand across rows, of what is staged */
-    int64_t pitch;            /* bytes from one element of a row to the next, of the widest operand */
+    int across, blocks, staged, held; /* held: items in registers */
+    /* bytes of an element: of the widest and the narrowest operand across rows, of what is staged */
+    int widest, narrowest, staged_bytes;
+    bool writes, computes; /* elements along rows; functions of them */
+    int64_t pitch;         /* bytes from one element of a row to the next, of the widest operand */
 } layout_of_tile;
 
 #define MEMBERS                                                                                              \
@@ -139,13 +147,39 @@ static int64_t concurrent_blocks(const kn_target *t, int64_t threads, int64_t sh
     return shared + BESIDE > t->shared_memory_per_block ? 0 : by_threads < by_shared ? by_threads : by_shared;
 }
 
+/* The factor of a block's threads: few of them leave while others load. Single elements wait longer. */
+static double cost_of_threads(int64_t threads, int vector)
+{
+    if (vector >= HALVES)
+        return threads > 512 ? 1.2 : threads > 256 ? 1.08 : threads >= 128 ? 1 : threads > 64 ? 1.03 : 1.1;
+    if (vector == 1)
+        return threads > 512 ? 1.2 : threads > 256 ? 1.05 : threads > 128 ? 1 : threads > 64 ? 1.04 : 1.1;
+    return threads > 512    ? 1.2
+           : threads > 256  ? 1.05
+           : threads > 128  ? 1.02
+           : threads == 128 ? 1
+           : threads > 64   ? 1.03
+                            : 1.1;
+}
+
+/* The factor of a tile's width. Half lines are as good where they begin with sectors and the next ones are
+ * near; few elements take no time. Results that begin anywhere share sectors with those of other tiles. */
+static double cost_of_width(const kn_choice *c, const kn_schedule *s, const layout_of_tile *l)
+{
+    int64_t width = (int64_t)l->across * s->vector, bytes = width * l->widest;
+    bool are_near = l->pitch <= NEAR && (l->pitch % SECTOR == 0 || c->space->size <= SMALL);
+    double cost = bytes >= LINE ? 1 : bytes >= LINE / 2 && are_near ? 1.02 : bytes >= LINE / 2 ? 1.12 : 1.5;
+    cost *= s->vector == 1 && l->writes && bytes < 2L * LINE ? 1.6 : 1;
+    return width * l->narrowest < SECTOR ? cost * 1.1 : cost;
+}
+
 /* The time that a tile takes, relative to one that moves whole lines by four blocks of a multiprocessor of
- * 256 threads each, from times of an H200: bench/results/nvidia-h200-anyaxis.md. 0: it is no tile. */
+ * 128 threads each, from times of an H200: bench/results/nvidia-h200-anyaxis.md. 0: it is no tile. */
 static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, const layout_of_tile *l)
 {
     int64_t length = kn_row_length(c), run = c->space->extent[t->reduce.axis];
     int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_divide_up(length, l->blocks);
-    int held = kn_row_config_of(s)->items;
+    int held = l->held;
     int64_t down = kn_divide_up(kn_divide_up(share, held + l->staged), rows) * rows;
     int64_t threads = down * l->across, items = kn_divide_up(share, down),
             width = (int64_t)l->across * s->vector;
@@ -153,23 +187,25 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     int64_t concurrent =
         concurrent_blocks(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
-    if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
+    bool are_narrow = s->vector * l->staged_bytes <= NARROW_ITEM && l->blocks > 1;
+    /* all in registers, enough for loads under way: functions are computed once */
+    bool is_held = staged == 0 && held >= MORE && s->vector > 1 && l->computes && l->blocks == 1;
+    if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1 && !are_narrow) ||
+        (held > ITEMS * scale_of(s) && !(is_held && threads <= FEW_THREADS &&
+                                         s->vector * l->staged_bytes == ACCESS && s->vector < HALVES)) ||
         width * l->widest < (l->blocks > 1 && c->space->size > SMALL ? LINE : SECTOR) ||
-        concurrent < (l->blocks > 1 ? 2 : 1) || (l->across > WARP && down * l->blocks > 1) ||
-        share * (l->blocks - 1) >= length || (c->space->size > SMALL && grid < c->target->multiprocessors))
+        (l->blocks > 1 && s->vector == 1 && l->widest > LANES_ITEM) || concurrent < (l->blocks > 1 ? 2 : 1) ||
+        (l->across > WARP && down * l->blocks > 1) || share * (l->blocks - 1) >= length ||
+        (c->space->size > SMALL && grid < c->target->multiprocessors))
         return 0;
-    *t = (tile_params){t->reduce, l->across, l->blocks, (int)threads, (int)staged};
+    *t = (tile_params){t->reduce, l->across, l->blocks, (int)threads, (int)staged, held};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
     cost = 1 + (cost - 1) / 2; /* a thread without an element leaves memory idle in part */
-    /* half lines are as good where they begin with sectors and the next ones are near; few take no time */
-    bool are_near = l->pitch <= NEAR && (l->pitch % SECTOR == 0 || c->space->size <= SMALL);
-    cost *= width * l->widest >= LINE || (width * l->widest >= 64 && are_near) ? 1
-            : width * l->widest >= 64                                          ? 1.12
-                                                                               : 1.5;
-    cost *= threads > 512 ? 1.2 : threads > 256 ? 1.05 : threads > 128 ? 1 : threads > 64 ? 1.04 : 1.1;
-    cost *= items > 2 * ITEMS * scale_of(s) || items == length ? 1 : 1.05;
+    cost *= cost_of_width(c, s, l) * cost_of_threads(threads, s->vector);
+    cost *= items > 2 * ITEMS * scale_of(s) || items == length || (s->vector == 1 && staged > 0) ? 1 : 1.05;
+    cost *= is_held && items > MORE / 2 ? 0.87 : 1;
     for (int blocks = 1; blocks < l->blocks; blocks *= 2)
-        cost *= 1.06;
+        cost *= s->vector < HALVES ? 1.06 : 1.04;
     /* where most of the device idles, the items of a thread take the time */
     double idle = (double)c->target->multiprocessors / (double)grid, steps = (double)items / held;
     cost *= idle > 1 && steps > 1 ? (idle < steps ? idle : steps) : 1;
@@ -192,12 +228,39 @@ static int staged_bytes(const kn_choice *c, const kn_schedule *s, int axis)
     return (early < count ? early : count) * widest;
 }
 
-static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule *s, int widest)
+/* Bytes of an element of the narrowest operand that lies across rows. */
+static int narrowest_across(const kn_choice *c, int axis, int widest)
 {
-    static const int staged[] = {0, 4, 12, 20};
-    double least = 0;
+    int narrowest = widest;
+    for (int o = 0; o < c->count; ++o)
+        if (moves_along_row(c, o) && c->space->stride[o][axis] == c->access[o].item_size &&
+            c->access[o].item_size < narrowest)
+            narrowest = c->access[o].item_size;
+    return narrowest;
+}
+
+/* True if stages compute functions of elements. */
+static bool computes(const kn_choice *c)
+{
+    bool some = false;
+    for (int t = 0; t < c->program->n_stages; ++t)
+        some = some || (c->program->stage[t].kind != KN_REDUCE && c->program->stage[t].over == KN_OVER_ALL &&
+                        kn_cost_stage_functions(c->program, t) > 0);
+    return some;
+}
+
+/* The best one with so many items in registers. */
+static bool choose_tile(tile_params *out, double *least, const kn_choice *c, const kn_schedule *s, int widest,
+                        int held)
+{
+    static const int staged[] = {0, 4, 12, 8, 20};
     int most = kn_row_largest_cluster(c->target);
-    layout_of_tile l = {.widest = widest,
+    bool is_better = false;
+    layout_of_tile l = {.held = held,
+                        .widest = widest,
+                        .narrowest = narrowest_across(c, out->reduce.axis, widest),
+                        .writes = kn_row_writes(c),
+                        .computes = computes(c),
                         .staged_bytes = staged_bytes(c, s, out->reduce.axis),
                         .pitch = pitch_of(c, out->reduce.axis, widest)};
     for (l.blocks = 1; l.blocks <= most && l.blocks <= LARGEST; l.blocks *= 2)
@@ -206,12 +269,13 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
                 tile_params t = {.reduce = out->reduce};
                 l.staged = staged[k] * scale_of(s);
                 double cost = cost_of(&t, c, s, &l);
-                if (cost == 0 || (least > 0 && cost >= least))
+                if (cost == 0 || (*least > 0 && cost >= *least) || (s->vector == 1 && staged[k] == MORE))
                     continue;
-                least = cost;
+                *least = cost;
                 *out = t;
+                is_better = true;
             }
-    return least > 0;
+    return is_better;
 }
 
 static bool has_whole_items(const tile_params *t, int64_t length, int items)
@@ -249,12 +313,15 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     out->vector = vector_of(c, axis, widest);
     if (out->vector * widest < LEAST_VECTOR)
         return false;
-    int most = kn_row_most_held(c) / out->vector;
-    int items = ITEMS * scale_of(out);
-    kn_row_config *config = kn_row_config_in(out);
-    config->items = most < items ? most : items;
-    if (!choose_tile(&t, c, out, widest))
+    int most = kn_row_most_held(c) / out->vector, items = ITEMS * scale_of(out);
+    double least = 0;
+    bool is_chosen = choose_tile(&t, &least, c, out, widest, most < items ? most : items);
+    if (items < MORE && most >= MORE)
+        is_chosen = choose_tile(&t, &least, c, out, widest, MORE) || is_chosen;
+    if (!is_chosen)
         return false;
+    kn_row_config *config = kn_row_config_in(out);
+    config->items = t.held;
     config->nearly_full = has_whole_items(&t, length, config->items);
     out->block = THREADS;
     out->rank = kn_reduce_rank(c->space);
@@ -303,6 +370,7 @@ const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .recipe = &kn_recipe_row_columns,
                                      KN_ROW_KIND,
                                      .config = &kn_row_config_table,
+                                     .takes_turns = true,
                                      .revision = 1,
                                      .field = KN_FIELD(columns_field, MEMBERS),
                                      .cut = kn_reduce_cut_beside,
