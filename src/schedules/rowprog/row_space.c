@@ -1,6 +1,9 @@
 /* row_space.c - questions of row programs about a program and a space. */
 #include "schedules/rowprog/row_space.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "schedule/choice.h"
 #include "schedules/reduce/reduce_space.h"
 #include "types/dtype.h"
@@ -242,13 +245,43 @@ int kn_row_held_bytes(const kn_choice *c, bool recomputes)
     return held;
 }
 
+/* Bytes of a struct of reductions that are joined (fuse/text_stage.c) whose members are numbers; 0: it is
+ * another one. */
+static int joined_size(const kn_program *p, const char *name)
+{
+    static const char *const types[] = {"float", "double", "int", "unsigned", "long long"};
+    static const int sizes[] = {4, 8, 4, 4, 8};
+    char begin[KN_NAME_MAX + 64];
+    snprintf(begin, sizeof begin, "struct %s {\ntypedef int joined;\n", name);
+    const char *at = strstr(p->preamble, begin);
+    int bytes = 0;
+    for (at = at ? at + strlen(begin) : "}"; *at && *at != '}'; at += strcspn(at, "\n") + 1) {
+        int size = 0;
+        for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+            size_t length = strlen(types[t]);
+            size = strncmp(at, types[t], length) == 0 && strncmp(at + length, " f", 2) == 0 ? sizes[t] : size;
+        }
+        if (size == 0)
+            return 0;
+        bytes += size;
+    }
+    return bytes;
+}
+
+static int size_of_reduced(const kn_choice *c, int value)
+{
+    const kn_param *p = &c->program->param[value];
+    int joined = p->type == KN_TYPE_STRUCT ? joined_size(c->program, p->struct_name) : 0;
+    return joined > 0 ? joined : kn_reduce_size_of_value(c, value);
+}
+
 static int most_held(const kn_choice *c, bool recomputes)
 {
     const kn_program *p = c->program;
     int held = kn_row_held_bytes(c, recomputes), reduced = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
-            int size = kn_reduce_size_of_value(c, p->stage[s].value[p->stage[s].n_read]);
+            int size = size_of_reduced(c, p->stage[s].value[p->stage[s].n_read]);
             reduced = size > reduced ? size : reduced;
         }
     while (elements > 1 && elements * held + (wide_vector(c) + 2) * reduced > HELD_BYTES)
