@@ -202,6 +202,15 @@ static bool straighten(kn_lowering *l, const kn_lowered_part *part, const kn_gro
     return is_any;
 }
 
+/* True if rows along a reduced axis are long, and have eight times the bytes of this input, which lies across
+ * them: to copy it takes less than reduce_slices loses. */
+enum { SMALL_SHARE = 9, LONG_BESIDE = 4096 };
+static bool is_small_across(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored)
+{
+    return !l->state.is_host && g->reduced >> stored & 1 && g->extent[stored] >= LONG_BESIDE &&
+           SMALL_SHARE * bytes_of(l, g, leaf) <= bytes_read(l, g);
+}
+
 bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const kn_group *g,
                             const kn_resolved *r)
 {
@@ -218,7 +227,8 @@ bool kn_lowering_turn_input(kn_lowering *l, const kn_lowered_part *part, const k
         if (own < 0 || stored < 0 || own == stored || !has_input_along(l, g, stored, long_ones))
             continue;
         /* reduce_slices stages rows along a reduction axis, and reads what lies along an output axis */
-        if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1))
+        if (long_ones && (g->reduced >> own & 1) != (g->reduced >> stored & 1) &&
+            !is_small_across(l, g, u->leaf, stored))
             continue;
         if (l->state.is_host ? !is_gathered_slowly(l, g, u->leaf)
                              : !long_ones && is_costly_to_turn(l, g, u->leaf))
