@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,69 @@ static void values_of_elements_and_of_rows(void **state)
     kn_program_free(p);
 }
 
+/* Elements of rows of float16 that a thread holds where a struct with these members is reduced. */
+static int held_beside(const char *members)
+{
+    char preamble[200];
+    snprintf(preamble, sizeof preamble, "struct w0 {\ntypedef int joined;\n%s};\n", members);
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = preamble;
+    static const kn_stage_text stages[] = {
+        {.kind = KN_MAP_EXPRESSION, .label = "m0", .reads = "x", .gives = "_v0", .body = "w0{x, x}"},
+        {.kind = KN_REDUCE, .label = "r0", .reads = "_v0", .gives = "_r0", .body = "a"},
+        {.kind = KN_MAP, .label = "m1", .reads = "x, _r0", .gives = "y", .body = "y = x - r0.f0"}};
+    const kn_program_text text = {.in = "float16 x",
+                                  .out = "float16 y",
+                                  .values = "w0 _v0, w0 _r0",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = 1,
+                                  .options = &options};
+    kn_program *program = NULL;
+    kn_target target;
+    kn_space space;
+    const int64_t *shape = S(100, 768), *strides = S(2 * 768, 2);
+    const kn_view view[] = {{shape, strides, 2, false}, {shape, strides, 2, true}};
+    const kn_access access[] = {{2, 4096, false}, {2, 8192, true}};
+    assert_int_equal(kn_program_create(&program, &text), KILN_OK);
+    assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
+    kn_space_make(&space, 2, shape, 2, view, 2, 0);
+    const kn_choice choice = {
+        .program = program, .space = &space, .access = access, .count = 2, .target = &target};
+    const int held = kn_row_most_held(&choice);
+    kn_program_free(program);
+    return held;
+}
+
+/* Structs of numbers leave the registers that are theirs; others are taken for larger ones. */
+static void structs_are_as_large_as_their_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(held_beside("float f0;\nfloat f1;\n"), 32);
+    assert_int_equal(held_beside("double f0;\ndouble f1;\n"), held_beside("f0::moments f0;\n"));
+    assert_true(held_beside("float f0;\nf0::moments f1;\n") < 32);
+}
+
+/* Rows side by side: a tile whose stages compute functions is in registers, where it fits them. */
+static void tiles_with_functions_are_held(void **state)
+{
+    kn_program *program = softmax();
+    kn_target target;
+    kn_space space;
+    const int64_t *shape = S(1 << 17, 123), *strides = S(4, 4 << 17);
+    const kn_view view[] = {{shape, strides, 2, false}, {shape, strides, 2, true}};
+    const kn_access access[] = {{4, 4096, false}, {4, 8192, true}};
+    kn_schedule schedule;
+    kn_launch_params params;
+    (void)state;
+    assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
+    kn_space_make(&space, 2, shape, 2, view, 2, 0);
+    assert_int_equal(kn_schedule_choose(&schedule, &params, program, &space, access, 2, &target, 0), KILN_OK);
+    assert_string_equal(schedule.kind->name, "row_columns");
+    assert_int_equal(kn_row_config_of(&schedule)->items, 8);
+    kn_program_free(program);
+}
+
 static void warps_are_powers_of_two(void **state)
 {
     (void)state;
@@ -155,6 +219,8 @@ int main(void)
         cmocka_unit_test(rows_that_are_read_once),
         cmocka_unit_test(rows_that_are_written),
         cmocka_unit_test(values_of_elements_and_of_rows),
+        cmocka_unit_test(structs_are_as_large_as_their_numbers),
+        cmocka_unit_test(tiles_with_functions_are_held),
         cmocka_unit_test(warps_are_powers_of_two),
         cmocka_unit_test(results_of_elements_are_none_of_rows),
     };

@@ -55,6 +55,7 @@ typedef struct layout_of_tile {
     /* bytes of an element: of the widest and the narrowest operand across rows, of what is staged */
     int widest, narrowest, staged_bytes;
     bool writes, computes; /* elements along rows; functions of them */
+    bool has_late;         /* inputs that are first read behind a reduction */
     int64_t pitch;         /* bytes from one element of a row to the next, of the widest operand */
 } layout_of_tile;
 
@@ -205,7 +206,11 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
     cost = 1 + (cost - 1) / 2; /* a thread without an element leaves memory idle in part */
     cost *= cost_of_width(c, s, l) * cost_of_threads(threads, s->vector);
-    cost *= items > 2 * ITEMS * scale_of(s) || items == length || (s->vector == 1 && staged > 0) ? 1 : 1.05;
+    bool is_pair = s->vector == 2; /* of double words: what is staged takes longer */
+    bool are_enough = items > (is_pair ? ITEMS : 2 * ITEMS) * scale_of(s) || items == length;
+    cost *= are_enough || (s->vector == 1 && staged > 0) ? 1 : 1.05;
+    cost *= is_pair && staged > held ? 1.06 : 1;
+    cost *= l->has_late && staged <= 2L * ITEMS && s->vector == ITEMS ? 0.96 : 1;
     cost *= is_held && items > MORE / 2 ? 0.87 : 1;
     for (int blocks = 1; blocks < l->blocks; blocks *= 2)
         cost *= s->vector < HALVES ? 1.06 : 1.04;
@@ -252,6 +257,14 @@ static bool computes(const kn_choice *c)
     return some;
 }
 
+static bool has_late_inputs(const kn_choice *c)
+{
+    bool some = false;
+    for (int k = 0; k < c->program->n_in; ++k)
+        some = some || (!kn_row_is_early(c->program, k) && kn_row_is_wide(c->program, k));
+    return some;
+}
+
 /* The best one with so many items in registers. */
 static bool choose_tile(tile_params *out, double *least, const kn_choice *c, const kn_schedule *s, int widest,
                         int held)
@@ -264,6 +277,7 @@ static bool choose_tile(tile_params *out, double *least, const kn_choice *c, con
                         .narrowest = narrowest_across(c, out->reduce.axis, widest),
                         .writes = kn_row_writes(c),
                         .computes = computes(c),
+                        .has_late = has_late_inputs(c),
                         .staged_bytes = staged_bytes(c, s, out->reduce.axis),
                         .pitch = pitch_of(c, out->reduce.axis, widest)};
     for (l.blocks = 1; l.blocks <= most && l.blocks <= LARGEST; l.blocks *= 2)
