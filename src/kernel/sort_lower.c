@@ -55,6 +55,8 @@ kiln_status kn_sort_find_axis(int *out, const kn_sorting *s, int ndim, int axis)
 enum {
     MOST_MOVED_BYTES = 16, /* of an element: what is moved, together */
     MOST_QUICK = 1 << 27,  /* bytes of the buffers of quick steps, which the best ones may do without */
+    STATE =
+        32, /* words behind those of a pass's tiles, which begin at lines: the last one is the pass's state */
     INT32_EXTENT = 1 << 30 /* elements of a row, up to which words of 32 bits hold their number */
 };
 
@@ -232,10 +234,10 @@ static kiln_status bind_counts(kn_lowered_part *part, int at, const lowering *l,
     return bind_words(part, at, l, digit * l->counts, digits * l->counts);
 }
 
-/* Behind the words of tiles a pass has one that says whether it is left out. */
+/* Behind the words of tiles a pass has others, of which the last one says whether it is left out. */
 static kiln_status bind_tile_words(kn_lowered_part *part, int at, const lowering *l, int digit)
 {
-    const int64_t words = l->tile_words + 1;
+    const int64_t words = l->tile_words + STATE;
     return bind_words(part, at, l, l->digits * l->counts + digit * words, words);
 }
 
@@ -255,7 +257,7 @@ static void bind_digit(kn_lowered_part *part, int *at, const lowering *l, int di
 static kiln_status add_clear(lowering *l, int digits)
 {
     const bool is_host = l->call->target->backend == KN_HOST;
-    const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words + 1));
+    const int64_t words = digits * (l->counts + (is_host ? 0 : l->tile_words + STATE));
     const kn_source first = {.kind = KN_FROM_BUFFER, .index = l->words};
     l->digits = digits;
     return kn_lowered_add_fill(l->out, l->call, &first, 0,
@@ -631,7 +633,7 @@ static kiln_status add_bytes(lowering *l)
     const size_t bytes = (size_t)l->rows * KN_SORT_DIGITS * kiln_dtype_size(l->word);
     l->counts = l->rows * KN_SORT_DIGITS;
     l->tile_words = 0; /* no pass follows */
-    kiln_status status = kn_lowered_add_buffer(&l->words, l->out, bytes + kiln_dtype_size(l->word));
+    kiln_status status = kn_lowered_add_buffer(&l->words, l->out, bytes + STATE * kiln_dtype_size(l->word));
     if (status == KILN_OK)
         status = kn_lowered_add_buffer(&l->keys[0], l->out, bytes);
     if (status == KILN_OK)
@@ -752,7 +754,7 @@ static size_t set_words(lowering *l, int moved)
     const int64_t tile = kn_sort_tile(moved), tiles = (l->length + tile - 1) / tile;
     l->counts = l->rows * KN_SORT_DIGITS;
     l->tile_words = l->rows * tiles * KN_SORT_DIGITS;
-    return key_bytes(l) * (size_t)(l->counts + l->tile_words + 1) * kiln_dtype_size(l->word);
+    return key_bytes(l) * (size_t)(l->counts + l->tile_words + STATE) * kiln_dtype_size(l->word);
 }
 
 static kiln_status add_buffers(lowering *l)
