@@ -206,9 +206,19 @@ static void fill_host_reduce(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_result, "", "");
 }
 
+static bool has_singles(const kn_writer *w)
+{
+    bool has = false;
+    for (int k = 0; k < w->program->n_in; ++k)
+        has = has || (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER);
+    return has;
+}
+
 KN_CONFIG_TABLE(kn_host_reduce_config, KN_HOST_REDUCE_CONFIG);
 const kn_recipe kn_recipe_host_reduce = {.choose_template = choose_template,
                                          .fill = fill_host_reduce,
                                          .preludes = "kn_line",
+                                         .has_singles = has_singles,
+                                         .single_preludes = "kn_singles",
                                          .parts = "schedules/host/host_reduce_parts.cpp",
                                          .repeats_stages = true};

@@ -87,7 +87,7 @@ static void fill(kn_writer *w)
 KN_CONFIG_TABLE(kn_host_row_config, KN_HOST_ROW_CONFIG);
 const kn_recipe kn_recipe_host_row = {.choose_template = choose_template,
                                       .fill = fill,
-                                      .preludes = "kn_line",
+                                      .preludes = "kn_line kn_singles",
                                       .parts = "schedules/host/host_row_parts.cpp",
                                       .more_parts = "schedules/rowprog/row_stage_parts.cpp",
                                       .repeats_stages = true};
