@@ -39,10 +39,9 @@ enum {
     LONGEST_TOGETHER = 512, /* columns of rows that are joined, at most */
     THREADS_LONG = 512,     /* of a block with more elements, if joined rows have more columns than: */
     LONG_TOGETHER = 64,
-    LARGE = 32 << 20, /* bytes from which on blocks of one axis have as many, and twice the rows in flight */
-    ROWS_EACH = 32,   /* rows of a thread, below which a tile has fewer threads along them */
-    DEEPEST = 16,     /* threads along rows */
-    LINE_LANES = 8,   /* lanes whose vectors of 16 bytes fill a line */
+    ROWS_EACH = 32,                /* rows of a thread, below which a tile has fewer threads along them */
+    DEEPEST = 16,                  /* threads along rows */
+    LINE_LANES = 8,                /* lanes whose vectors of 16 bytes fill a line */
     LONGEST_INNER = 128,           /* elements along an inner axis that is reduced last, at most */
     SHORTEST_UNALIGNED = 96,       /* columns of unaligned rows, at least */
     CONCURRENT_THREADS = 1024,     /* of a multiprocessor, with the registers of float32 sums or structs */
@@ -63,7 +62,7 @@ enum {
     LOADED_OF_DEEP = 64,   /* bytes of a thread's loads, where narrow elements are reduced to structs, */
     MOST_DEEP = 16,        /* of so many rows, at most, */
     ARRAYS_OF_DEEP = 3,    /* and of one input, beside results */
-    DEEP = 8,              /* rows of large spaces, or of structs of words */
+    DEEP = 8,              /* rows of structs of words */
     MOST_STEPS = 1 << 30
 };
 
@@ -289,20 +288,10 @@ static int threads_of_structs(const kn_choice *c, const kn_reduce_params *f)
                                                     : THREADS_STRUCTS;
 }
 
-/* True for a large space with vectors along one axis, which has larger blocks and more rows in flight. */
-static bool is_large(const kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
-{
-    return s->vector > 1 && !kn_reduce_is_struct(c) && f->copies == 1 && f->inner < 0 &&
-           c->space->size >= LARGE / kn_choice_widest(c, false) &&
-           s->vector * THREADS_LONG * kn_reduce_value_size(c) <= SHARED;
-}
-
 static void set_block(kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
 {
     if (s->vector > 1 && kn_reduce_is_struct(c))
         s->block = threads_of_structs(c, f);
-    else if (is_large(s, f, c))
-        s->block = THREADS_LONG;
     else if (s->vector == 1 && !kn_reduce_is_struct(c))
         s->block = THREADS; /* a binary less */
 }
@@ -352,8 +341,6 @@ static bool has_all_outputs(const kn_choice *c, const kn_reduce_params *f)
 static int deep_of(const kn_schedule *s, const kn_reduce_params *f, const kn_choice *c)
 {
     int widest = kn_choice_widest(c, false), deep = 0;
-    if (is_large(s, f, c))
-        return DEEP;
     if (s->vector == 1 || !kn_reduce_is_struct(c) || c->count > ARRAYS_OF_DEEP || widest == 0)
         return 0;
     if (widest < WORD)

@@ -15,15 +15,12 @@
 
 enum {
     WARP = 32,
-    ACCESS = 16,            /* bytes of a vector of the widest operand */
-    SECTOR = 32,            /* bytes that memory moves at least, */
-    LINE = 128,             /* and at best */
-    LEAST_VECTOR = 8,       /* bytes; shorter ones take too many instructions, but */
-    SINGLE = 4,             /* bytes of single elements */
-    SINGLE_LENGTH = 256,    /* of rows of so many elements, at most, */
-    MANY_SINGLES = 1 << 22, /* where there are so many */
-    THREADS = 1024,         /* of a block, at most, */
-    RESIDENT = 1024,        /* of a multiprocessor: with 64 registers each, */
+    ACCESS = 16,          /* bytes of a vector of the widest operand */
+    SECTOR = 32,          /* bytes that memory moves at least, */
+    LINE = 128,           /* and at best */
+    LEAST_VECTOR = 8,     /* bytes; shorter ones take too many instructions */
+    THREADS = 1024,       /* of a block, at most, */
+    RESIDENT = 1024,      /* of a multiprocessor: with 64 registers each, */
     FULL = 640,           /* and so many of which enough wait for loads, where others lie in shared memory */
     BESIDE = 12 << 10,    /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
     NEAR = 8 << 10,       /* bytes apart up to which 64 bytes of a line are as good as all */
@@ -311,13 +308,6 @@ static void set_access(kn_schedule *out, const kn_choice *c, int axis)
                  c->space->stride[c->space->n_operands - 1][c->space->ndim - 1] == 1;
 }
 
-/* True for single words of rows that are not long, in a large space: two kernels would read them twice. */
-static bool takes_singles(const kn_choice *c, const kn_schedule *s, int widest)
-{
-    return s->vector == 1 && widest == SINGLE && kn_row_length(c) <= SINGLE_LENGTH &&
-           c->space->size >= MANY_SINGLES && kn_row_writes(c);
-}
-
 static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     int64_t length = kn_row_length(c);
@@ -335,7 +325,7 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
     if (widest == 0 || widest > ACCESS)
         return false;
     out->vector = vector_of(c, axis, widest);
-    if (out->vector * widest < LEAST_VECTOR && !takes_singles(c, out, widest))
+    if (out->vector * widest < LEAST_VECTOR)
         return false;
     int most = kn_row_most_held(c) / out->vector, items = ITEMS * scale_of(out);
     double least = 0;
