@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits and evaluates the model by which schedules/reduce/kind_reduce_product.c chooses tiles, from times of many tilings of some products.
 
-    bench/models/fit_products.py [FILE]           regret of what is chosen (default: bench/models/h100/products.csv)
+    bench/models/fit_products.py [FILE]           regret of what is chosen (default: bench/models/h200/products.csv)
     bench/models/fit_products.py [FILE] --fit     searches for better constants, and leaves out each product in turn
 
 Constants are read from the source. A row of the file: rows, columns, results elsewhere, elements of a result, those along the innermost axis, bytes of an element
@@ -41,18 +41,27 @@ class Product:
         for name in ABOUT:
             setattr(self, name, int(about[name]))
 
+    def bytes(self, side, m, n, k):
+        c, elements = self.c, min(1 << k, self.row)
+        return ((((side << m) * self.left + c["PAD"]) * elements) if self.left else 0) + ((((side << n) * self.right + c["PAD"]) * elements) if self.right else 0)
+
+    def is_alone(self, side, m, n):
+        """One step has all elements of a result."""
+        c = self.c
+        return (c["BLOCK"] >> (m + n) >= c["GROUPS_ALONE"] and side << max(m, n) <= c["WIDEST_TILE"] and self.length == self.row <= 1 << c["ALONE_STEP_BITS"]
+                and self.bytes(side, m, n, c["ALONE_STEP_BITS"]) <= c["SHARED"])
+
     def k_bits(self, side, m, n):
         """log2 of a step's elements; None: the tile does not fit."""
         c = self.c
 
-        def size(k):
-            one = ((((side << m) * self.left + c["PAD"]) << k) if self.left else 0) + ((((side << n) * self.right + c["PAD"]) << k) if self.right else 0)
-            return 2 * one if self.length > 1 << k else one
+        def fits(k):
+            return self.bytes(side, m, n, k) <= c["SHARED_STEP"] * (2 if self.length <= 1 << k else 1)
 
         k = c["MOST_STEP_BITS"]
-        while k > c["FEWEST_STEP_BITS"] and (size(k) > c["SHARED"] or 1 << (k - 1) >= self.row):
+        while k > c["FEWEST_STEP_BITS"] and (not fits(k) or 1 << (k - 1) >= self.row):
             k -= 1
-        return k if side << max(m, n) <= c["WIDEST_TILE"] and size(k) <= c["SHARED"] else None
+        return k if side << max(m, n) <= c["WIDEST_TILE"] and fits(k) else None
 
     def tiles(self, side, m, n):
         return up(self.rows, side << m) * up(self.columns, side << n) * self.others
@@ -61,7 +70,7 @@ class Product:
         c, k = self.c, self.k_bits(side, m, n)
         levels, results, terms = c["THREAD_BITS"] - m - n, side * side, up(self.length, splits)
         copied = ((side << m) if self.left else 0) + ((side << n) if self.right else 0)
-        steps = self.length // self.row * up(self.row, 1 << k)
+        steps = 1 if splits == 1 and self.is_alone(side, m, n) else self.length // self.row * up(self.row, 1 << k)
         each = (terms / (1 << levels) * (results * c["TERM"] + 2 * side) + terms * copied / c["BLOCK"] * c["COPY"] + steps / splits * c["STEP"]
                 + results * c["STORE"] + results * c["COMBINE"] * levels)
         each += results * c["COMBINE"] * splits + c["SPLIT"] if splits > 1 else 0
@@ -72,7 +81,7 @@ class Product:
         c = self.c
         for side in (c["NARROW_SIDE"], c["WIDE_SIDE"]) if self.value <= c["WORD"] else (c["NARROW_SIDE"],):
             for m in range(c["THREAD_BITS"] + 1):
-                for n in range(0 if side == c["NARROW_SIDE"] else c["THREAD_BITS"] - m, c["THREAD_BITS"] - m + 1):
+                for n in range(max(c["FEWEST_TILE_BITS"] - m, 0) if side == c["NARROW_SIDE"] else c["THREAD_BITS"] - m, c["THREAD_BITS"] - m + 1):
                     k = self.k_bits(side, m, n)
                     if k is None:
                         continue
@@ -128,7 +137,7 @@ def fitted(some, c, rounds=3):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", default=HERE / "h100" / "products.csv")
+    parser.add_argument("file", nargs="?", default=HERE / "h200" / "products.csv")
     parser.add_argument("--fit", action="store_true")
     o = parser.parse_args()
     c = constants()

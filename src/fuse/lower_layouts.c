@@ -268,6 +268,7 @@ enum {
     WIDEST_ITEM = 16,
     SMALL_PART = 5,
     SMALL_ACROSS = 7,
+    LONG_ACROSS = 64, /* elements: of rows of 30 bytes copy and map take 1.7 times as long as a gather */
     WORTH_A_LAUNCH = 16 << 20
 };
 static bool is_worth_a_copy(const kn_lowering *l, const kn_group *g, const kn_leaf *leaf, int stored,
@@ -278,7 +279,7 @@ static bool is_worth_a_copy(const kn_lowering *l, const kn_group *g, const kn_le
     if (!all.is_one_axis)
         return 2 * bytes <= size && 4 * item_of(l, leaf) <= SECTOR && g->extent[stored] >= SHORT_SIDE;
     if (all.across > 1 && item_of(l, leaf) < all.widest_across)
-        return SMALL_ACROSS * bytes <= size;
+        return SMALL_ACROSS * bytes <= size && g->extent[axis_along(l, g, leaf, false)] >= LONG_ACROSS;
     if (all.across > 1 || all.along < 2 || item_of(l, leaf) >= NARROW)
         return false;
     return (all.narrowest < NARROW ? 2 * all.narrowest : SMALL_PART) * bytes <= size;

@@ -655,7 +655,7 @@ static void emulated_do(const char *text, const emulated_operand *o)
         while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
             emulated_switch();
     } else if (*text && !is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") &&
-               !is("fence.mbarrier_init")) {
+               !is("cp.async.commit_group") && !is("cp.async.wait_group") && !is("fence.mbarrier_init")) {
         fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
         abort();
     }

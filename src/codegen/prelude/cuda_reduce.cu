@@ -293,3 +293,25 @@ __device__ __forceinline__ void kn_stage_wait() {
 #endif
     __syncthreads();
 }
+
+// Steps of copies to shared memory: what a thread has begun since the step before is one. Waits until all steps but the last `but`, seven at most, are there, for every thread.
+__device__ __forceinline__ void kn_stage_step() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void kn_stage_wait_but(unsigned but) {
+#if __CUDA_ARCH__ >= 800
+    switch (but) {
+    case 0: asm volatile("cp.async.wait_group 0;" ::: "memory"); break;
+    case 1: asm volatile("cp.async.wait_group 1;" ::: "memory"); break;
+    case 2: asm volatile("cp.async.wait_group 2;" ::: "memory"); break;
+    case 3: asm volatile("cp.async.wait_group 3;" ::: "memory"); break;
+    case 4: asm volatile("cp.async.wait_group 4;" ::: "memory"); break;
+    case 5: asm volatile("cp.async.wait_group 5;" ::: "memory"); break;
+    case 6: asm volatile("cp.async.wait_group 6;" ::: "memory"); break;
+    default: asm volatile("cp.async.wait_group 7;" ::: "memory");
+    }
+#endif
+    __syncthreads();
+}

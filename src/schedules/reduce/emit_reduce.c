@@ -7,10 +7,12 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
-enum { MAP, REDUCE, POST };   /* the stages */
-enum { NAMED_ITEMS = 4 };     /* of a thread of reduce_lanes, at least */
-enum { COPIES_UNROLLED = 8 }; /* of elements of less than four bytes, whose loads are waited for */
-enum { FULL_THREADS = 512 };  /* of a multiprocessor that multiplies: two blocks take turns */
+enum { MAP, REDUCE, POST }; /* the stages */
+enum { NAMED_ITEMS = 4 };   /* of a thread of reduce_lanes, at least */
+enum {
+    COPIES_UNROLLED = 8
+}; /* of elements of less than four bytes, whose loads are waited for; half of others */
+enum { FULL_THREADS = 512 }; /* of a multiprocessor that multiplies: two blocks take turns */
 /* The same of large blocks of structs of floats, and of integers, which are double numbers in variances. */
 enum {
     LONG_STRUCTS_BLOCK = 256,
@@ -609,7 +611,7 @@ static void fill_product(kn_writer *w)
             continue;
         kn_put_part_with(w, &w->slot[KN_SLOT_STAGE], "operand_tile", k, "side=%s", is_row ? "m" : "n");
         kn_put_part_with(w, &w->slot[KN_SLOT_LOADS], "stage_operand", k, "side=%s unroll=%d",
-                         is_row ? "m" : "n", kn_item_size(w, k) < 4 ? COPIES_UNROLLED : 1);
+                         is_row ? "m" : "n", kn_item_size(w, k) < 4 ? COPIES_UNROLLED : COPIES_UNROLLED / 2);
         kn_put_part(w, &w->slot[KN_SLOT_PACKS], "fours", k);
         kn_put_part_with(w, &w->slot[KN_SLOT_FROM], "load_four", k, "side=%s place=%s", is_row ? "m" : "n",
                          is_row ? "y" : "x");

@@ -17,12 +17,17 @@ enum {
     THREAD_BITS = 8,
     NARROW_SIDE = 4, /* rows and columns of results of a thread; more only for values of a word */
     WIDE_SIDE = 8,
-    WORD = 4,             /* bytes */
-    PAD = 16,             /* bytes between rows in shared memory */
-    SHARED = 40 << 10,    /* bytes of it that a block has for its inputs */
-    WIDEST_TILE = 256,    /* results along an axis */
-    FEWEST_STEP_BITS = 2, /* elements of a step along the reduction axis, log2 */
-    MOST_STEP_BITS = 8,   /* the same */
+    WORD = 4,               /* bytes */
+    PAD = 16,               /* bytes between rows in shared memory */
+    SHARED_STEP = 20 << 10, /* bytes of it that a block has for a step, at most; for the only one twice, */
+    SHARED = 96 << 10,      /* and for all steps that it holds, or the only one, */
+    GROUPS_ALONE = 4,       /* if so many groups of threads share the tile */
+    FEWEST_TILE_BITS = 4,   /* log2 of a group's threads: more groups have too few terms each */
+    MOST_STAGES = 8,        /* steps that it holds */
+    WIDEST_TILE = 256,      /* results along an axis */
+    FEWEST_STEP_BITS = 2,   /* elements of a step along the reduction axis, log2 */
+    MOST_STEP_BITS = 8,     /* the same, */
+    ALONE_STEP_BITS = 10, /* and of one that has all elements, which are copied without waiting in between */
     MOST_SPLITS = 64,     /* blocks that share a tile */
     FEWEST_RESULTS = 3,   /* along each axis: fewer share too little of what is read */
     FEW_RESULTS = 4,      /* along an axis, with so many terms in all, that take no tile: */
@@ -38,18 +43,19 @@ enum {
  * multiprocessor runs at a time. A block alone waits for its loads; one of threads with many results has few
  * others beside it: a factor. bench/models/fit_products.py evaluates them. */
 #define TERM 1.2
-#define COPY 14.0
+#define COPY 10.0
 #define STORE 6.0
 #define COMBINE 20.0
 #define SPLIT 2000.0
 #define STEP 220.0
-#define ALONE 1.7
+#define ALONE 1.3
 #define WIDE 1.3
 
-/* The kind's field. part: elements of a step that a group of threads takes; chunk: steps of a block. */
+/* The kind's field. part: elements of a step that a group of threads takes; chunk: steps of a block;
+ * stages: steps that shared memory holds. */
 #define MEMBERS                                                                                              \
     int reduction_rank;                                                                                      \
-    int m_bits, n_bits, k_bits;                                                                              \
+    unsigned char m_bits, n_bits, k_bits, stages;                                                            \
     unsigned part, chunk;                                                                                    \
     long long steps;                                                                                         \
     kn_divider by, per_row, across, down;
@@ -178,15 +184,30 @@ static void add_input(product *p, int size, bool is_row)
 
 /* ---- the tiles ---- */
 
-/* Shared memory of two steps, if there are two: one is copied while the other is reduced. */
+/* Shared memory of a step, which is no longer than a row. */
 static int64_t bytes_of(const product *p, const tiling *t, int side)
 {
-    int64_t bytes = 0;
+    int64_t bytes = 0, step = INT64_C(1) << t->k_bits, elements = step < p->row ? step : p->row;
     for (int k = 0; k < p->n_copied; ++k) {
         int64_t tile = (int64_t)side << (p->is_row[k] ? t->m_bits : t->n_bits);
-        bytes += (tile * p->size[k] + PAD) << t->k_bits;
+        bytes += (tile * p->size[k] + PAD) * elements;
     }
-    return p->length > INT64_C(1) << t->k_bits ? 2 * bytes : bytes;
+    return bytes;
+}
+
+/* One step has all elements of a result, and is not copied while another is reduced. */
+static bool is_step_alone(const tiling *t, const product *p, int side)
+{
+    int64_t tile = (int64_t)side << (t->m_bits > t->n_bits ? t->m_bits : t->n_bits);
+    int groups = BLOCK >> (t->m_bits + t->n_bits);
+    return groups >= GROUPS_ALONE && tile <= WIDEST_TILE && p->length == p->row &&
+           p->row <= INT64_C(1) << t->k_bits && bytes_of(p, t, side) <= SHARED;
+}
+
+static bool fits(const tiling *t, const product *p, int side)
+{
+    bool is_one = p->length <= INT64_C(1) << t->k_bits;
+    return bytes_of(p, t, side) <= (is_one ? 2 : 1) * SHARED_STEP;
 }
 
 /* The longest steps that registers and shared memory hold. False: there are none. */
@@ -194,10 +215,9 @@ static bool set_steps(tiling *t, const product *p, int side)
 {
     int64_t tile = (int64_t)side << (t->m_bits > t->n_bits ? t->m_bits : t->n_bits);
     t->k_bits = MOST_STEP_BITS;
-    while (t->k_bits > FEWEST_STEP_BITS &&
-           (bytes_of(p, t, side) > SHARED || (INT64_C(1) << (t->k_bits - 1)) >= p->row))
+    while (t->k_bits > FEWEST_STEP_BITS && (!fits(t, p, side) || (INT64_C(1) << (t->k_bits - 1)) >= p->row))
         --t->k_bits;
-    return tile <= WIDEST_TILE && bytes_of(p, t, side) <= SHARED;
+    return tile <= WIDEST_TILE && fits(t, p, side);
 }
 
 static int64_t tiles_of(const product *p, const tiling *t, int side)
@@ -246,8 +266,13 @@ static tiling choose_tiles(const product *p, int side)
 {
     tiling best = {.cost = 0};
     for (int m = 0; m <= THREAD_BITS; ++m)
-        for (int n = side == NARROW_SIDE ? 0 : THREAD_BITS - m; m + n <= THREAD_BITS; ++n) {
-            tiling t = {.m_bits = m, .n_bits = n};
+        for (int n = side != NARROW_SIDE    ? THREAD_BITS - m
+                     : m < FEWEST_TILE_BITS ? FEWEST_TILE_BITS - m
+                                            : 0;
+             m + n <= THREAD_BITS; ++n) {
+            tiling t = {.m_bits = m, .n_bits = n, .k_bits = ALONE_STEP_BITS};
+            if (is_step_alone(&t, p, side))
+                try_splits(&best, t, p, side);
             if (set_steps(&t, p, side))
                 try_splits(&best, t, p, side);
         }
@@ -333,6 +358,13 @@ static int place_axes(kn_space *out, const kn_space *s, const product_params *f)
     return s->n_reduction_axes;
 }
 
+/* Steps that shared memory holds: all of a block, or some. */
+static unsigned char stages_of(int64_t bytes, unsigned steps)
+{
+    const int64_t fit = SHARED / bytes < MOST_STAGES ? SHARED / bytes : MOST_STAGES;
+    return (unsigned char)(steps < fit ? steps : fit);
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
@@ -344,11 +376,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const int64_t across = kn_divide_up(p.columns, (int64_t)side << t.n_bits),
                   down = kn_divide_up(p.rows, (int64_t)side << t.m_bits), tiles = tiles_of(&p, &t, side),
                   step = INT64_C(1) << t.k_bits, groups = BLOCK >> (t.m_bits + t.n_bits);
-    product_field f = {.m_bits = t.m_bits, .n_bits = t.n_bits, .k_bits = t.k_bits, .steps = steps_of(&p, &t)};
+    product_field f = {.m_bits = (unsigned char)t.m_bits,
+                       .n_bits = (unsigned char)t.n_bits,
+                       .k_bits = (unsigned char)t.k_bits,
+                       .steps = steps_of(&p, &t)};
     f.reduction_rank = place_axes(&out->own_space, s, &chosen);
     f.part = (uint32_t)kn_divide_up(p.row < step ? p.row : step, groups);
     f.chunk = (uint32_t)kn_divide_up(f.steps, t.splits);
-    const int64_t splits = kn_divide_up(f.steps, f.chunk);
+    const int64_t splits = kn_divide_up(f.steps, f.chunk), bytes = bytes_of(&p, &t, side);
+    f.stages = stages_of(bytes, f.chunk);
     f.by = kn_divider_make((uint32_t)splits);
     f.per_row = kn_divider_make((uint32_t)kn_divide_up(p.row, step));
     f.across = kn_divider_make((uint32_t)across);
@@ -360,7 +396,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         out->counters = (int)tiles;
         out->partials = tiles * splits * side * side << (t.m_bits + t.n_bits);
     }
-    out->shared_bytes = (unsigned)bytes_of(&p, &t, side);
+    out->shared_bytes = (unsigned)(bytes * f.stages);
     out->grid[0] = (unsigned)(tiles * splits);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -370,16 +406,17 @@ static void describe(kn_str *out, const unsigned char *at)
 {
     product_field f;
     memcpy(&f, at, sizeof f);
-    kn_str_printf(out, " threads=\"%dx%d\" groups=\"%d\" step=\"%d\" steps=\"%u of %lld\" splits=\"%u\"",
-                  1 << f.m_bits, 1 << f.n_bits, BLOCK >> (f.m_bits + f.n_bits), 1 << f.k_bits,
-                  (unsigned)f.chunk, (long long)f.steps, (unsigned)f.by.extent);
+    kn_str_printf(
+        out, " threads=\"%dx%d\" groups=\"%d\" step=\"%d\" steps=\"%u of %lld\" splits=\"%u\" stages=\"%u\"",
+        1 << f.m_bits, 1 << f.n_bits, BLOCK >> (f.m_bits + f.n_bits), 1 << f.k_bits, (unsigned)f.chunk,
+        (long long)f.steps, (unsigned)f.by.extent, (unsigned)f.stages);
 }
 
 const kn_kind kn_kind_reduce_product = {.name = "reduce_product",
                                         .recipe = &kn_recipe_reduce_product,
                                         KN_REDUCE_KIND,
                                         .config = &kn_reduce_product_config_table,
-                                        .revision = 1,
+                                        .revision = 2,
                                         .field = KN_FIELD(product_field, MEMBERS),
                                         .cut = kn_reduce_cut_beside,
                                         .takes_any_layout = true,

@@ -248,15 +248,15 @@ kn_${name}_at += kn.axis[0].stride[${array}];
 // Products: the part of an operand that a block copies in a step, what a thread loads ahead of it, and its rows (m) and columns (n), in fours.
 #inline in_rows kn_${name}_[kn_r / 4].at[kn_r % 4]
 #inline in_columns kn_${name}_[kn_c / 4].at[kn_c % 4]
-#inline lane_of_product kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}] + kn_m_of(kn_r) * kn_axis_m.stride[${array}] + kn_n_of(kn_c) * kn_axis_n.stride[${array}]
-#inline of_each_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + min(kn_m_of(kn_r), (unsigned)kn_axis_m.extent - 1) * kn_axis_m.stride[${array}] + min(kn_n_of(kn_c), (unsigned)kn_axis_n.extent - 1) * kn_axis_n.stride[${array}])
+#inline lane_of_product kn_step.at[${array}] + kn_j * kn.axis[0].stride[${array}] + kn_m_of(kn_r, kn_y) * kn_axis_m.stride[${array}] + kn_n_of(kn_c, kn_x) * kn_axis_n.stride[${array}]
+#inline of_each_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + min(kn_m_of(kn_r, kn_y), (unsigned)kn_axis_m.extent - 1) * kn_axis_m.stride[${array}] + min(kn_n_of(kn_c, kn_x), (unsigned)kn_axis_n.extent - 1) * kn_axis_n.stride[${array}])
 #inline result_of_product kn_${name}_.at[kn_c]
 #inline input_of_result *(const ${type} *)((const char *)kn.${name}_ + kn_row.at[${array}] + kn_m * kn_axis_m.stride[${array}] + (kn_n + kn_c) * kn_axis_n.stride[${array}])
 
 #part operand_tile
 const kn_operand_tile kn_${name}_tile((const char *)kn.${name}_ + (kn_row.at[${array}] + kn_first_${side} * kn_axis_${side}.stride[${array}]), kn_axis_${side}.stride[${array}], kn.axis[0].stride[${array}], (unsigned)kn_axis_${side}.extent - kn_first_${side}, kn.${side}_bits + kn_side_bits, kn.k_bits, ${size});
 unsigned char *const kn_${name}_buffer = kn_next_buffer;
-kn_next_buffer += (kn_${name}_tile.pitch << kn.k_bits) * ${size};
+kn_next_buffer += kn_${name}_tile.pitch * kn_step_rows * ${size};
 
 #part stage_operand
 const long long kn_${name}_step = kn_axis_${side}.stride[${array}], kn_${name}_step_k = kn.axis[0].stride[${array}];
@@ -292,7 +292,7 @@ if (kn_${name}_are_whole)
     kn_store(kn_${name}_to, kn_${name}_);
 else
 #pragma unroll
-    for (int kn_c = 0; kn_c < 4; ++kn_c)
+    for (int kn_c = 0; kn_c < kn_width; ++kn_c)
         if (kn_c < kn_left)
             *(${type} *)((char *)kn_${name}_to + kn_c * kn_axis_n.stride[${array}]) = kn_${name}_.at[kn_c];
 
