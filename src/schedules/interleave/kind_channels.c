@@ -53,12 +53,13 @@ static bool is_interleaved(const kn_choice *c, int o, const launch_params *f)
            c->space->stride[o][f->position] == c->space->extent[f->channel] * item;
 }
 
-/* Narrow elements of an input that are interleaved backward along the channels: wider ones are as soon
- * read one by one. */
+/* Narrow elements of an input that are interleaved backward along the channels: wider ones, and beside
+ * wider ones, are as soon read one by one. */
 static bool is_backward(const kn_choice *c, int o, const launch_params *f)
 {
     int64_t item = c->access[o].item_size;
-    return !c->access[o].is_output && item < WORD && c->space->stride[o][f->channel] == -item &&
+    return !c->access[o].is_output && kn_choice_widest(c, true) < WORD && kn_choice_widest(c, false) < WORD &&
+           c->space->stride[o][f->channel] == -item &&
            c->space->stride[o][f->position] == c->space->extent[f->channel] * item;
 }
 
