@@ -49,6 +49,8 @@ static kiln_status write_bincount(kn_str *text, const kn_shaped_own *own, const 
 static kiln_status write_needed(kn_str *text, const kn_shaped_own *own, const kn_described *in)
 {
     const long long least = (long long)own->number[0];
+    if (in->ndim == 0)
+        return kn_error(KILN_ERROR_SHAPE, "bincount: 'x' has no axes; one was expected");
     if (kn_shape_size(in->ndim, in->shape) == 0)
         kn_str_printf(text, "zeros((), dtype=int64) + %lld", least);
     else

@@ -172,6 +172,8 @@ static kiln_status add_places(kn_value *out, kn_parser *p, const kn_called *c, c
     for (int j = 1; j < 5 && status == KILN_OK; ++j)
         if (in[j].kind == KN_VALUE_ABSENT)
             status = kn_parser_number(&in[j], p, kiln_arg_int(number[j]), c->at, c->length);
+        else if (!kn_parser_is_number(p, &in[j])) /* uint64 would become float64 beside extents */
+            status = kn_call_cast_to(&in[j], p, c, KILN_INT64, KN_CASTING_SAME_KIND, false);
     return status == KILN_OK
                ? kn_compose(out, p, c,
                             has_stop

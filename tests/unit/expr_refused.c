@@ -104,7 +104,7 @@ static const struct {
     {"y[n::-1] = 1; y", KILN_ERROR_SYNTAX,
      "slices of what is assigned whose bounds a call computes go forward"},
     {"y[n::-1]", KILN_ERROR_SYNTAX, "a slice whose bounds a call computes goes forward"},
-    {"y[s:]", KILN_ERROR_TYPE, "a whole number was expected"},
+    {"y[s:]", KILN_ERROR_TYPE, "what is float64 is not made int64"},
     {"x[len(x)]", KILN_ERROR_INVALID, "2"},
     {"a, b, c = x; a", KILN_ERROR_SHAPE, "axis 0 has extent 2; as many names were expected, not 3"},
     {"a, b, c = x.shape; y * a", KILN_ERROR_SHAPE, "axes"},

@@ -202,6 +202,10 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_BROADCAST:
+        if (c->kind == &kn_kind_rows) { /* one element of each row, beside inputs that rows do not align */
+            assert_true(!s->access[o].is_output && s->space.stride[o][s->space.ndim - 1] == 0);
+            break;
+        }
         assert_true((c->kind == &kn_kind_coarsened || c->kind == &kn_kind_output_bound) &&
                     !s->access[o].is_output);
         assert_int_equal(
@@ -240,7 +244,8 @@ static void assert_output_bound(const scene *s, const kn_schedule *c)
             assert_int_equal(c->access[o], KN_VECTOR);
 }
 
-/* All channels of a position are contiguous in some operands; others are contiguous along the positions. */
+/* All channels of a position are contiguous in some operands, forward or backward; others are contiguous along
+ * the positions. */
 static void assert_channels(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     int axis[2], item, runs = 0;
@@ -253,8 +258,10 @@ static void assert_channels(const scene *s, const kn_schedule *c, const kn_launc
         int64_t along = s->space.stride[o][axis[0]];
         item = s->access[o].item_size;
         runs += along == item;
-        if (c->access[o] == KN_STAGED)
-            assert_true(s->space.stride[o][axis[1]] == item && along == config->channels * item);
+        runs += c->access[o] == KN_DENSE;
+        if (c->access[o] == KN_STAGED || c->access[o] == KN_DENSE)
+            assert_true(s->space.stride[o][axis[1]] == (c->access[o] == KN_DENSE ? -item : item) &&
+                        along == config->channels * item);
         else if (c->access[o] == KN_BROADCAST)
             assert_true(along == 0 && !s->access[o].is_output);
         else if (s->access[o].is_output)
@@ -265,7 +272,7 @@ static void assert_channels(const scene *s, const kn_schedule *c, const kn_launc
         for (int a = 0; a < s->space.ndim; ++a)
             assert_true(a == axis[0] ? along == item : s->space.stride[o][a] % alignment(s, c, o) == 0);
     }
-    assert_true(runs > 0 && strchr(c->access, KN_STAGED));
+    assert_true(runs > 0 && (strchr(c->access, KN_STAGED) || strchr(c->access, KN_DENSE)));
 }
 
 /* True if the side has all of its axes. */
