@@ -244,8 +244,8 @@ static void assert_output_bound(const scene *s, const kn_schedule *c)
             assert_int_equal(c->access[o], KN_VECTOR);
 }
 
-/* All channels of a position are contiguous in some operands, forward or backward; others are contiguous along
- * the positions. */
+/* All channels of a position are contiguous in some operands, forward or backward; others are contiguous
+ * along the positions. */
 static void assert_channels(const scene *s, const kn_schedule *c, const kn_launch_params *params)
 {
     int axis[2], item, runs = 0;

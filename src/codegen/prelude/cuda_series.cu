@@ -34,12 +34,15 @@ __device__ __forceinline__ kn_series<T, N> kn_load_series(const char *from) {
                 for (int j = 0; j < W / 4; ++j)
                     word[k + j] = some.at[j];
             }
+            // Two statements: of a loop over both NVRTC leaves the words in local memory.
+            if (W == 16 && off & 8)
 #pragma unroll
-            for (int by = W / 8; by > 0; by /= 2)
-                if (off & (4 * by))
+                for (int k = 0; k < words + W / 4 - 2; ++k)
+                    word[k] = word[k + 2];
+            if (W >= 8 && off & 4)
 #pragma unroll
-                    for (int k = 0; k < words + W / 4 - by; ++k)
-                        word[k] = word[k + by];
+                for (int k = 0; k < words + W / 4 - 1; ++k)
+                    word[k] = word[k + 1];
             if (sizeof(T) < 4)
 #pragma unroll
                 for (int k = 0; k < words; ++k)
