@@ -15,7 +15,8 @@ constexpr bool kn_is_plain = ${vector} == 1 && kn_form == 1;
 ${begin}
 
     /* kn.splits blocks share a result: each reduces kn.chunk items, of ${vector} elements. */
-    const unsigned kn_block = gridDim.x - 1 - blockIdx.x; /* backward: a map behind reads first what the L2 cache still holds */
+    /* Along one axis backward: a map behind reads first what the L2 cache still holds. */
+    const unsigned kn_block = kn_form == 1 ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
     unsigned kn_at = kn_block, kn_part = 0;
     kn_place kn_here = {};
     if constexpr (kn_is_shared) {
