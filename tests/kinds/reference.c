@@ -384,6 +384,31 @@ static void *compile(const description *list, int count, const bool *wanted)
     return library;
 }
 
+static bool is_in_texts(const description *d, const char *words)
+{
+    bool is = d->body && strstr(d->body, words);
+    for (int k = 0; k < d->n_stages; ++k)
+        is = is || (d->stage[k].body && strstr(d->stage[k].body, words));
+    return is;
+}
+
+/* Random numbers, and elements that a text stores where it says: both have tests of their own
+ * (tests/numpy/check_random.py, check_sorts.py). */
+bool references_have(const description *d)
+{
+    static const char raw[] = "raw ";
+    bool have = !is_in_texts(d, "normal<");
+    for (const char *at = d->out; at && (at = strstr(at, raw)) != NULL; at += sizeof raw - 1) {
+        const char *name = strchr(at + sizeof raw - 1, ' ');
+        char words[40];
+        if (!name)
+            break;
+        snprintf(words, sizeof words, "%.*s[", (int)strcspn(name + 1, ", "), name + 1);
+        have = have && !is_in_texts(d, words);
+    }
+    return have;
+}
+
 references *references_compile(const description *list, int count, const bool *wanted)
 {
     references *r = calloc(1, sizeof *r);

@@ -7,6 +7,8 @@
 
 typedef struct references references;
 
+/* False for texts that call what the reference has not. */
+bool references_have(const description *d);
 /* One function for each description that is wanted. NULL in trouble. */
 references *references_compile(const description *list, int count, const bool *wanted);
 void references_free(references *r);
