@@ -183,18 +183,28 @@ def promised(kiln):
     return found
 
 
-def main():
-    o = random_cases(1, 1, 1, ("names", {}), ("--only", {}))
-    kiln = Common(o.library)
-    lines = [line.split("\t") for line in subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()]
-    without, wrong = promised(kiln), []
-    cases = [case for case in taken(kiln, lines) if (case[1], case[0]) not in without and (not o.only or case[0] == o.only)]
+def names_of(o):
+    """The lines of the program NAMES."""
+    return subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def all_checked(kiln, o, check, cases, part, what):
+    """check(kiln, *case), which says what is wrong, for the function that was asked for, or for one case of so many."""
+    wrong = []
+    cases = [case for case in cases if not o.only or case[0] == o.only]
     kiln.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
-    chosen = cases if o.only else drawn(cases, 12)
+    chosen = cases if o.only else drawn(cases, part)
     in_threads(lambda case: wrong.append(check(kiln, *case)), chosen)
     wrong = [w for w in wrong if w]
     assert not wrong, f"KILN_SEED={SEED}\n" + "\n".join(sorted(wrong))
-    print(f"{len(chosen)} of {len(cases)} parameters{'' if SOAK else ' drawn'}")
+    print(f"{len(chosen)} of {len(cases)} {what}{'' if SOAK else ' drawn'}")
+
+
+def main():
+    o = random_cases(1, 1, 1, ("names", {}), ("--only", {}))
+    kiln = Common(o.library)
+    without = promised(kiln)
+    all_checked(kiln, o, check, [case for case in taken(kiln, [line.split("\t") for line in names_of(o)]) if (case[1], case[0]) not in without], 12, "parameters")
 
 
 if __name__ == "__main__":

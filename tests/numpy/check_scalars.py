@@ -3,14 +3,13 @@ computed as NumPy does, or refused. A number stands once in the text and is once
 tests/docs/numpy_names."""
 import ctypes
 import re
-import subprocess
 
 import numpy as np
 
 from check_common import Common, same
-from check_effects import ARRAYS, STATEMENTS, arguments_of, evaluate, numpys
+from check_effects import ARRAYS, STATEMENTS, all_checked, arguments_of, evaluate, names_of, numpys
 from check_parameters import parameters
-from host_kernels import Argument, SEED, SOAK, drawn, in_threads, random_cases
+from host_kernels import Argument, random_cases
 
 NUMBER, WEAK_INT = 2, 3  # kiln_arg_kind
 NAME = "number"
@@ -98,14 +97,7 @@ def all_calls(names):
 
 def main():
     o = random_cases(1, 1, 1, ("names", {}), ("--only", {}))
-    kiln, wrong = Numbers(o.library), []
-    kiln.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
-    cases = [case for case in all_calls(subprocess.run([o.names], capture_output=True, text=True, check=True).stdout.splitlines()) if not o.only or case[0] == o.only]
-    chosen = cases if o.only else drawn(cases, 10)
-    in_threads(lambda case: wrong.append(check(kiln, *case)), chosen)
-    wrong = [w for w in wrong if w]
-    assert not wrong, f"KILN_SEED={SEED}\n" + "\n".join(sorted(wrong))
-    print(f"{len(chosen)} of {len(cases)} calls{'' if SOAK else ' drawn'}")
+    all_checked(Numbers(o.library), o, check, all_calls(names_of(o)), 10, "calls")
 
 
 if __name__ == "__main__":
